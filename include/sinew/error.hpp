@@ -1,0 +1,34 @@
+// The one exception type of sinew.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#define SINEW_API __attribute__((visibility("default")))
+
+namespace sinew {
+
+/// What the caller can do about an Error. Kinds are named for the remedy, not for the place that failed.
+enum class ErrorKind {
+  invalid_argument,  ///< The call itself is wrong (a bad name, a bad option): fix the call.
+  name_taken,        ///< Another node of the domain has this name: choose another, or set SINEW_NODE.
+  type_mismatch,     ///< The topic carries another type: the text names the first field that differs.
+  incompatible,      ///< The other side speaks another version of sinew: use the same version everywhere.
+  unavailable,       ///< No manager could be reached or started: the text says what was tried.
+  denied,            ///< This user may not take part in this domain.
+  exhausted,         ///< A budget, a limit or the machine's memory is used up: free something or raise the limit.
+  disconnected,      ///< The manager or the peer went away: create the node again.
+  system,            ///< A system call failed for a reason that sinew does not know a remedy for; the text has errno.
+};
+
+/// Thrown by the calls that say so. what() is a complete sentence for a person: what was asked, what is there, what to do.
+class SINEW_API Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+  ErrorKind kind() const noexcept { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+}  // namespace sinew

@@ -1,0 +1,58 @@
+// What comes with a received message, and what publishers and subscribers count.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "sinew/error.hpp"
+
+namespace sinew {
+
+/// How a message reached the subscriber.
+enum class Delivery {
+  pointer,  ///< same process, by address
+  native,   ///< other process, read in place where it was built
+  view,     ///< large arrays in place, the rest decoded
+  copy,     ///< copied into this process
+  network,  ///< came from another machine
+};
+
+/// "pointer", "native", "view", "copy", "network".
+SINEW_API const char* to_string(Delivery delivery) noexcept;
+
+/// CLOCK_MONOTONIC: comparable between all processes of one machine.
+using Time = std::chrono::steady_clock::time_point;
+
+struct MessageInfo {
+  std::string publisher;        ///< name of the publishing node
+  std::uint64_t sequence = 0;   ///< the publisher's count of messages, from 1
+  Time source_time{};           ///< just before the message became visible to subscribers
+  Time receive_time{};          ///< just before the callback was called, or take() returned
+  Delivery delivery = Delivery::native;
+  std::uint64_t missed = 0;     ///< messages of this publisher lost to this subscriber since the one delivered before
+};
+
+/// Counts since the publisher was created. A snapshot, not an atomic one.
+struct PublisherStatistics {
+  std::uint64_t published = 0;         ///< messages that subscribers could take
+  std::uint64_t bytes = 0;             ///< their sizes together: the objects and all their storage
+  std::uint64_t bytes_copied = 0;      ///< of these, copied by publish(): all of them for publish(const T&), for a loan only storage that was not built inside the loan
+  std::uint64_t messages_repaired = 0; ///< loans that had such storage
+  std::uint64_t refused = 0;           ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
+  std::uint64_t subscribers = 0;       ///< connected now
+  std::uint64_t memory_mapped = 0;     ///< bytes of shared memory held now
+  std::uint64_t memory_in_use = 0;     ///< of these, in messages: loaned, kept for subscribers, or held by them
+};
+
+/// Counts since the subscriber was created. A snapshot, not an atomic one.
+struct SubscriberStatistics {
+  std::uint64_t received = 0;      ///< messages handed to the callback or to take()
+  std::uint64_t missed = 0;        ///< messages lost because newer ones pushed them out
+  std::uint64_t bytes_copied = 0;  ///< copied on this side (Delivery::copy)
+  std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
+  std::uint64_t publishers = 0;    ///< connected now
+  std::uint64_t held = 0;          ///< messages that someone in this process still holds
+};
+
+}  // namespace sinew

@@ -1,0 +1,58 @@
+// What the library knows of a message type at run time: a table that reflection makes at compile time.
+//
+// Everything that walks a message (audit, validation, copying, and the codecs) works on this table, so it is compiled once, not per type.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace sinew::msg {
+
+enum class Kind : std::uint8_t {
+  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64,
+  enumeration,  ///< element: the underlying integer; any value of it is accepted
+  string,       ///< std::string
+  vector,       ///< std::vector of element
+  bit_vector,   ///< std::vector<bool>
+  array,        ///< std::array or C array: count elements side by side
+  optional,     ///< std::optional of element
+  structure,    ///< an aggregate, or a class with SINEW_MESSAGE: fields
+};
+
+struct Type;
+
+struct Field {
+  const char* name;
+  std::uint32_t offset;
+  const Type* type;
+};
+
+struct Type {
+  Kind kind;
+  bool flat;             ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
+  std::uint32_t size;    ///< sizeof
+  std::uint32_t align;   ///< alignof
+  std::uint64_t count;   ///< array: number of elements; else 0
+  const Type* element;   ///< enumeration, vector, array, optional; else null
+  std::span<const Field> fields;  ///< structure
+  const char* name;      ///< for people: "robot/Image", "uint8[]", "string"
+  void (*construct)(void* at);    ///< value-initialises (may throw)
+  void (*destroy)(void* at) noexcept;
+};
+
+/// A type that can be published: its table and what makes it comparable between processes.
+struct Message {
+  const Type* type;
+  const char* name;       ///< "robot/Image"
+  const char* signature;  ///< "robot/Image{header:robot/Header{stamp_ns:uint64;frame_id:string;};height:uint32;...}", spec/types.md
+  std::array<std::uint8_t, 16> hash;  ///< of the structure: field names and kinds, no type names
+  std::uint64_t layout;   ///< of sizes, offsets, alignments and the standard library: equal means readable in place
+};
+
+/// The table of T. Refuses at compile time, with a sentence, what cannot be a message. Defined by sinew/msg/reflect.hpp.
+template <class T>
+const Message& message_of() noexcept;
+
+}  // namespace sinew::msg

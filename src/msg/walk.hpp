@@ -1,0 +1,72 @@
+// Walking a message by its table: audit, validation, copying, listing its storage. No OS, no shared memory: bytes and addresses only.
+//
+// These functions know how this standard library lays out string, vector and optional; that knowledge is in src/msg/std_layout.hpp alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sinew/msg/type.hpp"
+
+namespace sinew::msg {
+
+/// Where storage may lie. Answers for whole ranges.
+class Region {
+ public:
+  virtual bool contains(const void* address, std::size_t size) const noexcept = 0;
+
+ protected:
+  ~Region() = default;
+};
+
+/// Where storage comes from and goes back to.
+class Memory {
+ public:
+  virtual void* allocate(std::size_t size, std::size_t alignment) noexcept = 0;  ///< null when refused
+  virtual void free(void* block) noexcept = 0;
+
+ protected:
+  ~Memory() = default;
+};
+
+// --- validation at receipt (S16) ---------------------------------------------------------------------------------------------------
+/// Checks that every byte that reading `root` as `type` can reach lies in `region`, is aligned, that sizes and capacities agree, and that bool and optional
+/// flags are 0 or 1. Reads nothing before it has checked it. At most `budget` containers are looked at. Returns what is wrong, as "field 'a.b[3].c': sentence", or nothing.
+std::optional<std::string> complaint_about(const Type& type, const void* root, const Region& region, std::uint64_t budget = 4'000'000);
+
+// --- copying --------------------------------------------------------------------------------------------------------------------------
+struct Copied {
+  bool complete = false;        ///< false: memory was refused; everything allocated so far has been freed and `target` holds nothing to be freed
+  std::uint64_t bytes = 0;      ///< the object itself and all storage written
+};
+/// Makes at `target` (type.size bytes, aligned, raw) the image of a `type` whose storage comes from `memory` and whose value is that of `source`,
+/// capacities trimmed to sizes. `source` must be valid (an ordinary object of this process, or one that complaint_about() accepted and that stays claimed).
+/// The result may be destroyed by T's destructor when `memory` is operator new's, by free_storage() else.
+Copied copy_value(const Type& type, const void* source, void* target, Memory& memory) noexcept;
+
+// --- audit at publish ---------------------------------------------------------------------------------------------------------------
+struct Audit {
+  bool complete = false;         ///< false: memory was refused; the message is unchanged in value and must not be published natively
+  std::uint64_t size = 0;        ///< bytes of the message: the object and all storage it refers to (sizes, not capacities)
+  std::uint64_t copied = 0;      ///< bytes of storage that lay outside and were copied in
+  std::string first_field;       ///< path of the first such storage, "header.frame_id"; empty when none
+};
+/// Makes sure that all storage of the message at `root` lies in `region`: what does not is copied into `memory` and the original destroyed as its owner would have.
+/// Allocates nothing on the ordinary heap unless something was copied.
+Audit audit(const Type& type, void* root, const Region& region, Memory& memory);
+
+// --- storage ------------------------------------------------------------------------------------------------------------------------
+/// Gives every block of storage of `root` (not `root` itself) back to `memory`, without running destructors or writing to the message.
+void free_storage(const Type& type, const void* root, Memory& memory) noexcept;
+/// Appends the address of every block of storage of `root`.
+void list_storage(const Type& type, const void* root, std::vector<const void*>& into);
+
+// --- types as text ------------------------------------------------------------------------------------------------------------------
+/// The sentence for two ends that do not fit: "topic 'T' carries A{... step: uint32 ...}; you asked for B{... step: uint64 ...}: field 'step' differs".
+/// Takes signatures, as strangers sent them: any text gives some sentence.
+std::string explain_difference(const std::string& topic, const std::string& carried_signature, const std::string& asked_signature);
+
+}  // namespace sinew::msg

@@ -1,0 +1,46 @@
+// Waiting: eventfd doorbells and epoll.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "os/fd.hpp"
+
+namespace sinew::os {
+
+/// A non-blocking eventfd.
+Fd create_eventfd();
+/// Adds one. A full counter counts as rung. One system call; async-signal-safe; keeps errno. A bad descriptor is ignored.
+void ring(int eventfd) noexcept;
+/// Sets the counter to zero. One system call.
+void drain(int eventfd) noexcept;
+/// Blocks until the eventfd was rung, or the deadline (monotonic nanoseconds; nothing: for ever), then drains it. True when it was rung.
+/// Signals are waited through.
+bool wait_and_drain(int eventfd, std::optional<std::int64_t> deadline_ns = std::nullopt);
+/// True when this descriptor is an eventfd (a peer sent it): fcntl and /proc/self/fd are asked.
+bool is_eventfd(const Fd& fd);
+
+/// A set of descriptors to wait for; each carries a 64-bit key of the caller's. Not thread-safe but for wait().
+class Poller {
+ public:
+  struct Event {
+    std::uint64_t key = 0;
+    bool readable = false;
+    bool writable = false;
+    bool hung_up = false;  ///< The other end is closed; what it sent before may still be readable.
+  };
+
+  Poller();
+  void add(const Fd& fd, std::uint64_t key, bool writable = false);
+  void change(const Fd& fd, std::uint64_t key, bool writable);
+  void remove(const Fd& fd) noexcept;
+  /// Waits for events, at most until the deadline (monotonic nanoseconds; nothing: for ever). Returns how many of `events` were filled.
+  std::size_t wait(std::span<Event> events, std::optional<std::int64_t> deadline_ns = std::nullopt);
+
+ private:
+  Fd epoll_;
+};
+
+}  // namespace sinew::os

@@ -1,0 +1,90 @@
+// The ring of published frames and the claims on them: the hazard-pointer protocol of spec/shared-memory.md.
+//
+// Invariant: a reader that holds a claim with a successful claim_frame() on sequence f uses the entry of f and no other, and the
+// publisher does not reuse the storage of f before the claim is zero or the reader is dead. See DESIGN-REVIEW F1 for how it breaks without the second look.
+#pragma once
+
+#include <cstdint>
+#include <atomic>
+#include <vector>
+
+#include "shm/layout.hpp"
+
+namespace sinew::shm {
+
+/// The entry of a frame, copied out of the ring.
+struct Frame {
+  std::uint64_t sequence = 0;
+  std::uint64_t root = 0;
+  std::uint64_t size = 0;
+  std::int64_t source_time = 0;
+  std::uint64_t newest_chunk = 0;
+};
+
+/// Makes a zeroed file's bytes into an empty ring.
+void initialise(RingLayout& ring) noexcept;
+/// Whether a peer's ring is one that this library understands (version, capacity).
+bool is_understood(const RingLayout& ring) noexcept;
+void initialise(AckPage& page) noexcept;
+bool is_understood(const AckPage& page) noexcept;
+
+/// The publisher's side. Not thread-safe: the publisher's own mutex guards it.
+class RingWriter {
+ public:
+  explicit RingWriter(RingLayout& ring) noexcept : ring_(&ring) {}
+  /// Publishes the next frame and returns its sequence. REQUIRES: retire() was called for the frame `ring_capacity` before it.
+  /// `frame.sequence` is ignored. The head is stored seq_cst, so that a following load of a bell word is ordered after it.
+  std::uint64_t publish(const Frame& frame) noexcept;
+  /// From now on nobody can newly claim this frame (seq_cst). Whoever claimed before is seen by claims loaded after this call. Idempotent.
+  void retire(std::uint64_t sequence) noexcept;
+  std::uint64_t head() const noexcept;
+
+ private:
+  RingLayout* ring_;
+};
+
+/// The subscriber's side of one connection: takes claims, gives them back.
+/// claim_frame() and skip_to() belong to one thread at a time; release() may be called from any thread.
+class Claims {
+ public:
+  Claims(AckPage& page, const RingLayout& ring) noexcept : page_(&page), ring_(&ring) {}
+
+  enum class Outcome {
+    claimed,    ///< frame and slot are filled; the frame stays until release(slot)
+    lost,       ///< the publisher has withdrawn or overwritten it
+    exhausted,  ///< all claim slots but the reserved one are in use: use claim_frame(..., use_reserved = true) for a short look and copy
+  };
+  struct Claim {
+    Outcome outcome = Outcome::lost;
+    std::uint32_t slot = 0;
+    Frame frame;
+  };
+  /// Claims frame `sequence`, which must not be newer than head(). Does not move the cursor.
+  /// The last slot is reserved for claims that are released before the caller returns to its loop.
+  Claim claim_frame(std::uint64_t sequence, bool use_reserved = false) noexcept;
+  void release(std::uint32_t slot) noexcept;
+
+  /// Stores the cursor (seq_cst: a blocked publisher's Dekker partner). It never goes back.
+  void advance_cursor(std::uint64_t sequence) noexcept;
+  std::uint64_t cursor() const noexcept;
+  std::uint64_t head() const noexcept;
+
+ private:
+  AckPage* page_;
+  const RingLayout* ring_;
+  std::uint64_t free_slots_[2];  // see ring.cpp
+};
+
+/// What the publisher sees of one reader.
+class Reader {
+ public:
+  explicit Reader(const AckPage& page) noexcept : page_(&page) {}
+  std::uint64_t cursor() const noexcept;
+  /// Appends all non-zero claims (seq_cst loads). Bounded by max_claims whatever the page says.
+  void gather_claims(std::vector<std::uint64_t>& into) const;
+
+ private:
+  const AckPage* page_;
+};
+
+}  // namespace sinew::shm

@@ -1,0 +1,78 @@
+// A publisher's window: chunks of shared memory and the allocator of message storage in them.
+//
+// Blocks are freed one by one, from any thread; a block that a user moved out of a message keeps its chunk mapped (F5). The allocator's own
+// bookkeeping is private memory: nothing that readers see is needed to free a block, and freeing writes nothing into the block.
+// The block freed last of a size is given out first, since it is still in the caches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "os/memory.hpp"
+
+namespace sinew::shm {
+
+/// One memfd mapped read-write by its owner at its final address, sealed for readers.
+struct Chunk {
+  std::uint64_t id = 0;  ///< ascending from 1 within a window, never used again
+  std::uintptr_t address = 0;
+  std::size_t size = 0;
+  os::Fd memfd;          ///< kept open for readers that come later
+};
+
+class Window : public std::enable_shared_from_this<Window> {
+ public:
+  struct Limits {
+    std::size_t budget = 0;  ///< bytes of chunks, at most
+    std::function<std::uint64_t()> available = os::available_memory;  ///< admission: asked before every new chunk (S4)
+  };
+  /// Told of every new chunk, before a block of it is given out, and of every chunk that holds no block any more and was dropped from the allocator.
+  /// Called under the window's mutex from whatever thread allocates or frees: it must only take note.
+  struct Observer {
+    virtual void chunk_added(const Chunk& chunk) = 0;
+    /// The address range is not used again before reuse_address(id).
+    virtual void chunk_dropped(std::uint64_t id) = 0;
+    virtual ~Observer() = default;
+  };
+
+  /// Registers the window process-wide, so that owner_of() finds it. REQUIRES: no other live Window of this process overlaps.
+  static std::shared_ptr<Window> create(std::uintptr_t base, std::size_t size, Limits limits, Observer* observer);
+  ~Window();
+
+  /// A block of at least `size` bytes, aligned to at least 16, to 64 when size >= 4096; contents undefined. Null when the budget, the window or the machine's memory
+  /// forbids (why_refused() has the sentence). Thread-safe. Makes a system call only when a new chunk is needed.
+  void* allocate(std::size_t size, std::size_t alignment) noexcept;
+  /// Thread-safe. REQUIRES: `block` came from allocate() of this window and is not free.
+  void free(void* block) noexcept;
+  std::string why_refused() const;
+
+  /// True when [address, address + size) lies in chunks of this window that are mapped now. Thread-safe, wait-free in the common case.
+  bool contains(const void* address, std::size_t size) const noexcept;
+  /// Id of the newest chunk, 0 before the first. Thread-safe.
+  std::uint64_t newest_chunk() const noexcept;
+  /// Calls `visit` for every chunk in use, under the window's mutex.
+  void for_each_chunk(const std::function<void(const Chunk&)>& visit) const;
+
+  /// Every reader has unmapped the dropped chunk: its addresses may be given to a new chunk.
+  void reuse_address(std::uint64_t chunk_id) noexcept;
+
+  /// The publisher is gone. Blocks listed in `abandoned` (of frames that readers still claim) are never written, freed or reused; chunks without other live
+  /// blocks are unmapped now, the others when their last block is freed. The observer is not called any more. allocate() gives null from now on.
+  void close(const std::vector<const void*>& abandoned) noexcept;
+
+  struct Usage { std::size_t mapped = 0, in_use = 0; std::uint64_t blocks = 0; };
+  Usage usage() const noexcept;
+
+  /// The window of this process that contains the address, or null. A lock-free look-up; the result lives as long as any of its chunks is mapped.
+  static Window* owner_of(const void* address) noexcept;
+
+ private:
+  Window(std::uintptr_t base, std::size_t size, Limits limits, Observer* observer);
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sinew::shm
