@@ -1,7 +1,8 @@
 // The control protocol: every message between a node and the manager, and between the two ends of a pair.
 //
 // Normative text: spec/wire.md. A message is one SOCK_SEQPACKET packet: header (type:u32 ext:u32 id:u64, little-endian), then the
-// payload of its type, fields in the order declared here. Integers are little-endian; a string is u32 length and bytes (no NUL inside); a bool is one byte 0 or 1.
+// payload of its type, fields in the order declared here; a field called `id` travels as the header's id, which is 0 in all other
+// messages. Integers are little-endian; a string is u32 length and bytes (no NUL inside); a bool is one byte 0 or 1.
 // Encoding and decoding are pure functions of bytes: no system calls, no clock, and any input gives a message or a complaint.
 #pragma once
 
@@ -16,22 +17,23 @@
 namespace sinew::wire {
 
 inline constexpr std::uint32_t protocol_version = 1;
-inline constexpr std::size_t max_name = 255;          ///< bytes of a node or topic name
-inline constexpr std::size_t max_signature = 32768;   ///< bytes of a type's signature
-inline constexpr std::size_t max_text = 16384;        ///< bytes of an error text; longer ones are cut by the encoder
+inline constexpr std::size_t max_name = 255;         ///< bytes of a node or topic name
+inline constexpr std::size_t max_type_name = 4096;   ///< bytes of a type's name
+inline constexpr std::size_t max_signature = 32768;  ///< bytes of a type's signature
+inline constexpr std::size_t max_text = 16384;       ///< bytes of an error text; longer ones are cut by the encoder
 
 /// What a message type is, as far as strangers need it: names for people, hashes for machines.
 struct TypeDescription {
-  std::string name;                          ///< "robot/Image"
-  std::string signature;                     ///< "robot/Image{header:robot/Header{stamp_ns:uint64;...};...}", see spec/types.md
-  std::array<std::uint8_t, 16> hash{};       ///< of the structure without type names; two ends connect when it is equal
-  std::uint64_t layout = 0;                  ///< of offsets, sizes and standard library; the native path needs it equal
+  std::string name;                     ///< "robot/Image"
+  std::string signature;                ///< "robot/Image{header:robot/Header{stamp_ns:uint64;...};...}", see spec/types.md
+  std::array<std::uint8_t, 16> hash{};  ///< of the structure without type names; two ends connect when it is equal
+  std::uint64_t layout = 0;             ///< of offsets, sizes and standard library; the native path needs it equal
   friend bool operator==(const TypeDescription&, const TypeDescription&) = default;
 };
 
 /// The part of a QoS that the other end must know.
 struct Quality {
-  std::uint32_t depth = 0;                   ///< keep-last depth; 0 means keep-all
+  std::uint32_t depth = 0;  ///< keep-last depth; 0 means keep-all
   bool reliable = false;
   friend bool operator==(const Quality&, const Quality&) = default;
 };
@@ -42,58 +44,163 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
-// --- node to manager -------------------------------------------------------------------------------------------------------------
-struct RegisterNode { std::uint32_t version = protocol_version; std::string name; };               // first message of a connection
-struct RegisterPublisher { std::uint64_t id = 0; std::string topic; TypeDescription type; Quality quality; };  // id: the node's own, never used again in it
-struct RegisterSubscriber { std::uint64_t id = 0; std::string topic; TypeDescription type; Quality quality; };
-struct DeletePublisher { std::uint64_t id = 0; };
-struct DeleteSubscriber { std::uint64_t id = 0; };
-struct WindowReleased { Window window; };     // this node has nothing of that window mapped any more, and was introduced to it before
-struct Goodbye {};                            // the name and all interfaces are free; windows that handles still hold stay mapped until released or closed
+// --- node to manager ---------------------------------------------------------------------------------------------------------------
 
-// --- manager to node -------------------------------------------------------------------------------------------------------------
-struct NodeRegistered { std::uint64_t node = 0; std::uint64_t range_base = 0, window_size = 0, window_count = 0; };
-struct NodeRefused { std::uint32_t kind = 0; std::string text; };                                    // kind: ErrorKind; the connection ends
-struct PublisherRegistered { std::uint64_t id = 0; Window window; };
-struct SubscriberRegistered { std::uint64_t id = 0; };
-struct PublisherRefused { std::uint64_t id = 0; std::uint32_t kind = 0; std::string text; };
-struct SubscriberRefused { std::uint64_t id = 0; std::uint32_t kind = 0; std::string text; };
-/// Introductions carry one end of a new socket pair as descriptor. `same_user` is the manager's verdict on the peer (F8).
-struct ConnectPublisher { std::uint64_t id = 0; std::uint64_t connection = 0; std::string peer; std::int64_t peer_pid = 0; bool same_user = false; bool same_layout = false; Quality quality; };
-struct ConnectSubscriber { std::uint64_t id = 0; std::uint64_t connection = 0; std::string peer; std::int64_t peer_pid = 0; bool same_user = false; bool same_layout = false; Quality quality; Window window; };
+/// First message of a session. Its form never changes, so that versions can be told apart.
+struct RegisterNode {
+  std::uint32_t version = protocol_version;
+  std::string name;
+};
+/// `id` is the node's own and never used again by it for a publisher. The answer is PublisherRegistered or PublisherRefused.
+struct RegisterPublisher {
+  std::uint64_t id = 0;
+  std::string topic;
+  TypeDescription type;
+  Quality quality;
+};
+/// `id` is the node's own and never used again by it for a subscriber. The answer is SubscriberRegistered or SubscriberRefused.
+struct RegisterSubscriber {
+  std::uint64_t id = 0;
+  std::string topic;
+  TypeDescription type;
+  Quality quality;
+};
+struct DeletePublisher {
+  std::uint64_t id = 0;
+};
+struct DeleteSubscriber {
+  std::uint64_t id = 0;
+};
+/// This node has nothing of that window mapped any more. Every node that was introduced to a window owes it once it is done, and so
+/// does the node that owned it, after DeletePublisher: storage of a publisher that is gone may live on there. `connection` is the newest
+/// ConnectSubscriber of this window that the node has read (0: none); when the manager has sent a newer one meanwhile, this message
+/// changes nothing and the node owes another.
+struct WindowReleased {
+  Window window;
+  std::uint64_t connection = 0;
+};
+/// The name and all interfaces are free; windows that handles still hold stay mapped until released or closed.
+/// Nothing but WindowReleased may follow.
+struct Goodbye {};
 
-// --- subscriber to publisher, on the pair ----------------------------------------------------------------------------------------
-struct Doorbell { std::uint32_t size = 0, offset = 0; };        // descriptors: bell page (memfd of `size` bytes, the word at `offset`), eventfd. First message.
-struct Attach { std::uint32_t size = 0; };                      // descriptor: ack page (memfd of `size` bytes)
-struct ChunkMapped { std::uint64_t id = 0; };                   // answers Chunk: its descriptor is no longer in flight
-struct ChunkUnmapped { std::uint64_t id = 0; };                 // answers ChunkWithdrawn: nothing of it is mapped here
-struct Unsubscribe {};                                          // nothing more will be claimed; what is claimed stays claimed until released
+// --- manager to node ---------------------------------------------------------------------------------------------------------------
 
-// --- publisher to subscriber, on the pair ----------------------------------------------------------------------------------------
-struct DoorbellTaken {};                                                                           // answers Doorbell. First message.
-struct Ring { std::uint32_t size = 0; std::uint64_t start = 0; };  // descriptor: ring (memfd of `size` bytes). Answers Attach. Frames from sequence `start` on are for this subscriber
-struct Chunk { std::uint64_t id = 0, address = 0, size = 0; };  // descriptor: the chunk's memfd. At most one Chunk is unanswered per pair
-struct ChunkWithdrawn { std::uint64_t id = 0; };
-struct Space { };                                               // descriptor: eventfd that the subscriber rings when a blocked publisher waits (reliable keep-all pairs only)
+struct NodeRegistered {
+  std::uint64_t node = 0;
+  std::uint64_t range_base = 0, window_size = 0, window_count = 0;
+};
+/// `kind` is an ErrorKind. The connection ends. Its form never changes.
+struct NodeRefused {
+  std::uint32_t kind = 0;
+  std::string text;
+};
+struct PublisherRegistered {
+  std::uint64_t id = 0;
+  Window window;
+};
+struct SubscriberRegistered {
+  std::uint64_t id = 0;
+};
+struct PublisherRefused {
+  std::uint64_t id = 0;
+  std::uint32_t kind = 0;
+  std::string text;
+};
+struct SubscriberRefused {
+  std::uint64_t id = 0;
+  std::uint32_t kind = 0;
+  std::string text;
+};
+/// Introduces a subscriber to the publisher `id`. Descriptor: one end of a new socket pair. `peer` is the name of the subscriber's
+/// node, `quality` what the subscriber asks for, `same_user` the manager's verdict on the peer (F8).
+struct ConnectPublisher {
+  std::uint64_t id = 0;
+  std::uint64_t connection = 0;
+  std::string peer;
+  std::int64_t peer_pid = 0;
+  bool same_user = false;
+  bool same_layout = false;
+  Quality quality;
+};
+/// Introduces a publisher to the subscriber `id`. Descriptor: the other end of that pair. `quality` is what the publisher offers,
+/// `window` where its chunks will lie.
+struct ConnectSubscriber {
+  std::uint64_t id = 0;
+  std::uint64_t connection = 0;
+  std::string peer;
+  std::int64_t peer_pid = 0;
+  bool same_user = false;
+  bool same_layout = false;
+  Quality quality;
+  Window window;
+};
 
-// --- anyone ----------------------------------------------------------------------------------------------------------------------
-struct ErrorText { std::uint32_t kind = 0; std::string text; };  // why the sender ends this connection; it does so next
+// --- subscriber to publisher, on the pair ------------------------------------------------------------------------------------------
 
-using Message = std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased, Goodbye,
-                             NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused,
-                             ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, DoorbellTaken, Ring,
-                             Chunk, ChunkWithdrawn, Space, ErrorText>;
+/// First message. Descriptors: the bell page (memfd of `size` bytes, the word at `offset`) and an eventfd, in this order.
+struct Doorbell {
+  std::uint32_t size = 0, offset = 0;
+};
+/// Descriptor: the ack page (memfd of `size` bytes).
+struct Attach {
+  std::uint32_t size = 0;
+};
+/// Answers Chunk: its descriptor is no longer in flight.
+struct ChunkMapped {
+  std::uint64_t id = 0;
+};
+/// Answers ChunkWithdrawn: nothing of it is mapped here.
+struct ChunkUnmapped {
+  std::uint64_t id = 0;
+};
+/// Nothing more will be claimed; what is claimed stays claimed until released.
+struct Unsubscribe {};
+
+// --- publisher to subscriber, on the pair ------------------------------------------------------------------------------------------
+
+/// First message; answers Doorbell: its descriptors are no longer in flight.
+struct DoorbellTaken {};
+/// Answers Attach. Descriptor: the ring (memfd of `size` bytes). Frames from sequence `start` on are for this subscriber.
+struct Ring {
+  std::uint32_t size = 0;
+  std::uint64_t start = 0;
+};
+/// Descriptor: the chunk's memfd. At most one Chunk is unanswered per pair.
+struct Chunk {
+  std::uint64_t id = 0, address = 0, size = 0;
+};
+struct ChunkWithdrawn {
+  std::uint64_t id = 0;
+};
+/// Descriptor: an eventfd that the subscriber rings when a blocked publisher waits (reliable keep-all pairs only).
+struct Space {};
+
+// --- anyone ------------------------------------------------------------------------------------------------------------------------
+
+/// Why the sender ends this connection; it does so next. `kind` is an ErrorKind. Its form never changes.
+struct ErrorText {
+  std::uint32_t kind = 0;
+  std::string text;
+};
+
+using Message = std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased,
+                             Goodbye, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused,
+                             SubscriberRefused, ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped, ChunkUnmapped,
+                             Unsubscribe, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;
 /// "RegisterPublisher", for texts.
 const char* name_of(const Message& message) noexcept;
 
-/// The packet of a message. Strings longer than their limits are a bug of the caller, except ErrorText, NodeRefused, ... texts, which are cut.
+/// The packet of a message. A `text` longer than max_text is cut between two characters. Throws Error(invalid_argument), naming the field, when
+/// another string is longer than its limit or any string contains a NUL: such a packet would be refused.
 std::vector<std::byte> encode(const Message& message);
 
 /// What is wrong with a packet, as a sentence without the sender's name.
-struct Complaint { std::string text; };
+struct Complaint {
+  std::string text;
+};
 /// Never throws but for std::bad_alloc; allocates no more than the packet is long.
 std::variant<Message, Complaint> decode(std::span<const std::byte> packet);
 

@@ -1,0 +1,251 @@
+// spec/wire.md, sentence by sentence. The vectors were written from its words by a program that shares nothing with the encoder.
+#include "wire/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "sinew/error.hpp"
+
+namespace sinew::wire {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+TypeDescription image() {
+  return {.name = "robot/Image",
+          .signature = "robot/Image{width:uint32;}",
+          .hash = {16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
+          .layout = 0x1122334455667788};
+}
+
+/// One message of each kind, in the order of Message; the values are those of spec/vectors/wire.
+std::vector<Message> samples() {
+  const Window window{0x200000000000, 0x400000000};
+  return {
+      RegisterNode{1, "camera"},
+      RegisterPublisher{7, "camera/image", image(), {8, false}},
+      RegisterSubscriber{0x0102030405060708, "camera/image", image(), {0, true}},
+      DeletePublisher{7},
+      DeleteSubscriber{8},
+      WindowReleased{window, 9},
+      Goodbye{},
+      NodeRegistered{3, 0x200000000000, 0x400000000, 3072},
+      NodeRefused{1, "name taken"},
+      PublisherRegistered{7, window},
+      SubscriberRegistered{8},
+      PublisherRefused{7, 2, "step differs"},
+      SubscriberRefused{8, 0, "bad topic"},
+      ConnectPublisher{7, 9, "detector", 4711, true, false, {8, false}},
+      ConnectSubscriber{8, 9, "detector", 4711, true, false, {0, true}, window},
+      Doorbell{4096, 64},
+      Attach{4096},
+      ChunkMapped{5},
+      ChunkUnmapped{5},
+      Unsubscribe{},
+      DoorbellTaken{},
+      Ring{69632, 42},
+      Chunk{5, 0x200000001000, 0x800000},
+      ChunkWithdrawn{5},
+      Space{},
+      ErrorText{7, "the peer broke the protocol: “id”"},
+  };
+}
+
+const Message* accepted(const std::variant<Message, Complaint>& result) {
+  return std::get_if<Message>(&result);
+}
+std::string complaint(std::span<const std::byte> packet) {
+  const auto result = decode(packet);
+  const auto* const bad = std::get_if<Complaint>(&result);
+  return bad != nullptr ? bad->text : "";
+}
+
+Bytes vector_of(const std::string& name) {
+  std::ifstream file(std::string(SINEW_VECTORS) + "/" + name + ".hex");
+  EXPECT_TRUE(file) << name;
+  Bytes bytes;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    for (std::string word; words >> word;) bytes.push_back(static_cast<std::byte>(std::stoi(word, nullptr, 16)));
+  }
+  return bytes;
+}
+
+TEST(Messages, there_is_a_sample_of_every_kind) {
+  const auto all = samples();
+  ASSERT_EQ(all.size(), std::variant_size_v<Message>);
+  for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].index(), i);
+}
+
+TEST(Messages, W1_every_kind_is_encoded_as_its_vector_says) {
+  for (const Message& message : samples()) EXPECT_EQ(encode(message), vector_of(name_of(message))) << name_of(message);
+}
+
+TEST(Messages, every_vector_is_decoded_to_the_message_it_was_made_from) {
+  for (const Message& message : samples()) {
+    const auto decoded = decode(vector_of(name_of(message)));
+    ASSERT_TRUE(accepted(decoded)) << name_of(message);
+    EXPECT_EQ(accepted(decoded)->index(), message.index());
+    EXPECT_EQ(encode(*accepted(decoded)), encode(message)) << name_of(message);
+  }
+}
+
+TEST(Messages, the_fields_arrive_where_they_were_put) {
+  const auto decoded = decode(encode(RegisterSubscriber{3, "camera/image", image(), {12, true}}));
+  ASSERT_TRUE(accepted(decoded));
+  const auto& message = std::get<RegisterSubscriber>(*accepted(decoded));
+  EXPECT_EQ(message.id, 3u);
+  EXPECT_EQ(message.topic, "camera/image");
+  EXPECT_EQ(message.type, image());
+  EXPECT_EQ(message.quality, (Quality{12, true}));
+  const auto negative = decode(encode(ConnectPublisher{1, 2, "detector", -1, true, true, {}}));
+  ASSERT_TRUE(accepted(negative));
+  EXPECT_EQ(std::get<ConnectPublisher>(*accepted(negative)).peer_pid, -1);
+}
+
+TEST(Messages, numbers_of_kinds_are_unique_and_never_zero) {
+  std::set<std::byte> numbers;
+  for (const Message& message : samples()) numbers.insert(encode(message)[0]);
+  EXPECT_EQ(numbers.size(), samples().size());
+  EXPECT_FALSE(numbers.contains(std::byte{0}));
+}
+
+TEST(Messages, every_truncation_of_every_message_gives_a_complaint) {
+  for (const Message& message : samples()) {
+    const Bytes packet = encode(message);
+    for (std::size_t size = packet.size(); size-- > 0;) {
+      // A copy of just that size lets the address sanitizer see an overrun.
+      const Bytes shorter(packet.begin(), packet.begin() + static_cast<std::ptrdiff_t>(size));
+      EXPECT_NE(complaint(shorter), "") << name_of(message) << " cut to " << size;
+    }
+  }
+}
+
+TEST(Messages, trailing_bytes_are_refused) {
+  for (const Message& message : samples()) {
+    Bytes packet = encode(message);
+    packet.push_back(std::byte{0});
+    EXPECT_NE(complaint(packet).find("too many"), std::string::npos) << name_of(message) << ": " << complaint(packet);
+  }
+}
+
+TEST(Messages, one_and_two_flipped_bits_never_crash_and_what_is_accepted_encodes_to_the_same_bytes) {
+  for (const Message& message : samples()) {
+    Bytes packet = encode(message);
+    const auto check = [&] {
+      const auto result = decode(packet);
+      if (const Message* decoded = accepted(result)) {
+        ASSERT_EQ(encode(*decoded), packet) << name_of(message);
+      }
+    };
+    const auto flip = [&](std::size_t bit) { packet[bit / 8] ^= std::byte{1} << (bit % 8); };
+    for (std::size_t one = 0; one < packet.size() * 8; ++one) {
+      flip(one);
+      check();
+      for (std::size_t two = one + 1; two < packet.size() * 8; ++two) {
+        flip(two);
+        check();
+        flip(two);
+      }
+      flip(one);
+    }
+  }
+}
+
+TEST(Messages, random_input_never_crashes_and_what_is_accepted_encodes_to_the_same_bytes) {
+  std::mt19937 random(1);
+  const auto all = samples();
+  int accepted_ones = 0;
+  for (int i = 0; i < 200000; ++i) {
+    Bytes packet = encode(all[random() % all.size()]);
+    packet.resize(std::min<std::size_t>(packet.size(), 16 + random() % 64));  // a valid header, so that the payload is looked at
+    while (packet.size() < 16 + random() % 64) packet.push_back(static_cast<std::byte>(random()));
+    for (auto n = random() % 6; n > 0; --n) packet[random() % packet.size()] = static_cast<std::byte>(random() % 5);
+    const auto result = decode(packet);
+    if (const Message* decoded = accepted(result)) {
+      ++accepted_ones;
+      ASSERT_EQ(encode(*decoded), packet);
+    }
+  }
+  EXPECT_GT(accepted_ones, 1000);  // else this test looks at nothing but refusals
+}
+
+TEST(Messages, a_truth_value_other_than_0_and_1_is_refused) {
+  Bytes packet = encode(RegisterPublisher{});
+  packet.back() = std::byte{2};  // quality.reliable
+  EXPECT_EQ(complaint(packet), "message RegisterPublisher is malformed: its quality.reliable is a truth value of 2, neither 0 nor 1.");
+}
+
+TEST(Messages, a_string_with_a_NUL_is_refused_by_both_ends) {
+  Bytes packet = encode(RegisterNode{1, "camera"});
+  packet.back() = std::byte{0};
+  EXPECT_EQ(complaint(packet), "message RegisterNode is malformed: its name contains a NUL.");
+  EXPECT_THROW(encode(RegisterNode{1, std::string("cam\0era", 7)}), Error);
+}
+
+TEST(Messages, a_string_longer_than_its_limit_is_refused_by_both_ends) {
+  EXPECT_TRUE(accepted(decode(encode(RegisterNode{1, std::string(max_name, 'n')}))));
+  try {
+    encode(RegisterNode{1, std::string(max_name + 1, 'n')});
+    FAIL() << "encoded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+    EXPECT_STREQ(error.what(), "RegisterNode cannot be sent: its name is 256 bytes long; at most 255 are allowed.");
+  }
+  Bytes packet = encode(RegisterNode{1, std::string(max_name, 'n')});
+  packet.push_back(std::byte{'n'});
+  packet[20] = std::byte{0};  // the length, 256
+  packet[21] = std::byte{1};
+  EXPECT_EQ(complaint(packet), "message RegisterNode is malformed: its name is announced with 256 bytes; at most 255 are allowed.");
+}
+
+TEST(Messages, an_announced_length_allocates_nothing_that_is_not_there) {
+  Bytes packet = encode(ErrorText{0, ""});
+  packet[20] = std::byte{0xFF};
+  packet[21] = std::byte{0x3F};  // 16383 bytes, allowed but missing
+  EXPECT_EQ(complaint(packet), "message ErrorText is malformed: its text needs 16383 bytes where 0 are left.");
+}
+
+TEST(Messages, a_long_text_is_cut_between_two_characters) {
+  std::string text(max_text - 1, 'x');
+  text += "ä and more";
+  const auto decoded = decode(encode(NodeRefused{1, text}));
+  ASSERT_TRUE(accepted(decoded));
+  EXPECT_EQ(std::get<NodeRefused>(*accepted(decoded)).text, std::string(max_text - 1, 'x'));
+}
+
+TEST(Messages, the_longest_message_fits_one_packet) {
+  TypeDescription type{.name = std::string(max_type_name, 'n'), .signature = std::string(max_signature, 's')};
+  EXPECT_LE(encode(RegisterPublisher{1, std::string(max_name, 't'), type, {}}).size(), 64u * 1024);
+}
+
+TEST(Messages, an_unknown_type_a_used_reserved_word_and_an_id_where_none_belongs_are_refused) {
+  Bytes packet = encode(Goodbye{});
+  packet[0] = std::byte{200};
+  EXPECT_EQ(complaint(packet), "message type 200 does not exist.");
+  packet = encode(Goodbye{});
+  packet[4] = std::byte{1};
+  EXPECT_EQ(complaint(packet), "the reserved word of the header is 1 instead of 0.");
+  packet = encode(Goodbye{});
+  packet[8] = std::byte{1};
+  EXPECT_EQ(complaint(packet), "message Goodbye is malformed: its header has the id 1 where this kind has none.");
+}
+
+TEST(Messages, descriptors_are_those_of_the_table) {
+  std::size_t in_all = 0;
+  for (const Message& message : samples()) in_all += descriptors_of(message);
+  EXPECT_EQ(in_all, 8u);
+  EXPECT_EQ(descriptors_of(Doorbell{}), 2u);
+  for (const Message& one : {Message(ConnectPublisher{}), Message(ConnectSubscriber{}), Message(Attach{}), Message(Ring{}),
+                             Message(Chunk{}), Message(Space{})}) {
+    EXPECT_EQ(descriptors_of(one), 1u) << name_of(one);
+  }
+}
+
+}  // namespace
+}  // namespace sinew::wire
