@@ -1,0 +1,55 @@
+#include "base/point.hpp"
+
+#if defined(SINEW_TEST_POINTS)
+
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace sinew::base {
+namespace {
+
+struct Wish {
+  std::string_view label;
+  int pass = 0;
+  int signal = 0;
+};
+
+// A misspelt wish must not turn a test about death into a test about nothing.
+[[noreturn]] void refuse(const char* text) noexcept {
+  std::fprintf(stderr, "SINEW_AT must be label:pass:kill or label:pass:stop with a pass from 1, not '%s'.\n", text);
+  std::abort();
+}
+
+Wish wish_from_environment() noexcept {
+  const char* text = std::getenv("SINEW_AT");
+  if (text == nullptr || *text == '\0') return {};
+  const std::string_view all = text;
+  const auto first = all.find(':');
+  const auto second = first == all.npos ? all.npos : all.find(':', first + 1);
+  if (second == all.npos) refuse(text);
+  Wish wish{.label = all.substr(0, first)};
+  const char* end = all.data() + second;
+  const auto [stopped, error] = std::from_chars(all.data() + first + 1, end, wish.pass);
+  if (error != std::errc{} || stopped != end || wish.pass < 1) refuse(text);
+  const auto action = all.substr(second + 1);
+  if (action != "kill" && action != "stop") refuse(text);
+  wish.signal = action == "kill" ? SIGKILL : SIGSTOP;
+  return wish;
+}
+
+}  // namespace
+
+void pass_point(const char* label) noexcept {
+  static const Wish wish = wish_from_environment();
+  static std::atomic<int> passes{0};
+  if (wish.label != label) return;
+  if (passes.fetch_add(1, std::memory_order_relaxed) + 1 == wish.pass) std::raise(wish.signal);
+}
+
+}  // namespace sinew::base
+
+#endif

@@ -1,0 +1,64 @@
+#include "os/domain.hpp"
+
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "os/call.hpp"
+#include "os/failure.hpp"
+
+namespace sinew::os {
+namespace {
+
+constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+
+bool fits_a_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+
+std::string runtime_folder() {
+  const char* const xdg = std::getenv("XDG_RUNTIME_DIR");
+  if (xdg == nullptr || *xdg == '\0') return "/run";
+  if (*xdg != '/') {
+    throw Error(ErrorKind::invalid_argument, "sinew cannot use XDG_RUNTIME_DIR='" + std::string(xdg) +
+                                                 "': it must be an absolute path. Correct it, unset it, or set SINEW_DOMAIN to a socket path.");
+  }
+  return xdg;
+}
+
+void make_folder(const std::string& folder) {
+  if (call(fault::Call::mkdir, [&] { return ::mkdir(folder.c_str(), S_IRWXU); }) == 0 || errno == EEXIST) return;
+  fail(errno,
+       "cannot make the folder '" + folder +
+           "' for the domain's socket (set XDG_RUNTIME_DIR to a folder of yours, or SINEW_DOMAIN to the path of a socket in one)",
+       ErrorKind::unavailable);
+}
+
+std::string path_that_fits(std::string path) {
+  if (path.size() <= longest_path) return path;
+  throw Error(ErrorKind::invalid_argument, "sinew cannot listen at '" + path + "': a socket path has at most " + std::to_string(longest_path) +
+                                               " bytes and this one has " + std::to_string(path.size()) +
+                                               ". Set SINEW_DOMAIN to a shorter name, or to the path of a socket with a '/' in it.");
+}
+
+}  // namespace
+
+std::string domain_socket_path(const char* domain) {
+  const std::string_view wanted = domain == nullptr || *domain == '\0' ? "default" : domain;
+  if (wanted.find('/') != wanted.npos) return path_that_fits(std::filesystem::absolute(wanted).lexically_normal());
+  if (!std::ranges::all_of(wanted, fits_a_name)) {
+    throw Error(ErrorKind::invalid_argument, "sinew cannot use the domain name '" + std::string(wanted) +
+                                                 "': a name consists of letters, digits, '_', '-' and '.'; with a '/' it is the path of a socket.");
+  }
+  const std::string folder = runtime_folder() + "/sinew";
+  std::string path = path_that_fits(folder + "/" + std::string(wanted) + ".sock");
+  make_folder(folder);
+  return path;
+}
+
+}  // namespace sinew::os

@@ -1,0 +1,120 @@
+#include "os/event.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "os/call.hpp"
+#include "os/clock.hpp"
+#include "os/failure.hpp"
+
+namespace sinew::os {
+namespace {
+
+/// True when `fd` became readable before the deadline.
+bool wait_readable(int fd, std::optional<std::int64_t> deadline_ns) {
+  pollfd waiting{fd, POLLIN, 0};
+  const int ready = call(fault::Call::poll, [&] {
+    timespec left{};
+    if (deadline_ns) {
+      const std::int64_t ns = std::max<std::int64_t>(0, *deadline_ns - now_ns());
+      left.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
+      left.tv_nsec = static_cast<long>(ns % 1'000'000'000);
+    }
+    return ::ppoll(&waiting, 1, deadline_ns ? &left : nullptr, nullptr);
+  });
+  if (ready < 0) fail(errno, "cannot wait for a descriptor");
+  return ready > 0;
+}
+
+}  // namespace
+
+Fd create_eventfd() {
+  Fd fd(call(fault::Call::eventfd, [] { return ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }));
+  if (!fd) fail(errno, "cannot make an eventfd");
+  return fd;
+}
+
+void ring(int eventfd) noexcept {
+  const int kept = errno;
+  const std::uint64_t one = 1;
+  if (call(fault::Call::write, [&] { return ::write(eventfd, &one, sizeof one); }) < 0) {
+    // EAGAIN: the counter is full, so the sleeper will wake. EBADF: there is nobody to wake.
+  }
+  errno = kept;
+}
+
+void drain(int eventfd) noexcept {
+  std::uint64_t rung = 0;
+  if (call(fault::Call::read, [&] { return ::read(eventfd, &rung, sizeof rung); }) < 0) {
+    // EAGAIN: it is zero already.
+  }
+}
+
+bool wait_and_drain(int eventfd, std::optional<std::int64_t> deadline_ns) {
+  if (!wait_readable(eventfd, deadline_ns)) return false;
+  drain(eventfd);
+  return true;
+}
+
+bool is_eventfd(const Fd& fd) {
+  const int flags = call(fault::Call::fcntl, [&] { return ::fcntl(fd.get(), F_GETFL); });
+  if (flags < 0 || (flags & O_NONBLOCK) == 0) return false;
+  const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
+  std::array<char, 64> target;
+  const ssize_t size = call(fault::Call::readlink, [&] { return ::readlink(link.c_str(), target.data(), target.size()); });
+  return size > 0 && std::string_view(target.data(), static_cast<std::size_t>(size)) == "anon_inode:[eventfd]";
+}
+
+Poller::Poller() : epoll_(call(fault::Call::epoll_create, [] { return ::epoll_create1(EPOLL_CLOEXEC); })) {
+  if (!epoll_) fail(errno, "cannot make an epoll set");
+}
+
+namespace {
+
+void control(const Fd& epoll, int operation, const Fd& fd, std::uint64_t key, bool writable) {
+  epoll_event wanted{};
+  wanted.events = EPOLLIN | EPOLLRDHUP | (writable ? std::uint32_t{EPOLLOUT} : 0);
+  wanted.data.u64 = key;
+  if (call(fault::Call::epoll_ctl, [&] { return ::epoll_ctl(epoll.get(), operation, fd.get(), &wanted); }) < 0) {
+    fail(errno, "cannot wait for descriptor " + std::to_string(fd.get()) + " in an epoll set");
+  }
+}
+
+}  // namespace
+
+void Poller::add(const Fd& fd, std::uint64_t key, bool writable) { control(epoll_, EPOLL_CTL_ADD, fd, key, writable); }
+
+void Poller::change(const Fd& fd, std::uint64_t key, bool writable) { control(epoll_, EPOLL_CTL_MOD, fd, key, writable); }
+
+void Poller::remove(const Fd& fd) noexcept {
+  epoll_event ignored{};
+  call(fault::Call::epoll_ctl, [&] { return ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd.get(), &ignored); });
+}
+
+std::size_t Poller::wait(std::span<Event> events, std::optional<std::int64_t> deadline_ns) {
+  // epoll_wait counts in milliseconds; a deadline is kept to the nanosecond by waiting for the set itself.
+  if (deadline_ns && !wait_readable(epoll_.get(), deadline_ns)) return 0;
+  std::array<epoll_event, 64> ready;
+  const int room = static_cast<int>(std::min(events.size(), ready.size()));
+  const int count = call(fault::Call::epoll_wait, [&] { return ::epoll_wait(epoll_.get(), ready.data(), room, deadline_ns ? 0 : -1); });
+  if (count < 0) fail(errno, "cannot wait for an epoll set");
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+    const std::uint32_t what = ready[i].events;
+    events[i] = {.key = ready[i].data.u64,
+                 .readable = (what & EPOLLIN) != 0,
+                 .writable = (what & EPOLLOUT) != 0,
+                 .hung_up = (what & (EPOLLHUP | EPOLLRDHUP | EPOLLERR)) != 0};
+  }
+  return static_cast<std::size_t>(count);
+}
+
+}  // namespace sinew::os

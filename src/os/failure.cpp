@@ -1,0 +1,28 @@
+#include "os/failure.hpp"
+
+#include <cerrno>
+#include <system_error>
+
+namespace sinew::os {
+
+std::string describe(int error) {
+  const std::string text = std::generic_category().message(error);
+  switch (error) {
+    case EMFILE:
+      return text + "; close some, or raise the limit (ulimit -n)";
+    case ENFILE:
+      return text + "; raise /proc/sys/fs/file-max";
+    case ENOMEM:
+    case ENOSPC:
+      return text + "; use smaller messages or shorter histories, or raise the memory limit of this process, its container or the machine";
+    default:
+      return text + " (errno " + std::to_string(error) + ")";
+  }
+}
+
+void fail(int error, const std::string& what, ErrorKind otherwise) {
+  const bool shortage = error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOSPC || error == ENOBUFS;
+  throw Error(shortage ? ErrorKind::exhausted : otherwise, "sinew " + what + ": " + describe(error) + ".");
+}
+
+}  // namespace sinew::os

@@ -1,0 +1,22 @@
+#include "os/fd.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "os/call.hpp"
+#include "os/failure.hpp"
+
+namespace sinew::os {
+
+// Never repeated on EINTR: Linux has closed the descriptor all the same, and its number may be another file's by now.
+void Fd::reset() noexcept {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+Fd Fd::duplicate() const {
+  const int copy = call(fault::Call::dup, [this] { return ::fcntl(fd_, F_DUPFD_CLOEXEC, 0); });
+  if (copy < 0) fail(errno, "cannot duplicate a descriptor");
+  return Fd(copy);
+}
+
+}  // namespace sinew::os

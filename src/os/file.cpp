@@ -1,0 +1,26 @@
+#include "os/file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "os/call.hpp"
+#include "os/fd.hpp"
+
+namespace sinew::os {
+
+std::optional<std::string> read_file(const std::string& path) {
+  const Fd file(call(fault::Call::open, [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }));
+  if (!file) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> piece;
+  for (;;) {
+    const ssize_t got = call(fault::Call::read, [&] { return ::read(file.get(), piece.data(), piece.size()); });
+    if (got < 0) return std::nullopt;
+    if (got == 0) return text;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+}
+
+}  // namespace sinew::os

@@ -1,0 +1,190 @@
+#include "os/memory.hpp"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "base/log.hpp"
+#include "os/call.hpp"
+#include "os/failure.hpp"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define SINEW_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SINEW_UNDER_TSAN 1
+#endif
+#endif
+
+namespace sinew::os {
+namespace {
+
+constexpr int reader_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
+
+#if defined(SINEW_UNDER_TSAN)
+// ThreadSanitizer ends the process when something is mapped where it keeps its shadow; below 1 TiB it does not.
+constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 40;
+#else
+constexpr std::uint64_t end_of_addresses = ~std::uint64_t{0};
+#endif
+
+std::string range_text(std::uintptr_t address, std::size_t size) {
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "0x%llx to 0x%llx", static_cast<unsigned long long>(address),
+                static_cast<unsigned long long>(address + size));
+  return text.data();
+}
+
+/// Null and errno when the kernel refuses.
+std::byte* map_file(int fd, void* address, std::size_t size, Access access, int more_flags) noexcept {
+  const int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+  if (fault::inject(fault::Call::mmap)) return nullptr;
+  void* const at = ::mmap(address, size, protection, MAP_SHARED | MAP_POPULATE | more_flags, fd, 0);
+  return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+}
+
+void unmap(std::byte* data, std::size_t size) noexcept {
+  if (call(fault::Call::munmap, [&] { return ::munmap(data, size); }) != 0) base::log(base::LogLevel::error, "a mapping stays: munmap failed");
+}
+
+/// A forked child must not write into its parent's frames, and a core file must not hold every topic of the robot.
+bool keep_private(std::byte* data, std::size_t size) noexcept {
+  for (const int advice : {MADV_DONTFORK, MADV_DONTDUMP}) {
+    if (call(fault::Call::madvise, [&] { return ::madvise(data, size, advice); }) != 0) return false;
+  }
+  return true;
+}
+
+bool page_can_be_mapped_at(std::uint64_t address) noexcept {
+  if (address >= end_of_addresses || fault::inject(fault::Call::mmap)) return false;
+  void* const wanted = reinterpret_cast<void*>(address);
+  void* const at = ::mmap(wanted, page_size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (at == MAP_FAILED) return false;
+  ::munmap(at, page_size());
+  return at == wanted;
+}
+
+}  // namespace
+
+Fd create_memfd(const char* name, std::size_t size) {
+  const std::string what = "cannot take " + std::to_string(size) + " bytes of shared memory for '" + name + "'";
+  if (size == 0 || size % page_size() != 0) throw Error(ErrorKind::invalid_argument, "sinew " + what + ": the size must be whole pages.");
+  const auto create = [&](unsigned more) {
+    return call(fault::Call::memfd_create, [&] { return ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | more); });
+  };
+  Fd memfd(create(MFD_NOEXEC_SEAL));
+  if (!memfd && errno == EINVAL) memfd = Fd(create(0));  // a kernel before 6.3
+  if (!memfd) fail(errno, what);
+  if (call(fault::Call::ftruncate, [&] { return ::ftruncate(memfd.get(), static_cast<off_t>(size)); }) != 0) fail(errno, what);
+  // In steps, because a signal makes the kernel give back all that one call had allocated: with a profiler's timer a large call never ends.
+  constexpr std::size_t step = std::size_t{1} << 20;
+  for (std::size_t done = 0; done < size; done += step) {
+    const auto length = static_cast<off_t>(std::min(step, size - done));
+    if (call(fault::Call::fallocate, [&] { return ::fallocate(memfd.get(), 0, static_cast<off_t>(done), length); }) != 0) fail(errno, what);
+  }
+  return memfd;
+}
+
+void seal_for_readers(const Fd& memfd) {
+  if (call(fault::Call::fcntl, [&] { return ::fcntl(memfd.get(), F_ADD_SEALS, reader_seals); }) == 0) return;
+  if (errno == EINVAL) {
+    throw Error(ErrorKind::incompatible, "sinew cannot seal shared memory for readers: this needs Linux 5.1 or newer (F_SEAL_FUTURE_WRITE).");
+  }
+  fail(errno, "cannot seal shared memory for readers");
+}
+
+FileIdentity identity_of(const Fd& fd) {
+  struct stat status {};
+  if (call(fault::Call::fstat, [&] { return ::fstat(fd.get(), &status); }) != 0) fail(errno, "cannot identify a descriptor");
+  return {.device = status.st_dev, .inode = status.st_ino};
+}
+
+std::optional<std::string> complaint_about_peer_memfd(const Fd& memfd, std::size_t size) {
+  struct statfs system {};
+  if (call(fault::Call::fstat, [&] { return ::fstatfs(memfd.get(), &system); }) != 0) return "it cannot be examined: " + describe(errno);
+  if (system.f_type == HUGETLBFS_MAGIC) return "it consists of huge pages (hugetlb), which may be missing when they are touched";
+  if (system.f_type != TMPFS_MAGIC) return "it is not shared memory (memfd)";
+  const int seals = call(fault::Call::fcntl, [&] { return ::fcntl(memfd.get(), F_GET_SEALS); });
+  if (seals < 0 || (seals & reader_seals) != reader_seals) return "it is not sealed against shrinking, growing, new writers and further seals";
+  struct stat status {};
+  if (call(fault::Call::fstat, [&] { return ::fstat(memfd.get(), &status); }) != 0) return "it cannot be examined: " + describe(errno);
+  if (static_cast<std::uint64_t>(status.st_size) != size) {
+    return "it has " + std::to_string(status.st_size) + " bytes where " + std::to_string(size) + " were announced";
+  }
+  if (static_cast<std::uint64_t>(status.st_blocks) * 512 < size) return "it is sparse: whoever reads it would pay for its memory";
+  return std::nullopt;
+}
+
+Mapping::Mapping(Mapping&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) unmap(data_, size_);
+}
+
+Mapping Mapping::map(const Fd& fd, std::size_t size, Access access) {
+  const std::string what = "cannot map " + std::to_string(size) + " bytes of shared memory";
+  Mapping mapping;
+  mapping.data_ = map_file(fd.get(), nullptr, size, access, 0);
+  if (!mapping) fail(errno, what, ErrorKind::exhausted);
+  mapping.size_ = size;
+  if (!keep_private(mapping.data_, size)) fail(errno, what);
+  return mapping;
+}
+
+std::optional<Mapping> Mapping::map_at(const Fd& fd, std::uintptr_t address, std::size_t size, Access access, std::string* why) {
+  const auto refuse = [&](const std::string& reason) {
+    if (why != nullptr) *why = "the addresses " + range_text(address, size) + " cannot be mapped in this process: " + reason;
+    return std::nullopt;
+  };
+  if (size >= end_of_addresses || address > end_of_addresses - size) return refuse("they are out of reach for it");
+  void* const wanted = reinterpret_cast<void*>(address);
+  Mapping mapping;
+  mapping.data_ = map_file(fd.get(), wanted, size, access, MAP_FIXED_NOREPLACE);
+  if (!mapping) return refuse(errno == EEXIST ? std::string("something else is mapped there") : describe(errno));
+  mapping.size_ = size;
+  // A kernel before 4.17 takes the address for a wish.
+  if (mapping.data_ != wanted) return refuse("something else is mapped there");
+  if (!keep_private(mapping.data_, size)) return refuse(describe(errno));
+  return mapping;
+}
+
+std::size_t page_size() noexcept {
+  static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+AddressRange probe_address_range() {
+  constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+  constexpr AddressRange wide{.base = 0x200000000000, .window_size = 16 * gib, .count = (0x500000000000 - 0x200000000000) / (16 * gib)};
+  constexpr AddressRange narrow{.base = 64 * gib, .window_size = gib, .count = 448 - 64};
+  for (const AddressRange& range : {wide, narrow}) {
+    if (page_can_be_mapped_at(range.base) && page_can_be_mapped_at(range.end() - page_size())) return range;
+  }
+  throw Error(ErrorKind::unavailable,
+              "sinew finds no room for its address windows in this process: neither " + range_text(wide.base, wide.end() - wide.base) + " nor " +
+                  range_text(narrow.base, narrow.end() - narrow.base) + " can be mapped. Raise RLIMIT_AS (ulimit -v), or run without what took them.");
+}
+
+}  // namespace sinew::os

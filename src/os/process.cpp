@@ -1,0 +1,157 @@
+#include "os/process.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "os/call.hpp"
+#include "os/failure.hpp"
+#include "os/file.hpp"
+
+namespace sinew::os {
+namespace {
+
+/// What posix_spawn is told, freed at the end of the scope.
+class SpawnPlan {
+ public:
+  explicit SpawnPlan(int inherited) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+    // First, since `inherited` may itself be 0 or 1 in a process that was started without them.
+    posix_spawn_file_actions_adddup2(&actions_, inherited, 3);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+
+  /// An errno, 0 when the program runs.
+  int spawn(pid_t* pid, const std::string& program, const std::vector<std::string>& arguments) const {
+    std::vector<char*> pointers{const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+    pointers.push_back(nullptr);
+    if (fault::inject(fault::Call::spawn)) return errno;
+    return ::posix_spawnp(pid, program.c_str(), &actions_, &attributes_, pointers.data(), environ);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited) {
+  const std::string what = "cannot start '" + program + "'";
+  pid_t pid = 0;
+  if (const int error = SpawnPlan(inherited.get()).spawn(&pid, program, arguments); error != 0) fail(error, what, ErrorKind::unavailable);
+  int status = 0;
+  pid_t ended = 0;
+  do {
+    ended = ::waitpid(pid, &status, 0);
+  } while (ended < 0 && errno == EINTR);
+  if (ended != pid || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
+  const std::string end =
+      WIFEXITED(status) ? "it exited with status " + std::to_string(WEXITSTATUS(status)) : "signal " + std::to_string(WTERMSIG(status)) + " ended it";
+  throw Error(ErrorKind::unavailable, "sinew " + what + ": " + end + ". Run it by hand to see why.");
+}
+
+void close_descriptors_from(int first) noexcept {
+  const auto from = static_cast<unsigned>(first);
+  if (call(fault::Call::close_range, [from] { return ::syscall(SYS_close_range, from, ~0U, 0U); }) == 0) return;
+  DIR* const folder = ::opendir("/proc/self/fd");
+  if (folder == nullptr) return;
+  while (const dirent* const entry = ::readdir(folder)) {
+    const int fd = std::atoi(entry->d_name);  // "." and ".." give 0
+    if (fd >= std::max(first, 1) && fd != ::dirfd(folder)) ::close(fd);
+  }
+  ::closedir(folder);
+}
+
+// dladdr would tell the program's name as it was typed, which means nothing after a chdir.
+std::string folder_of_code(const void* address) {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  std::istringstream lines(read_file("/proc/self/maps").value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    // "55d0c0a00000-55d0c0a21000 r-xp 00002000 fd:01 1234    /usr/bin/program"
+    char* end = nullptr;
+    const std::uintptr_t from = std::strtoull(line.c_str(), &end, 16);
+    const std::uintptr_t to = *end == '-' ? std::strtoull(end + 1, nullptr, 16) : 0;
+    if (wanted < from || wanted >= to) continue;
+    const auto path = line.find('/');
+    return path == line.npos ? "" : line.substr(path, std::max<std::size_t>(line.rfind('/') - path, 1));
+  }
+  return "";
+}
+
+Fd lock_folder(const std::string& folder) {
+  const std::string what = "cannot lock the folder '" + folder + "'";
+  Fd fd(call(fault::Call::open, [&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!fd) fail(errno, what, ErrorKind::unavailable);
+  if (call(fault::Call::flock, [&] { return ::flock(fd.get(), LOCK_EX); }) != 0) fail(errno, what, ErrorKind::unavailable);
+  return fd;
+}
+
+Fd open_pidfd(pid_t pid) noexcept {
+  return Fd(static_cast<int>(call(fault::Call::open, [pid] { return ::syscall(SYS_pidfd_open, pid, 0U); })));
+}
+
+void on_fork_in_child(void (*child)() noexcept) {
+  if (const int error = ::pthread_atfork(nullptr, nullptr, child); error != 0) fail(error, "cannot prepare for fork", ErrorKind::exhausted);
+}
+
+std::thread start_thread(const std::string& name, std::function<void()> body) {
+  // Blocked here and inherited: a signal must not find the thread before it has blocked them itself.
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  std::thread thread;
+  int error = fault::inject(fault::Call::thread) ? errno : 0;
+  try {
+    if (error == 0) {
+      thread = std::thread([name, work = std::move(body)] {
+        name_this_thread(name.c_str());
+        work();
+      });
+    }
+  } catch (const std::system_error& refused) {
+    error = refused.code().value();
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error != 0) fail(error, "cannot start the thread '" + name + "'", ErrorKind::exhausted);
+  return thread;
+}
+
+void name_this_thread(const char* name) noexcept {
+  std::array<char, 16> kept{};
+  std::strncpy(kept.data(), name, kept.size() - 1);
+  ::pthread_setname_np(::pthread_self(), kept.data());
+}
+
+}  // namespace sinew::os

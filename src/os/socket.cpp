@@ -1,0 +1,191 @@
+#include "os/socket.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "os/call.hpp"
+#include "os/failure.hpp"
+
+namespace sinew::os {
+namespace {
+
+// Rights and credentials come in control messages of their own; the room of absent credentials lets a few more descriptors through.
+constexpr std::size_t control_room = CMSG_SPACE(max_descriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred));
+constexpr std::size_t most_received = control_room / sizeof(int);
+
+struct alignas(cmsghdr) Control {
+  std::array<std::byte, control_room> bytes{};
+};
+
+sockaddr_un address_of(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    throw Error(ErrorKind::invalid_argument, "sinew cannot use the socket path '" + path + "': it has " + std::to_string(path.size()) +
+                                                 " bytes, and the kernel takes 1 to " + std::to_string(sizeof address.sun_path - 1) + ".");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+Fd new_socket(int more_flags) {
+  Fd fd(call(fault::Call::socket, [&] { return ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | more_flags, 0); }));
+  if (!fd) fail(errno, "cannot make a socket");
+  return fd;
+}
+
+const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
+
+}  // namespace
+
+Fd listen_at(const std::string& path, int backlog) {
+  const sockaddr_un address = address_of(path);
+  const std::string what = "cannot listen at '" + path + "'";
+  Fd fd = new_socket(SOCK_NONBLOCK);
+  // The mode of an unbound socket is the mode its file will be made with; a umask would be the whole process's.
+  if (call(fault::Call::chmod, [&] { return ::fchmod(fd.get(), S_IRUSR | S_IWUSR); }) != 0) fail(errno, what, ErrorKind::unavailable);
+  if (call(fault::Call::bind, [&] { return ::bind(fd.get(), generic(address), sizeof address); }) != 0) fail(errno, what, ErrorKind::unavailable);
+  if (call(fault::Call::listen, [&] { return ::listen(fd.get(), backlog); }) != 0) {
+    const int error = errno;
+    ::unlink(path.c_str());
+    fail(error, what, ErrorKind::unavailable);
+  }
+  return fd;
+}
+
+std::optional<Fd> connect_to(const std::string& path) {
+  const sockaddr_un address = address_of(path);
+  const std::string what = "cannot connect to '" + path + "'";
+  // Blocking until connected: a full backlog is waited for by the kernel, and there is no event to wait for it otherwise.
+  Fd fd = new_socket(0);
+  if (call(fault::Call::connect, [&] { return ::connect(fd.get(), generic(address), sizeof address); }) != 0) {
+    if (errno == ENOENT || errno == ECONNREFUSED) return std::nullopt;
+    fail(errno, what, errno == EACCES || errno == EPERM ? ErrorKind::denied : ErrorKind::unavailable);
+  }
+  if (call(fault::Call::fcntl, [&] { return ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }) != 0) fail(errno, what);
+  return fd;
+}
+
+Fd accept_from(const Fd& listener) {
+  Fd fd(call(fault::Call::accept, [&] { return ::accept4(listener.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC); }));
+  if (!fd && errno != EAGAIN && errno != ECONNABORTED) fail(errno, "cannot accept a connection");
+  return fd;
+}
+
+std::pair<Fd, Fd> socket_pair() {
+  std::array<int, 2> ends{};
+  const int type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
+  if (call(fault::Call::socketpair, [&] { return ::socketpair(AF_UNIX, type, 0, ends.data()); }) != 0) fail(errno, "cannot make a socket pair");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+Credentials peer_credentials(const Fd& socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (call(fault::Call::getsockopt, [&] { return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size); }) != 0) {
+    fail(errno, "cannot tell who is at the other end of a socket");
+  }
+  return {.pid = peer.pid, .uid = peer.uid, .gid = peer.gid};
+}
+
+void receive_credentials(const Fd& socket) {
+  const int on = 1;
+  if (call(fault::Call::setsockopt, [&] { return ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on); }) != 0) {
+    fail(errno, "cannot ask for credentials on a socket");
+  }
+}
+
+SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::span<const int> descriptors) {
+  // An empty packet would look like the end of the connection.
+  if (bytes.empty() || bytes.size() > max_packet || descriptors.size() > max_descriptors) {
+    throw Error(ErrorKind::invalid_argument, "sinew cannot send a packet of " + std::to_string(bytes.size()) + " bytes and " +
+                                                 std::to_string(descriptors.size()) + " descriptors: 1 to " + std::to_string(max_packet) +
+                                                 " bytes and at most " + std::to_string(max_descriptors) + " descriptors fit.");
+  }
+  iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  Control control;
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
+    cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size_bytes());
+  }
+  if (call(fault::Call::send, [&] { return ::sendmsg(socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL); }) >= 0) return SendResult::sent;
+  switch (errno) {
+    case EAGAIN:
+    case ETOOMANYREFS:  // all sockets of this user together have too many descriptors under way
+      return SendResult::would_block;
+    case EPIPE:
+    case ECONNRESET:
+    case ECONNREFUSED:
+    case ENOTCONN:
+      return SendResult::closed;
+    default:
+      fail(errno, "cannot send a packet");
+  }
+}
+
+Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
+  iovec piece{buffer.data(), buffer.size()};
+  Control control;
+  msghdr message{};
+  message.msg_iov = &piece;
+  message.msg_iovlen = 1;
+  ssize_t size = 0;
+  do {
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = control.bytes.size();
+    size = call(fault::Call::receive, [&] { return ::recvmsg(socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+    // A peer that left something unread is reported once as a reset, ahead of what it had sent before.
+  } while (size < 0 && errno == ECONNRESET);
+  if (size < 0) {
+    if (errno != EAGAIN) fail(errno, "cannot receive a packet");
+    return {};
+  }
+
+  // Every descriptor gets an owner before anything is judged or can throw: also those that came in the padding of a truncated list.
+  std::array<Fd, most_received> arrived;
+  std::size_t count = 0;
+  Received received;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET) continue;
+    const std::size_t length = part->cmsg_len - CMSG_LEN(0);
+    if (part->cmsg_type == SCM_RIGHTS) {
+      for (std::size_t at = 0; at + sizeof(int) <= length; at += sizeof(int)) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(part) + at, sizeof fd);
+        arrived[count++] = Fd(fd);
+      }
+    } else if (part->cmsg_type == SCM_CREDENTIALS && length >= sizeof(ucred)) {
+      ucred sender{};
+      std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
+      received.credentials = Credentials{.pid = sender.pid, .uid = sender.uid, .gid = sender.gid};
+    }
+  }
+  if (size == 0) {
+    received.kind = Received::Kind::closed;
+  } else if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || count > max_descriptors) {
+    received.kind = Received::Kind::malformed;
+  } else {
+    received.kind = Received::Kind::packet;
+    received.size = static_cast<std::size_t>(size);
+    received.descriptors.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) received.descriptors.push_back(std::move(arrived[i]));
+  }
+  return received;
+}
+
+}  // namespace sinew::os
