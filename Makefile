@@ -1,0 +1,41 @@
+# What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint install clean
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+CONFIGURE = cmake --log-level=WARNING --preset release
+BUILD = cmake --build --preset release --parallel $(JOBS)
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Camera, lidar and drone state through shared memory for 20 s, beside the same pipeline over TCP
+	@tools/setup demo
+	$(CONFIGURE) -DSINEW_EXAMPLES=ON
+	$(BUILD)
+	python3 tools/fetch_demo_data.py build/demo-data
+	build/bin/demo --data build/demo-data
+
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, and an installed sinew
+	@tools/setup test
+	@tools/test.py --jobs $(JOBS)
+
+bench: ## Latency and throughput beside the floors of this machine; writes build/bench/
+	@tools/setup bench
+	$(CONFIGURE) -DSINEW_BENCH=ON
+	$(BUILD)
+	python3 bench/run.py
+
+lint: ## Formatting, layers, lengths, public headers, warnings of three compilers, clang-tidy
+	@tools/setup lint
+	@tools/lint.py --jobs $(JOBS)
+
+install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (default /usr/local)
+	@tools/setup build
+	$(CONFIGURE)
+	$(BUILD)
+	cmake --install build --prefix $(PREFIX)
+
+clean: ## Remove everything that was built or fetched
+	rm -rf build build-dev build-asan build-tsan build-clang

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Everything about the code that a machine can hold without running it. All checks run, also after one has failed.
+
+Usage: lint.py [--jobs N] [CHECK...]        without names: all checks, in the order of --help
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+import bounded
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FORMAT = "clang-format-19"
+COMPILERS = ["g++", "clang++-19"]
+OLD_CLANG = "clang++-16"
+CLANG_BUILD = ROOT / "build-clang"
+
+
+def files(*patterns):
+    """Files of the checkout that match, tracked or about to be."""
+    listing = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted(name for name in listing.stdout.splitlines() if (ROOT / name).is_file())
+
+
+def run(*command, seconds=60):
+    return bounded.run([str(word) for word in command], seconds=seconds, cwd=ROOT)[0] == 0
+
+
+def layers(_):
+    """the layer rule, and no includes in circles"""
+    return run("tools/check_layers.py")
+
+
+def lengths(_):
+    """no long file without a reason"""
+    return run("python3", "tools/check_lengths.py", *files("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.cmake", "*CMakeLists.txt"))
+
+
+def python(_):
+    """every Python file compiles, and the tools' own tests pass"""
+    sources = [name for name in files("*.py") + files("tools/*") if "python3" in (ROOT / name).open(errors="replace").readline() or name.endswith(".py")]
+    for name in sources:
+        try:
+            compile((ROOT / name).read_text(encoding="utf-8"), name, "exec")
+        except SyntaxError as error:
+            print(f"{name}:{error.lineno}: {error.msg}")
+            return False
+    return run("python3", "-m", "unittest", "discover", "--quiet", "--start-directory", "tools/tests")
+
+
+def formatting(_):
+    """clang-format has nothing to change"""
+    return run(FORMAT, "--dry-run", "-Werror", *files("*.cpp", "*.hpp", "*.c", "*.h"), seconds=120)
+
+
+def headers(_):
+    """every installed header compiles alone"""
+    return run("python3", "tools/check_headers.py", *COMPILERS, seconds=300)
+
+
+def clang(jobs):
+    """everything builds without a warning with a current Clang"""
+    return run("cmake", "--log-level=WARNING", "--preset", "clang", seconds=120) and run(
+        "cmake", "--build", "--preset", "clang", "--parallel", jobs, seconds=1200
+    )
+
+
+def old_clang(_):
+    """the library compiles without a warning with the oldest Clang we promise"""
+    ok = True
+    for entry in json.loads((CLANG_BUILD / "compile_commands.json").read_text()):
+        name = os.path.relpath(entry["file"], ROOT)
+        if not name.startswith("src/") or "/tests/" in name:
+            continue
+        words = [word for word in shlex.split(entry["command"]) if not word.endswith("ccache")]
+        output = words.index("-o")
+        command = [OLD_CLANG, *words[1:output], *words[output + 2 :], "-fsyntax-only"]
+        ok = bounded.run(command, seconds=120, cwd=entry["directory"])[0] == 0 and ok
+    return ok
+
+
+def tidy(jobs):
+    """clang-tidy has no findings (after `clang`, whose build folder it reads)"""
+    return run("python3", "tools/tidy.py", "--jobs", jobs, CLANG_BUILD, seconds=1500)
+
+
+CHECKS = {check.__name__: check for check in (layers, lengths, python, formatting, headers, clang, old_clang, tidy)}
+
+
+def main():
+    described = "\n".join(f"  {name:<12}{check.__doc__}" for name, check in CHECKS.items())
+    parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, epilog=f"checks:\n{described}")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("checks", nargs="*", metavar="CHECK")
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.checks if name not in CHECKS]:
+        parser.error(f"no such check: {', '.join(unknown)}")
+    chosen = arguments.checks or list(CHECKS)
+    failed = []
+    for name in chosen:
+        print(f"=== lint: {CHECKS[name].__doc__}", flush=True)
+        if not CHECKS[name](arguments.jobs):
+            failed.append(name)
+    print(f"lint: {len(failed)} of {len(chosen)} checks failed: {', '.join(failed)}" if failed else f"lint: all {len(chosen)} checks hold")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Builds and runs every test suite: the whole suite as developers build it, the same under the address and undefined-behaviour
+sanitizers, the same under the thread sanitizer, and the tests of an installed sinew. All suites run, also after one has failed.
+
+Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan install
+The last line is "N passed, N failed"; a suite that does not build counts as one failed test. The exit status is 0 when none failed.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import sys
+import time
+import xml.etree.ElementTree
+
+import bounded
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD_SECONDS = 1500
+RUN_SECONDS = 900
+
+# A sanitizer's finding must end the program that it found it in, with a status that no test takes for success.
+ENVIRONMENT = {
+    "asan": {
+        "ASAN_OPTIONS": "halt_on_error=1:detect_stack_use_after_return=1:strict_string_checks=1:exitcode=86",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1:exitcode=86",
+    },
+    "tsan": {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:exitcode=66"},
+}
+# The thread sanitizer of GCC 12 does not start when the kernel randomizes addresses by more bits than this.
+TSAN_RANDOM_BITS = 28
+
+
+def fixed_addresses():
+    """What to put before a command so that its processes can be thread-sanitized; nothing where the kernel allows it as it is."""
+    try:
+        bits = int(pathlib.Path("/proc/sys/vm/mmap_rnd_bits").read_text())
+    except (OSError, ValueError):
+        return []
+    return ["setarch", "-R"] if bits > TSAN_RANDOM_BITS else []
+
+
+def ctest_suite(preset, jobs):
+    """(passed, failed, skipped) of the suite built by a preset."""
+    prefix = fixed_addresses() if preset == "tsan" else []
+    environment = ENVIRONMENT.get(preset, {})
+    # Building runs the test programs too: they are asked for their cases.
+    for command in (
+        ["cmake", "--log-level=WARNING", "--preset", preset],
+        [*prefix, "cmake", "--build", "--preset", preset, "--parallel", str(jobs)],
+    ):
+        if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=ROOT)[0] != 0:
+            print(f"{preset}: does not build")
+            return 0, 1, 0
+    results = ROOT / f"build-{preset}" / "results.xml"
+    results.unlink(missing_ok=True)
+    command = [*prefix, "ctest", "--test-dir", str(results.parent), "--parallel", str(jobs), "--output-on-failure"]
+    status, _ = bounded.run([*command, "--no-tests=error", "--output-junit", results], seconds=RUN_SECONDS, env=environment, cwd=ROOT)
+    if not results.exists():
+        print(f"{preset}: ctest ended with status {status} and without results")
+        return 0, 1, 0
+    suite = xml.etree.ElementTree.parse(results).getroot()
+    total, failed, skipped = (int(suite.get(key, 0)) for key in ("tests", "failures", "skipped"))
+    skipped += int(suite.get("disabled", 0))
+    if status != 0 and failed == 0:
+        failed += 1
+    return total - failed - skipped, failed, skipped
+
+
+def install_suite(_, jobs):
+    """(passed, failed, skipped) of the tests that install sinew and use it as a stranger would."""
+    for command in (["cmake", "--log-level=WARNING", "--preset", "release"], ["cmake", "--build", "--preset", "release", "--parallel", str(jobs)]):
+        if bounded.run(command, seconds=BUILD_SECONDS, cwd=ROOT)[0] != 0:
+            print("install: does not build")
+            return 0, 1, 0
+    status, output = bounded.run(["python3", "tests/install/test_install.py"], seconds=RUN_SECONDS, capture=True, cwd=ROOT)
+    print(output)
+    ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)
+    if not ran:
+        return 0, 1, 0
+    failed = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", output.splitlines()[-1]))
+    skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", output.splitlines()[-1]))
+    return int(ran.group(1)) - failed - skipped, failed + (status != 0 and failed == 0), skipped
+
+
+SUITES = {
+    "dev": (ctest_suite, "as developers build it"),
+    "asan": (ctest_suite, "under the address and undefined-behaviour sanitizers"),
+    "tsan": (ctest_suite, "under the thread sanitizer"),
+    "install": (install_suite, "an installed sinew, as a stranger uses it"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(epilog="suites: " + "; ".join(f"{name}: {what}" for name, (_, what) in SUITES.items()))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("suites", nargs="*", metavar="SUITE")
+    arguments = parser.parse_args()
+    if unknown := [name for name in arguments.suites if name not in SUITES]:
+        parser.error(f"no such suite: {', '.join(unknown)}")
+    lines, all_passed, all_failed = [], 0, 0
+    for name in arguments.suites or list(SUITES):
+        function, what = SUITES[name]
+        print(f"\n=== test {name}: {what}", flush=True)
+        start = time.monotonic()
+        passed, failed, skipped = function(name, arguments.jobs)
+        lines.append(f"  {name:<8} {passed:5} passed {failed:5} failed {skipped:5} skipped   {time.monotonic() - start:6.0f} s")
+        all_passed, all_failed = all_passed + passed, all_failed + failed
+    print("\n=== test: all suites\n" + "\n".join(lines))
+    print(f"{all_passed} passed, {all_failed} failed")
+    return 1 if all_failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
