@@ -5,9 +5,11 @@ Usage: lint.py [--jobs N] [CHECK...]        without names: all checks, in the or
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -55,7 +57,15 @@ def python(_):
 
 def formatting(_):
     """clang-format has nothing to change"""
-    return run(FORMAT, "--dry-run", "-Werror", *files("*.cpp", "*.hpp", "*.c", "*.h"), seconds=120)
+    sources = files("*.cpp", "*.hpp", "*.c", "*.h")
+    status, output = bounded.run([FORMAT, "--dry-run", "-Werror", *sources], seconds=120, capture=True, cwd=ROOT)
+    places = collections.Counter(re.findall(r"^(\S+?):\d+:\d+: error:", output, re.MULTILINE))
+    if places:
+        print("\n".join(f"{name}: {count} places" for name, count in sorted(places.items())))
+        print(f"to change them: {FORMAT} -i {' '.join(sorted(places))}")
+    elif status != 0:
+        print(output)
+    return status == 0
 
 
 def headers(_):

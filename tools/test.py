@@ -70,18 +70,16 @@ def ctest_suite(preset, jobs):
 
 def install_suite(_, jobs):
     """(passed, failed, skipped) of the tests that install sinew and use it as a stranger would."""
-    for command in (["cmake", "--log-level=WARNING", "--preset", "release"], ["cmake", "--build", "--preset", "release", "--parallel", str(jobs)]):
-        if bounded.run(command, seconds=BUILD_SECONDS, cwd=ROOT)[0] != 0:
-            print("install: does not build")
-            return 0, 1, 0
-    status, output = bounded.run(["python3", "tests/install/test_install.py"], seconds=RUN_SECONDS, capture=True, cwd=ROOT)
+    command = ["python3", "tests/install/test_install.py"]
+    status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env={"JOBS": str(jobs)}, cwd=ROOT)
     print(output)
     ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)
-    if not ran:
-        return 0, 1, 0
-    failed = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", output.splitlines()[-1]))
-    skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", output.splitlines()[-1]))
-    return int(ran.group(1)) - failed - skipped, failed + (status != 0 and failed == 0), skipped
+    last = output.splitlines()[-1] if ran else ""
+    failed = sum(int(number) for number in re.findall(r"(?:failures|errors)=(\d+)", last))
+    skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", last))
+    if status != 0:
+        failed = max(failed, 1)
+    return max(int(ran.group(1)) - failed - skipped, 0) if ran else 0, failed, skipped
 
 
 SUITES = {

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Installs sinew into a fresh prefix and uses it as a stranger would: only what is installed there, found by pkg-config or by CMake.
+
+Run by `make test`; by hand: tests/install/test_install.py [-v] [Class.test...]. What each program prints is shown when it fails.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import bounded
+
+EXAMPLES = ["talker", "listener", "camera", "viewer"]
+COMPILE_SECONDS = 120
+RUN_SECONDS = 60
+
+
+def setUpModule():
+    global work, prefix
+    work = pathlib.Path(tempfile.mkdtemp(prefix="sinew-"))
+    unittest.addModuleCleanup(shutil.rmtree, work, ignore_errors=True)
+    prefix = work / "prefix"
+    must(["make", "-C", ROOT, "install", f"PREFIX={prefix}"], seconds=1200)
+
+
+def must(command, *, seconds=COMPILE_SECONDS, env=None, cwd=None):
+    """Output of a command that has to succeed."""
+    status, output = bounded.run([str(word) for word in command], seconds=seconds, capture=True, env=env, cwd=cwd)
+    if status != 0:
+        raise AssertionError(f"{' '.join(map(str, command))}\nended with status {status}:\n{output}")
+    return output
+
+
+def flags(of=None):
+    """What pkg-config says about the sinew installed in the prefix `of`."""
+    search = {"PKG_CONFIG_PATH": str((of or prefix) / "lib/pkgconfig")}
+    return shlex.split(must(["pkg-config", "--cflags", "--libs", "sinew"], env=search))
+
+
+def compile_example(name, into, of=None):
+    into.mkdir(exist_ok=True)
+    must(["c++", "-std=c++20", ROOT / f"examples/{name}.cpp", *flags(of), "-o", into / name])
+
+
+class Domain:
+    """A domain of its own for the programs of one test; on leaving, everything it started and that still runs is killed."""
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=work))
+        # Nothing that a user would not have set, and nothing that would help the library to find its manager.
+        self.env = {"SINEW_DOMAIN": str(self.folder / "socket"), "LD_LIBRARY_PATH": "", "SINEW_NODE": ""}
+        self.started = []
+        return self
+
+    def __exit__(self, *_):
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+    def start(self, *command):
+        """A program that goes on beside the test."""
+        output = open(self.folder / f"output{len(self.started)}", "w+")
+        environment = {name: value for name, value in (os.environ | self.env).items() if value}
+        process = subprocess.Popen(list(map(str, command)), env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        process.output = output
+        self.started.append(process)
+        return process
+
+    def finish(self, process):
+        """(status, output) of a started program that ends by itself; the status is None when it does not."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(RUN_SECONDS)
+        process.output.seek(0)
+        return process.poll(), process.output.read()
+
+
+class Case(unittest.TestCase):
+    def assert_ends_well(self, domain, process, *others):
+        status, output = domain.finish(process)
+        if status != 0:
+            for other in others:
+                other.output.seek(0)
+                output += f"\n--- beside it, {other.args[0]} (status {other.poll()}):\n{other.output.read()}"
+        self.assertEqual(status, 0, f"{process.args[0]}:\n{output}")
+        return output
+
+    def assert_examples_run(self, folder):
+        with Domain() as domain:
+            talker = domain.start(folder / "talker")
+            self.assert_ends_well(domain, domain.start(folder / "listener"), talker)
+        with Domain() as domain:
+            camera = domain.start(folder / "camera", 120)
+            self.assert_ends_well(domain, domain.start(folder / "viewer"), camera)
+            self.assert_ends_well(domain, camera)
+
+
+class Prefix(Case):
+    def test_holds_the_library_the_manager_the_headers_and_nothing_unexpected(self):
+        there = {path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if not path.is_dir()}
+        headers = {path.relative_to(ROOT).as_posix() for path in (ROOT / "include").rglob("*.hpp")}
+        self.assertLessEqual(headers, there)
+        rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers}
+        self.assertEqual(
+            rest,
+            {"bin/sinewd", "lib/libsinew.so", "lib/sinew/operator_new.o", "lib/pkgconfig/sinew.pc"}
+            | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")},
+        )
+
+    def test_no_text_in_it_names_the_place_it_was_built_or_installed_in(self):
+        for path in prefix.rglob("*"):
+            if path.suffix in {".pc", ".cmake", ".hpp"}:
+                text = path.read_text()
+                self.assertNotIn(str(work), text, path)
+                self.assertNotIn(str(ROOT), text, path)
+
+    def test_every_installed_header_compiles_alone(self):
+        must([ROOT / "tools/check_headers.py", "--include", prefix / "include", "c++"], seconds=300)
+
+    def test_the_library_exports_nothing_but_sinew(self):
+        symbols = must(["nm", "--dynamic", "--defined-only", "--demangle", prefix / "lib/libsinew.so"])
+        # Weak symbols are instantiated templates of the standard library, the same in every C++ program.
+        own = [line.split(maxsplit=2)[2] for line in symbols.splitlines() if line.split(maxsplit=2)[1] not in {"W", "V", "u", "w"}]
+        self.assertTrue(own)
+        self.assertEqual([name for name in own if "sinew::" not in name], [])
+
+
+class Examples(Case):
+    def test_build_by_pkg_config_alone_and_run(self):
+        for name in EXAMPLES:
+            compile_example(name, work / "by-pkg-config")
+        self.assert_examples_run(work / "by-pkg-config")
+
+    def test_build_by_find_package_alone_and_run(self):
+        build = work / "by-cmake"
+        must(["cmake", "-S", HERE / "project", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEXAMPLES={ROOT / 'examples'}"])
+        must(["cmake", "--build", build, "--parallel", "2"], seconds=300)
+        self.assert_examples_run(build)
+
+    def test_build_and_run_from_a_prefix_that_was_moved_and_find_their_manager_there(self):
+        moved = work / "moved"
+        away = work / "away"
+        shutil.copytree(prefix, moved, symlinks=True)
+        prefix.rename(away)
+        try:
+            for name in EXAMPLES:
+                compile_example(name, work / "by-moved", moved)
+            self.assert_examples_run(work / "by-moved")
+        finally:
+            away.rename(prefix)
+
+
+class Replacement(Case):
+    """Where operator new is replaced a loan is built in place; where it cannot be, the message is copied, and right all the same."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.programs = work / "programs"
+        cls.programs.mkdir(exist_ok=True)
+        cls.build("receiver", "receiver.cpp", after=flags())
+
+    @classmethod
+    def build(cls, name, source, before=(), after=(), compiler="c++", standard="-std=c++20"):
+        must([compiler, standard, HERE / "programs" / source, *before, *after, "-o", cls.programs / name])
+        return cls.programs / name
+
+    def bytes_copied(self, *sender):
+        """How many bytes `sender` copied for a receiver that got every reading right."""
+        with Domain() as domain:
+            sending = domain.start(*sender)
+            self.assert_ends_well(domain, domain.start(self.programs / "receiver"), sending)
+            said = self.assert_ends_well(domain, sending)
+        return int(re.search(r"^bytes_copied=(\d+)$", said, re.MULTILINE).group(1))
+
+    def plugin(self, name):
+        return self.build(name, "sender.cpp", before=["-shared", "-fPIC", "-DPLUGIN"], after=flags())
+
+    def test_S10_a_program_builds_loans_in_place(self):
+        self.assertEqual(self.bytes_copied(self.build("sender", "sender.cpp", after=flags())), 0)
+
+    def test_S10_an_optimized_program_builds_loans_in_place(self):
+        self.assertEqual(self.bytes_copied(self.build("optimized", "sender.cpp", before=["-O2"], after=flags())), 0)
+
+    def test_S10_a_program_with_a_static_cpp_library_builds_loans_in_place(self):
+        program = self.build("static", "sender.cpp", before=["-static-libstdc++", "-static-libgcc"], after=flags())
+        self.assertEqual(self.bytes_copied(program), 0)
+
+    def test_S10_a_program_linked_with_the_cpp_library_first_builds_loans_in_place(self):
+        self.assertEqual(self.bytes_copied(self.build("late", "sender.cpp", before=["-lstdc++"], after=flags())), 0)
+
+    def test_S10_a_plugin_in_a_cpp_program_that_does_not_know_sinew_copies(self):
+        host = self.build("host", "host.cpp")
+        self.assertGreater(self.bytes_copied(host, self.plugin("plugin.so")), 0)
+
+    def test_S10_a_plugin_in_a_c_program_builds_loans_in_place(self):
+        host = self.build("c_host", "host.c", compiler="cc", standard="-std=c11")
+        self.assertEqual(self.bytes_copied(host, self.plugin("c_plugin.so")), 0)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    unittest.main()
