@@ -1,0 +1,92 @@
+#include "summary.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace sinew::bench {
+
+namespace {
+
+using nlohmann::json;
+
+json microseconds(std::span<const std::int64_t> sorted, double fraction) {
+  if (sorted.empty()) return nullptr;
+  return static_cast<double>(percentile(sorted, fraction)) / 1000.0;
+}
+
+std::string text_of(const json& row, const char* key) {
+  if (row[key].is_null()) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", row[key].get<double>());
+  return text;
+}
+
+}  // namespace
+
+std::int64_t percentile(std::span<const std::int64_t> sorted, double fraction) {
+  const auto rank = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(sorted.size())));
+  return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
+}
+
+void set_topology(Cell& cell, const std::string& topology) {
+  const char* const end = topology.data() + topology.size();
+  const auto [p, bad_publishers] = std::from_chars(topology.data(), end, cell.publishers);
+  if (bad_publishers == std::errc{} && p != end && *p == 'p') {
+    const auto [s, bad_subscribers] = std::from_chars(p + 1, end, cell.subscribers);
+    const auto sensible = [](unsigned processes) { return processes >= 1 && processes <= 64; };
+    if (bad_subscribers == std::errc{} && s + 1 == end && *s == 's' && sensible(cell.publishers) && sensible(cell.subscribers)) return;
+  }
+  throw std::invalid_argument("\"" + topology + "\" is not a topology: write publishers and subscribers, 1 to 64 of each, as in 1p5s");
+}
+
+std::string topology_of(const Cell& cell) {
+  return std::to_string(cell.publishers) + "p" + std::to_string(cell.subscribers) + "s";
+}
+
+json make_row(const Cell& cell, Samples samples, bool awake) {
+  std::ranges::sort(samples.latency);
+  std::ranges::sort(samples.publish);
+  const auto messages = static_cast<double>(cell.count * cell.publishers);
+  const auto per_subscriber = static_cast<double>(samples.latency.size()) / cell.subscribers;
+  return {
+      {"experiment", cell.experiment},
+      {"system", cell.system},
+      {"topology", topology_of(cell)},
+      {"wait", cell.spin ? "spin" : "block"},
+      {"size", cell.size},
+      {"rate", cell.rate},
+      {"count", cell.count},
+      {"lost", samples.lost},
+      {"min_us", microseconds(samples.latency, 0)},
+      {"p50_us", microseconds(samples.latency, 0.5)},
+      {"p90_us", microseconds(samples.latency, 0.9)},
+      {"p99_us", microseconds(samples.latency, 0.99)},
+      {"p999_us", microseconds(samples.latency, 0.999)},
+      {"max_us", microseconds(samples.latency, 1)},
+      {"publish_us", microseconds(samples.publish, 0.5)},
+      {"cpu_us_per_message", static_cast<double>(samples.cpu) / 1000.0 / messages},
+      {"bytes_copied_per_message", static_cast<double>(samples.bytes_copied) / messages},
+      {"messages_per_s", samples.seconds > 0 ? json(per_subscriber / samples.seconds) : json(nullptr)},
+      {"awake", awake},
+  };
+}
+
+std::string describe(const json& row) {
+  const auto rate = row["rate"].get<double>();
+  char pace[32] = "flat out", text[512];
+  if (rate > 0) std::snprintf(pace, sizeof pace, "at %g Hz", rate);
+  std::snprintf(text, sizeof text,
+                "%s %s %s %llu B %s: p50 %s us, p99 %s us, max %s us, publish %s us, cpu %s us/message, %s bytes copied, %llu lost%s",
+                row["system"].get<std::string>().c_str(), row["topology"].get<std::string>().c_str(),
+                row["wait"].get<std::string>().c_str(), row["size"].get<unsigned long long>(), pace, text_of(row, "p50_us").c_str(),
+                text_of(row, "p99_us").c_str(), text_of(row, "max_us").c_str(), text_of(row, "publish_us").c_str(),
+                text_of(row, "cpu_us_per_message").c_str(), text_of(row, "bytes_copied_per_message").c_str(),
+                row["lost"].get<unsigned long long>(), row["awake"].get<bool>() ? "" : " (processor not kept awake)");
+  return text;
+}
+
+}  // namespace sinew::bench

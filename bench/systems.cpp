@@ -1,0 +1,42 @@
+#include "systems.hpp"
+
+#include "floor.hpp"
+#include "stage.hpp"
+#include "stream.hpp"
+
+namespace sinew::bench {
+
+namespace {
+
+// The bare signal of a cell; a spinning subscriber needs none but the cache line itself.
+Bell bell_of(const Cell& cell, Bell when_blocking) {
+  return cell.spin ? Bell::line : when_blocking;
+}
+
+Samples floor_by(const Cell& cell, Bell bell) {
+  return run_processes(cell, *make_floor(cell, bell));
+}
+Samples stream_by(const Cell& cell, Stream kind) {
+  return run_processes(cell, *make_stream(cell, kind));
+}
+
+constexpr System all[] = {
+    {"floor", "bare shared memory; block: one eventfd write wakes a subscriber, spin: it spins on a cache line",
+     [](const Cell& cell) { return floor_by(cell, bell_of(cell, Bell::eventfd)); }},
+    {"floor-futex", "the same, one FUTEX_WAKE wakes all subscribers",
+     [](const Cell& cell) { return floor_by(cell, bell_of(cell, Bell::futex)); }},
+    {"memcpy", "one copy of SIZE bytes into shared memory, in one process", measure_memcpy},
+    {"ping-pong", "half the round trip of a bare signal; block: eventfd, spin: cache line",
+     [](const Cell& cell) { return measure_ping_pong(cell, bell_of(cell, Bell::eventfd)); }},
+    {"ping-pong-futex", "the same by futex", [](const Cell& cell) { return measure_ping_pong(cell, bell_of(cell, Bell::futex)); }},
+    {"tcp", "loopback TCP, length prefix, into a vector of the receiver", [](const Cell& cell) { return stream_by(cell, Stream::tcp); }},
+    {"unix", "the same over a unix stream socket", [](const Cell& cell) { return stream_by(cell, Stream::unix_socket); }},
+};
+
+}  // namespace
+
+std::span<const System> systems() {
+  return all;
+}
+
+}  // namespace sinew::bench

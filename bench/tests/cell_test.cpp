@@ -1,0 +1,89 @@
+// Runs the program itself: every system gives a whole row.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+struct Outcome {
+  int status = -1;
+  std::string output;
+
+  nlohmann::json row() const {
+    const std::size_t line = output.find('\n');
+    return nlohmann::json::parse(output.substr(line + 1));
+  }
+};
+
+Outcome sinew_bench(const std::string& arguments) {
+  Outcome outcome;
+  FILE* const pipe = popen((SINEW_BENCH_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  std::array<char, 4096> text;
+  while (const std::size_t size = fread(text.data(), 1, text.size(), pipe)) outcome.output.append(text.data(), size);
+  const int status = pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+class System : public testing::TestWithParam<const char*> {};
+
+TEST_P(System, gives_a_row_with_every_key) {
+  const Outcome outcome = sinew_bench(std::string("--rate 500 --count 50 --size 4096 --system ") + GetParam());
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const nlohmann::json row = outcome.row();
+  for (const char* key : {"experiment", "system", "topology", "wait"}) EXPECT_TRUE(row.at(key).is_string()) << key;
+  for (const char* key : {"size", "rate", "count", "lost", "min_us", "p50_us", "p90_us", "p99_us", "p999_us", "max_us", "publish_us",
+                          "cpu_us_per_message", "bytes_copied_per_message", "messages_per_s"}) {
+    EXPECT_TRUE(row.at(key).is_number()) << key;
+  }
+  EXPECT_TRUE(row.at("awake").is_boolean());
+  EXPECT_EQ(row["system"], GetParam());
+  EXPECT_EQ(row["count"], 50);
+  EXPECT_EQ(row["lost"], 0);
+  EXPECT_LE(row["min_us"], row["p50_us"]);
+  EXPECT_LE(row["p50_us"], row["p99_us"]);
+  EXPECT_LE(row["p99_us"], row["max_us"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, System, testing::Values("floor", "floor-futex", "memcpy", "ping-pong", "ping-pong-futex", "tcp", "unix"),
+                         [](const auto& each) {
+                           std::string name(each.param);
+                           for (char& letter : name) letter = letter == '-' ? '_' : letter;
+                           return name;
+                         });
+
+TEST(Bench, reaches_every_subscriber_from_every_publisher) {
+  for (const char* system : {"floor", "floor-futex", "tcp", "unix"}) {
+    for (const char* topology : {"1p5s", "5p1s", "2p3s"}) {
+      const Outcome outcome = sinew_bench(std::string("--rate 500 --count 20 --system ") + system + " --topology " + topology);
+      ASSERT_EQ(outcome.status, 0) << outcome.output;
+      EXPECT_EQ(outcome.row()["lost"], 0) << system << " " << topology;
+    }
+  }
+}
+
+TEST(Bench, loses_nothing_flat_out_while_subscribers_spin) {
+  for (const char* system : {"floor", "tcp", "unix"}) {
+    const Outcome outcome = sinew_bench(std::string("--wait spin --rate 0 --count 5000 --system ") + system);
+    ASSERT_EQ(outcome.status, 0) << outcome.output;
+    EXPECT_EQ(outcome.row()["lost"], 0) << system;
+  }
+}
+
+TEST(Bench, knows_what_a_transport_copies) {
+  EXPECT_EQ(sinew_bench("--rate 500 --count 10 --size 1000 --system floor").row()["bytes_copied_per_message"], 0);
+  EXPECT_EQ(sinew_bench("--rate 500 --count 10 --size 1000 --system memcpy").row()["bytes_copied_per_message"], 1000);
+  EXPECT_EQ(sinew_bench("--rate 500 --count 10 --size 1000 --topology 1p5s --system tcp").row()["bytes_copied_per_message"], 10000);
+}
+
+TEST(Bench, says_what_it_can_measure_when_asked_for_something_else) {
+  const Outcome outcome = sinew_bench("--system pigeon");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.output.find("floor-futex"), std::string::npos) << outcome.output;
+}
+
+}  // namespace
