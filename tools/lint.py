@@ -80,10 +80,18 @@ def clang(jobs):
     )
 
 
+def configured():
+    """Whether `clang` got as far as writing down how each source is compiled."""
+    there = (CLANG_BUILD / "compile_commands.json").exists()
+    if not there:
+        print(f"nothing configured in {CLANG_BUILD.name}: run the check `clang` first")
+    return there
+
+
 def old_clang(_):
     """the library compiles without a warning with the oldest Clang we promise"""
-    ok = True
-    for entry in json.loads((CLANG_BUILD / "compile_commands.json").read_text()):
+    ok = configured()
+    for entry in json.loads((CLANG_BUILD / "compile_commands.json").read_text()) if ok else []:
         name = os.path.relpath(entry["file"], ROOT)
         if not name.startswith("src/") or "/tests/" in name:
             continue
@@ -96,7 +104,7 @@ def old_clang(_):
 
 def tidy(jobs):
     """clang-tidy has no findings (after `clang`, whose build folder it reads)"""
-    return run("python3", "tools/tidy.py", "--jobs", jobs, CLANG_BUILD, seconds=1500)
+    return configured() and run("python3", "tools/tidy.py", "--jobs", jobs, CLANG_BUILD, seconds=1500)
 
 
 CHECKS = {check.__name__: check for check in (layers, lengths, python, formatting, headers, clang, old_clang, tidy)}
