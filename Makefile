@@ -4,6 +4,8 @@
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+# The interpreter that Debian's python3-pip and python3-matplotlib belong to; another one may come first in PATH.
+PYTHON ?= /usr/bin/python3
 CONFIGURE = cmake --log-level=WARNING --preset release
 BUILD = cmake --build --preset release --parallel $(JOBS)
 
@@ -14,7 +16,7 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	@tools/setup demo
 	$(CONFIGURE) -DSINEW_EXAMPLES=ON
 	$(BUILD)
-	python3 tools/fetch_demo_data.py build/demo-data
+	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
 test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, and an installed sinew
@@ -25,7 +27,7 @@ bench: ## Latency and throughput beside the floors of this machine; writes build
 	@tools/setup bench
 	$(CONFIGURE) -DSINEW_BENCH=ON
 	$(BUILD)
-	python3 bench/run.py
+	$(PYTHON) bench/run.py
 
 lint: ## Formatting, layers, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint
