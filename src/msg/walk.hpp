@@ -39,8 +39,8 @@ std::optional<std::string> complaint_about(const Type& type, const void* root, c
 
 // --- copying --------------------------------------------------------------------------------------------------------------------------
 struct Copied {
-  bool complete = false;        ///< false: memory was refused; everything allocated so far has been freed and `target` holds nothing to be freed
-  std::uint64_t bytes = 0;      ///< the object itself and all storage written
+  bool complete = false;  ///< false: memory was refused; everything allocated so far has been freed and `target` holds nothing to be freed
+  std::uint64_t bytes = 0;  ///< the object itself and all storage written
 };
 /// Makes at `target` (type.size bytes, aligned, raw) the image of a `type` whose storage comes from `memory` and whose value is that of `source`,
 /// capacities trimmed to sizes. `source` must be valid (an ordinary object of this process, or one that complaint_about() accepted and that stays claimed).
@@ -49,10 +49,10 @@ Copied copy_value(const Type& type, const void* source, void* target, Memory& me
 
 // --- audit at publish ---------------------------------------------------------------------------------------------------------------
 struct Audit {
-  bool complete = false;         ///< false: memory was refused; the message is unchanged in value and must not be published natively
-  std::uint64_t size = 0;        ///< bytes of the message: the object and all storage it refers to (sizes, not capacities)
-  std::uint64_t copied = 0;      ///< bytes of storage that lay outside and were copied in
-  std::string first_field;       ///< path of the first such storage, "header.frame_id"; empty when none
+  bool complete = false;     ///< false: memory was refused; the message is unchanged in value and must not be published natively
+  std::uint64_t size = 0;    ///< bytes of the message: the object and all storage it refers to (sizes, not capacities)
+  std::uint64_t copied = 0;  ///< bytes of storage that lay outside and were copied in
+  std::string first_field;   ///< path of the first such storage, "header.frame_id"; empty when none
 };
 /// Makes sure that all storage of the message at `root` lies in `region`: what does not is copied into `memory` and the original destroyed as its owner would have.
 /// Allocates nothing on the ordinary heap unless something was copied.

@@ -32,11 +32,13 @@ struct Field {
 struct Type {
   Kind kind;
   bool flat;             ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
+  bool owns;             ///< a string or vector somewhere inside: a value may have storage outside the object
   std::uint32_t size;    ///< sizeof
   std::uint32_t align;   ///< alignof
   std::uint64_t count;   ///< array: number of elements; else 0
   const Type* element;   ///< enumeration, vector, array, optional; else null
   std::span<const Field> fields;  ///< structure
+  std::span<const Field> deep;    ///< those of the fields that are not flat, so that walking a message skips the others
   const char* name;      ///< for people: "robot/Image", "uint8[]", "string"
   void (*construct)(void* at);    ///< value-initialises (may throw)
   void (*destroy)(void* at) noexcept;

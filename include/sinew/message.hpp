@@ -1,0 +1,33 @@
+// For types that reflection cannot see into or name. Plain structures of plain members need nothing of this.
+#pragma once
+
+#include "sinew/msg/listing.hpp"
+#include "sinew/msg/type_name.hpp"
+
+/// Makes a class with constructors or private members a message: `SINEW_MESSAGE(Class, member, member...)`, all data members, at most 128, in any order that
+/// both ends agree on. In the public part of the class it reaches private members; in the namespace of a class that cannot be changed, public ones.
+/// Subscribers see the members' bytes as they are: a class whose members mean something only inside their own process must not be a message.
+#define SINEW_MESSAGE(Class, ...)                                                                                                        \
+  [[maybe_unused]] constexpr auto sinew_members(const Class*) {                                                                          \
+    return ::sinew::msg::Listing<Class, ::sinew::msg::First __VA_OPT__(SINEW_MESSAGE_EXPAND(SINEW_MESSAGE_EACH(Class, __VA_ARGS__)))>{}; \
+  }                                                                                                                                      \
+  static_assert(true)
+
+/// Names a structure or enumeration, in place of its C++ name: `SINEW_NAME(Class, "robot/Name")`. In the global namespace, before Class is first published or
+/// subscribed to. For types in anonymous or inline namespaces, templates of values, and types whose C++ name may change.
+#define SINEW_NAME(Class, text)                                                                                                \
+  static_assert(::sinew::msg::is_name(text),                                                                                   \
+                "sinew: a name of a type has letters, digits, '_', '.', '-' and '/', and template arguments in '<' and '>'."); \
+  template <>                                                                                                                  \
+  inline constexpr const char* ::sinew::msg::explicit_name<Class> = text
+
+// The preprocessor has no loops: each expansion takes one member and leaves the rest for the next pass.
+#define SINEW_MESSAGE_EACH(Class, member, ...) \
+  , ::sinew::msg::Named<#member, &Class::member> __VA_OPT__(SINEW_MESSAGE_AGAIN SINEW_MESSAGE_NOTHING()()(Class, __VA_ARGS__))
+#define SINEW_MESSAGE_AGAIN() SINEW_MESSAGE_EACH
+#define SINEW_MESSAGE_NOTHING()
+#define SINEW_MESSAGE_EXPAND(...) SINEW_MESSAGE_PASS3(SINEW_MESSAGE_PASS3(SINEW_MESSAGE_PASS3(__VA_ARGS__)))
+#define SINEW_MESSAGE_PASS3(...) SINEW_MESSAGE_PASS2(SINEW_MESSAGE_PASS2(SINEW_MESSAGE_PASS2(__VA_ARGS__)))
+#define SINEW_MESSAGE_PASS2(...) SINEW_MESSAGE_PASS1(SINEW_MESSAGE_PASS1(SINEW_MESSAGE_PASS1(__VA_ARGS__)))
+#define SINEW_MESSAGE_PASS1(...) SINEW_MESSAGE_PASS0(SINEW_MESSAGE_PASS0(SINEW_MESSAGE_PASS0(__VA_ARGS__)))
+#define SINEW_MESSAGE_PASS0(...) __VA_ARGS__

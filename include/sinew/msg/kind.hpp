@@ -1,0 +1,107 @@
+// Which C++ types are which kind, and what containers contain.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "sinew/msg/type.hpp"
+
+namespace sinew::msg {
+
+/// The kind of a number, or nothing. `char` is a byte of text and uint8 everywhere, although its sign differs between machines.
+template <class T>
+consteval std::optional<Kind> number_kind() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return Kind::boolean;
+  } else if constexpr (std::is_same_v<T, char>) {
+    return Kind::uint8;
+  } else if constexpr (std::is_same_v<T, float>) {
+    return Kind::float32;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return Kind::float64;
+  } else if constexpr (std::is_same_v<T, wchar_t> || std::is_same_v<T, char8_t> || std::is_same_v<T, char16_t> ||
+                       std::is_same_v<T, char32_t> || !std::is_integral_v<T> || std::is_volatile_v<T>) {
+    return std::nullopt;
+  } else {
+    constexpr bool sign = std::is_signed_v<T>;
+    switch (sizeof(T)) {
+      case 1:
+        return sign ? Kind::int8 : Kind::uint8;
+      case 2:
+        return sign ? Kind::int16 : Kind::uint16;
+      case 4:
+        return sign ? Kind::int32 : Kind::uint32;
+      case 8:
+        return sign ? Kind::int64 : Kind::uint64;
+      default:
+        return std::nullopt;
+    }
+  }
+}
+
+/// "uint32"; also "string" for Kind::string. Empty for kinds that have no name of their own.
+constexpr std::string_view kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::boolean:
+      return "bool";
+    case Kind::int8:
+      return "int8";
+    case Kind::int16:
+      return "int16";
+    case Kind::int32:
+      return "int32";
+    case Kind::int64:
+      return "int64";
+    case Kind::uint8:
+      return "uint8";
+    case Kind::uint16:
+      return "uint16";
+    case Kind::uint32:
+      return "uint32";
+    case Kind::uint64:
+      return "uint64";
+    case Kind::float32:
+      return "float32";
+    case Kind::float64:
+      return "float64";
+    case Kind::string:
+      return "string";
+    default:
+      return "";
+  }
+}
+
+/// Containers with an element: `known`, `kind`, `Element`, `count`.
+template <class T>
+struct Container {
+  static constexpr bool known = false;
+};
+template <class T, Kind K, std::size_t N>
+struct KnownContainer {
+  static constexpr bool known = true;
+  static constexpr Kind kind = K;
+  static constexpr std::size_t count = N;
+  using Element = T;
+};
+template <class T>
+struct Container<std::vector<T>> : KnownContainer<T, Kind::vector, 0> {};
+template <>
+struct Container<std::vector<bool>> : KnownContainer<bool, Kind::bit_vector, 0> {};
+template <class T>
+struct Container<std::optional<T>> : KnownContainer<T, Kind::optional, 0> {};
+template <class T, std::size_t N>
+struct Container<std::array<T, N>> : KnownContainer<T, Kind::array, N> {};
+template <class T, std::size_t N>
+struct Container<T[N]> : KnownContainer<T, Kind::array, N> {};
+
+/// A class whose members are found one by one: not a number, enumeration, string or container.
+template <class T>
+inline constexpr bool is_structure = std::is_class_v<T> && !std::is_same_v<T, std::string> && !Container<T>::known;
+
+}  // namespace sinew::msg

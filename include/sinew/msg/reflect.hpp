@@ -1,0 +1,134 @@
+// message_of<T>(): the table of a type, made at compile time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "sinew/msg/fingerprint.hpp"
+#include "sinew/msg/refusal.hpp"
+#include "sinew/msg/type.hpp"
+
+namespace sinew::msg {
+
+template <class T>
+consteval Type make_type();
+
+/// The table of T, which trouble_with<T>() has nothing against.
+template <class T>
+inline constexpr Type type_of = make_type<T>();
+
+template <class T, std::size_t I>
+struct MemberName {
+  template <class Sink>
+  static constexpr void write(Sink& sink) {
+    sink.put(MembersOf<T>::template name<I>());
+  }
+};
+template <class T, std::size_t I>
+inline constexpr auto member_name = make_text<MemberName<T, I>>();
+
+template <class T>
+consteval auto make_fields() {
+  using Members = MembersOf<T>;
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    [[maybe_unused]] constexpr auto at = offsets<T>();
+    return std::array<Field, Members::count>{
+        Field{member_name<T, I>.chars, static_cast<std::uint32_t>(at[I]), &type_of<typename Members::template Type<I>>}...};
+  }(std::make_index_sequence<Members::count>{});
+}
+template <class T>
+inline constexpr auto fields_of = make_fields<T>();
+
+template <class T>
+consteval auto make_deep_fields() {
+  constexpr auto is_deep = [](const Field& field) { return !field.type->flat; };
+  std::array<Field, static_cast<std::size_t>(std::ranges::count_if(fields_of<T>, is_deep))> deep{};
+  std::ranges::copy_if(fields_of<T>, deep.begin(), is_deep);
+  return deep;
+}
+template <class T>
+inline constexpr auto deep_fields_of = make_deep_fields<T>();
+
+template <class T>
+consteval Type make_type() {
+  Type type{.kind = Kind::structure,
+            .flat = true,
+            .owns = false,
+            .size = sizeof(T),
+            .align = alignof(T),
+            .count = 0,
+            .element = nullptr,
+            .fields = {},
+            .deep = {},
+            .name = type_name<T>.chars,
+            .construct = [](void* at) { ::new (at) T(); },
+            .destroy = [](void* at) noexcept { std::destroy_at(static_cast<T*>(at)); }};
+  if constexpr (constexpr std::optional<Kind> number = number_kind<T>()) {
+    type.kind = *number;
+    type.flat = *number != Kind::boolean;
+  } else if constexpr (std::is_enum_v<T>) {
+    type.kind = Kind::enumeration;
+    type.element = &type_of<std::underlying_type_t<T>>;
+    type.flat = type.element->flat;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    type.kind = Kind::string;
+    type.owns = true;
+    type.flat = false;
+  } else if constexpr (Container<T>::known) {
+    using C = Container<T>;
+    type.kind = C::kind;
+    type.count = C::count;
+    if constexpr (C::kind != Kind::bit_vector) type.element = &type_of<std::remove_const_t<typename C::Element>>;
+    type.owns = C::kind == Kind::vector || C::kind == Kind::bit_vector || type.element->owns;
+    type.flat = C::kind == Kind::array && type.element->flat;
+  } else {
+    type.fields = fields_of<T>;
+    type.deep = deep_fields_of<T>;
+    type.flat = type.deep.empty();
+    for (const Field& field : type.deep) type.owns |= field.type->owns;
+  }
+  return type;
+}
+
+template <class T>
+struct SignatureOf {
+  template <class Sink>
+  static constexpr void write(Sink& sink) {
+    put_type(sink, type_of<T>, true);
+  }
+};
+template <class T>
+inline constexpr auto signature_of = make_text<SignatureOf<T>>();
+
+template <class T>
+consteval Message make_message() {
+  if constexpr (Verdict<T>::accept()) {
+    static_assert(depth_of(type_of<T>) <= max_depth,
+                  "sinew: structures and containers of a message are nested at most 64 deep. Flatten it.");
+    static_assert(signature_of<T>.view().size() <= max_signature,
+                  "sinew: the signature of this message has more than 32768 characters. Send parts of it on topics of their own.");
+    return {.type = &type_of<T>,
+            .name = type_of<T>.name,
+            .signature = signature_of<T>.chars,
+            .hash = hash_of(type_of<T>),
+            .layout = layout_of(type_of<T>)};
+  } else {
+    return {};
+  }
+}
+template <class T>
+inline constexpr Message message = make_message<T>();
+
+template <class T>
+const Message& message_of() noexcept {
+  return message<std::remove_cv_t<T>>;
+}
+
+}  // namespace sinew::msg

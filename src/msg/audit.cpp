@@ -1,0 +1,65 @@
+#include <cstddef>
+#include <cstring>
+
+#include "msg/copy.hpp"
+#include "msg/parts.hpp"
+#include "msg/std_layout.hpp"
+#include "msg/walk.hpp"
+
+namespace sinew::msg {
+namespace {
+
+class Auditor {
+ public:
+  Auditor(const Region& region, Memory& memory) : region_(region), memory_(memory) {}
+
+  Audit result;
+
+  bool audit(const Type& type, void* at, const Path& path) {
+    if (const Block block = block_of(type, at); block.address) {
+      if (!region_.contains(block.address, block.size)) return replace(type, at, path);
+      result.size += used_bytes(type, at);
+    }
+    return each_part(type, at, owns, [&](const Type& part, void* where, const Field* field, std::size_t index) {
+      return audit(part, where, path_of(type, path, field, index));
+    });
+  }
+
+ private:
+  // Builds a second image beside the container before it destroys the first, so that a refusal leaves the message as it was.
+  bool replace(const Type& type, void* at, const Path& path) {
+    alignas(BitVectorImage) std::byte image[sizeof(BitVectorImage)];
+    std::memcpy(image, at, type.size);
+    Copier copier(memory_);
+    copier.own_storage(type, at, image);
+    if (copier.refused()) {
+      free_storage(type, image, memory_);
+      return false;
+    }
+    type.destroy(at);
+    std::memcpy(at, image, type.size);
+    if (type.kind == Kind::string && image_at<StringImage>(image).data == image_at<StringImage>(image).own) {
+      image_at<StringImage>(at).data = image_at<StringImage>(at).own;
+    }
+    result.size += copier.bytes();
+    if (!replaced_) result.first_field = path.text();
+    replaced_ = true;
+    result.copied += copier.bytes();
+    return true;
+  }
+
+  const Region& region_;
+  Memory& memory_;
+  bool replaced_ = false;
+};
+
+}  // namespace
+
+Audit audit(const Type& type, void* root, const Region& region, Memory& memory) {
+  Auditor auditor(region, memory);
+  auditor.result.size = type.size;
+  auditor.result.complete = !type.owns || auditor.audit(type, root, Path{});
+  return std::move(auditor.result);
+}
+
+}  // namespace sinew::msg

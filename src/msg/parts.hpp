@@ -1,0 +1,54 @@
+// The parts of a value: fields, elements, the value in an optional.
+#pragma once
+
+#include <cstddef>
+
+#include "msg/path.hpp"
+#include "msg/std_layout.hpp"
+#include "sinew/msg/type.hpp"
+
+namespace sinew::msg {
+
+inline bool owns(const Type& type) {
+  return type.owns;
+}
+inline bool is_deep(const Type& type) {
+  return !type.flat;
+}
+
+/// Calls visit(type, address, field or null, index of element) for each part of the value at `at` whose type is wanted(), until visit returns false;
+/// returns false then. Place is void or const void. Wanted must not want flat types. Containers must be valid, their elements need not be.
+template <class Place, class Wanted, class Visit>
+bool each_part(const Type& type, Place* at, Wanted wanted, Visit visit) {
+  const auto each_element = [&](Place* first, std::size_t count) {
+    if (!wanted(*type.element)) return true;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!visit(*type.element, offset_by(first, i * type.element->size), nullptr, i)) return false;
+    }
+    return true;
+  };
+  switch (type.kind) {
+    case Kind::structure:
+      for (const Field& field : type.deep) {
+        if (wanted(*field.type) && !visit(*field.type, offset_by(at, field.offset), &field, std::size_t{0})) return false;
+      }
+      return true;
+    case Kind::array:
+      return each_element(at, type.count);
+    case Kind::optional:
+      return !is_engaged(type, at) || each_element(at, 1);
+    case Kind::vector: {
+      const auto& vector = image_at<VectorImage>(at);
+      return each_element(vector.begin, static_cast<std::size_t>(vector.end - vector.begin) / type.element->size);
+    }
+    default:
+      return true;
+  }
+}
+
+/// Path of a part that each_part() visits. The value in an optional has the optional's path.
+inline Path path_of(const Type& whole, const Path& path, const Field* field, std::size_t index) {
+  return whole.kind == Kind::optional ? path : Path{&path, field, index};
+}
+
+}  // namespace sinew::msg

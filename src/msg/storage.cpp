@@ -1,0 +1,30 @@
+#include <cstddef>
+
+#include "msg/parts.hpp"
+#include "msg/std_layout.hpp"
+#include "msg/walk.hpp"
+
+namespace sinew::msg {
+namespace {
+
+// The storage of the elements comes before the block that the elements are in: visit may free it.
+template <class Visit>
+void each_block(const Type& type, const void* at, const Visit& visit) {
+  each_part(type, at, owns, [&](const Type& part, const void* where, const Field*, std::size_t) {
+    each_block(part, where, visit);
+    return true;
+  });
+  if (const Block block = block_of(type, at); block.address) visit(block.address);
+}
+
+}  // namespace
+
+void free_storage(const Type& type, const void* root, Memory& memory) noexcept {
+  each_block(type, root, [&](const void* block) { memory.free(const_cast<void*>(block)); });
+}
+
+void list_storage(const Type& type, const void* root, std::vector<const void*>& into) {
+  each_block(type, root, [&](const void* block) { into.push_back(block); });
+}
+
+}  // namespace sinew::msg
