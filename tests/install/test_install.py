@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -68,6 +69,7 @@ class Domain:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+            process.output.close()
 
     def start(self, *command):
         """A program that goes on beside the test."""
@@ -78,32 +80,45 @@ class Domain:
         self.started.append(process)
         return process
 
+    def said(self, process):
+        """What a started program has printed until now."""
+        process.output.seek(0)
+        return process.output.read()
+
     def finish(self, process):
-        """(status, output) of a started program that ends by itself; the status is None when it does not."""
+        """Status of a started program that ends by itself; None when it does not."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(RUN_SECONDS)
-        process.output.seek(0)
-        return process.poll(), process.output.read()
+        return process.poll()
+
+    def story(self):
+        """Everything that was printed here, for the text of a failure."""
+        return "".join(f"\n--- {process.args[0]} (status {process.poll()}):\n{self.said(process)}" for process in self.started)
 
 
 class Case(unittest.TestCase):
-    def assert_ends_well(self, domain, process, *others):
-        status, output = domain.finish(process)
-        if status != 0:
-            for other in others:
-                other.output.seek(0)
-                output += f"\n--- beside it, {other.args[0]} (status {other.poll()}):\n{other.output.read()}"
-        self.assertEqual(status, 0, f"{process.args[0]}:\n{output}")
-        return output
+    def assert_ends_well(self, domain, process):
+        """What `process` has printed when it has ended with status 0."""
+        self.assertEqual(domain.finish(process), 0, domain.story())
+        return domain.said(process)
+
+    def assert_prints(self, domain, process, pattern, times):
+        """`process` goes on, and prints `times` lines with `pattern`."""
+        until = time.monotonic() + RUN_SECONDS
+        while len(re.findall(pattern, domain.said(process))) < times:
+            self.assertIsNone(process.poll(), domain.story())
+            self.assertLess(time.monotonic(), until, domain.story())
+            time.sleep(0.01)
 
     def assert_examples_run(self, folder):
         with Domain() as domain:
-            talker = domain.start(folder / "talker")
-            self.assert_ends_well(domain, domain.start(folder / "listener"), talker)
+            domain.start(folder / "talker")
+            self.assert_prints(domain, domain.start(folder / "listener"), r"(?m)^talker: .+$", 3)
         with Domain() as domain:
-            camera = domain.start(folder / "camera", 120)
-            self.assert_ends_well(domain, domain.start(folder / "viewer"), camera)
-            self.assert_ends_well(domain, camera)
+            domain.start(folder / "camera")
+            viewer = domain.start(folder / "viewer")
+            self.assert_prints(domain, viewer, r"delivery \w+", 10)
+            self.assertNotRegex(domain.said(viewer), r"delivery (?!native)")
 
 
 class Prefix(Case):
@@ -179,7 +194,7 @@ class Replacement(Case):
         """How many bytes `sender` copied for a receiver that got every reading right."""
         with Domain() as domain:
             sending = domain.start(*sender)
-            self.assert_ends_well(domain, domain.start(self.programs / "receiver"), sending)
+            self.assert_ends_well(domain, domain.start(self.programs / "receiver"))
             said = self.assert_ends_well(domain, sending)
         return int(re.search(r"^bytes_copied=(\d+)$", said, re.MULTILINE).group(1))
 
