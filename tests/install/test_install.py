@@ -69,21 +69,20 @@ class Domain:
             if process.poll() is None:
                 process.kill()
                 process.wait()
-            process.output.close()
 
     def start(self, *command):
         """A program that goes on beside the test."""
-        output = open(self.folder / f"output{len(self.started)}", "w+")
+        output = self.folder / f"output{len(self.started)}"
         environment = {name: value for name, value in (os.environ | self.env).items() if value}
-        process = subprocess.Popen(list(map(str, command)), env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        with open(output, "wb") as sink:
+            process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
         process.output = output
         self.started.append(process)
         return process
 
     def said(self, process):
         """What a started program has printed until now."""
-        process.output.seek(0)
-        return process.output.read()
+        return process.output.read_text(errors="replace")
 
     def finish(self, process):
         """Status of a started program that ends by itself; None when it does not."""
