@@ -20,7 +20,9 @@ LogLevel level_from_environment() noexcept {
   return LogLevel::off;
 }
 
-iovec piece(std::string_view text) noexcept { return {const_cast<char*>(text.data()), text.size()}; }
+iovec piece(std::string_view text) noexcept {
+  return {const_cast<char*>(text.data()), text.size()};
+}
 
 }  // namespace
 
@@ -33,7 +35,8 @@ void log(LogLevel level, std::string_view text) noexcept {
   if (level == LogLevel::off || level > log_level()) return;
   const int kept = errno;
   // Pieces instead of one string: a log line must come out also when memory is short.
-  const std::array<iovec, 5> line = {piece("sinew ["), piece(names[static_cast<std::size_t>(level)]), piece("] "), piece(text), piece("\n")};
+  const std::array<iovec, 5> line = {piece("sinew ["), piece(names[static_cast<std::size_t>(level)]), piece("] "), piece(text),
+                                     piece("\n")};
   if (writev(STDERR_FILENO, line.data(), static_cast<int>(line.size())) < 0) {
     // Nowhere is left to say that stderr is closed or full.
   }

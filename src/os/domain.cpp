@@ -25,8 +25,9 @@ std::string runtime_folder() {
   const char* const xdg = std::getenv("XDG_RUNTIME_DIR");
   if (xdg == nullptr || *xdg == '\0') return "/run";
   if (*xdg != '/') {
-    throw Error(ErrorKind::invalid_argument, "sinew cannot use XDG_RUNTIME_DIR='" + std::string(xdg) +
-                                                 "': it must be an absolute path. Correct it, unset it, or set SINEW_DOMAIN to a socket path.");
+    throw Error(ErrorKind::invalid_argument,
+                "sinew cannot use XDG_RUNTIME_DIR='" + std::string(xdg) +
+                    "': it must be an absolute path. Correct it, unset it, or set SINEW_DOMAIN to a socket path.");
   }
   return xdg;
 }
@@ -41,8 +42,8 @@ void make_folder(const std::string& folder) {
 
 std::string path_that_fits(std::string path) {
   if (path.size() <= longest_path) return path;
-  throw Error(ErrorKind::invalid_argument, "sinew cannot listen at '" + path + "': a socket path has at most " + std::to_string(longest_path) +
-                                               " bytes and this one has " + std::to_string(path.size()) +
+  throw Error(ErrorKind::invalid_argument, "sinew cannot listen at '" + path + "': a socket path has at most " +
+                                               std::to_string(longest_path) + " bytes and this one has " + std::to_string(path.size()) +
                                                ". Set SINEW_DOMAIN to a shorter name, or to the path of a socket with a '/' in it.");
 }
 
@@ -52,8 +53,9 @@ std::string domain_socket_path(const char* domain) {
   const std::string_view wanted = domain == nullptr || *domain == '\0' ? "default" : domain;
   if (wanted.find('/') != wanted.npos) return path_that_fits(std::filesystem::absolute(wanted).lexically_normal());
   if (!std::ranges::all_of(wanted, fits_a_name)) {
-    throw Error(ErrorKind::invalid_argument, "sinew cannot use the domain name '" + std::string(wanted) +
-                                                 "': a name consists of letters, digits, '_', '-' and '.'; with a '/' it is the path of a socket.");
+    throw Error(ErrorKind::invalid_argument,
+                "sinew cannot use the domain name '" + std::string(wanted) +
+                    "': a name consists of letters, digits, '_', '-' and '.'; with a '/' it is the path of a socket.");
   }
   const std::string folder = runtime_folder() + "/sinew";
   std::string path = path_that_fits(folder + "/" + std::string(wanted) + ".sock");

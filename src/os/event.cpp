@@ -91,9 +91,13 @@ void control(const Fd& epoll, int operation, const Fd& fd, std::uint64_t key, bo
 
 }  // namespace
 
-void Poller::add(const Fd& fd, std::uint64_t key, bool writable) { control(epoll_, EPOLL_CTL_ADD, fd, key, writable); }
+void Poller::add(const Fd& fd, std::uint64_t key, bool writable) {
+  control(epoll_, EPOLL_CTL_ADD, fd, key, writable);
+}
 
-void Poller::change(const Fd& fd, std::uint64_t key, bool writable) { control(epoll_, EPOLL_CTL_MOD, fd, key, writable); }
+void Poller::change(const Fd& fd, std::uint64_t key, bool writable) {
+  control(epoll_, EPOLL_CTL_MOD, fd, key, writable);
+}
 
 void Poller::remove(const Fd& fd) noexcept {
   epoll_event ignored{};

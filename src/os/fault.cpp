@@ -31,11 +31,17 @@ void start_over(std::uint64_t wish) noexcept {
 
 }  // namespace
 
-void arm(Call call, int nth, int error) noexcept { start_over(pack(call, nth, error)); }
+void arm(Call call, int nth, int error) noexcept {
+  start_over(pack(call, nth, error));
+}
 
-void disarm() noexcept { start_over(nothing_armed); }
+void disarm() noexcept {
+  start_over(nothing_armed);
+}
 
-int passed(Call call) noexcept { return counts[static_cast<std::size_t>(call)].load(); }
+int passed(Call call) noexcept {
+  return counts[static_cast<std::size_t>(call)].load();
+}
 
 bool inject(Call call) noexcept {
   if (!watching.load(std::memory_order_relaxed)) return false;

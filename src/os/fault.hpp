@@ -3,11 +3,41 @@
 
 namespace sinew::os::fault {
 
-/// Every kind of system call that src/os makes. Each wrapper asks inject() before it enters the kernel.
+/// Every kind of system call that src/os makes and that can fail: giving back (close, munmap) cannot. Each wrapper asks inject() before it enters the kernel.
 enum class Call {
-  memfd_create, ftruncate, fallocate, fcntl, fstat, mmap, munmap, madvise, socket, socketpair, bind, listen, connect, accept,
-  send, receive, setsockopt, eventfd, epoll_create, epoll_ctl, epoll_wait, poll, read, write, open, flock, spawn, thread, dup,
-  getsockopt, readlink, mkdir, chmod, close_range,
+  memfd_create,
+  ftruncate,
+  fallocate,
+  fcntl,
+  fstat,
+  mmap,
+  madvise,
+  socket,
+  socketpair,
+  bind,
+  listen,
+  connect,
+  accept,
+  send,
+  receive,
+  setsockopt,
+  eventfd,
+  epoll_create,
+  epoll_ctl,
+  epoll_wait,
+  poll,
+  read,
+  write,
+  open,
+  flock,
+  spawn,
+  thread,
+  dup,
+  getsockopt,
+  readlink,
+  mkdir,
+  chmod,
+  close_range,
   count_of_calls
 };
 

@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/log.hpp"
 #include "os/call.hpp"
 #include "os/failure.hpp"
 
@@ -59,10 +58,6 @@ std::byte* map_file(int fd, void* address, std::size_t size, Access access, int 
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
-void unmap(std::byte* data, std::size_t size) noexcept {
-  if (call(fault::Call::munmap, [&] { return ::munmap(data, size); }) != 0) base::log(base::LogLevel::error, "a mapping stays: munmap failed");
-}
-
 /// A forked child must not write into its parent's frames, and a core file must not hold every topic of the robot.
 bool keep_private(std::byte* data, std::size_t size) noexcept {
   for (const int advice : {MADV_DONTFORK, MADV_DONTDUMP}) {
@@ -104,25 +99,27 @@ Fd create_memfd(const char* name, std::size_t size) {
 void seal_for_readers(const Fd& memfd) {
   if (call(fault::Call::fcntl, [&] { return ::fcntl(memfd.get(), F_ADD_SEALS, reader_seals); }) == 0) return;
   if (errno == EINVAL) {
-    throw Error(ErrorKind::incompatible, "sinew cannot seal shared memory for readers: this needs Linux 5.1 or newer (F_SEAL_FUTURE_WRITE).");
+    throw Error(ErrorKind::incompatible,
+                "sinew cannot seal shared memory for readers: this needs Linux 5.1 or newer (F_SEAL_FUTURE_WRITE).");
   }
   fail(errno, "cannot seal shared memory for readers");
 }
 
 FileIdentity identity_of(const Fd& fd) {
-  struct stat status {};
+  struct stat status{};
   if (call(fault::Call::fstat, [&] { return ::fstat(fd.get(), &status); }) != 0) fail(errno, "cannot identify a descriptor");
   return {.device = status.st_dev, .inode = status.st_ino};
 }
 
 std::optional<std::string> complaint_about_peer_memfd(const Fd& memfd, std::size_t size) {
-  struct statfs system {};
+  struct statfs system{};
   if (call(fault::Call::fstat, [&] { return ::fstatfs(memfd.get(), &system); }) != 0) return "it cannot be examined: " + describe(errno);
   if (system.f_type == HUGETLBFS_MAGIC) return "it consists of huge pages (hugetlb), which may be missing when they are touched";
   if (system.f_type != TMPFS_MAGIC) return "it is not shared memory (memfd)";
   const int seals = call(fault::Call::fcntl, [&] { return ::fcntl(memfd.get(), F_GET_SEALS); });
-  if (seals < 0 || (seals & reader_seals) != reader_seals) return "it is not sealed against shrinking, growing, new writers and further seals";
-  struct stat status {};
+  if (seals < 0 || (seals & reader_seals) != reader_seals)
+    return "it is not sealed against shrinking, growing, new writers and further seals";
+  struct stat status{};
   if (call(fault::Call::fstat, [&] { return ::fstat(memfd.get(), &status); }) != 0) return "it cannot be examined: " + describe(errno);
   if (static_cast<std::uint64_t>(status.st_size) != size) {
     return "it has " + std::to_string(status.st_size) + " bytes where " + std::to_string(size) + " were announced";
@@ -140,7 +137,7 @@ Mapping& Mapping::operator=(Mapping&& other) noexcept {
 }
 
 Mapping::~Mapping() {
-  if (data_ != nullptr) unmap(data_, size_);
+  if (data_ != nullptr) ::munmap(data_, size_);
 }
 
 Mapping Mapping::map(const Fd& fd, std::size_t size, Access access) {
@@ -182,9 +179,10 @@ AddressRange probe_address_range() {
   for (const AddressRange& range : {wide, narrow}) {
     if (page_can_be_mapped_at(range.base) && page_can_be_mapped_at(range.end() - page_size())) return range;
   }
-  throw Error(ErrorKind::unavailable,
-              "sinew finds no room for its address windows in this process: neither " + range_text(wide.base, wide.end() - wide.base) + " nor " +
-                  range_text(narrow.base, narrow.end() - narrow.base) + " can be mapped. Raise RLIMIT_AS (ulimit -v), or run without what took them.");
+  throw Error(ErrorKind::unavailable, "sinew finds no room for its address windows in this process: neither " +
+                                          range_text(wide.base, wide.end() - wide.base) + " nor " +
+                                          range_text(narrow.base, narrow.end() - narrow.base) +
+                                          " can be mapped. Raise RLIMIT_AS (ulimit -v), or run without what took them.");
 }
 
 }  // namespace sinew::os

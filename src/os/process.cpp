@@ -77,8 +77,8 @@ void start_daemon(const std::string& program, const std::vector<std::string>& ar
     ended = ::waitpid(pid, &status, 0);
   } while (ended < 0 && errno == EINTR);
   if (ended != pid || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
-  const std::string end =
-      WIFEXITED(status) ? "it exited with status " + std::to_string(WEXITSTATUS(status)) : "signal " + std::to_string(WTERMSIG(status)) + " ended it";
+  const std::string end = WIFEXITED(status) ? "it exited with status " + std::to_string(WEXITSTATUS(status))
+                                            : "signal " + std::to_string(WTERMSIG(status)) + " ended it";
   throw Error(ErrorKind::unavailable, "sinew " + what + ": " + end + ". Run it by hand to see why.");
 }
 

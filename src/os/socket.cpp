@@ -41,7 +41,9 @@ Fd new_socket(int more_flags) {
   return fd;
 }
 
-const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
+const sockaddr* generic(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
 
 }  // namespace
 
@@ -51,7 +53,8 @@ Fd listen_at(const std::string& path, int backlog) {
   Fd fd = new_socket(SOCK_NONBLOCK);
   // The mode of an unbound socket is the mode its file will be made with; a umask would be the whole process's.
   if (call(fault::Call::chmod, [&] { return ::fchmod(fd.get(), S_IRUSR | S_IWUSR); }) != 0) fail(errno, what, ErrorKind::unavailable);
-  if (call(fault::Call::bind, [&] { return ::bind(fd.get(), generic(address), sizeof address); }) != 0) fail(errno, what, ErrorKind::unavailable);
+  if (call(fault::Call::bind, [&] { return ::bind(fd.get(), generic(address), sizeof address); }) != 0)
+    fail(errno, what, ErrorKind::unavailable);
   if (call(fault::Call::listen, [&] { return ::listen(fd.get(), backlog); }) != 0) {
     const int error = errno;
     ::unlink(path.c_str());
@@ -82,7 +85,8 @@ Fd accept_from(const Fd& listener) {
 std::pair<Fd, Fd> socket_pair() {
   std::array<int, 2> ends{};
   const int type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
-  if (call(fault::Call::socketpair, [&] { return ::socketpair(AF_UNIX, type, 0, ends.data()); }) != 0) fail(errno, "cannot make a socket pair");
+  if (call(fault::Call::socketpair, [&] { return ::socketpair(AF_UNIX, type, 0, ends.data()); }) != 0)
+    fail(errno, "cannot make a socket pair");
   return {Fd(ends[0]), Fd(ends[1])};
 }
 

@@ -1,0 +1,53 @@
+#include "base/log.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+namespace sinew::base {
+namespace {
+
+/// What a process whose SINEW_LOG is `level` (null: not set) prints for one line of each level. The level is read once, hence a process each.
+std::string printed_at(const char* level) {
+  std::array<int, 2> pipe_ends{};
+  EXPECT_EQ(::pipe(pipe_ends.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(pipe_ends[1], STDERR_FILENO);
+    level == nullptr ? ::unsetenv("SINEW_LOG") : ::setenv("SINEW_LOG", level, 1);
+    errno = ENOTDIR;
+    log(LogLevel::error, "e");
+    log(LogLevel::warn, "w");
+    log(LogLevel::info, "i");
+    log(LogLevel::debug, "d");
+    ::_exit(errno == ENOTDIR ? 0 : 1);
+  }
+  ::close(pipe_ends[1]);
+  std::string text;
+  std::array<char, 256> piece;
+  for (ssize_t got; (got = ::read(pipe_ends[0], piece.data(), piece.size())) > 0;) text.append(piece.data(), static_cast<std::size_t>(got));
+  ::close(pipe_ends[0]);
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "errno was not kept";
+  return text;
+}
+
+TEST(Log, prints_nothing_unless_asked) {
+  EXPECT_EQ(printed_at(nullptr), "");
+  EXPECT_EQ(printed_at("off"), "");
+  EXPECT_EQ(printed_at("louder"), "");
+}
+
+TEST(Log, prints_the_asked_level_and_graver_ones_as_lines_of_their_own) {
+  EXPECT_EQ(printed_at("warn"), "sinew [error] e\nsinew [warn] w\n");
+  EXPECT_EQ(printed_at("debug"), "sinew [error] e\nsinew [warn] w\nsinew [info] i\nsinew [debug] d\n");
+}
+
+}  // namespace
+}  // namespace sinew::base

@@ -1,0 +1,80 @@
+#include "os/domain.hpp"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "os/fault.hpp"
+#include "support.hpp"
+
+namespace sinew::os {
+namespace {
+
+class Domain : public ::testing::Test {
+ protected:
+  Domain() { ::setenv("XDG_RUNTIME_DIR", runtime.path().c_str(), 1); }
+  test::TempFolder runtime;
+};
+
+TEST_F(Domain, without_a_name_is_called_default_in_the_users_runtime_folder) {
+  EXPECT_EQ(domain_socket_path(nullptr), runtime.path() + "/sinew/default.sock");
+  EXPECT_EQ(domain_socket_path(""), runtime.path() + "/sinew/default.sock");
+}
+
+TEST_F(Domain, has_a_socket_of_its_own_per_name) {
+  EXPECT_EQ(domain_socket_path("arm-2_b.x"), runtime.path() + "/sinew/arm-2_b.x.sock");
+}
+
+TEST_F(Domain, gets_a_folder_for_its_user_alone_made_once) {
+  domain_socket_path("a");
+  domain_socket_path("b");
+  struct stat status{};
+  ASSERT_EQ(::stat((runtime.path() + "/sinew").c_str(), &status), 0);
+  EXPECT_TRUE(S_ISDIR(status.st_mode));
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
+TEST_F(Domain, with_a_slash_is_the_path_itself_and_no_folder_is_made) {
+  EXPECT_EQ(domain_socket_path("/some/where.sock"), "/some/where.sock");
+  EXPECT_EQ(domain_socket_path("./here.sock"), std::filesystem::current_path().string() + "/here.sock");
+  EXPECT_FALSE(std::filesystem::exists(runtime.path() + "/sinew"));
+}
+
+TEST_F(Domain, name_of_other_characters_is_refused) {
+  std::string text;
+  SINEW_EXPECT_ERROR(domain_socket_path("my robot"), ErrorKind::invalid_argument, text);
+  EXPECT_NE(text.find("'my robot'"), text.npos) << text;
+  SINEW_EXPECT_ERROR(domain_socket_path("a:b"), ErrorKind::invalid_argument, text);
+}
+
+TEST_F(Domain, path_longer_than_a_socket_address_is_refused_with_both_lengths) {
+  std::string text;
+  SINEW_EXPECT_ERROR(domain_socket_path(("/" + std::string(107, 'x')).c_str()), ErrorKind::invalid_argument, text);
+  EXPECT_NE(text.find("at most 107 bytes and this one has 108"), text.npos) << text;
+  EXPECT_EQ(domain_socket_path(("/" + std::string(106, 'x')).c_str()).size(), 107u);
+  SINEW_EXPECT_ERROR(domain_socket_path(std::string(100, 'n').c_str()), ErrorKind::invalid_argument, text);
+  EXPECT_NE(text.find("SINEW_DOMAIN"), text.npos) << text;
+}
+
+TEST_F(Domain, falls_back_to_run_and_says_what_was_tried_and_what_to_set) {
+  ::unsetenv("XDG_RUNTIME_DIR");
+  fault::arm(fault::Call::mkdir, 1, EEXIST);
+  EXPECT_EQ(domain_socket_path(nullptr), "/run/sinew/default.sock");
+  fault::arm(fault::Call::mkdir, 1, EACCES);
+  std::string text;
+  SINEW_EXPECT_ERROR(domain_socket_path(nullptr), ErrorKind::unavailable, text);
+  fault::disarm();
+  for (const char* word : {"/run/sinew", "XDG_RUNTIME_DIR", "SINEW_DOMAIN"}) EXPECT_NE(text.find(word), text.npos) << text;
+}
+
+TEST_F(Domain, a_runtime_folder_that_is_missing_or_relative_is_an_error) {
+  std::string text;
+  ::setenv("XDG_RUNTIME_DIR", (runtime.path() + "/missing").c_str(), 1);
+  SINEW_EXPECT_ERROR(domain_socket_path(nullptr), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find(runtime.path() + "/missing/sinew"), text.npos) << text;
+  ::setenv("XDG_RUNTIME_DIR", "relative", 1);
+  SINEW_EXPECT_ERROR(domain_socket_path(nullptr), ErrorKind::invalid_argument, text);
+}
+
+}  // namespace
+}  // namespace sinew::os

@@ -1,0 +1,252 @@
+#include "os/process.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <memory>
+#include <sstream>
+
+#include "os/event.hpp"
+#include "os/fault.hpp"
+#include "os/file.hpp"
+#include "support.hpp"
+
+namespace sinew::os {
+namespace {
+
+/// Starts a shell as a daemon, with `inherited` as descriptor 3.
+void start_shell(const std::string& script, const Fd& inherited) {
+  start_daemon("/bin/sh", {"-c", script}, inherited);
+}
+
+/// The words of what a daemon's shell `script` wrote to descriptor 3.
+std::vector<std::string> written_by(const std::string& script) {
+  const Fd file(::memfd_create("answer", MFD_CLOEXEC));
+  start_shell(script, file);
+  ::lseek(file.get(), 0, SEEK_SET);
+  std::string text(4096, '\0');
+  text.resize(static_cast<std::size_t>(::read(file.get(), text.data(), text.size())));
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+TEST(StartDaemon, gives_it_null_for_stdin_and_stdout_and_the_descriptor_as_3) {
+  const auto words = written_by("links=$(readlink /proc/$$/fd/0 /proc/$$/fd/1); echo $links >&3");
+  EXPECT_EQ(words, (std::vector<std::string>{"/dev/null", "/dev/null"}));
+}
+
+TEST(StartDaemon, puts_it_into_a_session_of_its_own) {
+  const auto words = written_by("read -r pid name state parent group session rest < /proc/$$/stat; echo $pid $session >&3");
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0], words[1]);
+  EXPECT_NE(words[1], std::to_string(::getsid(0)));
+}
+
+TEST(StartDaemon, clears_the_signal_mask_and_what_the_user_ignores) {
+  sigset_t terminate, before;
+  sigemptyset(&terminate);
+  sigaddset(&terminate, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &terminate, &before);
+  const auto old = ::signal(SIGHUP, SIG_IGN);
+  const auto words = written_by("grep -E 'SigBlk|SigIgn' /proc/$$/status >&3");
+  ::signal(SIGHUP, old);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(std::stoull(words[1], nullptr, 16), 0u);
+  EXPECT_EQ(std::stoull(words[3], nullptr, 16) & (1ULL << (SIGHUP - 1)), 0u);
+}
+
+TEST(StartDaemon, hands_over_the_descriptor_whatever_its_number) {
+  // Number 3 itself must lose its close-on-exec flag; number 0 must not be lost to /dev/null.
+  for (const int number : {0, 3}) {
+    const int status = test::status_of_child([number] {
+      const Fd file(::memfd_create("answer", MFD_CLOEXEC));
+      Fd moved(::dup3(file.get(), number, O_CLOEXEC) < 0 ? file.get() : number);
+      start_shell("readlink /proc/$$/fd/3 >&3", moved);
+      std::string text(64, '\0');
+      const ssize_t got = ::pread(number, text.data(), text.size(), 0);
+      return got > 0 && text.find("memfd:answer") != text.npos ? 0 : 1;
+    });
+    EXPECT_EQ(status, 0) << number;
+  }
+}
+
+TEST(StartDaemon, names_a_program_that_is_not_there_or_fails) {
+  const Fd any = create_eventfd();
+  std::string text;
+  SINEW_EXPECT_ERROR(start_daemon("/missing/sinewd", {}, any), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find("/missing/sinewd"), text.npos) << text;
+  SINEW_EXPECT_ERROR(start_shell("exit 7", any), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find("status 7"), text.npos) << text;
+  SINEW_EXPECT_ERROR(start_shell("kill -9 $$", any), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find("signal 9"), text.npos) << text;
+}
+
+TEST(StartDaemon, does_not_fail_where_the_user_ignores_dead_children) {
+  const int status = test::status_of_child([] {
+    ::signal(SIGCHLD, SIG_IGN);
+    start_shell("exit 0", create_eventfd());
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(CloseDescriptors, closes_all_from_the_first_on_also_on_an_old_kernel) {
+  for (const bool old_kernel : {false, true}) {
+    const int status = test::status_of_child([&] {
+      for (int fd = 20; fd < 30; fd += 3) ::dup2(0, fd);
+      if (old_kernel) fault::arm(fault::Call::close_range, 1, ENOSYS);
+      close_descriptors_from(23);
+      const auto open = [](int fd) { return ::fcntl(fd, F_GETFD) >= 0; };
+      return open(0) && open(20) && !open(23) && !open(26) && !open(29) ? 0 : 1;
+    });
+    EXPECT_EQ(status, 0) << old_kernel;
+  }
+}
+
+TEST(FolderOfCode, is_that_of_the_program_or_library_that_holds_the_address) {
+  const auto program = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_EQ(folder_of_code(reinterpret_cast<const void*>(&start_shell)), program.parent_path());
+  const std::string c_library = folder_of_code(reinterpret_cast<const void*>(&::opendir));
+  EXPECT_TRUE(std::filesystem::is_directory(c_library)) << c_library;
+}
+
+TEST(FolderOfCode, stays_right_after_a_chdir_and_a_misleading_name) {
+  const std::string before = folder_of_code(reinterpret_cast<const void*>(&start_shell));
+  const auto old = std::filesystem::current_path();
+  std::filesystem::current_path("/");
+  EXPECT_EQ(folder_of_code(reinterpret_cast<const void*>(&start_shell)), before);
+  std::filesystem::current_path(old);
+}
+
+TEST(FolderOfCode, is_empty_for_what_is_in_no_file) {
+  const auto on_heap = std::make_unique<int>(0);
+  EXPECT_EQ(folder_of_code(on_heap.get()), "");
+  EXPECT_EQ(folder_of_code(nullptr), "");
+}
+
+TEST(LockFolder, lets_one_process_in_at_a_time_and_leaves_nothing_behind) {
+  const test::TempFolder folder;
+  const Fd file(::memfd_create("counter", MFD_CLOEXEC));
+  constexpr int children = 4, rounds = 50;
+  std::vector<pid_t> started;
+  for (int c = 0; c < children; ++c) {
+    started.push_back(::fork());
+    if (started.back() != 0) continue;
+    for (int i = 0; i < rounds; ++i) {
+      const Fd lock = lock_folder(folder.path());
+      int value = 0;
+      if (::pread(file.get(), &value, sizeof value, 0) < 0) ::_exit(1);
+      ::sched_yield();
+      ++value;
+      if (::pwrite(file.get(), &value, sizeof value, 0) < 0) ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  for (const pid_t child : started) {
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  int value = 0;
+  EXPECT_EQ(::pread(file.get(), &value, sizeof value, 0), static_cast<ssize_t>(sizeof value));
+  EXPECT_EQ(value, children * rounds);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(LockFolder, ends_with_the_process_that_held_it) {
+  const test::TempFolder folder;
+  const Fd locked = create_eventfd();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Fd lock = lock_folder(folder.path());
+    ring(locked.get());
+    for (;;) ::pause();
+  }
+  wait_and_drain(locked.get());
+  const Fd attempt(::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_NE(::flock(attempt.get(), LOCK_EX | LOCK_NB), 0);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(lock_folder(folder.path()));
+}
+
+TEST(LockFolder, of_a_folder_that_is_missing_is_an_error_with_its_name) {
+  std::string text;
+  SINEW_EXPECT_ERROR(lock_folder("/missing/folder"), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find("/missing/folder"), text.npos) << text;
+}
+
+TEST(Pidfd, becomes_readable_when_the_process_dies) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  const Fd pidfd = open_pidfd(child);
+  if (!pidfd) GTEST_SKIP() << "this kernel has no pidfd_open";
+  pollfd waiting{pidfd.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&waiting, 1, 0), 0);
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(::poll(&waiting, 1, -1), 1);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(open_pidfd(child));
+  EXPECT_EQ(::fcntl(pidfd.get(), F_GETFD), FD_CLOEXEC);
+}
+
+int forks_seen = 0;
+
+TEST(OnForkInChild, runs_in_the_child_only_and_in_the_given_order) {
+  on_fork_in_child([]() noexcept { forks_seen = 1; });
+  on_fork_in_child([]() noexcept { forks_seen = forks_seen == 1 ? 2 : 99; });
+  EXPECT_EQ(test::status_of_child([] { return forks_seen; }), 2 << 8);
+  EXPECT_EQ(forks_seen, 0);
+}
+
+TEST(StartThread, gives_a_name_and_leaves_all_signals_to_the_users_threads) {
+  std::array<char, 16> name{};
+  sigset_t inside, outside_before, outside_after;
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &outside_before);
+  std::thread thread = start_thread("sinew-io-with-a-long-name", [&] {
+    ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &inside);
+  });
+  thread.join();
+  ::pthread_sigmask(SIG_BLOCK, nullptr, &outside_after);
+  EXPECT_STREQ(name.data(), "sinew-io-with-a");
+  for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGCHLD}) {
+    EXPECT_EQ(sigismember(&inside, number), 1);
+    EXPECT_EQ(sigismember(&outside_after, number), sigismember(&outside_before, number));
+  }
+}
+
+TEST(StartThread, a_refusal_is_called_exhausted) {
+  fault::arm(fault::Call::thread, 1, EAGAIN);
+  std::string text;
+  SINEW_EXPECT_ERROR(start_thread("io", [] {}), ErrorKind::exhausted, text);
+  fault::disarm();
+  EXPECT_NE(text.find("'io'"), text.npos) << text;
+}
+
+TEST(ReadFile, gives_the_whole_text_or_nothing) {
+  const test::TempFolder folder;
+  const std::string long_text(10000, 'x');
+  folder.write("long", long_text);
+  EXPECT_EQ(read_file(folder.path() + "/long"), long_text);
+  EXPECT_FALSE(read_file(folder.path() + "/missing"));
+  EXPECT_FALSE(read_file(folder.path()));
+  fault::arm(fault::Call::read, 2, EIO);
+  EXPECT_FALSE(read_file(folder.path() + "/long"));
+  fault::disarm();
+}
+
+}  // namespace
+}  // namespace sinew::os

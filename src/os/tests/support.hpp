@@ -1,0 +1,92 @@
+// What the tests of this layer share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sinew/error.hpp"
+
+namespace sinew::os::test {
+
+/// How many descriptors this process has open.
+inline std::ptrdiff_t open_descriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}) - 1;
+}
+
+/// A folder that goes, with all in it, when the test ends.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "sinew-test-XXXXXX").string();
+    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
+    path_ = pattern;
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+
+  const std::string& path() const { return path_; }
+
+  /// Writes a file below the folder, and the folders on the way to it.
+  void write(const std::string& name, std::string_view text) const {
+    const std::filesystem::path file = path_ + "/" + name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Runs `body` in a forked process and gives its wait status; what `body` returns is the exit status.
+template <class Body>
+int status_of_child(Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int result = 255;
+    try {
+      result = body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    ::_exit(result);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return status;
+}
+
+inline bool is_root() {
+  return ::geteuid() == 0;
+}
+
+/// Becomes a user without any rights. For a forked process only.
+inline bool become_nobody() {
+  return ::setgid(1234) == 0 && ::setuid(1234) == 0;
+}
+
+inline std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+/// Expects `expression` to throw an Error of `expected_kind` and leaves its text in the string `text`.
+#define SINEW_EXPECT_ERROR(expression, expected_kind, text)                                     \
+  try {                                                                                         \
+    static_cast<void>(expression);                                                              \
+    ADD_FAILURE() << #expression " threw nothing";                                              \
+  } catch (const sinew::Error& error) {                                                         \
+    EXPECT_EQ(static_cast<int>(error.kind()), static_cast<int>(expected_kind)) << error.what(); \
+    text = error.what();                                                                        \
+  }
+
+}  // namespace sinew::os::test
