@@ -2,6 +2,12 @@
 //
 // One writer per word: the publisher writes the ring (and its chunks); each subscriber writes the ack page of its connection; each execution
 // thread writes its bell page. Nobody else can: the memfds are sealed FUTURE_WRITE before they are handed out.
+//
+//   publisher --writes--> RingLayout  --read by--> subscribers, tools
+//   publisher <--read by- AckPage     <-written by- one subscriber
+//   publisher <--read by- BellWord    <-written by- one execution thread
+//
+// Every number of these structs is held by tests/layout_freeze.cpp: change one, and layout_version goes up.
 #pragma once
 
 #include <atomic>
@@ -20,27 +26,28 @@ inline constexpr std::uint64_t retired = 0;
 
 /// One published frame. Fields other than seq are valid for a reader only between two looks at seq (spec/shared-memory.md, "Claiming").
 struct alignas(64) RingEntry {
-  Word64 seq;          ///< sequence of the frame, from 1; `retired` while it is being replaced or must not be claimed
-  Word64 root;         ///< address of the message object in the publisher's window
-  Word64 size;         ///< bytes of the message: the object and all its storage
-  Word64 source_time;  ///< CLOCK_MONOTONIC nanoseconds at publish
-  Word64 newest_chunk; ///< id of the newest chunk when the frame was published: a reader that has not mapped it yet must wait
-  Word64 flags;        ///< reserved, zero
+  Word64 seq;           ///< sequence of the frame, from 1; `retired` while it is being replaced or must not be claimed
+  Word64 root;          ///< address of the message object in the publisher's window
+  Word64 size;          ///< bytes of the message: the object and all its storage
+  Word64 source_time;   ///< CLOCK_MONOTONIC nanoseconds at publish
+  Word64 newest_chunk;  ///< id of the newest chunk when the frame was published: a reader that has not mapped it yet must wait
+  Word64 flags;         ///< reserved, zero
   Word64 reserved[2];
 };
 
 inline constexpr std::uint32_t ring_capacity = 1024;  ///< entries; the deepest history a subscriber can ask for is half of it
 
 struct RingHeader {
-  Word32 version;      ///< layout_version, stored last (release) by the creator
+  Word32 version;  ///< layout_version, stored last (release) by the creator
   std::uint32_t capacity;
-  alignas(64) Word64 head;     ///< sequence of the newest frame, 0 before the first (release)
-  alignas(64) Word64 blocked;  ///< epoch, odd while the publisher waits for space (seq_cst); a reader that moves its cursor then rings the Space eventfd once per epoch
+  alignas(64) Word64 head;  ///< sequence of the newest frame, 0 before the first (release)
+  alignas(64) Word64
+      blocked;  ///< epoch, odd while the publisher waits for space (seq_cst); a reader that moves its cursor then rings the Space eventfd once per epoch
   // Counters for tools; relaxed. Written by the publisher.
   alignas(64) Word64 published;
   Word64 bytes_published;
   Word64 bytes_copied;
-  Word64 refused;              ///< frames not published: no memory, or a reliable subscriber held the publisher back
+  Word64 refused;  ///< frames not published: no memory, or a reliable subscriber held the publisher back
   Word64 reserved[4];
 };
 
@@ -53,10 +60,10 @@ inline constexpr std::uint32_t max_claims = 120;
 
 /// A subscriber's page towards one publisher.
 struct AckPage {
-  Word32 version;            ///< layout_version, stored last (release) by the creator
-  Word32 claims_used;        ///< slots of `claims` that were ever used; stored (seq_cst) before the slot is (high-water mark, S14)
-  Word64 cursor;             ///< the newest sequence this reader has decided about: it will claim none up to it (release)
-  Word64 received;           ///< counters for tools, relaxed
+  Word32 version;      ///< layout_version, stored last (release) by the creator
+  Word32 claims_used;  ///< slots of `claims` that were ever used; stored (seq_cst) before the slot is (high-water mark, S14)
+  Word64 cursor;       ///< the newest sequence this reader has decided about: it will claim none up to it (release)
+  Word64 received;     ///< counters for tools, relaxed
   Word64 missed;
   Word64 reserved[4];
   alignas(64) Word64 claims[max_claims];  ///< sequence of a claimed frame, or 0

@@ -1,11 +1,13 @@
 // The ring of published frames and the claims on them: the hazard-pointer protocol of spec/shared-memory.md.
 //
 // Invariant: a reader that holds a claim with a successful claim_frame() on sequence f uses the entry of f and no other, and the
-// publisher does not reuse the storage of f before the claim is zero or the reader is dead. See DESIGN-REVIEW F1 for how it breaks without the second look.
+// publisher does not reuse the storage of f before the claim is zero or the reader is dead. tests/ring_model_test.cpp shows how it breaks
+// without the second look.
 #pragma once
 
-#include <cstdint>
 #include <atomic>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "shm/layout.hpp"
@@ -43,11 +45,14 @@ class RingWriter {
   RingLayout* ring_;
 };
 
-/// The subscriber's side of one connection: takes claims, gives them back.
-/// claim_frame() and skip_to() belong to one thread at a time; release() may be called from any thread.
+/// The subscriber's side of one connection: takes claims, gives them back. Page and ring must outlive it; the page must be fresh (no claims).
+/// claim_frame() and advance_cursor() belong to one thread at a time; release() may be called from any thread. Nothing blocks.
+/// Which slots are free is kept here, in private memory: neither copied nor moved, since handles on any thread point at it.
 class Claims {
  public:
-  Claims(AckPage& page, const RingLayout& ring) noexcept : page_(&page), ring_(&ring) {}
+  Claims(AckPage& page, const RingLayout& ring) noexcept;
+  Claims(const Claims&) = delete;
+  Claims& operator=(const Claims&) = delete;
 
   enum class Outcome {
     claimed,    ///< frame and slot are filled; the frame stays until release(slot)
@@ -62,6 +67,7 @@ class Claims {
   /// Claims frame `sequence`, which must not be newer than head(). Does not move the cursor.
   /// The last slot is reserved for claims that are released before the caller returns to its loop.
   Claim claim_frame(std::uint64_t sequence, bool use_reserved = false) noexcept;
+  /// Gives a successful claim back, once. The caller reads nothing of the frame afterwards.
   void release(std::uint32_t slot) noexcept;
 
   /// Stores the cursor (seq_cst: a blocked publisher's Dekker partner). It never goes back.
@@ -70,12 +76,16 @@ class Claims {
   std::uint64_t head() const noexcept;
 
  private:
+  std::optional<std::uint32_t> take_slot(bool use_reserved) noexcept;
+
   AckPage* page_;
   const RingLayout* ring_;
-  std::uint64_t free_slots_[2];  // see ring.cpp
+  std::atomic<std::uint64_t> free_slots_[2];  // bit set: free; all slots but the reserved one
+  std::atomic<bool> reserved_taken_ = false;
 };
 
-/// What the publisher sees of one reader.
+/// What the publisher sees of one reader. The page belongs to a peer: whatever it says is bounded before it is used. Thread-safe.
+/// To reclaim: retire(f) first, then cursor(), then gather_claims(). A frame that the cursor has passed and that no claim names is nobody's.
 class Reader {
  public:
   explicit Reader(const AckPage& page) noexcept : page_(&page) {}

@@ -4,26 +4,36 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sinew/error.hpp"
+
 namespace sinew::shm {
 
 class Window;
 
-/// While alive, operator new of this thread allocates from `window`; the destructor restores what was before (scopes nest). Not to be moved between
-/// threads: the destructor does nothing on another thread than the constructor's (a co_await inside the expression, S13).
-class AllocationScope {
+/// What leave_scope() needs to restore.
+struct ScopeState {
+  Window* before = nullptr;
+  const void* thread = nullptr;
+};
+/// From now on operator new of this thread allocates from `window`, until leave_scope(); scopes nest. Not to be moved between
+/// threads: leave_scope() does nothing on another thread than enter_scope()'s (a co_await inside the expression, S13).
+ScopeState enter_scope(Window* window) noexcept;
+void leave_scope(const ScopeState& state) noexcept;
+
+/// A scope as long as the object lives.
+class SINEW_API AllocationScope {
  public:
-  explicit AllocationScope(Window* window) noexcept;
-  ~AllocationScope();
+  explicit AllocationScope(Window* window) noexcept : state_(enter_scope(window)) {}
+  ~AllocationScope() { leave_scope(state_); }
   AllocationScope(const AllocationScope&) = delete;
   AllocationScope& operator=(const AllocationScope&) = delete;
 
  private:
-  Window* before_;
-  const void* thread_;
+  ScopeState state_;
 };
 
 /// The library's own code inside a scope (logging, growing tables) runs under this, on the ordinary heap.
-class HeapScope {
+class SINEW_API HeapScope {
  public:
   HeapScope() noexcept;
   ~HeapScope();
@@ -34,17 +44,24 @@ class HeapScope {
   Window* before_;
 };
 
-/// For operator new: a block of the current scope's window, or null when there is no scope or the window refused (the caller then uses malloc; the audit at publish copies it in).
-void* scope_allocate(std::size_t size, std::size_t alignment) noexcept;
+/// For operator new: a block of the current scope's window, or null when there is no scope or the window refused (the caller then uses malloc; the audit at
+/// publish copies it in).
+SINEW_API void* scope_allocate(std::size_t size, std::size_t alignment) noexcept;
 /// For operator delete: true when the address lies in the range of windows. Then the block went back to its window, or nothing happened because
-/// it belongs to nobody here (another process's window, after fork): it must not reach free(). One compare when it does not.
-bool scope_free(void* block) noexcept;
+/// it belongs to nobody here (another process's window, after fork): it must not reach free(). Two compares when it does not.
+SINEW_API bool scope_free(void* block) noexcept;
+
+/// operator_new.cpp says which operator delete it is; a module that sees another one must not allocate in a window (F4). At most 64 are remembered. Thread-safe.
+using OperatorDelete = void (*)(void*) noexcept;
+SINEW_API void register_replacement(OperatorDelete operator_delete) noexcept;
+bool is_replacement(OperatorDelete operator_delete) noexcept;
 
 /// The range of windows of this process's domains: set when the first node registers, only ever widened.
 void add_window_range(std::uint64_t begin, std::uint64_t end) noexcept;
 bool in_window_range(const void* address) noexcept;
 
-/// In a child of fork: every window is dead, scope_allocate gives null, scope_free frees nothing.
+/// To be called in every child of fork() (os::on_fork_in_child): every window is dead, allocate() and scope_allocate() give null, nothing is freed or unmapped.
 void after_fork_in_child() noexcept;
+bool is_forked_child() noexcept;
 
 }  // namespace sinew::shm

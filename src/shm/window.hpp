@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "os/memory.hpp"
@@ -20,13 +21,18 @@ struct Chunk {
   std::uint64_t id = 0;  ///< ascending from 1 within a window, never used again
   std::uintptr_t address = 0;
   std::size_t size = 0;
-  os::Fd memfd;          ///< kept open for readers that come later
+  os::Fd memfd;  ///< kept open for readers that come later
+  std::shared_ptr<const os::Mapping>
+      mapping;  ///< at `address`, writable; shared with readers in this process, which cannot map it there a second time
 };
 
-class Window : public std::enable_shared_from_this<Window> {
+class Window {
  public:
+  /// Base and size of a window are multiples of this: owner_of() finds windows by it.
+  static constexpr std::size_t granule = std::size_t{1} << 30;
+
   struct Limits {
-    std::size_t budget = 0;  ///< bytes of chunks, at most
+    std::size_t budget = 0;                                           ///< bytes of chunks, at most
     std::function<std::uint64_t()> available = os::available_memory;  ///< admission: asked before every new chunk (S4)
   };
   /// Told of every new chunk, before a block of it is given out, and of every chunk that holds no block any more and was dropped from the allocator.
@@ -38,18 +44,25 @@ class Window : public std::enable_shared_from_this<Window> {
     virtual ~Observer() = default;
   };
 
-  /// Registers the window process-wide, so that owner_of() finds it. REQUIRES: no other live Window of this process overlaps.
+  /// Registers the window process-wide, so that owner_of() finds it. Maps nothing yet. `observer` (may be null) must outlive close().
+  /// When the last shared_ptr goes, the window is closed as by close({}); it stays registered and its chunks mapped while blocks in them live (F5).
+  /// Its addresses are free for another window of this process when owner_of(base) is null.
+  /// Throws Error(invalid_argument) when base or size is no multiple of the granule, or another window of this process lies there.
   static std::shared_ptr<Window> create(std::uintptr_t base, std::size_t size, Limits limits, Observer* observer);
-  ~Window();
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
 
-  /// A block of at least `size` bytes, aligned to at least 16, to 64 when size >= 4096; contents undefined. Null when the budget, the window or the machine's memory
-  /// forbids (why_refused() has the sentence). Thread-safe. Makes a system call only when a new chunk is needed.
+  /// A block of at least `size` bytes, aligned to at least 16, to 64 when size >= 4096, and to `alignment` (a power of two); contents undefined. Null when the
+  /// budget, the window or the machine's memory forbids, or the window is closed (why_refused() has the sentence). Thread-safe. Makes system calls only when a
+  /// new chunk is needed.
   void* allocate(std::size_t size, std::size_t alignment) noexcept;
-  /// Thread-safe. REQUIRES: `block` came from allocate() of this window and is not free.
+  /// Thread-safe, also after close(). REQUIRES: `block` came from allocate() of this window and is not free. An address where no live block begins is ignored.
+  /// Unmaps a chunk that became empty, but for the largest such.
   void free(void* block) noexcept;
+  /// Why allocate() gave null the last time: a complete sentence for a person. Thread-safe.
   std::string why_refused() const;
 
-  /// True when [address, address + size) lies in chunks of this window that are mapped now. Thread-safe, wait-free in the common case.
+  /// True when [address, address + size) lies in one chunk of this window that is mapped now. Thread-safe, wait-free: two loads.
   bool contains(const void* address, std::size_t size) const noexcept;
   /// Id of the newest chunk, 0 before the first. Thread-safe.
   std::uint64_t newest_chunk() const noexcept;
@@ -59,11 +72,16 @@ class Window : public std::enable_shared_from_this<Window> {
   /// Every reader has unmapped the dropped chunk: its addresses may be given to a new chunk.
   void reuse_address(std::uint64_t chunk_id) noexcept;
 
-  /// The publisher is gone. Blocks listed in `abandoned` (of frames that readers still claim) are never written, freed or reused; chunks without other live
-  /// blocks are unmapped now, the others when their last block is freed. The observer is not called any more. allocate() gives null from now on.
-  void close(const std::vector<const void*>& abandoned) noexcept;
+  /// The publisher is gone. Thread-safe; the second call does nothing. Blocks listed in `abandoned` (of frames that readers still claim; addresses that are none are skipped) are never written,
+  /// freed or reused (F2); chunks without other live blocks are unmapped now, the others when their last block is freed (F5). The observer is not called any more. allocate() gives null from now on.
+  /// `when_dead`, if given, is called once, when the last chunk is dropped: before close() returns, or later by the thread that frees the last block.
+  void close(const std::vector<const void*>& abandoned, std::function<void()> when_dead = nullptr) noexcept;
 
-  struct Usage { std::size_t mapped = 0, in_use = 0; std::uint64_t blocks = 0; };
+  struct Usage {
+    std::size_t mapped = 0;    ///< bytes of chunks
+    std::size_t in_use = 0;    ///< bytes of live blocks, with what rounding added
+    std::uint64_t blocks = 0;  ///< live blocks
+  };
   Usage usage() const noexcept;
 
   /// The window of this process that contains the address, or null. A lock-free look-up; the result lives as long as any of its chunks is mapped.
@@ -71,6 +89,9 @@ class Window : public std::enable_shared_from_this<Window> {
 
  private:
   Window(std::uintptr_t base, std::size_t size, Limits limits, Observer* observer);
+  ~Window();  // by whoever sees it without a publisher, closed and without chunks
+  void let_go() noexcept;
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -1,0 +1,175 @@
+#include "shm/ring.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/point.hpp"
+
+namespace sinew::shm {
+
+namespace {
+
+const RingEntry& entry_of(const RingLayout& ring, std::uint64_t sequence) noexcept {
+  return ring.entries[sequence % ring_capacity];
+}
+RingEntry& entry_of(RingLayout& ring, std::uint64_t sequence) noexcept {
+  return ring.entries[sequence % ring_capacity];
+}
+
+}  // namespace
+
+void initialise(RingLayout& ring) noexcept {
+  ring.header.capacity = ring_capacity;
+  ring.header.version.store(layout_version, std::memory_order_release);  // sync: RING_READY (with is_understood)
+}
+
+bool is_understood(const RingLayout& ring) noexcept {
+  return ring.header.version.load(std::memory_order_acquire) == layout_version  // sync: RING_READY (with initialise)
+         && ring.header.capacity == ring_capacity;
+}
+
+void initialise(AckPage& page) noexcept {
+  page.version.store(layout_version, std::memory_order_release);
+}  // sync: ACK_READY (with is_understood)
+
+bool is_understood(const AckPage& page) noexcept {
+  return page.version.load(std::memory_order_acquire) == layout_version;  // sync: ACK_READY (with initialise)
+}
+
+// --- the publisher's side ------------------------------------------------------------------------------------------------------------
+
+std::uint64_t RingWriter::publish(const Frame& frame) noexcept {
+  const std::uint64_t sequence = head() + 1;
+  // The caller has retired it already, or the Dekker pair RETIRE would not hold; once more costs one load and keeps the entry whole for a caller that forgot.
+  if (sequence > ring_capacity) retire(sequence - ring_capacity);
+
+  RingEntry& entry = entry_of(*ring_, sequence);
+  // Release on each field, since there is no fence here: a reader that has seen one of the new values cannot find the old sequence at its second look.
+  // sync: FIELDS (with Claims::claim_frame)
+  entry.root.store(frame.root, std::memory_order_release);
+  entry.size.store(frame.size, std::memory_order_release);
+  entry.source_time.store(static_cast<std::uint64_t>(frame.source_time), std::memory_order_release);
+  entry.newest_chunk.store(frame.newest_chunk, std::memory_order_release);
+  SINEW_POINT("ring.fields");
+  entry.seq.store(sequence, std::memory_order_release);  // sync: PUBLISH (with the first look of Claims::claim_frame)
+  SINEW_POINT("ring.published");
+  ring_->header.head.store(sequence, std::memory_order_seq_cst);  // sync: HEAD (with Claims::head; Dekker pair with BELL)
+  SINEW_POINT("ring.head");
+  return sequence;
+}
+
+void RingWriter::retire(std::uint64_t sequence) noexcept {
+  RingEntry& entry = entry_of(*ring_, sequence);
+  if (entry.seq.load(std::memory_order_relaxed) != sequence) return;  // only this side writes it
+  entry.seq.store(retired, std::memory_order_seq_cst);  // sync: RETIRE (with both looks of Claims::claim_frame; Dekker pair with CLAIM)
+  SINEW_POINT("ring.retired");
+}
+
+std::uint64_t RingWriter::head() const noexcept {
+  return ring_->header.head.load(std::memory_order_relaxed);
+}
+
+// --- the subscriber's side -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::uint32_t reserved_slot = max_claims - 1;
+constexpr std::uint32_t bits_per_word = 64;
+
+}  // namespace
+
+Claims::Claims(AckPage& page, const RingLayout& ring) noexcept : page_(&page), ring_(&ring) {
+  static_assert(reserved_slot > bits_per_word && reserved_slot < 2 * bits_per_word);
+  free_slots_[0].store(~std::uint64_t{0}, std::memory_order_relaxed);
+  free_slots_[1].store((std::uint64_t{1} << (reserved_slot - bits_per_word)) - 1, std::memory_order_relaxed);
+}
+
+// The lowest free slot, so that the publisher has few to look at.
+std::optional<std::uint32_t> Claims::take_slot(bool use_reserved) noexcept {
+  for (std::uint32_t word = 0; word < 2; ++word) {
+    // Only one thread at a time takes slots: a bit seen here stays set until this thread clears it.
+    const std::uint64_t free = free_slots_[word].load(std::memory_order_acquire);  // sync: SLOT (with release)
+    if (free == 0) continue;
+    const auto bit = static_cast<std::uint32_t>(std::countr_zero(free));
+    free_slots_[word].fetch_and(~(std::uint64_t{1} << bit), std::memory_order_relaxed);
+    return word * bits_per_word + bit;
+  }
+  if (use_reserved && !reserved_taken_.exchange(true, std::memory_order_acquire)) return reserved_slot;  // sync: SLOT (with release)
+  return std::nullopt;
+}
+
+Claims::Claim Claims::claim_frame(std::uint64_t sequence, bool use_reserved) noexcept {
+  if (sequence == retired) return {};
+  const std::optional<std::uint32_t> slot = take_slot(use_reserved);
+  if (!slot) return {.outcome = Outcome::exhausted, .slot = 0, .frame = {}};
+
+  if (page_->claims_used.load(std::memory_order_relaxed) <= *slot) {
+    page_->claims_used.store(*slot + 1, std::memory_order_seq_cst);  // sync: CLAIM (with Reader::gather_claims)
+  }
+  page_->claims[*slot].store(sequence, std::memory_order_seq_cst);  // sync: CLAIM (with Reader::gather_claims; Dekker pair with RETIRE)
+  SINEW_POINT("claim.stored");
+
+  const RingEntry& entry = entry_of(*ring_, sequence);
+  Claim claim;
+  claim.slot = *slot;
+  claim.frame.sequence = sequence;
+  if (entry.seq.load(std::memory_order_seq_cst) == sequence) {  // sync: PUBLISH, RETIRE (with RingWriter)
+    SINEW_POINT("claim.first_look");
+    // sync: FIELDS (with RingWriter::publish)
+    claim.frame.root = entry.root.load(std::memory_order_acquire);
+    claim.frame.size = entry.size.load(std::memory_order_acquire);
+    claim.frame.source_time = static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));
+    claim.frame.newest_chunk = entry.newest_chunk.load(std::memory_order_acquire);
+    SINEW_POINT("claim.copied");
+    if (entry.seq.load(std::memory_order_seq_cst) == sequence) {  // sync: RETIRE (with RingWriter::retire)
+      SINEW_POINT("claim.second_look");
+      claim.outcome = Outcome::claimed;
+      return claim;
+    }
+  }
+  release(*slot);
+  return claim;
+}
+
+void Claims::release(std::uint32_t slot) noexcept {
+  page_->claims[slot].store(0, std::memory_order_release);  // sync: UNCLAIM (with Reader::gather_claims)
+  // After the zero: whoever takes the slot next must not have its claim overwritten by it.
+  if (slot == reserved_slot) {
+    reserved_taken_.store(false, std::memory_order_release);  // sync: SLOT (with take_slot)
+  } else {
+    free_slots_[slot / bits_per_word].fetch_or(std::uint64_t{1} << slot % bits_per_word,
+                                               std::memory_order_release);  // sync: SLOT (with take_slot)
+  }
+}
+
+void Claims::advance_cursor(std::uint64_t sequence) noexcept {
+  if (sequence <= cursor()) return;
+  page_->cursor.store(sequence,
+                      std::memory_order_seq_cst);  // sync: CURSOR (with Reader::cursor; Dekker pair with a blocked publisher's BELL)
+  SINEW_POINT("claim.cursor");
+}
+
+std::uint64_t Claims::cursor() const noexcept {
+  return page_->cursor.load(std::memory_order_relaxed);
+}
+
+std::uint64_t Claims::head() const noexcept {
+  return ring_->header.head.load(std::memory_order_seq_cst);  // sync: HEAD (with RingWriter::publish)
+}
+
+// --- what the publisher sees of a reader ---------------------------------------------------------------------------------------------
+
+std::uint64_t Reader::cursor() const noexcept {
+  return page_->cursor.load(std::memory_order_seq_cst);  // sync: CURSOR (with Claims::advance_cursor)
+}
+
+void Reader::gather_claims(std::vector<std::uint64_t>& into) const {
+  const std::uint32_t used =
+      std::min(page_->claims_used.load(std::memory_order_seq_cst), max_claims);  // sync: CLAIM (with Claims::claim_frame)
+  for (std::uint32_t slot = 0; slot < used; ++slot) {
+    const std::uint64_t sequence = page_->claims[slot].load(std::memory_order_seq_cst);  // sync: CLAIM, UNCLAIM (with Claims)
+    if (sequence != 0) into.push_back(sequence);
+  }
+}
+
+}  // namespace sinew::shm

@@ -1,0 +1,87 @@
+#include "shm/scope.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "shm/window.hpp"
+
+namespace sinew::shm {
+
+namespace {
+
+// initial-exec: one instruction to read, and no allocation behind it, which operator new could not bear.
+[[gnu::tls_model("initial-exec")]] constinit thread_local Window* current = nullptr;
+
+constinit std::atomic<std::uint64_t> range_begin = ~std::uint64_t{0};
+constinit std::atomic<std::uint64_t> range_end = 0;
+constinit std::atomic<bool> forked_child = false;
+constinit std::array<std::atomic<OperatorDelete>, 64> replacements{};
+
+}  // namespace
+
+ScopeState enter_scope(Window* window) noexcept {
+  const ScopeState state{current, &current};
+  current = window;
+  return state;
+}
+
+void leave_scope(const ScopeState& state) noexcept {
+  if (state.thread == &current) current = state.before;
+}
+
+HeapScope::HeapScope() noexcept : before_(current) {
+  current = nullptr;
+}
+
+HeapScope::~HeapScope() {
+  current = before_;
+}
+
+void* scope_allocate(std::size_t size, std::size_t alignment) noexcept {
+  Window* const window = current;
+  return window == nullptr ? nullptr : window->allocate(size, alignment);
+}
+
+bool scope_free(void* block) noexcept {
+  if (!in_window_range(block)) return false;
+  if (Window* window = Window::owner_of(block)) window->free(block);
+  return true;
+}
+
+void register_replacement(OperatorDelete operator_delete) noexcept {
+  for (auto& known : replacements) {
+    OperatorDelete none = nullptr;
+    if (known.compare_exchange_strong(none, operator_delete) || none == operator_delete) return;
+  }
+}
+
+bool is_replacement(OperatorDelete operator_delete) noexcept {
+  return std::any_of(replacements.begin(), replacements.end(), [&](const auto& known) { return known.load() == operator_delete; });
+}
+
+void add_window_range(std::uint64_t begin, std::uint64_t end) noexcept {
+  // Relaxed: whoever frees a window's block got its address in an order that the range came before.
+  std::uint64_t known = range_begin.load(std::memory_order_relaxed);
+  while (begin < known && !range_begin.compare_exchange_weak(known, begin, std::memory_order_relaxed)) {
+  }
+  known = range_end.load(std::memory_order_relaxed);
+  while (end > known && !range_end.compare_exchange_weak(known, end, std::memory_order_relaxed)) {
+  }
+}
+
+bool in_window_range(const void* address) noexcept {
+  const auto value = reinterpret_cast<std::uintptr_t>(address);
+  return value >= range_begin.load(std::memory_order_relaxed) && value < range_end.load(std::memory_order_relaxed);
+}
+
+void after_fork_in_child() noexcept {
+  forked_child.store(true, std::memory_order_relaxed);
+  current = nullptr;
+}
+
+bool is_forked_child() noexcept {
+  return forked_child.load(std::memory_order_relaxed);
+}
+
+}  // namespace sinew::shm

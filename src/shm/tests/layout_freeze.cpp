@@ -1,0 +1,36 @@
+// The layouts of shared memory, frozen: no test code, compiling it is the check. Change a number only together with layout_version.
+#include <cstddef>
+#include <type_traits>
+
+#include "shm/layout.hpp"
+
+namespace sinew::shm {
+
+static_assert(layout_version == 1 && ring_capacity == 1024 && max_claims == 120 && retired == 0);
+
+static_assert(sizeof(RingEntry) == 64 && alignof(RingEntry) == 64);
+static_assert(offsetof(RingEntry, seq) == 0 && offsetof(RingEntry, root) == 8 && offsetof(RingEntry, size) == 16);
+static_assert(offsetof(RingEntry, source_time) == 24 && offsetof(RingEntry, newest_chunk) == 32 && offsetof(RingEntry, flags) == 40);
+static_assert(offsetof(RingEntry, reserved) == 48);
+
+static_assert(sizeof(RingHeader) == 256 && alignof(RingHeader) == 64);
+static_assert(offsetof(RingHeader, version) == 0 && offsetof(RingHeader, capacity) == 4);
+static_assert(offsetof(RingHeader, head) == 64 && offsetof(RingHeader, blocked) == 128);
+static_assert(offsetof(RingHeader, published) == 192 && offsetof(RingHeader, bytes_published) == 200 &&
+              offsetof(RingHeader, bytes_copied) == 208);
+static_assert(offsetof(RingHeader, refused) == 216 && offsetof(RingHeader, reserved) == 224);
+
+static_assert(sizeof(RingLayout) == 256 + 64 * 1024 && offsetof(RingLayout, header) == 0 && offsetof(RingLayout, entries) == 256);
+
+static_assert(sizeof(AckPage) == 1024 && alignof(AckPage) == 64);
+static_assert(offsetof(AckPage, version) == 0 && offsetof(AckPage, claims_used) == 4 && offsetof(AckPage, cursor) == 8);
+static_assert(offsetof(AckPage, received) == 16 && offsetof(AckPage, missed) == 24 && offsetof(AckPage, reserved) == 32);
+static_assert(offsetof(AckPage, claims) == 64);
+
+static_assert(sizeof(BellWord) == 64 && alignof(BellWord) == 64 && offsetof(BellWord, epoch) == 0);
+
+static_assert(std::is_standard_layout_v<RingLayout> && std::is_standard_layout_v<AckPage> && std::is_standard_layout_v<BellWord>);
+static_assert(std::is_trivially_destructible_v<RingLayout> && std::is_trivially_destructible_v<AckPage>);
+static_assert(Word64::is_always_lock_free && Word32::is_always_lock_free && sizeof(Word64) == 8 && sizeof(Word32) == 4);
+
+}  // namespace sinew::shm

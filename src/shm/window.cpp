@@ -1,0 +1,364 @@
+#include "shm/window.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "shm/blocks.hpp"
+#include "shm/scope.hpp"
+#include "shm/window_table.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::shm {
+
+namespace {
+
+constexpr std::size_t chunk_unit =
+    64 * 1024;  // sizes and addresses of chunks are multiples of it, so that one table entry belongs to one chunk
+constexpr std::size_t first_chunk = 256 * 1024;
+constexpr std::size_t largest_step = 64 * 1024 * 1024;
+constexpr std::size_t most_chunks = 4096;  // per window; few by the doubling, but for small chunks taken one by one in a full machine
+
+std::string in_mib(std::uint64_t bytes) {
+  const std::uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+}
+
+struct FreeUnits {
+  void operator()(std::uint16_t* units) const noexcept { std::free(units); }
+};
+
+}  // namespace
+
+struct Window::Impl {
+  struct Mapped {
+    Chunk chunk;
+    Blocks::Area area;
+
+    Mapped(std::uintptr_t address, std::size_t bytes) noexcept : area(address, bytes) {}
+  };
+
+  // Constant after construction.
+  const std::uintptr_t base;
+  const std::size_t size;
+  const Limits limits;
+
+  // Written under the mutex, read without: the index + 1 in `chunks` of the chunk that covers each unit of the window, or 0.
+  // From calloc, so that it becomes memory only where there are chunks.
+  std::unique_ptr<std::uint16_t[], FreeUnits> units;
+  std::atomic<std::uint64_t> newest = 0;
+
+  // Guarded by the mutex.
+  mutable std::mutex mutex;
+  Observer* observer;
+  Blocks blocks;
+  std::vector<std::unique_ptr<Mapped>> chunks;  // null where one was dropped
+  std::size_t mapped = 0;
+  Mapped* spare = nullptr;  // the one empty chunk that is kept, so that a loop of allocate and free does not map and unmap
+  std::map<std::uintptr_t, std::size_t> addresses;                             // ranges of the window that no reader maps
+  std::map<std::uint64_t, std::pair<std::uintptr_t, std::size_t>> unreleased;  // by id of a dropped chunk: what readers may still map (F3)
+  std::string refusal;
+  bool closed = false;
+  bool has_publisher = true;
+  std::function<void()> when_dead;
+
+  Impl(std::uintptr_t base_, std::size_t size_, Limits limits_, Observer* observer_)
+      : base(base_), size(size_), limits(std::move(limits_)), observer(observer_) {
+    units.reset(static_cast<std::uint16_t*>(std::calloc(size / chunk_unit, sizeof(std::uint16_t))));
+    if (!units) throw std::bad_alloc();
+    addresses.emplace(base, size);
+  }
+
+  std::uint16_t unit(std::uintptr_t address) const noexcept {
+    if (address < base || address - base >= size) return 0;
+    return std::atomic_ref(units[(address - base) / chunk_unit]).load(std::memory_order_acquire);  // sync: UNIT (with mark_units)
+  }
+
+  void mark_units(const Chunk& chunk, std::size_t value) noexcept {
+    for (std::size_t i = (chunk.address - base) / chunk_unit, end = i + chunk.size / chunk_unit; i < end; ++i) {
+      std::atomic_ref(units[i]).store(static_cast<std::uint16_t>(value), std::memory_order_release);  // sync: UNIT (with unit)
+    }
+  }
+
+  Mapped* chunk_at(std::uintptr_t address) noexcept {
+    const std::uint16_t index = unit(address);
+    return index == 0 ? nullptr : chunks[index - 1u].get();
+  }
+
+  bool refuse(std::string sentence) {
+    refusal = std::move(sentence);
+    base::log(base::LogLevel::warn, refusal);
+    return false;
+  }
+
+  bool is_dead() const noexcept { return closed && mapped == 0; }
+
+  bool add_chunk(std::size_t needed);
+  std::size_t admit(std::size_t needed);
+  std::uintptr_t take_address(std::size_t bytes);
+  void put_address(std::uintptr_t address, std::size_t bytes);
+  void map_chunk(std::uintptr_t address, std::size_t bytes);
+  void drop(Mapped& chunk);
+  void became_empty(Mapped& chunk);
+};
+
+// How large the next chunk is to be: 0 when it is not allowed.
+std::size_t Window::Impl::admit(std::size_t needed) {
+  if (limits.budget < mapped + needed && spare != nullptr) drop(*spare);
+  if (limits.budget < mapped + needed) {
+    refuse("A message needs " + in_mib(needed) + " more shared memory, but " + in_mib(mapped) + " of the publisher's budget of " +
+           in_mib(limits.budget) + " are taken: raise its memory budget, or let publisher and subscribers keep fewer messages.");
+    return 0;
+  }
+  std::size_t wanted = std::max(needed, std::min(std::max(mapped, first_chunk), largest_step));
+  wanted = std::min(wanted, (limits.budget - mapped) / chunk_unit * chunk_unit);
+  const std::uint64_t available = limits.available();
+  if (available < wanted) wanted = needed;
+  if (available < wanted) {
+    refuse("A message needs " + in_mib(needed) + " more shared memory, but the machine (or this process's memory cgroup) has only " +
+           in_mib(available) + " left to give: end something, or raise the cgroup's limit.");
+    return 0;
+  }
+  return wanted;
+}
+
+std::uintptr_t Window::Impl::take_address(std::size_t bytes) {
+  for (auto range = addresses.begin(); range != addresses.end(); ++range) {
+    const auto [address, free] = *range;
+    if (free < bytes) continue;
+    if (free > bytes) addresses.emplace(address + bytes, free - bytes);
+    addresses.erase(range);
+    return address;
+  }
+  return 0;
+}
+
+void Window::Impl::put_address(std::uintptr_t address, std::size_t bytes) {
+  auto range = addresses.emplace(address, bytes).first;
+  if (const auto after = std::next(range); after != addresses.end() && address + bytes == after->first) {
+    range->second += after->second;
+    addresses.erase(after);
+  }
+  if (range == addresses.begin()) return;
+  if (const auto before = std::prev(range); before->first + before->second == address) {
+    before->second += range->second;
+    addresses.erase(range);
+  }
+}
+
+bool Window::Impl::add_chunk(std::size_t needed) {
+  needed = (needed + chunk_unit - 1) / chunk_unit * chunk_unit;
+  std::size_t bytes = admit(needed);
+  if (bytes == 0) return false;
+  std::uintptr_t address = take_address(bytes);
+  if (address == 0) address = take_address(bytes = needed);
+  if (address == 0) {
+    return refuse("A message needs " + in_mib(bytes) + " more shared memory, but the publisher's window of " + in_mib(size) +
+                  " of addresses has no gap of that size: let publisher and subscribers keep fewer messages, or make them smaller.");
+  }
+  try {
+    map_chunk(address, bytes);
+    return true;
+  } catch (const std::exception& problem) {
+    put_address(address, bytes);
+    return refuse(problem.what());
+  }
+}
+
+void Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
+  auto made = std::make_unique<Mapped>(address, bytes);
+  made->chunk = {.id = newest.load(std::memory_order_relaxed) + 1,
+                 .address = address,
+                 .size = bytes,
+                 .memfd = os::create_memfd("sinew-chunk", bytes),
+                 .mapping = nullptr};
+  std::string why;
+  std::optional<os::Mapping> mapping = os::Mapping::map_at(made->chunk.memfd, address, bytes, os::Access::read_write, &why);
+  if (!mapping) throw Error(ErrorKind::exhausted, "A message needs " + in_mib(bytes) + " more shared memory, but " + why + ".");
+  made->chunk.mapping = std::make_shared<const os::Mapping>(std::move(*mapping));
+  os::seal_for_readers(made->chunk.memfd);
+  SINEW_POINT("window.sealed");
+
+  auto place = std::find(chunks.begin(), chunks.end(), nullptr);
+  if (place == chunks.end()) {
+    if (chunks.size() == most_chunks) {
+      throw Error(ErrorKind::exhausted, "A message needs more shared memory, but its publisher's window has " +
+                                            std::to_string(most_chunks) +
+                                            " chunks already: let publisher and subscribers keep fewer messages.");
+    }
+    place = chunks.emplace(chunks.end());
+  }
+  blocks.add(made->area);
+  *place = std::move(made);
+  Mapped& chunk = **place;
+  mapped += bytes;
+  mark_units(chunk.chunk, static_cast<std::size_t>(place - chunks.begin()) + 1);
+  newest.store(chunk.chunk.id, std::memory_order_release);  // sync: NEWEST (with Window::newest_chunk)
+  if (observer != nullptr) observer->chunk_added(chunk.chunk);
+}
+
+void Window::Impl::drop(Mapped& chunk) {
+  if (spare == &chunk) spare = nullptr;
+  blocks.remove(chunk.area);
+  mark_units(chunk.chunk, 0);
+  mapped -= chunk.chunk.size;
+  unreleased.emplace(chunk.chunk.id, std::pair(chunk.chunk.address, chunk.chunk.size));
+  if (observer != nullptr) observer->chunk_dropped(chunk.chunk.id);
+  std::find_if(chunks.begin(), chunks.end(), [&](const auto& each) { return each.get() == &chunk; })->reset();
+}
+
+// The larger of two empty chunks stays: the next message of the same size fits into it.
+void Window::Impl::became_empty(Mapped& chunk) {
+  if (closed) return drop(chunk);
+  Mapped* other = std::exchange(spare, &chunk);
+  if (other == nullptr) return;
+  if (other->chunk.size > chunk.chunk.size) std::swap(spare, other);
+  drop(*other);
+}
+
+// --- the window ------------------------------------------------------------------------------------------------------------------------
+
+Window::Window(std::uintptr_t base, std::size_t size, Limits limits, Observer* observer)
+    : impl_(std::make_unique<Impl>(base, size, std::move(limits), observer)) {}
+
+Window::~Window() = default;
+
+std::shared_ptr<Window> Window::create(std::uintptr_t base, std::size_t size, Limits limits, Observer* observer) {
+  if (base == 0 || size == 0 || base % granule != 0 || size % granule != 0) {
+    throw Error(ErrorKind::invalid_argument, "A window of shared memory must begin and end at a multiple of 1 GiB.");
+  }
+  std::shared_ptr<Window> window(new Window(base, size, std::move(limits), observer), [](Window* gone) { gone->let_go(); });
+  if (!enter_window(*window, base, size)) {
+    throw Error(ErrorKind::invalid_argument, "Another publisher of this process still uses the addresses that its new window was given.");
+  }
+  return window;
+}
+
+void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
+  if (is_forked_child()) return nullptr;
+  const HeapScope heap;  // for the bookkeeping, and for the observer's
+  const std::lock_guard lock(impl_->mutex);
+  try {
+    if (impl_->closed || size > impl_->size || alignment > impl_->size) {
+      impl_->refuse(impl_->closed ? "The publisher of this message is gone."
+                                  : "No message can be larger than its publisher's window of addresses.");
+      return nullptr;
+    }
+    std::uintptr_t address = impl_->blocks.allocate(size, alignment);
+    if (address == 0 && impl_->add_chunk(Blocks::bytes_needed(size, alignment))) address = impl_->blocks.allocate(size, alignment);
+    if (impl_->spare != nullptr && impl_->spare->area.live != 0) impl_->spare = nullptr;
+    return reinterpret_cast<void*>(address);
+  } catch (const std::bad_alloc&) {
+    return nullptr;  // not even the bookkeeping could be had: the last sentence stays
+  }
+}
+
+void Window::free(void* block) noexcept {
+  if (is_forked_child()) return;
+  bool dead = false;
+  bool unowned = false;
+  std::function<void()> when_dead;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    Impl::Mapped* chunk = impl_->chunk_at(address);
+    if (chunk == nullptr || !impl_->blocks.free(chunk->area, address) || chunk->area.live != 0) return;
+    const HeapScope heap;
+    impl_->became_empty(*chunk);
+    dead = impl_->is_dead();
+    unowned = !impl_->has_publisher;
+    if (dead) {
+      remove_window(*this, impl_->base, impl_->size);
+      when_dead.swap(impl_->when_dead);
+    }
+  }
+  if (when_dead) {
+    const HeapScope heap;
+    when_dead();
+  }
+  if (dead && unowned) delete this;
+}
+
+std::string Window::why_refused() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->refusal;
+}
+
+bool Window::contains(const void* address, std::size_t size) const noexcept {
+  const auto first = reinterpret_cast<std::uintptr_t>(address);
+  const std::uint16_t chunk = impl_->unit(first);
+  if (chunk == 0 || size > impl_->size) return false;
+  return size <= 1 || impl_->unit(first + size - 1) == chunk;  // a chunk has no gaps
+}
+
+std::uint64_t Window::newest_chunk() const noexcept {
+  return impl_->newest.load(std::memory_order_acquire);
+}  // sync: NEWEST (with map_chunk)
+
+void Window::for_each_chunk(const std::function<void(const Chunk&)>& visit) const {
+  const HeapScope heap;
+  const std::lock_guard lock(impl_->mutex);
+  for (const auto& each : impl_->chunks) {
+    if (each) visit(each->chunk);
+  }
+}
+
+void Window::reuse_address(std::uint64_t chunk_id) noexcept {
+  const HeapScope heap;
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->unreleased.find(chunk_id);
+  if (found == impl_->unreleased.end()) return;
+  impl_->put_address(found->second.first, found->second.second);
+  impl_->unreleased.erase(found);
+}
+
+void Window::close(const std::vector<const void*>& abandoned, std::function<void()> when_dead) noexcept {
+  if (is_forked_child()) return;
+  const HeapScope heap;
+  std::unique_lock lock(impl_->mutex);
+  if (std::exchange(impl_->closed, true)) return;
+  impl_->observer = nullptr;
+  for (const void* block : abandoned) {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    if (Impl::Mapped* chunk = impl_->chunk_at(address)) impl_->blocks.abandon(chunk->area, address);
+  }
+  for (std::size_t i = 0; i < impl_->chunks.size(); ++i) {
+    if (impl_->chunks[i] && impl_->chunks[i]->area.live == 0) impl_->drop(*impl_->chunks[i]);
+  }
+  if (!impl_->is_dead()) {
+    impl_->when_dead = std::move(when_dead);
+    return;
+  }
+  remove_window(*this, impl_->base, impl_->size);
+  lock.unlock();
+  if (when_dead) when_dead();
+}
+
+void Window::let_go() noexcept {
+  if (is_forked_child()) return;
+  close({});
+  bool dead = false;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->has_publisher = false;
+    dead = impl_->is_dead();
+  }
+  if (dead) delete this;
+}
+
+Window::Usage Window::usage() const noexcept {
+  const std::lock_guard lock(impl_->mutex);
+  return {.mapped = impl_->mapped, .in_use = impl_->blocks.bytes(), .blocks = impl_->blocks.live()};
+}
+
+Window* Window::owner_of(const void* address) noexcept {
+  return window_at(address);
+}
+
+}  // namespace sinew::shm
