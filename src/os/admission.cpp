@@ -71,6 +71,15 @@ struct Hierarchy {
   const Generation* generation;
 };
 
+/// True for a list such as "cpu,memory".
+bool names_memory(const std::string& list) {
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == "memory") return true;
+  }
+  return false;
+}
+
 std::vector<Hierarchy> mounted_hierarchies(const std::string& root) {
   std::vector<Hierarchy> found;
   std::istringstream lines(read_file(root + "/proc/self/mountinfo").value_or(""));
@@ -83,7 +92,7 @@ std::vector<Hierarchy> mounted_hierarchies(const std::string& root) {
     before >> skipped >> skipped >> skipped >> shown >> mount_point;
     after >> type >> source >> options;
     if (type == "cgroup2") found.push_back({root + mount_point, shown, &second});
-    if (type == "cgroup" && ("," + options + ",").find(",memory,") != options.npos) found.push_back({root + mount_point, shown, &first});
+    if (type == "cgroup" && names_memory(options)) found.push_back({root + mount_point, shown, &first});
   }
   return found;
 }
@@ -95,8 +104,8 @@ std::string own_group(const std::string& cgroups, const Generation* generation) 
     const auto a = line.find(':');
     const auto b = a == line.npos ? a : line.find(':', a + 1);
     if (b == line.npos) continue;
-    const std::string controllers = "," + line.substr(a + 1, b - a - 1) + ",";
-    if (generation == &second ? controllers == ",," : controllers.find(",memory,") != controllers.npos) return line.substr(b + 1);
+    const std::string controllers = line.substr(a + 1, b - a - 1);
+    if (generation == &second ? controllers.empty() : names_memory(controllers)) return line.substr(b + 1);
   }
   return "/";
 }
