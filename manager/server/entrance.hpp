@@ -1,0 +1,38 @@
+// The socket at which nodes find the manager: made by hand, by the first node, or by systemd.
+#pragma once
+
+#include <string>
+
+#include "os/fd.hpp"
+#include "os/memory.hpp"
+
+namespace sinew::manager {
+
+/// A listening socket and the file that names it.
+class Entrance {
+ public:
+  /// Binds `path`. A socket file that nobody listens at is replaced. Throws Error(unavailable) when a manager runs there or the path is something else
+  /// than a socket. Blocks while another process is starting a manager in that folder.
+  static Entrance bind(const std::string& path);
+  /// Takes over descriptor 3. `owns_file`: the file is ours to remove at the end. Throws Error(invalid_argument) when it is not a listening SOCK_SEQPACKET
+  /// unix socket with a name.
+  static Entrance inherited(bool owns_file);
+
+  const os::Fd& socket() const { return socket_; }
+  const std::string& path() const { return path_; }
+  bool owns_file() const { return owns_file_; }
+  /// Excludes everybody who starts a manager in this folder. Blocks. Throws Error(unavailable).
+  os::Fd lock() const;
+  /// Removes the file, unless it is not ours or somebody else's socket stands there by now. REQUIRES: lock() is held.
+  void remove_file() const noexcept;
+
+ private:
+  Entrance(os::Fd socket, std::string path, bool owns_file);
+
+  os::Fd socket_;
+  std::string path_;
+  bool owns_file_;
+  os::FileIdentity file_;
+};
+
+}  // namespace sinew::manager

@@ -1,0 +1,125 @@
+// sinewd: introduces the nodes of a domain to each other.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "base/log.hpp"
+#include "manager/server/entrance.hpp"
+#include "manager/server/server.hpp"
+#include "os/clock.hpp"
+#include "os/domain.hpp"
+#include "os/event.hpp"
+#include "os/process.hpp"
+
+namespace {
+
+using namespace sinew;
+
+constexpr const char* examples = R"(
+The first node of a domain starts its manager by itself; nothing needs to be done. By hand it is of use to keep one running:
+  sinewd                            serve the default domain until interrupted
+  SINEW_DOMAIN=left_arm sinewd      serve the domain left_arm
+  sinewd --socket /run/robot.sock   serve there; nodes find it with SINEW_DOMAIN=/run/robot.sock
+  SINEW_LOG=info sinewd             and say who comes and goes
+  sinewd --linger 60                end one minute after the last node
+With systemd: a socket unit with ListenSequentialPacket=, and Service ExecStart=sinewd.)";
+
+constexpr double linger_on_demand = 5;
+
+struct Options {
+  std::string socket;
+  std::optional<double> linger;
+  bool listening_on_3 = false;
+  bool daemon = false;
+};
+
+int stop_eventfd = -1;
+void stop(int) {
+  os::ring(stop_eventfd);
+}
+
+/// systemd's way of handing a socket over.
+bool started_by_systemd() {
+  const char* const pid = std::getenv("LISTEN_PID");
+  const char* const count = std::getenv("LISTEN_FDS");
+  if (pid == nullptr || count == nullptr || pid != std::to_string(::getpid())) return false;
+  if (count != std::string("1")) {
+    throw Error(ErrorKind::invalid_argument,
+                std::string("systemd passes ") + count + " sockets to sinewd; it takes one, so give it a socket unit of its own.");
+  }
+  return true;
+}
+
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void become_daemon() {
+  const pid_t child = ::fork();
+  if (child < 0) throw Error(ErrorKind::exhausted, "sinewd could not fork: the machine or this user has too many processes.");
+  if (child > 0) ::_exit(0);
+  if (::chdir("/") != 0) base::log(base::LogLevel::warn, "sinewd: cannot change to the root folder and keeps this one busy");
+  os::close_descriptors_from(4);
+  // Whoever reads the standard error of the first node to its end does not want to wait for the manager, too.
+  if (base::log_level() == base::LogLevel::off) ::dup2(STDIN_FILENO, STDERR_FILENO);
+}
+
+void serve(Options options) {
+  const bool by_systemd = started_by_systemd();
+  if (by_systemd || options.listening_on_3)
+    options.socket.clear();
+  else if (options.socket.empty())
+    options.socket = os::domain_socket_path(std::getenv("SINEW_DOMAIN"));
+  if (options.listening_on_3 && !options.linger) options.linger = linger_on_demand;
+
+  manager::Entrance entrance =
+      options.socket.empty() ? manager::Entrance::inherited(options.listening_on_3) : manager::Entrance::bind(options.socket);
+  const os::AddressRange range = os::probe_address_range();
+  if (options.daemon) become_daemon();
+  allow_many_descriptors();
+
+  const os::Fd stop_bell = os::create_eventfd();
+  stop_eventfd = stop_bell.get();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, stop);
+
+  std::optional<manager::Time> linger;
+  if (options.linger) linger = static_cast<manager::Time>(*options.linger * 1e9);
+  std::printf("sinewd %s listens at %s\n", SINEW_VERSION, entrance.path().c_str());
+  std::fflush(stdout);
+  manager::Server(std::move(entrance), manager::Domain(range, ::geteuid(), linger, os::now_ns()), stop_bell).run();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"sinewd, the manager of a sinew domain: introduces nodes to each other and is never on the data path."};
+  Options options;
+  app.add_option("--socket", options.socket, "Where to listen (default: what SINEW_DOMAIN says)")->type_name("PATH");
+  app.add_option("--linger", options.linger, "End this long after the last node left (default: never)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 1e9).description(""));
+  app.set_version_flag("--version", std::string("sinewd ") + SINEW_VERSION);
+  // How the library starts it; not for people.
+  app.add_flag("--listening-on-3", options.listening_on_3)->group("");
+  app.add_flag("--daemon", options.daemon)->group("");
+  app.footer(examples);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    serve(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "sinewd: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

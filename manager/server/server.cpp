@@ -1,0 +1,269 @@
+#include "manager/server/server.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/log.hpp"
+#include "os/clock.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::manager {
+namespace {
+
+// Keys of the poller; all others are sessions.
+constexpr std::uint64_t stop_key = 0, entrance_key = 1;
+
+// A node that does not read is dropped beyond this. A descriptor weighs more than its bytes, since there are fewer of them.
+constexpr std::size_t max_queued = 4 * 1024 * 1024;
+constexpr std::size_t descriptor_weight = 16 * 1024;
+
+// One busy session must not keep the others waiting.
+constexpr int turns_per_event = 64;
+
+constexpr Time retry_pause = 100'000'000;
+
+std::uint32_t number(ErrorKind kind) {
+  return static_cast<std::uint32_t>(kind);
+}
+
+void log_session(base::LogLevel level, Session session, const std::string& text) {
+  if (base::log_level() >= level) base::log(level, "sinewd: session " + std::to_string(session) + ": " + text);
+}
+
+}  // namespace
+
+Server::Server(Entrance entrance, Domain domain, const os::Fd& stop)
+    : entrance_(std::move(entrance)), domain_(std::move(domain)), stop_(stop), reserve_(os::create_eventfd()), last_session_(entrance_key) {
+  poller_.add(stop_, stop_key);
+  poller_.add(entrance_.socket(), entrance_key);
+}
+
+void Server::run() {
+  while (!done_) {
+    serve_events();
+    const Time now = os::now_ns();
+    if (retry_at_ && now >= *retry_at_) retry();
+    if (const auto due = domain_.deadline(); due && now >= *due) perform(domain_.tick(now));
+  }
+}
+
+void Server::serve_events() {
+  const std::optional<Time> due = domain_.deadline();
+  const std::optional<Time> deadline = due && retry_at_ ? std::min(due, retry_at_) : (due ? due : retry_at_);
+  const std::size_t count = poller_.wait(events_, deadline);
+  bool somebody_waits = false;
+  for (const os::Poller::Event& event : std::span(events_).first(count)) {
+    if (event.key == stop_key) {
+      const auto lock = lock_entrance();
+      entrance_.remove_file();
+      done_ = true;
+    } else if (event.key == entrance_key) {
+      somebody_waits = true;
+    } else {
+      // Either may end the session; both look it up.
+      if (event.writable) flush(event.key);
+      if (event.readable || event.hung_up) read(event.key);
+    }
+  }
+  // Last, so that newcomers find the names and descriptors of those who left.
+  if (somebody_waits) accept_waiting();
+}
+
+// --- sessions come and go --------------------------------------------------------------------------------------------------------
+
+void Server::accept_waiting() {
+  for (int turn = 0; turn < turns_per_event; ++turn) {
+    try {
+      os::Fd socket = os::accept_from(entrance_.socket());
+      if (!socket) return;
+      const os::Credentials who = os::peer_credentials(socket);
+      const Session session = ++last_session_;
+      poller_.add(socket, session);
+      connections_[session].socket = std::move(socket);
+      perform(domain_.opened(os::now_ns(), session, who));
+      log_session(base::LogLevel::debug, session,
+                  "process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid) + " connected");
+    } catch (const Error& error) {
+      base::log(base::LogLevel::warn, error.what());
+      return turn_one_away();
+    }
+  }
+}
+
+// A connection that nobody accepts would keep epoll awake for ever. One at a time: somebody may leave meanwhile.
+void Server::turn_one_away() {
+  reserve_.reset();
+  try {
+    if (const os::Fd socket = os::accept_from(entrance_.socket())) {
+      os::send_packet(socket,
+                      wire::encode(wire::NodeRefused{number(ErrorKind::exhausted),
+                                                     "the manager has no file descriptor left for another node: end some nodes, or raise "
+                                                     "the limit (ulimit -n) of sinewd."}));
+    }
+    reserve_ = os::create_eventfd();
+  } catch (const Error& error) {
+    base::log(base::LogLevel::error, error.what());
+    if (accepts_) poller_.remove(entrance_.socket());
+    accepts_ = false;
+    retry_at_ = os::now_ns() + retry_pause;
+  }
+}
+
+void Server::lose(Session session, const std::string& why) {
+  disconnect(session, why);
+  perform(domain_.closed(os::now_ns(), session));
+}
+
+void Server::disconnect(Session session, const std::string& why) {
+  const auto connection = connections_.find(session);
+  if (connection == connections_.end()) return;
+  log_session(base::LogLevel::info, session, "ended: " + why);
+  poller_.remove(connection->second.socket);
+  connections_.erase(connection);
+}
+
+// --- bytes in --------------------------------------------------------------------------------------------------------------------
+
+void Server::read(Session session) {
+  for (int turn = 0; turn < turns_per_event; ++turn) {
+    const auto connection = connections_.find(session);
+    if (connection == connections_.end()) return;
+    try {
+      const os::Received received = os::receive_packet(connection->second.socket, buffer_);
+      if (received.kind == os::Received::Kind::would_block) return;
+      handle(session, received);
+    } catch (const Error& error) {
+      return lose(session, error.what());
+    }
+  }
+}
+
+void Server::handle(Session session, const os::Received& received) {
+  const Time now = os::now_ns();
+  if (received.kind == os::Received::Kind::closed) return lose(session, "the node closed the connection or died");
+  if (received.kind == os::Received::Kind::malformed) {
+    return perform(domain_.violated(now, session, "a packet is too long, or carries too many descriptors."));
+  }
+  const auto decoded = wire::decode(std::span(buffer_).first(received.size));
+  if (const auto* complaint = std::get_if<wire::Complaint>(&decoded)) return perform(domain_.violated(now, session, complaint->text));
+  const auto& message = std::get<wire::Message>(decoded);
+  if (received.descriptors.size() != wire::descriptors_of(message)) {
+    return perform(domain_.violated(now, session,
+                                    std::string(wire::name_of(message)) + " came with " + std::to_string(received.descriptors.size()) +
+                                        " descriptors instead of " + std::to_string(wire::descriptors_of(message)) + "."));
+  }
+  perform(domain_.message(now, session, message));
+}
+
+// --- actions out -----------------------------------------------------------------------------------------------------------------
+
+void Server::perform(const Actions& actions) {
+  for (const Action& action : actions) {
+    std::visit([this](const auto& one) { perform(one); }, action);
+  }
+}
+
+void Server::perform(const Send& one) {
+  send(one.session, one.message, {});
+}
+
+void Server::perform(const Introduce& meet) {
+  try {
+    auto [for_publisher, for_subscriber] = os::socket_pair();
+    os::receive_credentials(for_publisher);
+    os::receive_credentials(for_subscriber);
+    // If one of them was lost meanwhile, the other still gets its end, sees that it is closed, and lets go of the window.
+    send(meet.publisher, meet.to_publisher, std::move(for_publisher));
+    send(meet.subscriber, meet.to_subscriber, std::move(for_subscriber));
+  } catch (const Error& error) {
+    // Without the introduction this subscriber would wait for its publisher for ever.
+    send(meet.subscriber,
+         wire::ErrorText{number(ErrorKind::exhausted), std::string("the manager could not make a connection: ") + error.what()}, {});
+    lose(meet.subscriber, error.what());
+  }
+}
+
+void Server::perform(const Drop& drop) {
+  disconnect(drop.session, drop.why);
+}
+
+void Server::perform(const Finish&) {
+  const auto lock = lock_entrance();
+  // Who connected before we had the lock relies on us.
+  accept_waiting();
+  if (!connections_.empty()) return;
+  entrance_.remove_file();
+  done_ = true;
+}
+
+std::optional<os::Fd> Server::lock_entrance() const {
+  try {
+    return entrance_.lock();
+  } catch (const Error& error) {
+    base::log(base::LogLevel::warn, error.what());  // without its folder nobody can find us, nor start another manager there
+    return std::nullopt;
+  }
+}
+
+void Server::send(Session session, const wire::Message& message, os::Fd descriptor) {
+  const auto found = connections_.find(session);
+  if (found == connections_.end()) return;
+  Connection& connection = found->second;
+  Outgoing out{wire::encode(message), std::move(descriptor)};
+  connection.queued += out.bytes.size() + (out.descriptor ? descriptor_weight : 0);
+  connection.queue.push_back(std::move(out));
+  if (connection.queued > max_queued) return lose(session, "it does not read what it is sent");
+  if (connection.queue.size() == 1) flush(session);
+}
+
+void Server::flush(Session session) {
+  const auto found = connections_.find(session);
+  if (found == connections_.end()) return;
+  Connection& connection = found->second;
+  const bool was_called_as_writable = connection.watches_writable;
+  bool progress = false;
+  try {
+    while (!connection.queue.empty()) {
+      const Outgoing& out = connection.queue.front();
+      const int descriptor = out.descriptor.get();
+      const auto result =
+          os::send_packet(connection.socket, out.bytes, out.descriptor ? std::span(&descriptor, 1) : std::span<const int>());
+      if (result == os::SendResult::closed) return;  // reading tells, after what the node said last
+      if (result == os::SendResult::would_block) break;
+      progress = true;
+      connection.queued -= out.bytes.size() + (out.descriptor ? descriptor_weight : 0);
+      connection.queue.pop_front();
+    }
+    if (was_called_as_writable && !progress && !connection.queue.empty()) {
+      // Room for bytes, but too many descriptors of this user are under way: no event tells when that is over.
+      watch_writable(session, connection, false);
+      retry_at_ = os::now_ns() + retry_pause;
+    } else {
+      watch_writable(session, connection, !connection.queue.empty());
+    }
+  } catch (const Error& error) {
+    lose(session, error.what());
+  }
+}
+
+void Server::watch_writable(Session session, Connection& connection, bool on) {
+  if (connection.watches_writable == on) return;
+  poller_.change(connection.socket, session, on);
+  connection.watches_writable = on;
+}
+
+void Server::retry() {
+  retry_at_.reset();
+  if (!accepts_) {
+    poller_.add(entrance_.socket(), entrance_key);
+    accepts_ = true;
+  }
+  std::vector<Session> waiting;
+  for (const auto& [session, connection] : connections_) {
+    if (!connection.queue.empty() && !connection.watches_writable) waiting.push_back(session);
+  }
+  for (const Session session : waiting) flush(session);
+}
+
+}  // namespace sinew::manager

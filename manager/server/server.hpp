@@ -1,0 +1,73 @@
+// The manager's hands: carries bytes and descriptors between sockets and the domain, in one thread.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "manager/server/entrance.hpp"
+#include "manager/state/domain.hpp"
+#include "os/event.hpp"
+#include "os/fd.hpp"
+#include "os/socket.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::manager {
+
+class Server {
+ public:
+  /// `stop` is an eventfd; ringing it ends run().
+  Server(Entrance entrance, Domain domain, const os::Fd& stop);
+
+  /// Serves until stopped or, when the domain lingers, until nobody was connected for that long; then removes the socket's file. Waits in epoll without a
+  /// time limit while nothing is due. No error of one session ends it or touches another session.
+  void run();
+
+ private:
+  struct Outgoing {
+    std::vector<std::byte> bytes;
+    os::Fd descriptor;  // or none
+  };
+  struct Connection {
+    os::Fd socket;
+    std::deque<Outgoing> queue;  // what the socket would not take yet
+    std::size_t queued = 0;      // weight of it
+    bool watches_writable = false;
+  };
+
+  void serve_events();
+  void accept_waiting();
+  void turn_one_away();
+  void read(Session session);
+  void handle(Session session, const os::Received& received);
+  void flush(Session session);
+  void retry();
+  void perform(const Actions& actions);
+  void perform(const Send& send);
+  void perform(const Introduce& meet);
+  void perform(const Drop& drop);
+  void perform(const Finish& finish);
+  std::optional<os::Fd> lock_entrance() const;
+  void send(Session session, const wire::Message& message, os::Fd descriptor);
+  void lose(Session session, const std::string& why);
+  void disconnect(Session session, const std::string& why);
+  void watch_writable(Session session, Connection& connection, bool on);
+
+  Entrance entrance_;
+  Domain domain_;
+  const os::Fd& stop_;
+  os::Poller poller_;
+  os::Fd reserve_;  // given up to accept, and refuse, a connection when descriptors have run out
+  std::unordered_map<Session, Connection> connections_;
+  Session last_session_;
+  std::optional<Time> retry_at_;  // set while the kernel refuses for want of something that gives no event when it is there again
+  bool accepts_ = true;
+  bool done_ = false;
+  std::array<os::Poller::Event, 64> events_;
+  std::array<std::byte, os::max_packet> buffer_;
+};
+
+}  // namespace sinew::manager

@@ -1,0 +1,176 @@
+// How sinewd begins to listen and how it ends, with the real program.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "manager/server/tests/program.hpp"
+#include "os/process.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::manager {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Sinewd, says_its_version_and_helps_with_examples) {
+  Program version({.arguments = {"--version"}});
+  EXPECT_EQ(version.next_line().substr(0, 9), "sinewd 0.");
+  EXPECT_EQ(version.wait(), 0);
+  Program help({.arguments = {"--help"}});
+  const std::string all = help.rest();
+  EXPECT_NE(all.find("SINEW_DOMAIN=left_arm sinewd"), std::string::npos) << all;
+  EXPECT_EQ(all.find("listening-on-3"), std::string::npos) << all;
+}
+
+TEST(Sinewd, started_by_hand_it_says_where_it_listens_and_serves_until_interrupted_and_removes_its_socket) {
+  const Folder folder;
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Program manager({.arguments = {"--socket", folder.socket()}});
+    EXPECT_NE(manager.next_line().find("listens at " + folder.socket()), std::string::npos);
+    {
+      Client client(folder.socket());
+      client.enter("camera");
+    }
+    Client(folder.socket()).enter("camera");  // it does not leave with its last node
+    manager.signal(signal);
+    EXPECT_EQ(manager.wait(), 0);
+    EXPECT_FALSE(fs::exists(folder.socket()));
+  }
+}
+
+TEST(Sinewd, a_second_one_by_hand_is_refused_and_does_not_disturb_the_first) {
+  const Folder folder;
+  Program first({.arguments = {"--socket", folder.socket()}});
+  first.next_line();
+  Program second({.arguments = {"--socket", folder.socket()}});
+  EXPECT_EQ(second.next_line(),
+            "sinewd: a manager is running already and listens at '" + folder.socket() +
+                "': nodes of this domain use it. Stop it first, or choose another domain with SINEW_DOMAIN or --socket.");
+  EXPECT_EQ(second.wait(), 1);
+  Client(folder.socket()).enter("camera");
+}
+
+TEST(Sinewd, a_socket_that_a_killed_manager_left_behind_is_replaced) {
+  const Folder folder;
+  Program killed({.arguments = {"--socket", folder.socket()}});
+  killed.next_line();
+  killed.signal(SIGKILL);
+  killed.wait();
+  ASSERT_TRUE(fs::exists(folder.socket()));
+  Program next({.arguments = {"--socket", folder.socket()}});
+  EXPECT_NE(next.next_line().find("listens"), std::string::npos);
+  Client(folder.socket()).enter("camera");
+}
+
+TEST(Sinewd, what_is_not_a_socket_is_never_removed) {
+  const Folder folder;
+  std::ofstream(folder.socket()) << "precious";
+  Program manager({.arguments = {"--socket", folder.socket()}});
+  EXPECT_NE(manager.next_line().find("something that is not a socket"), std::string::npos);
+  EXPECT_EQ(manager.wait(), 1);
+  EXPECT_EQ(fs::file_size(folder.socket()), 8u);
+}
+
+TEST(Sinewd, started_on_demand_it_serves_who_waits_at_the_inherited_socket_and_ends_after_the_last_node) {
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Client first(folder.socket());
+  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
+  listener.reset();
+  first.enter("camera");
+  Client second(folder.socket());
+  second.enter("viewer");
+  first.close();
+  second.close();
+  EXPECT_EQ(manager.wait(), 0);
+  EXPECT_FALSE(fs::exists(folder.socket()));
+}
+
+TEST(Sinewd, started_on_demand_it_ends_even_if_nobody_ever_comes) {
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
+  EXPECT_EQ(manager.wait(), 0);
+  EXPECT_FALSE(fs::exists(folder.socket()));
+}
+
+TEST(Sinewd, a_node_that_connects_while_the_manager_wants_to_leave_is_served) {
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Client first(folder.socket());
+  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
+  listener.reset();
+  first.enter("camera");
+  // Whoever starts a manager holds this lock while it looks for a running one; the manager needs it to leave.
+  std::optional<os::Fd> lock = os::lock_folder(folder.path());
+  first.close();
+  Client second(folder.socket());
+  lock.reset();
+  second.enter("viewer");
+  second.close();
+  EXPECT_EQ(manager.wait(), 0);
+}
+
+TEST(Sinewd, the_socket_of_a_successor_is_not_removed) {
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Client client(folder.socket());
+  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
+  client.enter("camera");
+  fs::rename(folder.socket(), folder.path() + "/moved");  // so that the inode number is not free for the next file
+  const os::Fd successor = os::listen_at(folder.socket());
+  client.close();
+  EXPECT_EQ(manager.wait(), 0);
+  EXPECT_TRUE(os::connect_to(folder.socket()));
+}
+
+TEST(Sinewd, as_a_daemon_it_lets_its_starter_go_on_and_serves) {
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Client first(folder.socket());
+  os::start_daemon(SINEWD, {"--listening-on-3", "--daemon", "--linger", "0"}, listener);
+  listener.reset();
+  first.enter("camera");
+  first.close();
+  while (fs::exists(folder.socket())) ::usleep(1000);  // it is nobody's child whom one could wait for
+}
+
+TEST(Sinewd, as_a_daemon_it_keeps_no_descriptor_of_its_starter) {
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Client first(folder.socket());
+  std::array<int, 2> stray{};
+  ASSERT_EQ(::pipe(stray.data()), 0);  // not closed on exec
+  os::start_daemon(SINEWD, {"--listening-on-3", "--daemon", "--linger", "0"}, listener);
+  ::close(stray[1]);
+  first.enter("camera");
+  char byte = 0;
+  EXPECT_EQ(::read(stray[0], &byte, 1), 0);  // else this waits for the manager, who waits for us
+  ::close(stray[0]);
+}
+
+TEST(Sinewd, started_by_systemd_it_serves_the_socket_it_is_given_stays_and_leaves_the_file) {
+  const Folder folder;
+  const os::Fd listener = os::listen_at(folder.socket());
+  Program manager({.arguments = {}, .descriptor_3 = listener.get(), .as_systemd = true});
+  EXPECT_NE(manager.next_line().find("listens at " + folder.socket()), std::string::npos);
+  {
+    Client(folder.socket()).enter("camera");
+  }
+  Client(folder.socket()).enter("camera");
+  manager.signal(SIGTERM);
+  EXPECT_EQ(manager.wait(), 0);
+  EXPECT_TRUE(fs::exists(folder.socket()));
+}
+
+TEST(Sinewd, a_descriptor_3_that_is_no_listening_packet_socket_is_refused_with_what_to_do) {
+  const auto [one, other] = os::socket_pair();
+  Program manager({.arguments = {}, .descriptor_3 = one.get(), .as_systemd = true});
+  EXPECT_NE(manager.next_line().find("ListenSequentialPacket="), std::string::npos);
+  EXPECT_EQ(manager.wait(), 1);
+}
+
+}  // namespace
+}  // namespace sinew::manager

@@ -1,0 +1,157 @@
+#include "manager/server/tests/program.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "os/clock.hpp"
+#include "os/event.hpp"
+
+namespace sinew::manager {
+
+Folder::Folder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "sinewd_test_XXXXXX").string();
+  path_ = ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
+  EXPECT_NE(path_, "");
+}
+
+Folder::~Folder() {
+  std::filesystem::remove_all(path_);
+}
+
+Program::Program(const Start& start) {
+  std::array<int, 2> ends{};
+  EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  output_ = os::Fd(ends[0]);
+  const os::Fd write_end(ends[1]);
+  std::vector<std::string> words = {SINEWD};
+  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  pid_ = ::fork();
+  if (pid_ != 0) return;
+  ::dup2(write_end.get(), STDOUT_FILENO);
+  ::dup2(write_end.get(), STDERR_FILENO);
+  if (start.descriptor_3 == 3) {
+    ::fcntl(3, F_SETFD, 0);
+  } else if (start.descriptor_3 >= 0) {
+    ::dup2(start.descriptor_3, 3);
+  }
+  if (start.as_systemd) {
+    ::setenv("LISTEN_FDS", "1", 1);
+    ::setenv("LISTEN_PID", std::to_string(::getpid()).c_str(), 1);
+  }
+  if (start.descriptor_limit > 0) {
+    const rlimit limit{start.descriptor_limit, start.descriptor_limit};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  ::execv(SINEWD, arguments.data());
+  ::_exit(127);
+}
+
+Program::~Program() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  wait();
+}
+
+bool Program::read_more() {
+  std::array<char, 4096> piece{};
+  const ssize_t size = ::read(output_.get(), piece.data(), piece.size());
+  if (size > 0) buffered_.append(piece.data(), static_cast<std::size_t>(size));
+  return size > 0;
+}
+
+std::string Program::next_line() {
+  while (buffered_.find('\n') == std::string::npos) {
+    if (!read_more()) return rest();
+  }
+  const std::size_t end = buffered_.find('\n');
+  const std::string line = buffered_.substr(0, end);
+  buffered_.erase(0, end + 1);
+  return line;
+}
+
+std::string Program::rest() {
+  while (read_more()) {
+  }
+  return std::exchange(buffered_, {});
+}
+
+int Program::wait() {
+  int status = 0;
+  EXPECT_EQ(::waitpid(std::exchange(pid_, -1), &status, 0) > 0, true);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+Client::Client(const std::string& path) {
+  auto socket = os::connect_to(path);
+  EXPECT_TRUE(socket) << "nobody listens at " << path;
+  if (socket) socket_ = std::move(*socket);
+}
+
+void Client::wait(bool writable) {
+  os::Poller poller;
+  std::array<os::Poller::Event, 1> events;
+  poller.add(socket_, 1, writable);
+  ASSERT_EQ(poller.wait(events, os::now_ns() + 30'000'000'000), 1u) << "the manager does not answer";
+}
+
+bool Client::try_send(const wire::Message& message) {
+  return try_send(wire::encode(message));
+}
+
+bool Client::try_send(std::span<const std::byte> bytes, std::span<const int> fds) {
+  for (;;) {
+    switch (os::send_packet(socket_, bytes, fds)) {
+      case os::SendResult::sent:
+        return true;
+      case os::SendResult::closed:
+        return false;
+      case os::SendResult::would_block:
+        wait(true);
+        if (::testing::Test::HasFatalFailure()) return false;
+    }
+  }
+}
+
+std::optional<wire::Message> Client::receive() {
+  std::vector<std::byte> buffer(os::max_packet);
+  for (;;) {
+    os::Received received = os::receive_packet(socket_, buffer);
+    switch (received.kind) {
+      case os::Received::Kind::would_block:
+        wait(false);
+        if (::testing::Test::HasFatalFailure()) return std::nullopt;
+        break;
+      case os::Received::Kind::packet: {
+        descriptors = std::move(received.descriptors);
+        credentials = received.credentials;
+        auto decoded = wire::decode(std::span(buffer).first(received.size));
+        if (auto* message = std::get_if<wire::Message>(&decoded)) return std::move(*message);
+        ADD_FAILURE() << std::get<wire::Complaint>(decoded).text;
+        return std::nullopt;
+      }
+      case os::Received::Kind::closed:
+      case os::Received::Kind::malformed:
+        return std::nullopt;
+    }
+  }
+}
+
+wire::TypeDescription some_type() {
+  wire::TypeDescription type;
+  type.name = "uint32";
+  type.signature = "uint32";
+  type.hash[0] = 1;
+  type.layout = 1;
+  return type;
+}
+
+}  // namespace sinew::manager

@@ -1,0 +1,255 @@
+// Nodes and strangers at the real sinewd's socket.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <random>
+#include <set>
+
+#include "manager/server/tests/program.hpp"
+#include "os/event.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::manager {
+namespace {
+
+using namespace wire;
+
+/// A manager that serves until the end of the test.
+struct Domain {
+  explicit Domain(unsigned descriptor_limit = 0)
+      : manager({.arguments = {"--socket", folder.socket()}, .descriptor_limit = descriptor_limit}) {
+    manager.next_line();
+  }
+  Client client() const { return Client(folder.socket()); }
+  Folder folder;
+  Program manager;
+};
+
+/// The number after this word in a file of /proc.
+std::uint64_t proc_value(pid_t pid, const std::string& file, const std::string& word) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/" + file);
+  std::uint64_t value = 0;
+  for (std::string next; in >> next;) {
+    if (next == word && in >> value) break;
+  }
+  return value;
+}
+
+TEST(Sessions, a_publisher_and_a_subscriber_get_the_two_ends_of_a_pair_and_nobody_else_has_one) {
+  const Domain domain;
+  Client camera = domain.client(), viewer = domain.client();
+  camera.enter("camera");
+  viewer.enter("viewer");
+  camera.send(RegisterPublisher{1, "/image", some_type(), {8, false}});
+  const Window window = camera.expect<PublisherRegistered>().window;
+  viewer.send(RegisterSubscriber{1, "image", some_type(), {2, false}});
+  viewer.expect<SubscriberRegistered>();
+  const auto to_viewer = viewer.expect<ConnectSubscriber>();
+  const auto to_camera = camera.expect<ConnectPublisher>();
+  EXPECT_EQ(to_viewer.window, window);
+  EXPECT_EQ(to_viewer.peer_pid, ::getpid());
+  EXPECT_TRUE(to_viewer.same_user);
+  EXPECT_EQ(to_camera.connection, to_viewer.connection);
+  ASSERT_EQ(viewer.descriptors.size(), 1u);
+  ASSERT_EQ(camera.descriptors.size(), 1u);
+
+  Client at_viewer(std::move(viewer.descriptors[0])), at_camera(std::move(camera.descriptors[0]));
+  at_viewer.send(Attach{4096});
+  at_camera.expect<Attach>();
+  at_camera.close();
+  at_viewer.expect_end();  // M6: the manager has closed its copies
+}
+
+TEST(Sessions, F8_the_first_message_on_a_pair_carries_the_credentials_of_its_sender) {
+  const Domain domain;
+  Client node = domain.client();
+  node.enter("both");
+  node.send(RegisterPublisher{1, "image", some_type(), {}});
+  node.expect<PublisherRegistered>();
+  node.send(RegisterSubscriber{1, "image", some_type(), {}});
+  node.expect<SubscriberRegistered>();
+  node.expect<ConnectPublisher>();
+  Client publisher(std::move(node.descriptors.at(0)));
+  node.expect<ConnectSubscriber>();
+  Client subscriber(std::move(node.descriptors.at(0)));
+  EXPECT_EQ(os::peer_credentials(publisher.socket()).pid, domain.manager.pid());  // which tells nothing about the peer
+  const pid_t child = ::fork();
+  if (child == 0) {
+    subscriber.send(Attach{4096});
+    ::_exit(0);
+  }
+  publisher.expect<Attach>();
+  ASSERT_TRUE(publisher.credentials);
+  EXPECT_EQ(publisher.credentials->pid, child);
+  EXPECT_EQ(publisher.credentials->uid, ::getuid());
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST(Sessions, F8_another_user_is_told_why_it_is_refused) {
+  if (::getuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const Domain domain;
+  // The socket's mode keeps other users out; a domain's owner may have opened it.
+  ASSERT_EQ(::chmod(domain.folder.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(domain.folder.socket().c_str(), 0666), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setgid(1234) != 0 || ::setuid(1234) != 0) ::_exit(2);
+    Client stranger = domain.client();
+    stranger.send(RegisterNode{protocol_version, "spy"});
+    const auto refused = stranger.expect<NodeRefused>();
+    stranger.expect_end();
+    const bool right = refused.kind == static_cast<std::uint32_t>(ErrorKind::denied) && refused.text.find("user 1234") != std::string::npos;
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Sessions, garbage_ends_the_connection_that_sent_it_with_a_reason_and_no_other) {
+  const Domain domain;
+  Client good = domain.client();
+  good.enter("good");
+  std::mt19937 random(7);
+  for (int i = 0; i < 300; ++i) {
+    Client bad = domain.client();
+    std::vector<std::byte> garbage(1 + random() % 200);
+    for (std::byte& byte : garbage) byte = static_cast<std::byte>(random());
+    bad.try_send(garbage);
+    bad.expect<ErrorText>();
+    bad.expect_end();
+  }
+  good.send(RegisterSubscriber{1, "image", some_type(), {}});
+  good.expect<SubscriberRegistered>();
+}
+
+TEST(Sessions, descriptors_that_do_not_belong_to_a_message_end_the_connection) {
+  const Domain domain;
+  Client bad = domain.client();
+  const os::Fd bell = os::create_eventfd();
+  const int descriptor = bell.get();
+  bad.try_send(encode(RegisterNode{protocol_version, "bad"}), std::span(&descriptor, 1));
+  EXPECT_NE(bad.expect<ErrorText>().text.find("1 descriptors instead of 0"), std::string::npos);
+  bad.expect_end();
+}
+
+TEST(Sessions, ten_nodes_that_come_at_once_are_all_registered_and_meet_each_other_once) {
+  const Domain domain;
+  std::vector<pid_t> children;
+  for (int i = 0; i < 10; ++i) {
+    children.push_back(::fork());
+    if (children.back() != 0) continue;
+    Client node = domain.client();
+    node.enter("node" + std::to_string(i));
+    node.send(RegisterPublisher{1, "chatter", some_type(), {}});
+    node.send(RegisterSubscriber{1, "chatter", some_type(), {}});
+    std::set<std::string> heard, told;
+    for (bool fine = true; fine && (heard.size() < 10 || told.size() < 10);) {
+      const auto message = node.receive();
+      fine = message.has_value();
+      if (fine && std::holds_alternative<ConnectPublisher>(*message)) fine = told.insert(std::get<ConnectPublisher>(*message).peer).second;
+      if (fine && std::holds_alternative<ConnectSubscriber>(*message))
+        fine = heard.insert(std::get<ConnectSubscriber>(*message).peer).second;
+    }
+    node.send(Unsubscribe{});  // dropped, but only after everything before it was sent
+    const auto last = node.receive();
+    const bool ended = last && std::holds_alternative<ErrorText>(*last);
+    ::_exit(heard.size() == 10 && told.size() == 10 && ended ? 0 : 1);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
+
+TEST(Sessions, a_killed_node_frees_its_name_at_once) {
+  const Domain domain;
+  for (int i = 0; i < 20; ++i) {
+    std::array<int, 2> ready{};
+    ASSERT_EQ(::pipe(ready.data()), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      Client viewer = domain.client();
+      viewer.enter("viewer");
+      if (::write(ready[1], "x", 1) == 1) ::pause();
+    }
+    char byte = 0;
+    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::close(ready[0]);
+    ::close(ready[1]);
+    domain.client().enter("viewer");
+  }
+}
+
+TEST(Sessions, a_node_that_does_not_read_is_dropped_and_the_others_are_served) {
+  const Domain domain;
+  Client deaf = domain.client(), good = domain.client();
+  deaf.enter("deaf");
+  good.enter("good");
+  std::uint64_t id = 0;
+  while (id < 200'000 && deaf.try_send(RegisterSubscriber{++id, "no such name", some_type(), {}})) {
+  }
+  EXPECT_LT(id, 200'000u) << "it was never dropped";
+  good.send(RegisterSubscriber{1, "image", some_type(), {}});
+  good.expect<SubscriberRegistered>();
+}
+
+TEST(Sessions, when_descriptors_run_out_newcomers_are_told_and_the_manager_serves_again_when_there_are_some) {
+  const Domain domain(24);
+  std::vector<Client> clients;
+  bool turned_away = false;
+  while (!turned_away && clients.size() < 64) {
+    Client client = domain.client();
+    client.send(RegisterNode{protocol_version, "node" + std::to_string(clients.size())});
+    const auto answer = client.receive();
+    ASSERT_TRUE(answer);
+    if (const auto* refused = std::get_if<NodeRefused>(&*answer)) {
+      turned_away = true;
+      EXPECT_EQ(refused->kind, static_cast<std::uint32_t>(ErrorKind::exhausted));
+      client.expect_end();
+    }
+    clients.push_back(std::move(client));
+  }
+  ASSERT_TRUE(turned_away);
+  clients.clear();
+  domain.client().enter("late");
+}
+
+TEST(Sessions, memory_and_descriptors_do_not_grow_with_reconnecting_nodes) {
+  const Domain domain;
+  const auto come_and_go = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      Client node = domain.client();
+      node.enter("node" + std::to_string(i % 7));
+      node.send(RegisterPublisher{1, "image", some_type(), {}});
+      node.expect<PublisherRegistered>();
+    }
+    Client barrier = domain.client();  // its registration comes after everybody else's end
+    barrier.enter("barrier");
+  };
+  come_and_go(500);
+  const std::uint64_t before = proc_value(domain.manager.pid(), "status", "VmData:");
+  come_and_go(3000);
+  EXPECT_LE(proc_value(domain.manager.pid(), "status", "VmData:"), before + 128);  // KiB
+}
+
+TEST(Sessions, an_idle_manager_is_never_woken) {
+  const Domain domain;
+  Client node = domain.client();
+  node.enter("camera");
+  Client other = domain.client();
+  other.enter("viewer");
+  const std::uint64_t before = proc_value(domain.manager.pid(), "status", "voluntary_ctxt_switches:");
+  ::usleep(300'000);  // long enough for any timer that would matter to fire; nothing here depends on how long it really takes
+  EXPECT_LE(proc_value(domain.manager.pid(), "status", "voluntary_ctxt_switches:"), before + 1);
+}
+
+}  // namespace
+}  // namespace sinew::manager

@@ -1,0 +1,251 @@
+#include "manager/state/domain.hpp"
+
+#include "manager/state/names.hpp"
+#include "msg/walk.hpp"
+
+namespace sinew::manager {
+namespace {
+
+/// What the kernel shows for users that have no number in this user namespace: many people, hence nobody's friend.
+constexpr uid_t overflow_user = 65534;
+
+bool is_trusted(uid_t one, uid_t other) {
+  return one == other && one != overflow_user;
+}
+
+std::uint32_t number(ErrorKind kind) {
+  return static_cast<std::uint32_t>(kind);
+}
+
+}  // namespace
+
+Domain::Domain(const os::AddressRange& range, uid_t user, std::optional<Time> linger, Time now)
+    : user_(user), linger_(linger), windows_(range), empty_since_(now) {}
+
+// --- events ----------------------------------------------------------------------------------------------------------------------
+
+Actions Domain::opened(Time now, Session session, const os::Credentials& who) {
+  nodes_[session].who = who;
+  return end_event(now);
+}
+
+Actions Domain::message(Time now, Session session, const wire::Message& message) {
+  const auto node = nodes_.find(session);
+  if (node == nodes_.end()) return {};
+  const Stage stage = node->second.stage;
+  const bool is_error = std::holds_alternative<wire::ErrorText>(message);
+  if (stage == Stage::unknown && !std::holds_alternative<wire::RegisterNode>(message) && !is_error) {
+    complain(session, std::string(wire::name_of(message)) + " came before RegisterNode.");
+  } else if (stage == Stage::departed && !std::holds_alternative<wire::WindowReleased>(message) && !is_error) {
+    complain(session, std::string(wire::name_of(message)) + " came after Goodbye.");
+  } else {
+    std::visit([&](const auto& m) { handle(session, node->second, m); }, message);
+  }
+  return end_event(now);
+}
+
+Actions Domain::violated(Time now, Session session, const std::string& complaint) {
+  if (nodes_.contains(session)) complain(session, complaint);
+  return end_event(now);
+}
+
+Actions Domain::closed(Time now, Session session) {
+  if (nodes_.contains(session)) forget(session);
+  return end_event(now);
+}
+
+Actions Domain::tick(Time now) {
+  if (const auto due = deadline(); due && now >= *due) actions_.emplace_back(Finish{});
+  return end_event(now);
+}
+
+std::optional<Time> Domain::deadline() const {
+  if (!linger_ || !empty_since_) return std::nullopt;
+  return *empty_since_ + *linger_;
+}
+
+Actions Domain::end_event(Time now) {
+  if (!nodes_.empty()) {
+    empty_since_.reset();
+  } else if (!empty_since_) {
+    empty_since_ = now;
+  }
+  return std::exchange(actions_, {});
+}
+
+// --- nodes -----------------------------------------------------------------------------------------------------------------------
+
+std::optional<Domain::Refusal> Domain::refusal_of_node(const Node& node, const wire::RegisterNode& message) const {
+  if (message.version != wire::protocol_version) {
+    return Refusal{ErrorKind::incompatible, "node '" + message.name + "' speaks version " + std::to_string(message.version) +
+                                                " of the protocol and the running manager speaks version " +
+                                                std::to_string(wire::protocol_version) +
+                                                ": use the same version of sinew everywhere, and stop the running sinewd, so that "
+                                                "the right one starts."};
+  }
+  if (!is_trusted(node.who.uid, user_)) {
+    return Refusal{ErrorKind::denied,
+                   "node '" + message.name + "' runs as user " + std::to_string(node.who.uid) +
+                       (node.who.uid == overflow_user ? " (a user that is unknown here, as one of a container may be)" : "") +
+                       " and this domain belongs to user " + std::to_string(user_) +
+                       ": run the node as that user, or choose a domain of its own with SINEW_DOMAIN."};
+  }
+  if (auto complaint = complaint_about_node_name(message.name)) return Refusal{ErrorKind::invalid_argument, *complaint};
+  if (const auto holder = names_.find(message.name); holder != names_.end()) {
+    return Refusal{ErrorKind::name_taken, "node name '" + message.name + "' is taken by process " +
+                                              std::to_string(nodes_.at(holder->second).who.pid) +
+                                              ": choose another name, or start this program with SINEW_NODE set to one."};
+  }
+  return std::nullopt;
+}
+
+void Domain::handle(Session session, Node& node, const wire::RegisterNode& message) {
+  if (node.stage != Stage::unknown) return complain(session, "RegisterNode came a second time.");
+  if (const auto refusal = refusal_of_node(node, message)) {
+    send(session, wire::NodeRefused{number(refusal->kind), refusal->text});
+    actions_.emplace_back(Drop{session, refusal->text});
+    return forget(session);
+  }
+  node.stage = Stage::registered;
+  node.name = message.name;
+  names_[node.name] = session;
+  const os::AddressRange& range = windows_.range();
+  send(session, wire::NodeRegistered{++last_node_, range.base, range.window_size, range.count});
+}
+
+void Domain::handle(Session session, Node& node, const wire::Goodbye&) {
+  depart(session, node);
+}
+
+void Domain::handle(Session session, Node&, const wire::ErrorText& message) {
+  actions_.emplace_back(Drop{session, "it ended the connection: " + message.text});
+  forget(session);
+}
+
+template <class NotFromNodes>
+void Domain::handle(Session session, Node&, const NotFromNodes& message) {
+  complain(session, std::string(wire::name_of(message)) + " is not a message that nodes send to the manager.");
+}
+
+void Domain::depart(Session session, Node& node) {
+  if (node.stage == Stage::registered) names_.erase(node.name);
+  node.stage = Stage::departed;
+  while (!node.publishers.empty()) delete_publisher(session, node, node.publishers.begin()->first);
+  while (!node.subscribers.empty()) delete_subscriber(session, node, node.subscribers.begin()->first);
+}
+
+void Domain::forget(Session session) {
+  const auto node = nodes_.find(session);
+  depart(session, node->second);
+  windows_.closed(session);
+  nodes_.erase(node);
+}
+
+void Domain::complain(Session session, const std::string& what) {
+  send(session,
+       wire::ErrorText{number(ErrorKind::invalid_argument), "the manager ends this connection, the protocol was violated: " + what});
+  actions_.emplace_back(Drop{session, "it violated the protocol: " + what});
+  forget(session);
+}
+
+// --- interfaces ------------------------------------------------------------------------------------------------------------------
+
+std::optional<Domain::Refusal> Domain::refusal_of_interface(const std::string& topic, const wire::TypeDescription& type) const {
+  if (auto complaint = complaint_about_topic_name(topic)) return Refusal{ErrorKind::invalid_argument, *complaint};
+  const std::string name(canonical_topic_name(topic));
+  const auto known = topics_.find(name);
+  if (known != topics_.end() && known->second.type.hash != type.hash) {
+    return Refusal{ErrorKind::type_mismatch, msg::explain_difference(name, known->second.type.signature, type.signature)};
+  }
+  return std::nullopt;
+}
+
+void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& message) {
+  if (!node.publisher_ids.add(message.id)) return complain(session, "publisher id " + std::to_string(message.id) + " came a second time.");
+  auto refusal = refusal_of_interface(message.topic, message.type);
+  std::optional<wire::Window> window;
+  if (!refusal && !(window = windows_.grant(session))) {
+    refusal = Refusal{ErrorKind::exhausted, "no window of addresses is free for a publisher on topic '" + message.topic + "': all " +
+                                                std::to_string(windows_.range().count) +
+                                                " of this domain belong to publishers, or to former ones of which some process still holds "
+                                                "messages. Destroy publishers, or release received messages."};
+  }
+  if (refusal) return send(session, wire::PublisherRefused{message.id, number(refusal->kind), refusal->text});
+
+  const std::string name(canonical_topic_name(message.topic));
+  node.publishers[message.id] = {name, message.type.layout, message.quality, *window};
+  send(session, wire::PublisherRegistered{message.id, *window});
+  Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
+  topic.publishers.insert({session, message.id});
+  for (const InterfaceKey& subscriber : topic.subscribers) introduce({session, message.id}, subscriber);
+}
+
+void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber& message) {
+  if (!node.subscriber_ids.add(message.id))
+    return complain(session, "subscriber id " + std::to_string(message.id) + " came a second time.");
+  if (const auto refusal = refusal_of_interface(message.topic, message.type)) {
+    return send(session, wire::SubscriberRefused{message.id, number(refusal->kind), refusal->text});
+  }
+  const std::string name(canonical_topic_name(message.topic));
+  node.subscribers[message.id] = {name, message.type.layout, message.quality, {}};
+  send(session, wire::SubscriberRegistered{message.id});
+  Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
+  topic.subscribers.insert({session, message.id});
+  for (const InterfaceKey& publisher : topic.publishers) introduce(publisher, {session, message.id});
+}
+
+void Domain::introduce(const InterfaceKey& publisher, const InterfaceKey& subscriber) {
+  const Node& from = nodes_.at(publisher.first);
+  const Node& to = nodes_.at(subscriber.first);
+  const Interface& offered = from.publishers.at(publisher.second);
+  const Interface& asked = to.subscribers.at(subscriber.second);
+  const std::uint64_t connection = ++last_connection_;
+  const bool same_user = is_trusted(from.who.uid, to.who.uid);
+  const bool same_layout = offered.layout == asked.layout;
+  windows_.introduce(offered.window, subscriber.first, connection);
+  actions_.emplace_back(
+      Introduce{publisher.first, subscriber.first,
+                wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality},
+                wire::ConnectSubscriber{subscriber.second, connection, from.name, from.who.pid, same_user, same_layout, offered.quality,
+                                        offered.window}});
+}
+
+void Domain::handle(Session session, Node& node, const wire::DeletePublisher& message) {
+  if (!node.publishers.contains(message.id))
+    return complain(session, "DeletePublisher names publisher " + std::to_string(message.id) + ", which does not exist.");
+  delete_publisher(session, node, message.id);
+}
+
+void Domain::handle(Session session, Node& node, const wire::DeleteSubscriber& message) {
+  if (!node.subscribers.contains(message.id))
+    return complain(session, "DeleteSubscriber names subscriber " + std::to_string(message.id) + ", which does not exist.");
+  delete_subscriber(session, node, message.id);
+}
+
+void Domain::delete_publisher(Session session, Node& node, std::uint64_t id) {
+  const auto publisher = node.publishers.find(id);
+  windows_.retire(publisher->second.window);
+  topics_.at(publisher->second.topic).publishers.erase({session, id});
+  delete_topic_if_unused(publisher->second.topic);
+  node.publishers.erase(publisher);
+}
+
+void Domain::delete_subscriber(Session session, Node& node, std::uint64_t id) {
+  const auto subscriber = node.subscribers.find(id);
+  topics_.at(subscriber->second.topic).subscribers.erase({session, id});
+  delete_topic_if_unused(subscriber->second.topic);
+  node.subscribers.erase(subscriber);
+}
+
+void Domain::delete_topic_if_unused(const std::string& name) {
+  const auto topic = topics_.find(name);
+  if (topic->second.publishers.empty() && topic->second.subscribers.empty()) topics_.erase(topic);
+}
+
+void Domain::handle(Session session, Node&, const wire::WindowReleased& message) {
+  if (windows_.release(message.window, session, message.connection) == Windows::Released::wrong) {
+    complain(session, "WindowReleased names a window that this node does not hold, or that its own publisher still uses.");
+  }
+}
+
+}  // namespace sinew::manager

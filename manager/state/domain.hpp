@@ -1,0 +1,130 @@
+// The manager's mind: which nodes, topics, publishers and subscribers there are, and who must be told what.
+//
+// Pure: no system call, no clock, no descriptor. Each event comes with the time it happened at and gives the actions that follow from it, to be
+// carried out in their order. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "manager/state/id_set.hpp"
+#include "manager/state/windows.hpp"
+#include "os/memory.hpp"
+#include "os/socket.hpp"
+#include "sinew/error.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::manager {
+
+/// Monotonic nanoseconds.
+using Time = std::int64_t;
+
+struct Send {
+  Session session = 0;
+  wire::Message message;
+};
+/// Make a socket pair whose ends receive credentials, send each session its message with one end, and close both at once: while the manager keeps
+/// an end, nobody notices the death of the other side. Both may be the same session.
+struct Introduce {
+  Session publisher = 0, subscriber = 0;
+  wire::ConnectPublisher to_publisher;
+  wire::ConnectSubscriber to_subscriber;
+};
+/// Close this session's connection once what was sent to it before is on its way. The domain has forgotten it already.
+struct Drop {
+  Session session = 0;
+  std::string why;
+};
+/// Nobody has been here for the time that the manager lingers.
+struct Finish {};
+using Action = std::variant<Send, Introduce, Drop, Finish>;
+using Actions = std::vector<Action>;
+
+class Domain {
+ public:
+  /// `range` is given out in windows. `user` is the manager's own; nobody else may take part (F8). Without `linger` (nanoseconds) there is no Finish.
+  Domain(const os::AddressRange& range, uid_t user, std::optional<Time> linger, Time now);
+
+  /// Somebody connected. REQUIRES: `session` was never used before. `who` is what the kernel says about the process that connected.
+  Actions opened(Time now, Session session, const os::Credentials& who);
+  /// A packet that was decoded and came with as many descriptors as its kind has. Nothing happens for a session that the domain does not know.
+  Actions message(Time now, Session session, const wire::Message& message);
+  /// The session broke the protocol in a way that bytes or descriptors show.
+  Actions violated(Time now, Session session, const std::string& complaint);
+  /// The connection is gone, for whatever reason. Nothing happens for a session that the domain does not know.
+  Actions closed(Time now, Session session);
+  /// Time has passed; wanted at deadline().
+  Actions tick(Time now);
+  std::optional<Time> deadline() const;
+
+  std::size_t sessions() const { return nodes_.size(); }
+  std::size_t topics() const { return topics_.size(); }
+  std::size_t free_windows() const { return windows_.free(); }
+
+ private:
+  enum class Stage { unknown, registered, departed };
+  struct Interface {
+    std::string topic;
+    std::uint64_t layout = 0;
+    wire::Quality quality;
+    wire::Window window;  // publishers only
+  };
+  struct Node {
+    os::Credentials who;
+    Stage stage = Stage::unknown;
+    std::string name;
+    std::map<std::uint64_t, Interface> publishers, subscribers;
+    IdSet publisher_ids, subscriber_ids;  // ever used
+  };
+  using InterfaceKey = std::pair<Session, std::uint64_t>;
+  struct Topic {
+    wire::TypeDescription type;  // of the first interface
+    std::set<InterfaceKey> publishers, subscribers;
+  };
+
+  void handle(Session session, Node& node, const wire::RegisterNode& message);
+  void handle(Session session, Node& node, const wire::RegisterPublisher& message);
+  void handle(Session session, Node& node, const wire::RegisterSubscriber& message);
+  void handle(Session session, Node& node, const wire::DeletePublisher& message);
+  void handle(Session session, Node& node, const wire::DeleteSubscriber& message);
+  void handle(Session session, Node& node, const wire::WindowReleased& message);
+  void handle(Session session, Node& node, const wire::Goodbye& message);
+  void handle(Session session, Node& node, const wire::ErrorText& message);
+  template <class NotFromNodes>
+  void handle(Session session, Node& node, const NotFromNodes& message);
+
+  struct Refusal {
+    ErrorKind kind;
+    std::string text;
+  };
+  std::optional<Refusal> refusal_of_node(const Node& node, const wire::RegisterNode& message) const;
+  /// What speaks against an interface of this type on this topic.
+  std::optional<Refusal> refusal_of_interface(const std::string& topic, const wire::TypeDescription& type) const;
+  void introduce(const InterfaceKey& publisher, const InterfaceKey& subscriber);
+  void delete_publisher(Session session, Node& node, std::uint64_t id);
+  void delete_subscriber(Session session, Node& node, std::uint64_t id);
+  void delete_topic_if_unused(const std::string& name);
+  void depart(Session session, Node& node);
+  void forget(Session session);
+  void complain(Session session, const std::string& what);
+  void send(Session session, wire::Message message) { actions_.emplace_back(Send{session, std::move(message)}); }
+  Actions end_event(Time now);
+
+  const uid_t user_;
+  const std::optional<Time> linger_;
+  std::map<Session, Node> nodes_;
+  std::map<std::string, Session> names_;
+  std::map<std::string, Topic> topics_;
+  Windows windows_;
+  std::uint64_t last_node_ = 0, last_connection_ = 0;
+  std::optional<Time> empty_since_;
+  Actions actions_;  // of the event in progress
+};
+
+}  // namespace sinew::manager
