@@ -304,9 +304,12 @@ std::uint64_t Window::newest_chunk() const noexcept {
 void Window::for_each_chunk(const std::function<void(const Chunk&)>& visit) const {
   const HeapScope heap;
   const std::lock_guard lock(impl_->mutex);
+  std::vector<const Chunk*> in_order;
   for (const auto& each : impl_->chunks) {
-    if (each) visit(each->chunk);
+    if (each) in_order.push_back(&each->chunk);
   }
+  std::sort(in_order.begin(), in_order.end(), [](const Chunk* a, const Chunk* b) { return a->id < b->id; });
+  for (const Chunk* chunk : in_order) visit(*chunk);
 }
 
 void Window::reuse_address(std::uint64_t chunk_id) noexcept {

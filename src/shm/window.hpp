@@ -66,7 +66,7 @@ class Window {
   bool contains(const void* address, std::size_t size) const noexcept;
   /// Id of the newest chunk, 0 before the first. Thread-safe.
   std::uint64_t newest_chunk() const noexcept;
-  /// Calls `visit` for every chunk in use, under the window's mutex.
+  /// Calls `visit` for every chunk in use, oldest first, under the window's mutex.
   void for_each_chunk(const std::function<void(const Chunk&)>& visit) const;
 
   /// Every reader has unmapped the dropped chunk: its addresses may be given to a new chunk.

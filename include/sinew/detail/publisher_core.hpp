@@ -1,0 +1,66 @@
+// The part of a publisher that does not depend on the message type. Not for direct use.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sinew/error.hpp"
+#include "sinew/message_info.hpp"
+#include "sinew/msg/type.hpp"
+#include "sinew/publish_result.hpp"
+
+namespace sinew::detail {
+
+/// Thread-safe.
+class SINEW_API PublisherCore {
+ public:
+  struct Impl;
+  explicit PublisherCore(std::unique_ptr<Impl> impl) noexcept;
+  ~PublisherCore();
+
+  const std::string& topic() const noexcept;
+
+  /// Raw memory for one message object: in the window, or, when memory is refused there or `in_place` is false, on the heap.
+  void* allocate_object(bool in_place);
+  /// Gives back the memory of an object that has been destroyed.
+  void free_object(void* object) noexcept;
+  /// Publishes an object made in allocate_object()'s memory; audits it, copies in what lies outside. The object is no more, whatever the result.
+  PublishResult publish_object(void* object);
+  /// Publishes a copy.
+  PublishResult publish_copy(const void* object);
+  PublisherStatistics statistics() const;
+
+  /// Makes operator new of this thread allocate from the window; leave_scope() takes what enter_scope() returned.
+  struct ScopeToken {
+    void* before = nullptr;
+    const void* thread = nullptr;  ///< null: nothing was entered
+  };
+  ScopeToken enter_scope() noexcept;
+  static void leave_scope(const ScopeToken& token) noexcept;
+
+  // For the probe of a calling module, see allocation_probe.hpp.
+  bool in_window(const void* address, std::size_t size) const noexcept;
+  static bool is_replacement(void (*operator_delete)(void*) noexcept) noexcept;
+  /// Says once per calling module that its loans are built on the heap and copied at publish.
+  void report_not_replaced() const;
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Allocates in place while alive, if the calling module can. Same thread, strictly nested.
+class AllocateInPlace {
+ public:
+  AllocateInPlace(PublisherCore& core, bool possible) noexcept : token_(possible ? core.enter_scope() : PublisherCore::ScopeToken{}) {}
+  ~AllocateInPlace() {
+    if (token_.thread) PublisherCore::leave_scope(token_);
+  }
+  AllocateInPlace(const AllocateInPlace&) = delete;
+  AllocateInPlace& operator=(const AllocateInPlace&) = delete;
+
+ private:
+  PublisherCore::ScopeToken token_;
+};
+
+}  // namespace sinew::detail

@@ -1,0 +1,44 @@
+// The part of a subscriber that does not depend on the message type. Not for direct use.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sinew/error.hpp"
+#include "sinew/message_info.hpp"
+
+namespace sinew::detail {
+
+/// A received message: the object, what keeps it alive, and where it came from.
+struct ReceivedMessage {
+  const void* object = nullptr;
+  std::shared_ptr<const void> keep;
+  const MessageInfo* info = nullptr;  ///< valid during the call, or until the next take()
+};
+
+/// How the typed side takes a message.
+struct Handler {
+  bool wants_to_keep = false;  ///< false: `keep` stays empty and the object is valid during the call only
+  std::function<void(const ReceivedMessage&)> call;
+};
+
+/// Thread-safe.
+class SINEW_API SubscriberCore {
+ public:
+  struct Impl;
+  explicit SubscriberCore(std::shared_ptr<Impl> impl) noexcept;
+  ~SubscriberCore();
+
+  const std::string& topic() const noexcept;
+  bool has_callback() const noexcept;
+  /// The next message and a copy of its info, or nothing.
+  std::optional<ReceivedMessage> take(MessageInfo* info);
+  SubscriberStatistics statistics() const;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace sinew::detail

@@ -1,0 +1,81 @@
+// A node: a named participant of a domain.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sinew/detail/publisher_core.hpp"
+#include "sinew/detail/subscriber_core.hpp"
+#include "sinew/error.hpp"
+#include "sinew/msg/reflect.hpp"
+#include "sinew/publisher.hpp"
+#include "sinew/qos.hpp"
+#include "sinew/subscriber.hpp"
+
+namespace sinew {
+
+struct NodeOptions {
+  /// The domain to join: a name (letters, digits, '_', '-', '.'), or the path of the manager's socket. Empty: the environment variable SINEW_DOMAIN, else "default".
+  std::string domain;
+  /// How long the callback thread looks for new messages, burning its core, before it goes to sleep. 0: it sleeps at once.
+  std::chrono::nanoseconds spin{0};
+};
+
+/// Thread-safe. A process may have any number of nodes. An idle node uses no CPU.
+///
+/// Callbacks of one node run on one thread of the library's, one at a time. An exception that leaves a callback ends the program, as one leaving any thread does.
+/// Nodes do not survive fork(): a child may only destroy what it inherited, which then does nothing. Daemonise before you create a node.
+class SINEW_API Node : public std::enable_shared_from_this<Node> {
+ public:
+  /// Joins the domain under `name` ([A-Za-z0-9_./-], at most 255 bytes), which must be free in it; the environment variable SINEW_NODE, when set, replaces `name`.
+  /// Starts the domain's manager when none runs. Blocks until registered: about a millisecond, at most some seconds.
+  /// Throws Error: invalid_argument, name_taken, unavailable, incompatible, denied, exhausted.
+  static std::shared_ptr<Node> create(const std::string& name, const NodeOptions& options = {});
+
+  /// Waits for a running callback (unless called from it), then leaves the domain; the name is free when it returns. Publishers and subscribers of the node
+  /// become inert: publish() returns closed, take() null. Messages that are held stay valid.
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// The name in the domain, after SINEW_NODE.
+  const std::string& name() const noexcept;
+
+  /// Publishes on `topic` (segments of [A-Za-z0-9_] separated by '/'). Connects to every subscriber of the topic, present and future, in the background.
+  /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), invalid_argument, exhausted, disconnected.
+  template <class T>
+  std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {}, const PublisherOptions& options = {}) {
+    return std::make_shared<Publisher<T>>(make_publisher(topic, msg::message_of<T>(), qos, options));
+  }
+
+  /// Calls `callback` for every message, on the node's callback thread: (const T&), valid during the call, or (std::shared_ptr<const T>), to keep;
+  /// each optionally followed by (const MessageInfo&). The callback may destroy the subscriber. Destroying the subscriber elsewhere waits for a running callback.
+  /// Throws as create_publisher.
+  template <class T, class Callback>
+    requires detail::MessageCallback<std::decay_t<Callback>, T>
+  std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, Callback&& callback, const Qos& qos = {}, const SubscriberOptions& options = {}) {
+    return std::make_shared<Subscriber<T>>(
+        make_subscriber(topic, msg::message_of<T>(), detail::make_handler<T, std::decay_t<Callback>>(std::forward<Callback>(callback)), qos, options));
+  }
+
+  /// A subscriber without a callback: messages wait for Subscriber::take().
+  template <class T>
+  std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, const Qos& qos = {}, const SubscriberOptions& options = {}) {
+    return std::make_shared<Subscriber<T>>(make_subscriber(topic, msg::message_of<T>(), {}, qos, options));
+  }
+
+ private:
+  struct Impl;
+  explicit Node(std::unique_ptr<Impl> impl) noexcept;
+
+  std::shared_ptr<detail::PublisherCore> make_publisher(const std::string& topic, const msg::Message& type, const Qos& qos, const PublisherOptions& options);
+  std::shared_ptr<detail::SubscriberCore> make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler, const Qos& qos,
+                                                          const SubscriberOptions& options);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sinew

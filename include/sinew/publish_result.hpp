@@ -1,0 +1,14 @@
+// What became of a message given to publish().
+#pragma once
+
+namespace sinew {
+
+/// Expected outcomes are values, not exceptions. Whatever the outcome, the message is no longer the caller's.
+enum class PublishResult {
+  published,    ///< Every subscriber connected now can take it.
+  would_block,  ///< A reliable keep-all subscriber is a whole ring behind and did not catch up within PublisherOptions::max_blocking. Not published; counted in refused.
+  no_memory,    ///< The publisher's memory budget or the machine's memory is used up. Not published; counted in refused.
+  closed,       ///< The node has been destroyed. Not published.
+};
+
+}  // namespace sinew

@@ -1,0 +1,138 @@
+// Publishing messages.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "sinew/detail/allocation_probe.hpp"
+#include "sinew/detail/publisher_core.hpp"
+#include "sinew/message_info.hpp"
+#include "sinew/msg/reflect.hpp"
+#include "sinew/publish_result.hpp"
+
+namespace sinew {
+
+struct PublisherOptions {
+  /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. At most the size of a window (1 to 16 GiB,
+  /// the manager says). Memory is taken as it is needed.
+  std::size_t memory_budget = std::size_t{1} << 30;
+  /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind; 0: never.
+  std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
+};
+
+template <class T>
+class Publisher;
+
+/// A message being built where subscribers will read it; unique ownership, as a unique_ptr. Move-only. Not thread-safe; may be moved to another thread.
+///
+/// Storage that the message allocates goes into the publisher's shared memory when the growth happens
+/// * inside an expression that begins with `loan->`, as `loan->data.resize(n)`, or
+/// * inside `loan.build([&](T& message) { ... })`, the way to go for more than a line.
+/// Everywhere else (`*loan`, a reference kept from an expression before, the right side of `loan->data = make()`, which C++ evaluates before the left) storage comes from the ordinary heap, and
+/// publish() copies it in: slower, never wrong, and visible in statistics().bytes_copied.
+/// A temporary made inside such an expression lives in shared memory too; so does whatever a function called inside of it keeps.
+/// The idea of the borrowed window is Agnocast's (section 4); here it ends with the expression.
+template <class T>
+class Loan {
+ public:
+  Loan(Loan&& other) noexcept : core_(std::move(other.core_)), object_(std::exchange(other.object_, nullptr)) {}
+  Loan& operator=(Loan&& other) noexcept {
+    if (this != &other) {
+      reset();
+      core_ = std::move(other.core_);
+      object_ = std::exchange(other.object_, nullptr);
+    }
+    return *this;
+  }
+  /// An unpublished message is destroyed and its memory used again.
+  ~Loan() { reset(); }
+
+  /// The expression's temporary: allocates in place until the end of the full expression.
+  class Access {
+   public:
+    T* operator->() const noexcept { return object_; }
+
+   private:
+    friend class Loan;
+    Access(detail::PublisherCore& core, T* object) noexcept : scope_(core, detail::allocates_in_place(core)), object_(object) {}
+    detail::AllocateInPlace scope_;
+    T* object_;
+  };
+  /// REQUIRES: the loan was not moved from. Not on a temporary loan: what it gives access to would be gone.
+  Access operator->() & { return Access(*core_, object_); }
+  Access operator->() && = delete;
+
+  /// The message; allocates as usual.
+  T& operator*() & noexcept { return *object_; }
+  const T& operator*() const& noexcept { return *object_; }
+
+  /// Runs `fill(T&)` with this thread allocating in place; returns what it returns. Exceptions pass through, the loan stays usable.
+  /// Do not suspend a coroutine inside.
+  template <class Fill>
+  decltype(auto) build(Fill&& fill) {
+    const detail::AllocateInPlace scope(*core_, detail::allocates_in_place(*core_));
+    return std::forward<Fill>(fill)(*object_);
+  }
+
+  /// False after it was moved from or published.
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+
+ private:
+  friend class Publisher<T>;
+  Loan(std::shared_ptr<detail::PublisherCore> core, T* object) noexcept : core_(std::move(core)), object_(object) {}
+  void reset() noexcept {
+    if (!object_) return;
+    object_->~T();
+    core_->free_object(std::exchange(object_, nullptr));
+  }
+
+  std::shared_ptr<detail::PublisherCore> core_;
+  T* object_;
+};
+
+/// Made by Node::create_publisher. Thread-safe: publish() and loan() may be called from any thread, also inside callbacks.
+/// Messages of one thread arrive in the order of its publish() calls. When the publisher is destroyed, or its process dies, messages that were published stay
+/// readable: for subscribers that hold them, and for subscribers that were connected and have yet to take them.
+template <class T>
+class Publisher {
+ public:
+  /// An empty message, value-initialised, to be filled in shared memory. Never fails for want of memory: then the message is built on the heap, and
+  /// publish() says no_memory if there still is none. System calls only when the publisher's memory must grow.
+  Loan<T> loan() {
+    const bool in_place = detail::allocates_in_place(*core_);
+    void* const memory = core_->allocate_object(in_place);
+    try {
+      const detail::AllocateInPlace scope(*core_, in_place);
+      return Loan<T>(core_, ::new (memory) T{});
+    } catch (...) {
+      core_->free_object(memory);
+      throw;
+    }
+  }
+
+  /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan.
+  /// REQUIRES: the loan is this publisher's and holds a message. At most one wake-up system call per sleeping subscriber thread. Blocks only for a reliable keep-all subscriber, at most max_blocking.
+  PublishResult publish(Loan<T>&& message) {
+    auto core = std::move(message.core_);
+    return core->publish_object(std::exchange(message.object_, nullptr));
+  }
+
+  /// Copies the message once into shared memory, however many subscribers there are, and publishes that. The caller keeps its object.
+  PublishResult publish(const T& message) { return core_->publish_copy(std::addressof(message)); }
+
+  PublisherStatistics statistics() const { return core_->statistics(); }
+  const std::string& topic() const noexcept { return core_->topic(); }
+
+  /// For Node::create_publisher.
+  explicit Publisher(std::shared_ptr<detail::PublisherCore> core) noexcept : core_(std::move(core)) {}
+
+ private:
+  const std::shared_ptr<detail::PublisherCore> core_;
+};
+
+}  // namespace sinew

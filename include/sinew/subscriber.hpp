@@ -1,0 +1,77 @@
+// Receiving messages.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sinew/detail/subscriber_core.hpp"
+#include "sinew/message_info.hpp"
+
+namespace sinew {
+
+struct SubscriberOptions {};
+
+/// Made by Node::create_subscriber. Thread-safe.
+///
+/// A received message is the publisher's object itself, mapped read-only into this process: nothing was copied or decoded. As `std::shared_ptr<const T>` it may be kept,
+/// copied and passed to other threads like any other, also after subscriber, node and publisher are gone. While more than 119 messages of one publisher
+/// are held, further ones are delivered as copies (MessageInfo::delivery says so). After fork() a child must not look into messages of its parent.
+template <class T>
+class Subscriber {
+ public:
+  /// Takes the next waiting message, oldest first per publisher; null when there is none. Never blocks, makes no system call. `info`, if given, is filled when a message is returned.
+  /// For subscribers without a callback: throws Error(invalid_argument) else.
+  std::shared_ptr<const T> take(MessageInfo* info = nullptr) {
+    auto received = core_->take(info);
+    if (!received) return nullptr;
+    return {std::move(received->keep), static_cast<const T*>(received->object)};
+  }
+
+  SubscriberStatistics statistics() const { return core_->statistics(); }
+  const std::string& topic() const noexcept { return core_->topic(); }
+
+  /// For Node::create_subscriber.
+  explicit Subscriber(std::shared_ptr<detail::SubscriberCore> core) noexcept : core_(std::move(core)) {}
+
+ private:
+  const std::shared_ptr<detail::SubscriberCore> core_;
+};
+
+namespace detail {
+
+template <class Callback, class T>
+concept TakesReference = std::invocable<Callback&, const T&> || std::invocable<Callback&, const T&, const MessageInfo&>;
+template <class Callback, class T>
+concept TakesShared = std::invocable<Callback&, std::shared_ptr<const T>> || std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>;
+/// What create_subscriber accepts: (const T&) or (std::shared_ptr<const T>), each optionally followed by (const MessageInfo&).
+template <class Callback, class T>
+concept MessageCallback = TakesReference<Callback, T> || TakesShared<Callback, T>;
+
+template <class T, class Callback>
+Handler make_handler(Callback callback) {
+  if constexpr (TakesReference<Callback, T>) {
+    return {false, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
+              const T& message = *static_cast<const T*>(received.object);
+              if constexpr (std::invocable<Callback&, const T&, const MessageInfo&>) {
+                callback(message, *received.info);
+              } else {
+                callback(message);
+              }
+            }};
+  } else {
+    return {true, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
+              std::shared_ptr<const T> message(received.keep, static_cast<const T*>(received.object));
+              if constexpr (std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>) {
+                callback(std::move(message), *received.info);
+              } else {
+                callback(std::move(message));
+              }
+            }};
+  }
+}
+
+}  // namespace detail
+}  // namespace sinew

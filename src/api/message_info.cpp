@@ -1,0 +1,21 @@
+#include "sinew/message_info.hpp"
+
+namespace sinew {
+
+const char* to_string(Delivery delivery) noexcept {
+  switch (delivery) {
+    case Delivery::pointer:
+      return "pointer";
+    case Delivery::native:
+      return "native";
+    case Delivery::view:
+      return "view";
+    case Delivery::copy:
+      return "copy";
+    case Delivery::network:
+      return "network";
+  }
+  return "unknown";
+}
+
+}  // namespace sinew

@@ -1,0 +1,204 @@
+#include "sinew/detail/publisher_core.hpp"
+
+#include <new>
+
+#include "api/publisher_impl.hpp"
+#include "base/log.hpp"
+#include "msg/walk.hpp"
+#include "session/fork.hpp"
+#include "shm/scope.hpp"
+
+namespace sinew::detail {
+namespace {
+
+class WindowMemory final : public msg::Memory, public msg::Region {
+ public:
+  explicit WindowMemory(shm::Window& window) noexcept : window_(window) {}
+  void* allocate(std::size_t size, std::size_t alignment) noexcept override { return window_.allocate(size, alignment); }
+  void free(void* block) noexcept override { window_.free(block); }
+  bool contains(const void* address, std::size_t size) const noexcept override { return window_.contains(address, size); }
+
+ private:
+  shm::Window& window_;
+};
+
+class TypeStorage final : public session::FrameStorage {
+ public:
+  explicit TypeStorage(const msg::Type& type) noexcept : type_(type) {}
+  void release(const void* root, shm::Window& window) const noexcept override {
+    WindowMemory memory(window);
+    msg::free_storage(type_, root, memory);
+    window.free(const_cast<void*>(root));  // the block was ours before it was published
+  }
+  void list(const void* root, std::vector<const void*>& into) const override {
+    msg::list_storage(type_, root, into);
+    into.push_back(root);
+  }
+
+ private:
+  const msg::Type& type_;
+};
+
+PublishResult result_of(session::Publisher::Outcome outcome) noexcept {
+  switch (outcome) {
+    case session::Publisher::Outcome::published:
+      return PublishResult::published;
+    case session::Publisher::Outcome::held_back:
+      return PublishResult::would_block;
+    case session::Publisher::Outcome::closed:
+      return PublishResult::closed;
+  }
+  return PublishResult::closed;
+}
+
+void* allocate_on_heap(const msg::Type& type) { return ::operator new(type.size, std::align_val_t(type.align)); }
+void free_on_heap(const msg::Type& type, void* object) noexcept { ::operator delete(object, type.size, std::align_val_t(type.align)); }
+
+/// What one message costs in memory is found out by trying; when it is refused, frames that nobody needs any more make room.
+template <class Try>
+auto with_room(session::Publisher& publisher, Try attempt) {
+  auto result = attempt();
+  if (!result) {
+    publisher.reclaim_all();
+    result = attempt();
+  }
+  return result;
+}
+
+}  // namespace
+
+std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type) { return std::make_shared<TypeStorage>(type); }
+
+PublisherCore::PublisherCore(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+
+PublisherCore::~PublisherCore() {
+  if (session::forked()) {
+    (void)impl_.release();  // the child's copy is dead: its mappings are gone and its threads do not exist
+    return;
+  }
+  const shm::HeapScope heap;
+  impl_->session->remove(*impl_->publisher);
+}
+
+const std::string& PublisherCore::topic() const noexcept { return impl_->topic; }
+
+// --- building ----------------------------------------------------------------------------------------------------------------------
+
+void* PublisherCore::allocate_object(bool in_place) {
+  const shm::HeapScope heap;
+  const msg::Type& type = *impl_->type;
+  if (in_place && !session::forked()) {
+    impl_->publisher->reclaim();
+    shm::Window& window = impl_->publisher->window();
+    if (void* object = with_room(*impl_->publisher, [&] { return window.allocate(type.size, type.align); })) return object;
+  }
+  return allocate_on_heap(type);
+}
+
+void PublisherCore::free_object(void* object) noexcept {
+  if (shm::in_window_range(object)) {
+    shm::scope_free(object);
+  } else {
+    free_on_heap(*impl_->type, object);
+  }
+}
+
+PublisherCore::ScopeToken PublisherCore::enter_scope() noexcept {
+  const shm::ScopeState before = shm::enter_scope(&impl_->publisher->window());
+  return {before.before, before.thread};
+}
+
+void PublisherCore::leave_scope(const ScopeToken& token) noexcept { shm::leave_scope({static_cast<shm::Window*>(token.before), token.thread}); }
+
+bool PublisherCore::in_window(const void* address, std::size_t size) const noexcept { return impl_->publisher->window().contains(address, size); }
+
+bool PublisherCore::is_replacement(void (*operator_delete)(void*) noexcept) noexcept { return shm::is_replacement(operator_delete); }
+
+void PublisherCore::report_not_replaced() const {
+  base::log(base::LogLevel::warn, "topic '" + impl_->topic +
+                                      "': a module of this process is not linked with sinew's operator new (see sinew's pkg-config or CMake package); "
+                                      "its loans are built on the heap and copied at publish");
+}
+
+// --- publishing --------------------------------------------------------------------------------------------------------------------
+
+PublishResult PublisherCore::publish_object(void* object) {
+  const shm::HeapScope heap;
+  const msg::Type& type = *impl_->type;
+  session::Publisher& publisher = *impl_->publisher;
+  if (session::forked()) return PublishResult::closed;
+  WindowMemory memory(publisher.window());
+  if (!memory.contains(object, type.size)) {
+    const PublishResult result = publish_copy(object);
+    type.destroy(object);
+    free_object(object);
+    if (result == PublishResult::published) impl_->repaired.fetch_add(1, std::memory_order_relaxed);
+    return result;
+  }
+  msg::Audit audit = msg::audit(type, object, memory, memory);
+  std::uint64_t copied = audit.copied;
+  if (!audit.complete) {
+    publisher.reclaim_all();
+    audit = msg::audit(type, object, memory, memory);
+    copied += audit.copied;
+  }
+  if (!audit.complete) {
+    type.destroy(object);
+    free_object(object);
+    publisher.count_refused();
+    return PublishResult::no_memory;
+  }
+  if (copied > 0) {
+    publisher.count_copied(copied);
+    impl_->repaired.fetch_add(1, std::memory_order_relaxed);
+    if (!impl_->repair_reported.exchange(true, std::memory_order_relaxed)) {
+      base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': field '" + audit.first_field + "' was built outside the loan; publish copied " +
+                                          std::to_string(copied) + " bytes in (said once; statistics().bytes_copied counts)");
+    }
+  }
+  return result_of(publisher.publish(object, audit.size));
+}
+
+PublishResult PublisherCore::publish_copy(const void* source) {
+  const shm::HeapScope heap;
+  if (session::forked()) return PublishResult::closed;
+  const msg::Type& type = *impl_->type;
+  session::Publisher& publisher = *impl_->publisher;
+  shm::Window& window = publisher.window();
+  WindowMemory memory(window);
+  publisher.reclaim();
+  std::uint64_t bytes = 0;
+  void* const object = with_room(publisher, [&]() -> void* {
+    void* const target = window.allocate(type.size, type.align);
+    if (!target) return nullptr;
+    const msg::Copied copied = msg::copy_value(type, source, target, memory);
+    bytes = copied.bytes;
+    if (copied.complete) return target;
+    window.free(target);
+    return nullptr;
+  });
+  if (!object) {
+    publisher.count_refused();
+    return PublishResult::no_memory;
+  }
+  const session::Publisher::Outcome outcome = publisher.publish(object, bytes);
+  if (outcome == session::Publisher::Outcome::published) publisher.count_copied(bytes);
+  return result_of(outcome);
+}
+
+PublisherStatistics PublisherCore::statistics() const {
+  const shm::HeapScope heap;
+  if (session::forked()) return {};
+  const session::Publisher::Counters counters = impl_->publisher->counters();
+  const shm::Window::Usage usage = impl_->publisher->window().usage();
+  return {.published = counters.published,
+          .bytes = counters.bytes,
+          .bytes_copied = counters.bytes_copied,
+          .messages_repaired = impl_->repaired.load(std::memory_order_relaxed),
+          .refused = counters.refused,
+          .subscribers = counters.subscribers,
+          .memory_mapped = usage.mapped,
+          .memory_in_use = usage.in_use};
+}
+
+}  // namespace sinew::detail

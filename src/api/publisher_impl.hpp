@@ -1,0 +1,27 @@
+// What a PublisherCore is made of.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "session/node_session.hpp"
+#include "session/publisher.hpp"
+#include "sinew/detail/publisher_core.hpp"
+#include "sinew/msg/type.hpp"
+
+namespace sinew::detail {
+
+struct PublisherCore::Impl {
+  std::string topic;
+  const msg::Type* type = nullptr;
+  std::shared_ptr<session::NodeSession> session;
+  std::shared_ptr<session::Publisher> publisher;
+  std::atomic<std::uint64_t> repaired{0};
+  std::atomic<bool> repair_reported{false};
+};
+
+/// How session::Publisher gives back the storage of frames of this type.
+std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type);
+
+}  // namespace sinew::detail

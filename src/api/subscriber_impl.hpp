@@ -1,0 +1,31 @@
+// What a SubscriberCore is made of.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "session/node_session.hpp"
+#include "session/subscription.hpp"
+#include "sinew/detail/subscriber_core.hpp"
+#include "sinew/msg/type.hpp"
+
+namespace sinew::detail {
+
+struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_this<Impl> {
+  std::string topic;
+  const msg::Type* type = nullptr;
+  Handler handler;
+  std::shared_ptr<session::NodeSession> session;
+  std::shared_ptr<session::Subscription> subscription;
+  MessageInfo info;  // the callback's; the execution thread's own
+  std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
+  std::atomic<bool> rejection_reported{false};
+
+  void on_arrival(session::Arrival arrival) override;
+  /// Validates, and copies where it must. Nothing when the message is not fit to be handed out; the claim is then released.
+  /// `keep` false: the claim stays the caller's to release, unless the result has `keep` set (a copy).
+  std::optional<ReceivedMessage> admit(const session::Arrival& arrival, bool keep, MessageInfo& into);
+};
+
+}  // namespace sinew::detail

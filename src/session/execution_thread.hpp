@@ -1,0 +1,73 @@
+// The thread that runs a node's callbacks, and the doorbell by which publishers wake it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "os/event.hpp"
+#include "os/fd.hpp"
+#include "os/memory.hpp"
+#include "session/mappings.hpp"
+#include "shm/bell.hpp"
+
+namespace sinew::session {
+
+class Subscription;
+
+/// A bell page of one word, sealed for readers, and the eventfd that goes with it.
+class Doorbell {
+ public:
+  Doorbell();
+  const os::Fd& page() const noexcept { return page_fd_; }
+  std::size_t page_size() const noexcept { return mapping_->size(); }
+  const os::Fd& eventfd() const noexcept { return eventfd_; }
+  shm::Sleeper& sleeper() noexcept { return sleeper_; }
+
+ private:
+  os::Fd page_fd_;
+  SharedMapping mapping_;
+  os::Fd eventfd_;
+  shm::Sleeper sleeper_;
+};
+
+/// Runs the callbacks of its subscriptions, one at a time, in the order of arrival per publisher. Sleeps, without a timer, while nothing is there.
+class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
+ public:
+  /// `spin`: how long the thread looks for new messages without sleeping after it ran out of them.
+  explicit ExecutionThread(std::chrono::nanoseconds spin) : spin_(spin) {}
+
+  void start(const std::string& thread_name);
+  /// No callback runs after this returns, except the one that this is called from.
+  void stop();
+  bool is_current() const noexcept { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
+
+  Doorbell& doorbell() noexcept { return doorbell_; }
+  void add(const std::shared_ptr<Subscription>& subscription);
+  void remove(const std::shared_ptr<Subscription>& subscription);
+  /// Makes the thread look at everything again. Any thread.
+  void wake() noexcept;
+
+ private:
+  using List = std::vector<std::shared_ptr<Subscription>>;
+
+  void loop();
+  bool run_all(const List& list);
+  bool has_news(const List& list) const;
+  bool spin(const List& list) const;
+
+  const std::chrono::nanoseconds spin_;
+  Doorbell doorbell_;
+  std::thread thread_;
+  std::atomic<std::thread::id> thread_id_{};
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> wakes_{0};  // counts wake(): tells the loop to look again whatever the rings say
+  std::mutex mutex_;
+  List list_;  // guarded by mutex_
+};
+
+}  // namespace sinew::session

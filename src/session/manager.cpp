@@ -1,0 +1,54 @@
+#include "session/manager.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "os/process.hpp"
+#include "os/socket.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::session {
+namespace {
+
+// Beside the library in an installed prefix (lib/../bin) and in a build tree alike.
+std::string manager_program() {
+  const std::string folder = os::folder_of_code(reinterpret_cast<const void*>(&reach_manager));
+  for (const std::string& candidate : {folder + "/../bin/sinewd", folder + "/sinewd", folder + "/../../bin/sinewd"}) {
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "sinewd";  // by PATH
+}
+
+os::Fd trusted(os::Fd connection, const std::string& socket_path) {
+  const os::Credentials owner = os::peer_credentials(connection);
+  if (owner.uid != ::geteuid() && owner.uid != 0) {
+    throw Error(ErrorKind::denied, "the manager at " + socket_path + " runs as uid " + std::to_string(owner.uid) + ", this process as uid " +
+                                       std::to_string(::geteuid()) + ": use a domain of your own (SINEW_DOMAIN), or start the manager as root or as this user");
+  }
+  return connection;
+}
+
+}  // namespace
+
+os::Fd reach_manager(const std::string& socket_path) {
+  if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
+  const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
+  const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder);
+  if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
+  ::unlink(socket_path.c_str());  // left by a manager that was killed; we hold the lock and nobody listens
+  {
+    const os::Fd listener = os::listen_at(socket_path);
+    try {
+      os::start_daemon(manager_program(), {"--socket", socket_path, "--listening-on-3", "--daemon"}, listener);
+    } catch (...) {
+      ::unlink(socket_path.c_str());
+      throw;
+    }
+  }
+  if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
+  throw Error(ErrorKind::unavailable, "started " + manager_program() + " for " + socket_path + ", but it ended at once: run it by hand with --socket " + socket_path +
+                                          " to see why");
+}
+
+}  // namespace sinew::session

@@ -1,0 +1,314 @@
+#include "session/node_session.hpp"
+
+#include <cstdlib>
+
+#include "base/log.hpp"
+#include "os/clock.hpp"
+#include "os/domain.hpp"
+#include "session/manager.hpp"
+#include "session/publisher_end.hpp"
+#include "session/subscriber_end.hpp"
+#include "shm/scope.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::chrono::seconds patience{5};
+
+ErrorKind kind_of(std::uint32_t value) {
+  return value <= static_cast<std::uint32_t>(ErrorKind::system) ? static_cast<ErrorKind>(value) : ErrorKind::system;
+}
+
+// A manager that was about to exit may have taken the connection into its grave; then another one is started.
+constexpr int registration_attempts = 20;
+
+}  // namespace
+
+// --- registration ------------------------------------------------------------------------------------------------------------------
+
+NodeSession::NodeSession(std::string name, std::string socket_path, os::Fd manager, const Options& options)
+    : name_(std::move(name)),
+      socket_path_(std::move(socket_path)),
+      manager_(std::move(manager)),
+      thread_(std::make_shared<ExecutionThread>(options.spin)) {}
+
+std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const Options& options) {
+  const std::string path = os::domain_socket_path(options.domain.empty() ? std::getenv("SINEW_DOMAIN") : options.domain.c_str());
+  for (int attempt = 1;; ++attempt) {
+    std::shared_ptr<NodeSession> session(new NodeSession(name, path, reach_manager(path), options));
+    try {
+      session->register_node();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected || attempt == registration_attempts) throw;
+      continue;
+    }
+    session->watch_ = session->loop_.watch(session->manager_.socket(), session);
+    session->manager_.when_blocked([raw = session.get()](bool blocked) { raw->loop_.want_writable(raw->manager_.socket(), raw->watch_, blocked); });
+    session->loop_.start("sinew-io");
+    return session;
+  }
+}
+
+void NodeSession::register_node() {
+  manager_.send(wire::RegisterNode{wire::protocol_version, name_});
+  const std::int64_t deadline = os::now_ns() + std::chrono::nanoseconds(patience).count();
+  os::Poller poller;
+  poller.add(manager_.socket(), 0);
+  for (;;) {
+    std::optional<Channel::Input> input;
+    try {
+      input = manager_.receive();
+    } catch (const Violation& violation) {
+      throw Error(ErrorKind::incompatible, "what listens at " + socket_path_ + " is no manager of this version: " + violation.what());
+    }
+    if (input) {
+      if (const auto* refused = std::get_if<wire::NodeRefused>(&input->message)) throw Error(kind_of(refused->kind), refused->text);
+      if (const auto* registered = std::get_if<wire::NodeRegistered>(&input->message)) {
+        shm::add_window_range(registered->range_base, registered->range_base + registered->window_size * registered->window_count);
+        return;
+      }
+      throw Error(ErrorKind::incompatible, std::string("the manager at ") + socket_path_ + " answered with " + wire::name_of(input->message));
+    }
+    if (manager_.state() == Channel::State::closed) {
+      throw Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " ended the connection before it answered");
+    }
+    if (os::now_ns() >= deadline) {
+      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " (pid " + std::to_string(os::peer_credentials(manager_.socket()).pid) +
+                                              ") took the connection but did not answer within 5 s: it may be stopped");
+    }
+    os::Poller::Event event;
+    poller.wait({&event, 1}, deadline);
+  }
+}
+
+NodeSession::~NodeSession() { close(); }
+
+void NodeSession::close() {
+  std::vector<std::shared_ptr<Publisher>> publishers;
+  std::vector<std::shared_ptr<Subscription>> subscriptions;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    for (const auto& [id, weak] : publishers_) {
+      if (auto publisher = weak.lock()) publishers.push_back(std::move(publisher));
+    }
+    for (const auto& [id, weak] : subscriptions_) {
+      if (auto subscription = weak.lock()) subscriptions.push_back(std::move(subscription));
+    }
+  }
+  thread_->stop();
+  for (const auto& subscription : subscriptions) remove(subscription);
+  for (const auto& publisher : publishers) remove(*publisher);
+  if (watch_ != 0) {
+    manager_.send(wire::Goodbye{});
+    loop_.unwatch(manager_.socket(), watch_);
+  }
+  loop_.stop();
+}
+
+// --- asking the manager --------------------------------------------------------------------------------------------------------------
+
+void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success) {
+  auto answer = std::make_shared<Answer>();
+  answer->on_success = std::move(on_success);
+  auto done = answer->done.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw Error(ErrorKind::disconnected, "node '" + name_ + "' has been destroyed");
+    if (lost_) throw Error(ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again");
+    asked_.emplace(id, answer);
+  }
+  manager_.send(question);
+  if (done.wait_for(patience) != std::future_status::ready) {
+    const std::lock_guard lock(mutex_);
+    if (asked_.erase(id) > 0) {
+      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " did not answer " + wire::name_of(question) + " within 5 s: it may be stopped");
+    }
+  }
+  done.get();
+}
+
+void NodeSession::answered(std::uint64_t id, const wire::Message& message, const Error* refusal) {
+  std::shared_ptr<Answer> answer;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = asked_.find(id);
+    if (found == asked_.end()) return;  // nobody waits any more
+    answer = found->second;
+    asked_.erase(found);
+  }
+  try {
+    if (refusal) throw Error(*refusal);
+    answer->on_success(message);
+    answer->done.set_value();
+  } catch (...) {
+    answer->done.set_exception(std::current_exception());
+  }
+}
+
+std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type, std::shared_ptr<const FrameStorage> storage,
+                                                         const Publisher::Options& options) {
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    id = next_id_++;
+  }
+  auto made = std::make_shared<std::shared_ptr<Publisher>>();
+  // Made on the loop's thread, before it can read the first introduction.
+  ask(id, wire::RegisterPublisher{id, topic, type, options.quality}, [this, id, made, storage = std::move(storage), options](const wire::Message& message) {
+    const auto& registered = std::get<wire::PublisherRegistered>(message);
+    try {
+      *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
+    } catch (...) {
+      manager_.send(wire::DeletePublisher{id});
+      release_window(registered.window);
+      throw;
+    }
+    const std::lock_guard lock(mutex_);
+    publishers_[id] = *made;
+  });
+  return *made;
+}
+
+std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string& topic, const wire::TypeDescription& type, wire::Quality quality,
+                                                               Receiver* receiver) {
+  std::shared_ptr<Subscription> subscription;
+  {
+    const std::lock_guard lock(mutex_);
+    subscription = std::make_shared<Subscription>(next_id_++, quality, receiver ? thread_ : nullptr, receiver);
+    subscriptions_[subscription->id()] = subscription;
+  }
+  const std::uint64_t id = subscription->id();
+  try {
+    ask(id, wire::RegisterSubscriber{id, topic, type, quality}, [](const wire::Message&) {});
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    subscriptions_.erase(id);
+    throw;
+  }
+  if (receiver) {
+    thread_->add(subscription);
+    const std::lock_guard lock(mutex_);
+    if (!std::exchange(thread_started_, true) && !closed_) thread_->start("sinew-run");
+  }
+  return subscription;
+}
+
+void NodeSession::remove(Publisher& publisher) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (publishers_.erase(publisher.id()) == 0) return;
+  }
+  manager_.send(wire::DeletePublisher{publisher.id()});
+  publisher.close();
+}
+
+void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (subscriptions_.erase(subscription->id()) == 0) return;
+  }
+  manager_.send(wire::DeleteSubscriber{subscription->id()});
+  thread_->remove(subscription);
+  subscription->close();
+}
+
+void NodeSession::release_window(const wire::Window& window) noexcept {
+  try {
+    manager_.send(wire::WindowReleased{window});
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, error.what());  // the manager keeps the window until this process closes its socket
+  }
+}
+
+// --- what the manager says -------------------------------------------------------------------------------------------------------------
+
+void NodeSession::on_event(const os::Poller::Event& event) {
+  try {
+    if (event.writable) manager_.flush();
+    while (auto input = manager_.receive()) handle(*input);
+    if (manager_.state() == Channel::State::closed) manager_lost("it is gone");
+  } catch (const Violation& violation) {
+    manager_lost(violation.what());
+  }
+}
+
+void NodeSession::manager_lost(const std::string& why) {
+  loop_.unwatch(manager_.socket(), watch_);
+  base::log(base::LogLevel::warn, "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
+  std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked;
+  {
+    const std::lock_guard lock(mutex_);
+    lost_ = true;
+    asked.swap(asked_);
+  }
+  for (const auto& [id, answer] : asked) {
+    answer->done.set_exception(std::make_exception_ptr(Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why)));
+  }
+}
+
+void NodeSession::handle(Channel::Input& input) {
+  const wire::Message& message = input.message;
+  if (const auto* publisher = std::get_if<wire::PublisherRegistered>(&message)) {
+    answered(publisher->id, message, nullptr);
+  } else if (const auto* subscriber = std::get_if<wire::SubscriberRegistered>(&message)) {
+    answered(subscriber->id, message, nullptr);
+  } else if (const auto* no_publisher = std::get_if<wire::PublisherRefused>(&message)) {
+    const Error refusal(kind_of(no_publisher->kind), no_publisher->text);
+    answered(no_publisher->id, message, &refusal);
+  } else if (const auto* no_subscriber = std::get_if<wire::SubscriberRefused>(&message)) {
+    const Error refusal(kind_of(no_subscriber->kind), no_subscriber->text);
+    answered(no_subscriber->id, message, &refusal);
+  } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
+    on_connect(*to_subscriber, std::move(input.descriptors[0]));
+  } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
+    on_connect(*to_publisher, std::move(input.descriptors[0]));
+  } else if (const auto* error = std::get_if<wire::ErrorText>(&message)) {
+    throw Violation(error->text);
+  } else {
+    throw Violation(std::string(wire::name_of(message)) + " is not for a node");
+  }
+}
+
+void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd socket) {
+  std::shared_ptr<Publisher> publisher;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = publishers_.find(introduction.id); found != publishers_.end()) publisher = found->second.lock();
+  }
+  // Closing the socket is the answer when the publisher has gone meanwhile, or when memory cannot be shared with this peer.
+  if (!publisher || !introduction.same_user || !introduction.same_layout) return;
+  auto end = std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction, publisher->is_reliable());
+  publisher->add_connecting(end);
+  end->start();
+}
+
+void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {
+  std::shared_ptr<Subscription> subscription;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = subscriptions_.find(introduction.id); found != subscriptions_.end()) subscription = found->second.lock();
+  }
+  if (!subscription || !introduction.same_user || !introduction.same_layout) {
+    if (subscription) {
+      base::log(base::LogLevel::warn, "messages of node '" + introduction.peer + "' cannot be read in place: " +
+                                          (introduction.same_user ? "it was built with another layout of the same type (compiler flags or standard library differ)"
+                                                                  : "it belongs to another user"));
+    }
+    release_window(introduction.window);
+    return;
+  }
+  std::shared_ptr<SubscriberEnd> end;
+  try {
+    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction);
+  } catch (...) {
+    release_window(introduction.window);  // from here on the end itself does it
+    throw;
+  }
+  end->start(subscription->doorbell());
+  subscription->add(std::move(end));
+}
+
+}  // namespace sinew::session

@@ -1,0 +1,86 @@
+// A node as the manager knows it: its registration, its publishers and subscriptions, and the thread for its sockets.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "session/channel.hpp"
+#include "session/execution_thread.hpp"
+#include "session/io_loop.hpp"
+#include "session/publisher.hpp"
+#include "session/subscription.hpp"
+#include "sinew/error.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+/// Thread-safe. Lives until the last handle of a frame that came through it is gone, so that the manager knows what this process still has mapped.
+class NodeSession final : public IoLoop::Handler, public std::enable_shared_from_this<NodeSession> {
+ public:
+  struct Options {
+    std::string domain;               ///< as SINEW_DOMAIN; empty: what SINEW_DOMAIN says
+    std::chrono::nanoseconds spin{};  ///< of the execution thread
+  };
+  /// Registers the node, starting the manager when there is none. Blocks until the manager has answered, at most 5 s each. Throws Error.
+  static std::shared_ptr<NodeSession> create(const std::string& name, const Options& options);
+  ~NodeSession();
+
+  const std::string& name() const noexcept { return name_; }
+  IoLoop& loop() noexcept { return loop_; }
+  ExecutionThread& thread() noexcept { return *thread_; }
+
+  /// Block until the manager has answered. Throw Error(type_mismatch, invalid_argument, exhausted, disconnected).
+  std::shared_ptr<Publisher> create_publisher(const std::string& topic, const wire::TypeDescription& type, std::shared_ptr<const FrameStorage> storage,
+                                              const Publisher::Options& options);
+  std::shared_ptr<Subscription> create_subscription(const std::string& topic, const wire::TypeDescription& type, wire::Quality quality,
+                                                    Receiver* receiver);
+  /// Tells the manager first, so that nobody is introduced any more, then closes.
+  void remove(Publisher& publisher);
+  void remove(const std::shared_ptr<Subscription>& subscription);
+
+  /// One introduction to this window has ended here: nothing of it is mapped for its sake any more. Any thread.
+  void release_window(const wire::Window& window) noexcept;
+
+  /// Stops callbacks, closes everything, gives the name back. Idempotent.
+  void close();
+
+ private:
+  struct Answer {
+    std::function<void(const wire::Message&)> on_success;  // on the loop's thread
+    std::promise<void> done;
+  };
+
+  NodeSession(std::string name, std::string socket_path, os::Fd manager, const Options& options);
+  void register_node();
+  void on_event(const os::Poller::Event& event) override;
+  void handle(Channel::Input& input);
+  void answered(std::uint64_t id, const wire::Message& message, const Error* refusal);
+  void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
+  void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
+  void manager_lost(const std::string& why);
+  void ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success);
+
+  const std::string name_;
+  const std::string socket_path_;
+  Channel manager_;
+  IoLoop loop_;
+  IoLoop::WatchId watch_ = 0;
+  const std::shared_ptr<ExecutionThread> thread_;
+
+  std::mutex mutex_;  // guards what follows
+  bool closed_ = false;
+  bool lost_ = false;
+  bool thread_started_ = false;
+  std::uint64_t next_id_ = 1;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<Publisher>> publishers_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<Subscription>> subscriptions_;
+};
+
+}  // namespace sinew::session

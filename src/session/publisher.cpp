@@ -1,0 +1,293 @@
+#include "session/publisher.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "os/clock.hpp"
+#include "os/event.hpp"
+#include "session/node_session.hpp"
+#include "session/publisher_end.hpp"
+
+namespace sinew::session {
+namespace {
+
+// Below this a sweep costs more (two cache lines per reader) than the memory it brings back is worth.
+constexpr std::uint64_t sweep_bytes = 32 * 1024;
+constexpr std::uint64_t sweep_frames = 64;
+
+constexpr std::chrono::milliseconds linger{200};
+
+std::size_t ring_file_size() {
+  const std::size_t page = os::page_size();
+  return (sizeof(shm::RingLayout) + page - 1) / page * page;
+}
+
+}  // namespace
+
+Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where, std::shared_ptr<const FrameStorage> storage, Options options)
+    : session_(std::move(session)),
+      id_(id),
+      where_(where),
+      storage_(std::move(storage)),
+      options_(options),
+      window_(shm::Window::create(where.base, where.size, {.budget = options.budget}, this)),
+      ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
+      ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
+      space_(os::create_eventfd()),
+      writer_(ring()),
+      kept_(shm::ring_capacity) {
+  os::seal_for_readers(ring_fd_);
+  shm::initialise(ring());
+  offer_mapping(ring_fd_, ring_mapping_);
+}
+
+Publisher::~Publisher() { close(); }
+
+shm::RingLayout& Publisher::ring() const noexcept { return *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data())); }
+
+// --- keeping and reclaiming ------------------------------------------------------------------------------------------------------
+
+// The newest sequence that no reader can still want. Cursors are read here, claims later (S14): a reader stores its claim before its cursor.
+std::uint64_t Publisher::floor_locked() const {
+  const std::uint64_t head = writer_.head();
+  std::uint64_t floor = head;
+  for (const auto& end : connections_) floor = std::min(floor, end->decided(head));
+  return floor;
+}
+
+void Publisher::retire_up_to_locked(std::uint64_t sequence) {
+  for (; oldest_ <= sequence; ++oldest_) {
+    const Kept& frame = kept_[oldest_ % shm::ring_capacity];
+    writer_.retire(oldest_);
+    kept_bytes_ -= frame.size;
+    limbo_.push_back(frame);
+  }
+}
+
+void Publisher::sweep_locked() {
+  retire_up_to_locked(floor_locked());
+  if (limbo_.empty()) return;
+  SINEW_POINT("publisher.retired");
+  claims_.clear();
+  for (const auto& end : connections_) end->gather_claims(claims_);
+  std::sort(claims_.begin(), claims_.end());
+  std::erase_if(limbo_, [&](const Kept& frame) {
+    if (std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
+    storage_->release(frame.root, *window_);
+    return true;
+  });
+}
+
+void Publisher::reclaim() {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
+}
+
+void Publisher::reclaim_all() {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) sweep_locked();
+}
+
+// --- publishing ------------------------------------------------------------------------------------------------------------------
+
+Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
+  const std::lock_guard one_at_a_time(publishing_);
+  std::unique_lock lock(mutex_);
+  if (!wait_for_space(lock)) {
+    storage_->release(root, *window_);
+    count_refused();
+    return Outcome::held_back;
+  }
+  if (closed_) {
+    storage_->release(root, *window_);
+    return Outcome::closed;
+  }
+  // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
+  const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
+  announce_changes_locked();
+  const std::uint64_t sequence = writer_.head() + 1;
+  if (sequence > shm::ring_capacity) retire_up_to_locked(sequence - shm::ring_capacity);
+  kept_[sequence % shm::ring_capacity] = {sequence, root, size};
+  kept_bytes_ += size;
+  SINEW_POINT("publisher.before_publish");
+  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root),
+                   .size = size,
+                   .source_time = os::now_ns(),
+                   .newest_chunk = newest_chunk});
+  SINEW_POINT("publisher.before_doorbell");
+  for (const auto& end : connections_) end->ring_if_asleep();
+  auto& header = ring().header;
+  header.published.store(header.published.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  header.bytes_published.store(header.bytes_published.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  return Outcome::published;
+}
+
+std::uint64_t Publisher::slowest_reliable_locked() const {
+  std::uint64_t slowest = writer_.head();
+  for (const auto& end : connections_) {
+    if (end->holds_back()) slowest = std::min(slowest, end->decided(writer_.head()));
+  }
+  return slowest;
+}
+
+// Dekker with SubscriberEnd::tell_blocked_publisher(): either the reader sees the odd epoch and rings, or we see its cursor.
+bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
+  const auto space = [&] { return closed_ || writer_.head() - slowest_reliable_locked() < shm::ring_capacity; };
+  if (space()) return true;
+  if (options_.max_blocking.count() <= 0) return false;
+  const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
+  auto& blocked = ring().header.blocked;
+  for (bool rung = true; rung;) {
+    blocked.fetch_add(1, std::memory_order_seq_cst);  // odd
+    if (!space()) {
+      lock.unlock();
+      rung = os::wait_and_drain(space_.get(), deadline);
+      lock.lock();
+    }
+    blocked.fetch_add(1, std::memory_order_seq_cst);  // even
+    if (space()) return true;
+  }
+  return false;
+}
+
+void Publisher::count_copied(std::uint64_t bytes) noexcept { ring().header.bytes_copied.fetch_add(bytes, std::memory_order_relaxed); }
+
+void Publisher::count_refused() noexcept { ring().header.refused.fetch_add(1, std::memory_order_relaxed); }
+
+Publisher::Counters Publisher::counters() const {
+  const std::lock_guard lock(mutex_);
+  const auto& header = ring().header;
+  return {header.published.load(std::memory_order_relaxed), header.bytes_published.load(std::memory_order_relaxed),
+          header.bytes_copied.load(std::memory_order_relaxed), header.refused.load(std::memory_order_relaxed), connections_.size()};
+}
+
+// --- connections -----------------------------------------------------------------------------------------------------------------
+
+void Publisher::add_connecting(std::shared_ptr<PublisherEnd> end) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) connecting_.push_back(std::move(end));
+}
+
+void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  std::erase(connecting_, end);
+  const std::uint64_t start = writer_.head() + 1;
+  end->set_start(start);
+  connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
+  SINEW_POINT("publisher.listed");
+  const int ring_fd = ring_fd_.get();
+  end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring_fd, 1});
+  if (end->holds_back()) {
+    const int space_fd = space_.get();
+    end->channel().send(wire::Space{}, {&space_fd, 1});
+  }
+  window_->for_each_chunk([&](const shm::Chunk& chunk) { end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
+  end->announce({notes_.newest.load(std::memory_order_acquire), 0, 0, nullptr});  // the newest may be gone already; a frame may still name it
+}
+
+void Publisher::chunk_added(const shm::Chunk& chunk) {
+  offer_mapping(chunk.memfd, chunk.mapping);
+  notes_.changed.store(true, std::memory_order_relaxed);
+  notes_.newest.store(chunk.id, std::memory_order_release);  // after `changed`: who reads this id also finds something to announce, or it was announced
+}
+
+void Publisher::chunk_dropped(std::uint64_t id) {
+  const std::lock_guard lock(notes_.mutex);
+  notes_.dropped.push_back(id);
+  notes_.changed.store(true, std::memory_order_release);
+}
+
+void Publisher::announce_changes_locked() {
+  if (!notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
+  window_->for_each_chunk([&](const shm::Chunk& chunk) {
+    for (const auto& end : connections_) end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd});
+  });
+  std::vector<std::uint64_t> dropped;
+  {
+    const std::lock_guard lock(notes_.mutex);
+    dropped.swap(notes_.dropped);
+  }
+  for (const std::uint64_t chunk : dropped) {
+    Withdrawal withdrawal{chunk, {}};
+    for (const auto& end : connections_) {
+      if (end->withdraw(chunk)) withdrawal.waits_for.push_back(end.get());
+    }
+    if (withdrawal.waits_for.empty()) {
+      window_->reuse_address(chunk);
+    } else {
+      withdrawals_.push_back(std::move(withdrawal));
+    }
+  }
+}
+
+void Publisher::chunk_mapped(PublisherEnd& end, std::uint64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  end.mapped(chunk);
+  if (closed_) announced_.notify_all();
+}
+
+// An address is used again only when nobody can have the old chunk mapped there (F3).
+void Publisher::stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk) {
+  std::erase_if(withdrawals_, [&](Withdrawal& each) {
+    if (chunk && each.chunk != *chunk) return false;
+    std::erase(each.waits_for, &end);
+    if (!each.waits_for.empty()) return false;
+    window_->reuse_address(each.chunk);
+    return true;
+  });
+}
+
+void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  end.unmapped(chunk);
+  stop_waiting_locked(end, chunk);
+}
+
+void Publisher::unsubscribed(PublisherEnd& end) {
+  const std::lock_guard lock(mutex_);
+  end.leave();
+  os::ring(space_.get());
+}
+
+void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  std::erase(connecting_, end);
+  if (std::erase(connections_, end) == 0) return;
+  stop_waiting_locked(*end, std::nullopt);
+  announced_.notify_all();
+  os::ring(space_.get());  // it may have been the one that held us back
+}
+
+void Publisher::close() {
+  std::vector<std::shared_ptr<PublisherEnd>> ends;
+  {
+    std::unique_lock lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    os::ring(space_.get());
+    // A message may have been published a moment ago; its readers need its chunks before we vanish.
+    announced_.wait_for(lock, linger, [&] { return std::all_of(connections_.begin(), connections_.end(), [](const auto& end) { return end->knows_all(); }); });
+    // As if this process had died: what readers hold or have yet to take stays in the ring and in its chunks, which are theirs from now on.
+    sweep_locked();
+    std::vector<const void*> abandoned;
+    for (const Kept& frame : limbo_) storage_->list(frame.root, abandoned);
+    for (; oldest_ <= writer_.head(); ++oldest_) storage_->list(kept_[oldest_ % shm::ring_capacity].root, abandoned);
+    limbo_.clear();
+    // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
+    window_->close(abandoned, [session = session_, where = where_] { session->release_window(where); });
+    ends = std::move(connections_);
+    ends.insert(ends.end(), connecting_.begin(), connecting_.end());
+    connections_.clear();
+    connecting_.clear();
+  }
+  session_->loop().run([&] {
+    for (const auto& end : ends) end->stop();
+  });
+}
+
+}  // namespace sinew::session

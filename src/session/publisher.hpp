@@ -1,0 +1,143 @@
+// A publisher without its message type: window, ring, the frames it still keeps, and the readers it serves.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/fd.hpp"
+#include "os/memory.hpp"
+#include "session/mappings.hpp"
+#include "shm/ring.hpp"
+#include "shm/window.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+class NodeSession;
+class PublisherEnd;
+
+/// What the owner of the message type knows about the storage of a frame.
+class FrameStorage {
+ public:
+  /// Gives every block of the frame back to the window, its root included, writing nothing to the message.
+  virtual void release(const void* root, shm::Window& window) const noexcept = 0;
+  /// Appends the address of every block of the frame, its root included.
+  virtual void list(const void* root, std::vector<const void*>& into) const = 0;
+
+ protected:
+  ~FrameStorage() = default;
+};
+
+/// Thread-safe. publish() calls of several threads follow one another.
+///
+/// Invariants:
+/// * Every connection whose reader may claim is in `connections_` before its ring is sent (S3), until the reader's process has let go of its socket (F2).
+/// * A frame's storage is released only after it was retired in the ring and then found in no connection's claims.
+/// * Chunks are announced to a connection in order of their ids, and a frame is published after the announcement of every chunk it can lie in was queued.
+class Publisher final : public std::enable_shared_from_this<Publisher>, private shm::Window::Observer {
+ public:
+  struct Options {
+    std::size_t budget = 0;                   ///< bytes of shared memory
+    std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers
+    wire::Quality quality;
+  };
+  Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where, std::shared_ptr<const FrameStorage> storage, Options options);
+  ~Publisher();
+
+  shm::Window& window() noexcept { return *window_; }
+
+  /// Frees the frames that nobody needs any more, so that their memory, still in the caches, serves the next message. Call before building one.
+  void reclaim();
+  /// The same, but looks at every frame however little there is to gain: when memory ran out.
+  void reclaim_all();
+
+  enum class Outcome { published, held_back, closed };
+  /// Publishes the message at `root`, which with all its storage lies in window(). The publisher owns it from now on, also when it was not published.
+  /// Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
+  Outcome publish(void* root, std::uint64_t size);
+  void count_copied(std::uint64_t bytes) noexcept;
+  void count_refused() noexcept;
+
+  struct Counters {
+    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, refused = 0, subscribers = 0;
+  };
+  Counters counters() const;
+
+  /// Ends all connections. Messages that readers hold stay readable for them; the memory is theirs. Idempotent; publish() gives `closed` from now on.
+  void close();
+
+  // --- for PublisherEnd, on the loop's thread ---
+  const std::shared_ptr<NodeSession>& session() const noexcept { return session_; }
+  std::uint64_t id() const noexcept { return id_; }
+  bool is_reliable() const noexcept { return options_.quality.reliable; }
+  void add_connecting(std::shared_ptr<PublisherEnd> end);
+  /// Lists the connection, then sends it ring and chunks.
+  void start_serving(const std::shared_ptr<PublisherEnd>& end);
+  void chunk_mapped(PublisherEnd& end, std::uint64_t chunk);
+  void chunk_unmapped(PublisherEnd& end, std::uint64_t chunk);
+  void unsubscribed(PublisherEnd& end);
+  void forget(const std::shared_ptr<PublisherEnd>& end);
+
+ private:
+  struct Kept {
+    std::uint64_t sequence = 0;
+    void* root = nullptr;
+    std::uint64_t size = 0;
+  };
+  struct Withdrawal {
+    std::uint64_t chunk = 0;
+    std::vector<const PublisherEnd*> waits_for;
+  };
+  struct Notes {
+    std::mutex mutex;
+    std::vector<std::uint64_t> dropped;
+    std::atomic<bool> changed{false};
+    std::atomic<std::uint64_t> newest{0};
+  };
+
+  void chunk_added(const shm::Chunk& chunk) override;
+  void chunk_dropped(std::uint64_t id) override;
+
+  std::uint64_t floor_locked() const;
+  void sweep_locked();
+  void retire_up_to_locked(std::uint64_t sequence);
+  std::uint64_t slowest_reliable_locked() const;
+  bool wait_for_space(std::unique_lock<std::mutex>& lock);
+  void announce_changes_locked();
+  void stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk);
+  shm::RingLayout& ring() const noexcept;
+
+  const std::shared_ptr<NodeSession> session_;
+  const std::uint64_t id_;
+  const wire::Window where_;
+  const std::shared_ptr<const FrameStorage> storage_;
+  const Options options_;
+  const std::shared_ptr<shm::Window> window_;
+  os::Fd ring_fd_;
+  SharedMapping ring_mapping_;
+  os::Fd space_;  // readers ring it while header.blocked is odd
+
+  Notes notes_;
+  std::mutex publishing_;  // one publish() at a time; taken before mutex_, held while waiting for space
+  mutable std::mutex mutex_;
+  // guarded by mutex_:
+  shm::RingWriter writer_;
+  bool closed_ = false;
+  std::uint64_t oldest_ = 1;       // sequence of the oldest frame in kept_
+  std::vector<Kept> kept_;         // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
+  std::uint64_t kept_bytes_ = 0;
+  std::vector<Kept> limbo_;        // retired, but claimed when we looked last
+  std::vector<std::uint64_t> claims_;
+  std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
+  std::vector<Withdrawal> withdrawals_;
+  std::condition_variable announced_;  // a reader answered while close() waits for it
+};
+
+}  // namespace sinew::session

@@ -1,0 +1,200 @@
+#include "session/publisher_end.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "os/event.hpp"
+#include "os/process.hpp"
+#include "session/publisher.hpp"
+#include "session/trust.hpp"
+
+namespace sinew::session {
+
+/// The second sign of a reader's death: its process is gone though something else (a raw clone) still holds its socket (S8).
+struct PublisherEnd::ProcessWatch final : IoLoop::Handler {
+  ProcessWatch(IoLoop& of_loop, os::Fd pidfd, std::weak_ptr<PublisherEnd> of_end) : loop(of_loop), fd(std::move(pidfd)), end(std::move(of_end)) {}
+  void stop() noexcept { loop.unwatch(fd, watch); }
+  void on_event(const os::Poller::Event&) override {
+    if (const auto alive = end.lock()) alive->ended();
+  }
+
+  IoLoop& loop;
+  os::Fd fd;
+  std::weak_ptr<PublisherEnd> end;
+  IoLoop::WatchId watch = 0;
+};
+
+PublisherEnd::PublisherEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os::Fd socket, wire::ConnectPublisher introduction,
+                           bool publisher_is_reliable)
+    : publisher_(std::move(publisher)),
+      loop_(loop),
+      introduction_(std::move(introduction)),
+      holds_back_(publisher_is_reliable && introduction_.quality.reliable && introduction_.quality.depth == 0),
+      channel_(std::move(socket)) {}
+
+PublisherEnd::~PublisherEnd() = default;
+
+void PublisherEnd::start() {
+  watch_ = loop_.watch(channel_.socket(), weak_from_this());
+  channel_.when_blocked([this](bool blocked) { loop_.want_writable(channel_.socket(), watch_, blocked); });
+}
+
+void PublisherEnd::stop() {
+  loop_.unwatch(channel_.socket(), watch_);
+  if (process_) process_->stop();
+  process_.reset();
+}
+
+void PublisherEnd::ended() {
+  stop();
+  if (const auto publisher = publisher_.lock()) publisher->forget(shared_from_this());
+}
+
+void PublisherEnd::on_event(const os::Poller::Event& event) {
+  const auto self = shared_from_this();
+  try {
+    if (event.writable) channel_.flush();
+    while (auto input = channel_.receive()) {
+      if (stage_ != Stage::deaf) handle(*input);
+    }
+    if (channel_.state() == Channel::State::closed) ended();
+  } catch (const std::exception& violation) {
+    // Its claims still count, so the socket stays open until the peer lets go of it (F2); it just is not served any more.
+    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + violation.what());
+    const bool listed = stage_ == Stage::serving;
+    stage_ = Stage::deaf;
+    channel_.send(wire::ErrorText{0, violation.what()});
+    const auto publisher = publisher_.lock();
+    if (listed && publisher) {
+      publisher->unsubscribed(*this);
+    } else {
+      ended();
+    }
+  }
+}
+
+void PublisherEnd::handle(Channel::Input& input) {
+  const auto publisher = publisher_.lock();
+  if (!publisher) return;
+  if (const auto* doorbell = std::get_if<wire::Doorbell>(&input.message)) {
+    on_doorbell(*doorbell, input);
+  } else if (const auto* attach = std::get_if<wire::Attach>(&input.message)) {
+    on_attach(*attach, input);
+  } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
+    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' ended the connection: " + error->text);
+  } else if (stage_ != Stage::serving) {
+    throw Violation(std::string(wire::name_of(input.message)) + " came before Attach");
+  } else if (const auto* mapped_chunk = std::get_if<wire::ChunkMapped>(&input.message)) {
+    publisher->chunk_mapped(*this, mapped_chunk->id);
+  } else if (const auto* unmapped_chunk = std::get_if<wire::ChunkUnmapped>(&input.message)) {
+    publisher->chunk_unmapped(*this, unmapped_chunk->id);
+  } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
+    publisher->unsubscribed(*this);
+  } else {
+    throw Violation(std::string(wire::name_of(input.message)) + " is not for a publisher");
+  }
+}
+
+void PublisherEnd::on_doorbell(const wire::Doorbell& message, Channel::Input& input) {
+  if (stage_ != Stage::waits_for_doorbell) throw Violation("Doorbell came twice");
+  require_same_user(input.credentials);
+  if (message.offset % alignof(shm::BellWord) != 0 || message.offset > message.size || message.size - message.offset < sizeof(shm::BellWord)) {
+    throw Violation("the doorbell's word does not lie in its page");
+  }
+  if (!os::is_eventfd(input.descriptors[1])) throw Violation("the doorbell is not an eventfd");
+  Attached page = attach_mapping(input.descriptors[0], message.size);
+  if (page.violation) throw Violation("the doorbell's page: " + page.why);
+  if (!page.mapping) throw Violation("the doorbell's page cannot be mapped: " + page.why);
+  bell_mapping_ = std::move(page.mapping);
+  bell_fd_ = std::move(input.descriptors[1]);
+  ringer_.emplace(*std::launder(reinterpret_cast<const shm::BellWord*>(bell_mapping_->data() + message.offset)));
+  // The kernel's word on who sent this, in this process's own PID namespace.
+  if (os::Fd pidfd = os::open_pidfd(input.credentials->pid)) {
+    process_ = std::make_shared<ProcessWatch>(loop_, std::move(pidfd), weak_from_this());
+    process_->watch = loop_.watch(process_->fd, process_);
+  }
+  stage_ = Stage::waits_for_attach;
+  channel_.send(wire::DoorbellTaken{});
+}
+
+void PublisherEnd::on_attach(const wire::Attach& message, Channel::Input& input) {
+  if (stage_ != Stage::waits_for_attach) throw Violation("Attach came at the wrong time");
+  if (message.size < sizeof(shm::AckPage)) throw Violation("the ack page is too small");
+  Attached page = attach_mapping(input.descriptors[0], message.size);
+  if (!page.mapping) throw Violation("the ack page: " + page.why);
+  ack_mapping_ = std::move(page.mapping);
+  const auto& ack = *std::launder(reinterpret_cast<const shm::AckPage*>(ack_mapping_->data()));
+  if (!shm::is_understood(ack)) throw Violation("the ack page has another layout version");
+  reader_.emplace(ack);
+  stage_ = Stage::serving;
+  SINEW_POINT("publisher.attaching");
+  if (const auto publisher = publisher_.lock()) publisher->start_serving(shared_from_this());
+}
+
+std::uint64_t PublisherEnd::decided(std::uint64_t head) const noexcept {
+  if (left_) return head;
+  const std::uint64_t cursor = std::max(start_ - 1, std::min(reader_->cursor(), head));
+  const std::uint64_t depth = introduction_.quality.depth == 0 ? shm::ring_capacity : introduction_.quality.depth;
+  if (holds_back_) return cursor;
+  return std::max(cursor, head > depth ? head - depth : 0);
+}
+
+void PublisherEnd::ring_if_asleep() noexcept {
+  if (!left_ && ringer_->must_ring()) os::ring(bell_fd_.get());
+}
+
+// --- chunks ------------------------------------------------------------------------------------------------------------------------
+
+void PublisherEnd::announce(const Chunk& chunk) {
+  if (left_ || chunk.id <= last_announced_) return;
+  last_announced_ = chunk.id;
+  waiting_.push_back({chunk, chunk.memfd ? chunk.memfd->duplicate() : os::Fd()});
+  send_waiting();
+}
+
+// One descriptor in flight per pair: a stopped subscriber must not use up what the user's processes may have in flight together (S6).
+void PublisherEnd::send_waiting() {
+  while (in_flight_ == 0 && !waiting_.empty()) {
+    const Waiting& next = waiting_.front();
+    if (next.memfd) {
+      const int fd = next.memfd.get();
+      channel_.send(wire::Chunk{next.chunk.id, next.chunk.address, next.chunk.size}, {&fd, 1});
+      in_flight_ = next.chunk.id;
+    } else {
+      channel_.send(wire::ChunkWithdrawn{next.chunk.id});
+      withdrawn_.push_back(next.chunk.id);
+    }
+    waiting_.pop_front();
+  }
+}
+
+bool PublisherEnd::withdraw(std::uint64_t chunk) {
+  if (chunk > last_announced_) {
+    announce({chunk, 0, 0, nullptr});
+    return false;
+  }
+  for (Waiting& waiting : waiting_) {
+    if (waiting.chunk.id != chunk) continue;
+    waiting.memfd.reset();
+    return false;
+  }
+  channel_.send(wire::ChunkWithdrawn{chunk});
+  withdrawn_.push_back(chunk);
+  return true;
+}
+
+void PublisherEnd::mapped(std::uint64_t chunk) {
+  if (chunk != in_flight_ || chunk == 0) throw Violation("ChunkMapped answers no announcement");
+  in_flight_ = 0;
+  send_waiting();
+}
+
+void PublisherEnd::unmapped(std::uint64_t chunk) {
+  if (std::erase(withdrawn_, chunk) == 0) throw Violation("ChunkUnmapped answers no withdrawal");
+}
+
+}  // namespace sinew::session

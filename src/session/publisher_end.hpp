@@ -1,0 +1,95 @@
+// The publisher's end of a pair: one reader, what it was told, and what its pages say.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/fd.hpp"
+#include "session/channel.hpp"
+#include "session/io_loop.hpp"
+#include "session/mappings.hpp"
+#include "shm/bell.hpp"
+#include "shm/ring.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+class Publisher;
+
+/// Handshake (spec/wire.md): Doorbell in, DoorbellTaken out, Attach in, listed, Ring out, Chunks out one at a time.
+/// on_event() runs on the loop's thread; the rest, but for stop(), under the publisher's mutex.
+class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_from_this<PublisherEnd> {
+ public:
+  struct Chunk {
+    std::uint64_t id = 0, address = 0, size = 0;
+    const os::Fd* memfd = nullptr;  ///< null: the chunk is gone, only its id matters
+  };
+
+  PublisherEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os::Fd socket, wire::ConnectPublisher introduction, bool publisher_is_reliable);
+  ~PublisherEnd();
+
+  /// Watches the socket. REQUIRES: the publisher knows this end. On the loop's thread.
+  void start();
+  /// Closes the socket. On the loop's thread.
+  void stop();
+
+  Channel& channel() noexcept { return channel_; }
+  const std::string& peer() const noexcept { return introduction_.peer; }
+  bool holds_back() const noexcept { return holds_back_ && !left_; }
+  void set_start(std::uint64_t sequence) noexcept { start_ = sequence; }
+  /// The newest sequence up to `head` that this reader will not claim any more, or may not insist on.
+  std::uint64_t decided(std::uint64_t head) const noexcept;
+  void gather_claims(std::vector<std::uint64_t>& into) const { reader_->gather_claims(into); }
+  void ring_if_asleep() noexcept;
+
+  /// Queues an announcement, unless this reader had it already.
+  void announce(const Chunk& chunk);
+  /// True when the reader has, or may get, the chunk mapped: it will answer, or vanish.
+  bool withdraw(std::uint64_t chunk);
+  /// The reader answered the announcement in flight. Throws Violation when there is none of this id.
+  void mapped(std::uint64_t chunk);
+  /// The reader answered a withdrawal. Throws Violation when none was unanswered.
+  void unmapped(std::uint64_t chunk);
+  bool knows_all() const noexcept { return left_ || (in_flight_ == 0 && waiting_.empty()); }
+  void leave() noexcept { left_ = true; }
+
+ private:
+  struct Waiting {
+    Chunk chunk;
+    os::Fd memfd;
+  };
+  struct ProcessWatch;
+
+  void on_event(const os::Poller::Event& event) override;
+  void handle(Channel::Input& input);
+  void on_doorbell(const wire::Doorbell& message, Channel::Input& input);
+  void on_attach(const wire::Attach& message, Channel::Input& input);
+  void send_waiting();
+  void ended();
+
+  const std::weak_ptr<Publisher> publisher_;
+  IoLoop& loop_;
+  const wire::ConnectPublisher introduction_;
+  const bool holds_back_;
+  Channel channel_;
+  IoLoop::WatchId watch_ = 0;
+  enum class Stage { waits_for_doorbell, waits_for_attach, serving, deaf } stage_ = Stage::waits_for_doorbell;
+
+  os::Fd bell_fd_;
+  SharedMapping bell_mapping_, ack_mapping_;
+  std::optional<shm::Ringer> ringer_;
+  std::optional<shm::Reader> reader_;
+  std::shared_ptr<ProcessWatch> process_;
+
+  // under the publisher's mutex:
+  std::uint64_t start_ = 1;
+  bool left_ = false;
+  std::uint64_t last_announced_ = 0;
+  std::uint64_t in_flight_ = 0;
+  std::deque<Waiting> waiting_;
+  std::vector<std::uint64_t> withdrawn_;
+};
+
+}  // namespace sinew::session

@@ -1,0 +1,278 @@
+#include "session/subscriber_end.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "os/event.hpp"
+#include "session/execution_thread.hpp"
+#include "session/fork.hpp"
+#include "session/node_session.hpp"
+#include "session/subscription.hpp"
+#include "session/trust.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::size_t max_chunks = 4096;
+
+std::size_t ack_file_size() {
+  const std::size_t page = os::page_size();
+  return (sizeof(shm::AckPage) + page - 1) / page * page;
+}
+
+}  // namespace
+
+bool ChunkTable::contains(const void* address, std::size_t size) const noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  auto next = std::upper_bound(entries.begin(), entries.end(), at, [](std::uintptr_t value, const Entry& entry) { return value < entry.address; });
+  if (next == entries.begin()) return false;
+  const Entry& entry = *std::prev(next);
+  const std::uintptr_t offset = at - entry.address;
+  return offset <= entry.size && size <= entry.size - offset;
+}
+
+void Arrival::release() const noexcept { end->release(slot); }
+
+SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
+                             wire::ConnectSubscriber introduction)
+    : subscription_(std::move(subscription)),
+      session_(std::move(session)),
+      introduction_(std::move(introduction)),
+      channel_(std::move(socket)),
+      ack_fd_(os::create_memfd("sinew-ack", ack_file_size())),
+      chunks_(std::make_shared<const ChunkTable>()) {
+  auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ack_fd_, ack_file_size(), os::Access::read_write));
+  os::seal_for_readers(ack_fd_);
+  offer_mapping(ack_fd_, mapping);
+  ack_ = std::launder(reinterpret_cast<shm::AckPage*>(mapping->data()));
+  shm::initialise(*ack_);
+  ack_mapping_ = std::move(mapping);
+}
+
+SubscriberEnd::~SubscriberEnd() {
+  end_connection();
+  seen_chunks_.reset();
+  chunks_.reset();
+  session_->release_window(introduction_.window);
+}
+
+void SubscriberEnd::end_connection() {
+  if (watch_ != 0) session_->loop().unwatch(channel_.socket(), watch_);
+}
+
+void SubscriberEnd::start(const Doorbell& doorbell) {
+  watch_ = session_->loop().watch(channel_.socket(), weak_from_this());
+  channel_.when_blocked([this](bool blocked) { session_->loop().want_writable(channel_.socket(), watch_, blocked); });
+  const int descriptors[] = {doorbell.page().get(), doorbell.eventfd().get()};
+  channel_.send(wire::Doorbell{static_cast<std::uint32_t>(doorbell.page_size()), 0}, descriptors);
+}
+
+// --- control -----------------------------------------------------------------------------------------------------------------------
+
+void SubscriberEnd::on_event(const os::Poller::Event& event) {
+  const auto self = shared_from_this();
+  bool over = false;
+  try {
+    if (event.writable) channel_.flush();
+    while (auto input = channel_.receive()) handle(*input);
+    over = channel_.state() == Channel::State::closed;
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
+    channel_.send(wire::ErrorText{0, error.what()});
+    over = true;
+  }
+  if (!over) return;
+  end_connection();
+  hung_up_.store(true, std::memory_order_release);
+  if (const auto subscription = subscription_.lock()) subscription->wake();  // to drain what was published before the end
+}
+
+void SubscriberEnd::handle(Channel::Input& input) {
+  if (!authenticated_) {
+    require_same_user(input.credentials);
+    authenticated_ = true;
+  }
+  if (std::holds_alternative<wire::DoorbellTaken>(input.message)) {
+    const int fd = ack_fd_.get();
+    channel_.send(wire::Attach{static_cast<std::uint32_t>(ack_file_size())}, {&fd, 1});
+  } else if (const auto* ring = std::get_if<wire::Ring>(&input.message)) {
+    on_ring(*ring, input.descriptors[0]);
+  } else if (const auto* chunk = std::get_if<wire::Chunk>(&input.message)) {
+    on_chunk(*chunk, input.descriptors[0]);
+  } else if (const auto* withdrawn = std::get_if<wire::ChunkWithdrawn>(&input.message)) {
+    on_withdrawn(*withdrawn);
+  } else if (std::holds_alternative<wire::Space>(input.message)) {
+    if (serving_.load(std::memory_order_relaxed)) throw Violation("Space came after Ring");
+    if (!os::is_eventfd(input.descriptors[0])) throw Violation("Space carries no eventfd");
+    space_ = std::move(input.descriptors[0]);
+  } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
+    throw Violation("the publisher says: " + error->text);
+  } else {
+    throw Violation(std::string(wire::name_of(input.message)) + " is not for a subscriber");
+  }
+}
+
+void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
+  if (ring_) throw Violation("Ring came twice");
+  if (message.size < sizeof(shm::RingLayout)) throw Violation("the ring is too small");
+  if (message.start == 0) throw Violation("sequences start at 1");
+  Attached attached = attach_mapping(memfd, message.size);
+  if (!attached.mapping) throw Violation("the ring: " + attached.why);
+  ring_mapping_ = std::move(attached.mapping);
+  ring_ = std::launder(reinterpret_cast<const shm::RingLayout*>(ring_mapping_->data()));
+  if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version");
+  claims_.emplace(*ack_, *ring_);
+  claims_->advance_cursor(message.start - 1);
+  ack_fd_.reset();
+  serving_.store(true, std::memory_order_release);
+  if (const auto subscription = subscription_.lock()) subscription->wake();
+}
+
+void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
+  const wire::Window& window = introduction_.window;
+  if (message.id <= newest_chunk_.load(std::memory_order_relaxed)) throw Violation("chunk ids must ascend");
+  if (message.size == 0 || message.address < window.base || message.size > window.size || message.address - window.base > window.size - message.size ||
+      message.address % os::page_size() != 0) {
+    throw Violation("a chunk does not lie in its publisher's window");
+  }
+  const auto before = chunks();
+  if (before->entries.size() >= max_chunks || chunk_bytes_ + message.size > window.size) throw Violation("too many chunks");
+  Attached attached = attach_mapping(memfd, message.size, message.address);
+  if (attached.violation) throw Violation("a chunk: " + attached.why);
+  if (!attached.mapping) throw Violation("the publisher's memory cannot be mapped in this process at its address: " + attached.why);
+  SINEW_POINT("subscriber.chunk_mapped");
+  auto after = std::make_shared<ChunkTable>(*before);
+  after->entries.push_back({message.id, message.address, message.size, answered_when_unmapped(std::move(attached.mapping), message.id)});
+  std::sort(after->entries.begin(), after->entries.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  chunk_bytes_ += message.size;
+  {
+    const std::lock_guard lock(chunks_mutex_);
+    chunks_ = std::move(after);
+  }
+  chunks_version_.fetch_add(1, std::memory_order_release);
+  newest_chunk_.store(message.id, std::memory_order_release);
+  channel_.send(wire::ChunkMapped{message.id});
+  if (const auto subscription = subscription_.lock()) subscription->wake();
+}
+
+// The publisher uses the addresses again only after this answer, so it is sent when the last table that held the mapping is gone, on whatever thread (F3).
+SharedMapping SubscriberEnd::answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk) {
+  const os::Mapping* const plain = mapping.get();
+  return {plain, [mapping = std::move(mapping), end = weak_from_this(), chunk](const os::Mapping*) mutable {
+            mapping.reset();
+            if (const auto alive = end.lock()) alive->channel_.send(wire::ChunkUnmapped{chunk});
+          }};
+}
+
+void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
+  const auto before = chunks();
+  auto after = std::make_shared<ChunkTable>(*before);
+  const auto found = std::find_if(after->entries.begin(), after->entries.end(), [&](const auto& entry) { return entry.id == message.id; });
+  if (found == after->entries.end()) {
+    channel_.send(wire::ChunkUnmapped{message.id});
+  } else {
+    chunk_bytes_ -= found->size;
+    after->entries.erase(found);
+    const std::lock_guard lock(chunks_mutex_);
+    chunks_ = std::move(after);
+    chunks_version_.fetch_add(1, std::memory_order_release);
+  }
+  if (message.id > newest_chunk_.load(std::memory_order_relaxed)) newest_chunk_.store(message.id, std::memory_order_release);
+  if (const auto subscription = subscription_.lock()) subscription->wake();  // a frame may have waited for this id; and the data path lets go of its table
+}
+
+std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
+  const std::lock_guard lock(chunks_mutex_);
+  return chunks_;
+}
+
+// --- data --------------------------------------------------------------------------------------------------------------------------
+
+bool SubscriberEnd::has_news() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return false;
+  if (claims_->head() == claims_->cursor()) return false;
+  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
+}
+
+bool SubscriberEnd::finished() const noexcept { return hung_up_.load(std::memory_order_acquire) && !has_news(); }
+
+std::uint64_t SubscriberEnd::untaken() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return 0;
+  const std::uint64_t head = claims_->head(), cursor = claims_->cursor();
+  return head > cursor ? head - cursor : 0;
+}
+
+void SubscriberEnd::lost(std::uint64_t count) noexcept {
+  missed_ += count;
+  ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+}
+
+void SubscriberEnd::refresh_chunks() {
+  const std::uint64_t version = chunks_version_.load(std::memory_order_acquire);
+  if (version == seen_version_) return;
+  seen_chunks_ = chunks();
+  seen_version_ = version;
+}
+
+std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
+  refresh_chunks();
+  while (has_news()) {
+    const std::uint64_t head = claims_->head();
+    const std::uint64_t cursor = claims_->cursor();
+    if (head < cursor) return std::nullopt;  // a publisher's head never goes back; this one's memory is wrong
+    const std::uint64_t reach = depth == 0 ? shm::ring_capacity : depth;
+    std::uint64_t next = cursor + 1;
+    if (head - cursor > reach) {
+      next = head - reach + 1;
+      lost(next - cursor - 1);
+    }
+    shm::Claims::Claim claim = claims_->claim_frame(next);
+    const bool must_copy = claim.outcome == shm::Claims::Outcome::exhausted;
+    if (must_copy) claim = claims_->claim_frame(next, true);
+    if (claim.outcome == shm::Claims::Outcome::claimed && claim.frame.newest_chunk > newest_chunk_.load(std::memory_order_acquire)) {
+      // Announced on the socket, published in the ring: the ring was faster (S7). The loop wakes us when the chunk is mapped.
+      claims_->release(claim.slot);
+      if (next > cursor + 1) claims_->advance_cursor(next - 1);
+      if (hung_up_.load(std::memory_order_acquire)) {  // it never will be
+        claims_->advance_cursor(head);
+        lost(head - next + 1);
+        return std::nullopt;
+      }
+      stalled_for_.store(claim.frame.newest_chunk, std::memory_order_relaxed);
+      continue;
+    }
+    SINEW_POINT("subscriber.claimed");
+    claims_->advance_cursor(next);
+    tell_blocked_publisher(head);
+    if (claim.outcome != shm::Claims::Outcome::claimed) {
+      lost(1);
+      continue;
+    }
+    refresh_chunks();
+    ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    held_.fetch_add(1, std::memory_order_relaxed);
+    return Arrival{shared_from_this(), seen_chunks_.get(), claim.frame, claim.slot, must_copy, std::exchange(missed_, 0)};
+  }
+  return std::nullopt;
+}
+
+// Dekker with Publisher::wait_for_space(). Rings when half of the ring is free, so that the publisher goes on in bursts, not frame by frame.
+void SubscriberEnd::tell_blocked_publisher(std::uint64_t head) noexcept {
+  if (!space_ || head - claims_->cursor() > shm::ring_capacity / 2) return;
+  const std::uint64_t epoch = ring_->header.blocked.load(std::memory_order_seq_cst);
+  if (epoch % 2 == 0 || epoch == rung_epoch_) return;
+  rung_epoch_ = epoch;
+  os::ring(space_.get());
+}
+
+void SubscriberEnd::release(std::uint32_t slot) noexcept {
+  if (forked()) return;
+  claims_->release(slot);
+  held_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void SubscriberEnd::unsubscribe() { channel_.send(wire::Unsubscribe{}); }
+
+}  // namespace sinew::session

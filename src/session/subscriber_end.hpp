@@ -1,0 +1,125 @@
+// The subscriber's end of a pair: one publisher, its ring and chunks as mapped here, and the claims on its frames.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/fd.hpp"
+#include "session/channel.hpp"
+#include "session/io_loop.hpp"
+#include "session/mappings.hpp"
+#include "shm/ring.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+class Doorbell;
+class NodeSession;
+class SubscriberEnd;
+class Subscription;
+
+/// The chunks of a publisher that are mapped here. Immutable: a change makes a new table, so that a reader keeps what it looks at.
+struct ChunkTable {
+  struct Entry {
+    std::uint64_t id = 0;
+    std::uintptr_t address = 0;
+    std::size_t size = 0;
+    SharedMapping mapping;
+  };
+  std::vector<Entry> entries;  // by address
+
+  /// True when the whole range lies in one chunk.
+  bool contains(const void* address, std::size_t size) const noexcept;
+};
+
+/// A claimed frame. Whoever owns it calls release(), once, from any thread.
+struct Arrival {
+  std::shared_ptr<SubscriberEnd> end;
+  const ChunkTable* chunks = nullptr;  ///< valid until the next take() of this end
+  shm::Frame frame;
+  std::uint32_t slot = 0;
+  bool must_copy = false;    ///< the claim is the reserved one: copy the message and release the claim before taking the next
+  std::uint64_t missed = 0;  ///< frames of this publisher lost since the one before
+
+  const void* root() const noexcept { return reinterpret_cast<const void*>(frame.root); }
+  void release() const noexcept;
+};
+
+/// Lives as long as the subscription serves it or a handle holds one of its frames; the socket closes, and the window is reported unmapped, with the last of them (F2).
+class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_from_this<SubscriberEnd> {
+ public:
+  SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket, wire::ConnectSubscriber introduction);
+  ~SubscriberEnd();
+
+  /// Watches the socket and starts the handshake. On the loop's thread.
+  void start(const Doorbell& doorbell);
+
+  const std::string& peer() const noexcept { return introduction_.peer; }
+
+  // --- the data path: one thread at a time, the subscription's ---
+  /// True when take() would find something to do. Wait-free; may be called while another thread is in take().
+  bool has_news() const noexcept;
+  /// Claims the next frame, or nothing when there is none, or its chunk is not mapped yet. `depth` 0: keep all.
+  std::optional<Arrival> take(std::uint32_t depth);
+  /// The publisher is gone and everything it published has been decided about.
+  bool finished() const noexcept;
+
+  // --- any thread ---
+  void release(std::uint32_t slot) noexcept;
+  /// Nothing is claimed any more; what handles hold stays.
+  void unsubscribe();
+  std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
+  std::uint64_t missed() const noexcept { return ack_->missed.load(std::memory_order_relaxed); }
+  bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
+  /// Published, but not decided about by this reader.
+  std::uint64_t untaken() const noexcept;
+
+ private:
+  void on_event(const os::Poller::Event& event) override;
+  void handle(Channel::Input& input);
+  void on_ring(const wire::Ring& message, const os::Fd& memfd);
+  void on_chunk(const wire::Chunk& message, const os::Fd& memfd);
+  void on_withdrawn(const wire::ChunkWithdrawn& message);
+  void end_connection();
+  void tell_blocked_publisher(std::uint64_t head) noexcept;
+  void lost(std::uint64_t count) noexcept;
+  std::shared_ptr<const ChunkTable> chunks() const;
+  SharedMapping answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk);
+  void refresh_chunks();
+
+  const std::weak_ptr<Subscription> subscription_;
+  const std::shared_ptr<NodeSession> session_;
+  const wire::ConnectSubscriber introduction_;
+  Channel channel_;
+  IoLoop::WatchId watch_ = 0;
+  bool authenticated_ = false;
+  os::Fd ack_fd_;
+  SharedMapping ack_mapping_, ring_mapping_;
+  shm::AckPage* ack_ = nullptr;
+  const shm::RingLayout* ring_ = nullptr;
+  os::Fd space_;
+
+  std::atomic<bool> serving_{false};   // set last, when the ring is mapped and the cursor stands
+  std::atomic<bool> hung_up_{false};
+  std::atomic<std::uint64_t> newest_chunk_{0};
+  std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for
+  std::atomic<std::uint64_t> held_{0};
+  mutable std::mutex chunks_mutex_;
+  std::shared_ptr<const ChunkTable> chunks_;  // guarded by chunks_mutex_
+  std::uint64_t chunk_bytes_ = 0;             // the loop's
+
+  // the data path's own:
+  std::optional<shm::Claims> claims_;
+  std::uint64_t missed_ = 0;
+  std::uint64_t rung_epoch_ = 0;
+  std::shared_ptr<const ChunkTable> seen_chunks_;
+  std::uint64_t seen_version_ = 0;
+  std::atomic<std::uint64_t> chunks_version_{1};
+};
+
+}  // namespace sinew::session

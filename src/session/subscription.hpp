@@ -1,0 +1,81 @@
+// A subscriber without its message type: the publishers it is connected to, taken from in turn.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "session/subscriber_end.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+class ExecutionThread;
+
+/// What happens with a claimed frame. Called on the execution thread, one at a time.
+class Receiver {
+ public:
+  virtual void on_arrival(Arrival arrival) = 0;
+
+ protected:
+  ~Receiver() = default;
+};
+
+/// Thread-safe.
+class Subscription : public std::enable_shared_from_this<Subscription> {
+ public:
+  /// With a thread, `receiver` is called on it for every frame; without, frames wait for take().
+  Subscription(std::uint64_t id, wire::Quality quality, std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
+  ~Subscription();
+
+  std::uint64_t id() const noexcept { return id_; }
+  Doorbell& doorbell() noexcept;
+
+  /// On the loop's thread.
+  void add(std::shared_ptr<SubscriberEnd> end);
+  /// The execution thread shall look at this subscription again.
+  void wake() noexcept;
+
+  /// Wait-free. On the execution thread.
+  bool has_news() const noexcept;
+  /// Hands at most a few frames to the receiver; true when there may be more. On the execution thread.
+  bool run_some();
+  /// The next frame, of whatever publisher. REQUIRES: no thread was given.
+  std::optional<Arrival> take();
+
+  /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
+  void close();
+
+  struct Counters {
+    std::uint64_t missed = 0, publishers = 0, held = 0;
+  };
+  Counters counters() const;
+
+ private:
+  std::optional<Arrival> take_next();
+  void refresh();
+
+  const std::uint64_t id_;
+  const wire::Quality quality_;
+  const std::shared_ptr<ExecutionThread> thread_;
+  const std::unique_ptr<Doorbell> silent_;  // without a thread: a bell that says awake, so nobody rings it
+  Receiver* const receiver_;
+
+  std::mutex taking_;  // one taker at a time, and the callback; taken before mutex_
+  std::atomic<std::thread::id> running_{};  // the thread that is inside the receiver
+  std::vector<std::shared_ptr<SubscriberEnd>> seen_;  // guarded by taking_
+  std::uint64_t seen_version_ = 0;
+  std::size_t turn_ = 0;
+
+  mutable std::mutex mutex_;
+  std::vector<std::shared_ptr<SubscriberEnd>> ends_;  // guarded by mutex_
+  std::uint64_t missed_before_ = 0;                   // of ends that are gone; guarded by mutex_
+  std::atomic<std::uint64_t> version_{0};             // counts changes of ends_
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace sinew::session

@@ -1,0 +1,14 @@
+// Who may exchange memory with this process: processes of the same user.
+#pragma once
+
+#include <optional>
+
+#include "os/socket.hpp"
+
+namespace sinew::session {
+
+/// Confirms the manager's verdict with what the kernel says of the sender of a pair's first message (F8): SO_PEERCRED on a pair would name
+/// the manager. Throws Violation when the sender is another user, or one that this user namespace has no number for.
+void require_same_user(const std::optional<os::Credentials>& credentials);
+
+}  // namespace sinew::session
