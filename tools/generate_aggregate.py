@@ -10,8 +10,7 @@ MOST = 128  # members of one structure; more costs every translation unit parse 
 
 HEAD = """\
 // Made by tools/generate_aggregate.py. Change the script, not this file.
-//
-// Structured bindings have no packs before C++26, so each number of members has its own text here.
+// Long because: structured bindings have no packs before C++26, so each number of members has its own text here.
 #pragma once
 // clang-format off
 

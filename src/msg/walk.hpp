@@ -34,7 +34,8 @@ class Memory {
 
 // --- validation at receipt (S16) ---------------------------------------------------------------------------------------------------
 /// Checks that every byte that reading `root` as `type` can reach lies in `region`, is aligned, that sizes and capacities agree, and that bool and optional
-/// flags are 0 or 1. Reads nothing before it has checked it. At most `budget` containers are looked at. Returns what is wrong, as "field 'a.b[3].c': sentence", or nothing.
+/// flags are 0 or 1. Reads nothing before it has checked it. A container costs 1 of `budget`, and so do 64 bytes of elements that are not flat;
+/// a message that costs more is refused. Returns what is wrong, as "field 'a.b[3].c': sentence", or nothing.
 std::optional<std::string> complaint_about(const Type& type, const void* root, const Region& region, std::uint64_t budget = 4'000'000);
 
 // --- copying --------------------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 // Made by tools/generate_aggregate.py. Change the script, not this file.
-//
-// Structured bindings have no packs before C++26, so each number of members has its own text here.
+// Long because: structured bindings have no packs before C++26, so each number of members has its own text here.
 #pragma once
 // clang-format off
 

@@ -109,7 +109,7 @@ inline constexpr auto signature_of = make_text<SignatureOf<T>>();
 
 template <class T>
 consteval Message make_message() {
-  if constexpr (Verdict<T>::accept()) {
+  if constexpr (trouble_with<T>() == Trouble::none) {
     static_assert(depth_of(type_of<T>) <= max_depth,
                   "sinew: structures and containers of a message are nested at most 64 deep. Flatten it.");
     static_assert(signature_of<T>.view().size() <= max_signature,
@@ -128,7 +128,9 @@ inline constexpr Message message = make_message<T>();
 
 template <class T>
 const Message& message_of() noexcept {
-  return message<std::remove_cv_t<T>>;
+  using Plain = std::remove_cv_t<T>;
+  if constexpr (trouble_with<Plain>() != Trouble::none) refuse<Plain>();
+  return message<Plain>;
 }
 
 }  // namespace sinew::msg

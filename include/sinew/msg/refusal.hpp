@@ -232,21 +232,18 @@ struct Refuse {
       "sinew: this kind of type cannot be in a message (volatile, void, a function, or an array without a size). Use plain values.");
 };
 
-/// Instantiates Refuse for the innermost type in T that has a trouble.
+/// Instantiates Refuse for the innermost type in T that has a trouble. Never called: Clang takes no constant out of a function in which an assertion failed.
 template <class T, class... Owners>
-struct Verdict {
-  static consteval bool accept() {
-    constexpr Trouble trouble = trouble_with<T, Owners...>();
-    if constexpr (trouble == Trouble::none) {
-      return true;
-    } else if constexpr ((std::is_same_v<T, Owners> || ...) || own_trouble<T>() != Trouble::none) {
-      return sizeof(Refuse<trouble, T, Owners...>) == 0;
-    } else if constexpr (Container<T>::known) {
-      return Verdict<std::remove_const_t<typename Container<T>::Element>, T, Owners...>::accept();
-    } else {
-      return Verdict<typename MembersOf<T>::template Type<first_bad_member<T, Owners...>()>, T, Owners...>::accept();
-    }
+void refuse() {
+  if constexpr ((std::is_same_v<T, Owners> || ...)) {
+    static_cast<void>(Refuse<Trouble::recursive, T, Owners...>{});
+  } else if constexpr (constexpr Trouble own = own_trouble<T>(); own != Trouble::none) {
+    static_cast<void>(Refuse<own, T, Owners...>{});
+  } else if constexpr (Container<T>::known) {
+    refuse<std::remove_const_t<typename Container<T>::Element>, T, Owners...>();
+  } else {
+    refuse<typename MembersOf<T>::template Type<first_bad_member<T, Owners...>()>, T, Owners...>();
   }
-};
+}
 
 }  // namespace sinew::msg

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "values.hpp"
+
+namespace sinew::msg::testing {
+namespace {
+
+const Type& whole_type = *message_of<Whole>().type;
+
+struct alignas(Whole) Room {
+  std::byte bytes[sizeof(Whole)];
+};
+
+TEST(Copy, has_the_value_of_the_source_and_shares_no_storage_with_it) {
+  const Whole source = example();
+  Arena arena;
+  Room room;
+  const Copied copied = copy_value(whole_type, &source, &room, arena);
+  ASSERT_TRUE(copied.complete);
+  auto* copy = reinterpret_cast<Whole*>(&room);
+  EXPECT_EQ(*copy, source);
+  arena.adopt(copy, sizeof *copy);
+  EXPECT_FALSE(complaint_about(whole_type, copy, arena));
+  std::uint64_t bytes = 0;
+  for (const auto& [address, size] : arena.blocks()) bytes += size;
+  EXPECT_EQ(copied.bytes, bytes);
+  std::destroy_at(copy);
+}
+
+TEST(Copy, trims_capacities_to_sizes) {
+  std::vector<int> source = {1, 2, 3};
+  source.reserve(100);
+  Arena arena;
+  alignas(std::vector<int>) std::byte room[sizeof(std::vector<int>)];
+  ASSERT_TRUE(copy_value(*message_of<std::vector<int>>().type, &source, room, arena).complete);
+  auto* copy = reinterpret_cast<std::vector<int>*>(room);
+  EXPECT_EQ(copy->capacity(), 3U);
+  EXPECT_EQ(*copy, source);
+  std::destroy_at(copy);
+}
+
+TEST(Copy, a_copied_value_grows_and_shrinks_as_any_other) {
+  const Whole source = example();
+  Arena arena;
+  Room room;
+  ASSERT_TRUE(copy_value(whole_type, &source, &room, arena).complete);
+  auto* copy = reinterpret_cast<Whole*>(&room);
+  copy->name += "!";
+  copy->bits.push_back(false);
+  copy->data.insert(copy->data.begin(), 100, 0);
+  copy->parts.pop_back();
+  copy->extra.reset();
+  EXPECT_EQ(copy->name, long_text + "!");
+  EXPECT_EQ(copy->bits.size(), 71U);
+  std::destroy_at(copy);
+}
+
+TEST(Copy, keeps_over_aligned_elements_aligned) {
+  struct alignas(128) Cell {
+    char c;
+  };
+  const Type cell{Kind::structure, true, false, sizeof(Cell), alignof(Cell), 0, nullptr, {}, {}, "Cell", nullptr, nullptr};
+  Type vector = *message_of<std::vector<int>>().type;
+  vector.element = &cell;
+  const std::vector<Cell> source(3);
+  Arena arena;
+  alignas(std::vector<Cell>) std::byte room[sizeof(std::vector<Cell>)];
+  ASSERT_TRUE(copy_value(vector, &source, room, arena).complete);
+  auto* copy = reinterpret_cast<std::vector<Cell>*>(room);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(copy->data()) % 128, 0U);
+  std::destroy_at(copy);
+}
+
+TEST(Copy, gives_everything_back_wherever_memory_is_refused) {
+  const Whole source = example();
+  std::size_t refusals = 0;
+  for (std::size_t allowed = 0;; ++allowed) {
+    Arena arena;
+    arena.allowed = allowed;
+    Room room;
+    const Copied copied = copy_value(whole_type, &source, &room, arena);
+    if (copied.complete) {
+      free_storage(whole_type, &room, arena);
+      EXPECT_EQ(arena.block_count(), 0U);
+      break;
+    }
+    EXPECT_EQ(copied.bytes, 0U);
+    EXPECT_EQ(arena.block_count(), 0U);
+    ++refusals;
+  }
+  EXPECT_GT(refusals, 10U);
+}
+
+TEST(Storage, lists_exactly_the_blocks_of_a_message) {
+  const Whole source = example();
+  Arena arena;
+  Room room;
+  ASSERT_TRUE(copy_value(whole_type, &source, &room, arena).complete);
+  std::vector<const void*> listed, wanted;
+  list_storage(whole_type, &room, listed);
+  for (const auto& [address, size] : arena.blocks()) wanted.push_back(address);
+  std::sort(listed.begin(), listed.end());
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(listed, wanted);
+  free_storage(whole_type, &room, arena);
+  EXPECT_EQ(arena.block_count(), 0U);
+}
+
+}  // namespace
+}  // namespace sinew::msg::testing

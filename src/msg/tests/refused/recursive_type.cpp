@@ -1,0 +1,8 @@
+// expects: a type that contains itself cannot be in a message
+#include <sinew/msg/reflect.hpp>
+namespace robot {
+struct Outer {
+  std::vector<Outer> children;
+};
+}  // namespace robot
+const sinew::msg::Message& message = sinew::msg::message_of<robot::Outer>();

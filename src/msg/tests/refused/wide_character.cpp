@@ -1,0 +1,8 @@
+// expects: this number type differs between machines
+#include <sinew/msg/reflect.hpp>
+namespace robot {
+struct Outer {
+  wchar_t letters[4];
+};
+}  // namespace robot
+const sinew::msg::Message& message = sinew::msg::message_of<robot::Outer>();

@@ -1,0 +1,113 @@
+// The memory and the message types that the tests of walking share.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <new>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "msg/walk.hpp"
+#include "sinew/msg/reflect.hpp"
+
+namespace sinew::msg::testing {
+
+struct Part {
+  std::string label;
+  std::vector<std::string> words;
+  std::optional<std::string> note;
+  bool flag = false;
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+struct Whole {
+  std::uint64_t id = 0;
+  std::string name;
+  std::vector<std::uint8_t> data;
+  std::vector<Part> parts;
+  std::array<std::vector<float>, 2> curves;
+  std::vector<bool> bits;
+  std::optional<Part> extra;
+  float matrix[3] = {};
+  bool ok = false;
+  std::vector<std::vector<std::string>> table;
+  friend bool operator==(const Whole&, const Whole&) = default;
+};
+
+inline const std::string long_text = "a text that is too long for the place inside a string";
+
+inline Whole example() {
+  Whole whole{.id = 7,
+              .name = long_text,
+              .data = {1, 2, 3},
+              .parts = {},
+              .curves = {},
+              .bits = {},
+              .extra = {},
+              .matrix = {1, 2, 3},
+              .ok = true,
+              .table = {}};
+  whole.parts = {Part{"short", {"one", long_text}, long_text, true}, Part{long_text, {}, std::nullopt, false}};
+  whole.curves[1] = {0.5F, 1.5F};
+  whole.bits = std::vector<bool>(70, true);
+  whole.extra = Part{"", {long_text}, "note", false};
+  whole.table = {{}, {long_text, "cell"}};
+  return whole;
+}
+
+/// A region made of exactly the blocks that were allocated from it, so that a sanitizer sees every byte read outside. Its blocks are operator new's, so that
+/// messages in it can be destroyed as ordinary objects, which adopted() ones must be before the arena goes.
+class Arena final : public Region, public Memory {
+ public:
+  std::size_t allowed = SIZE_MAX;  // allocations until one is refused
+  std::size_t freed = 0;
+
+  bool contains(const void* address, std::size_t size) const noexcept override {
+    const auto next = blocks_.upper_bound(address);
+    if (next == blocks_.begin()) return false;
+    const auto& [begin, length] = *std::prev(next);
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - static_cast<const std::byte*>(begin));
+    return offset <= length && size <= length - offset;
+  }
+  void* allocate(std::size_t size, std::size_t alignment) noexcept override {
+    if (allowed == 0) return nullptr;
+    --allowed;
+    void* block = alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t{alignment}) : ::operator new(size);
+    blocks_[block] = size;
+    return block;
+  }
+  void free(void* block) noexcept override {
+    ++freed;
+    blocks_.erase(block);
+    ::operator delete(block);
+  }
+  void adopt(const void* object, std::size_t size) { blocks_[object] = size; }
+  std::size_t block_count() const { return blocks_.size(); }
+  const std::map<const void*, std::size_t>& blocks() const { return blocks_; }
+
+ private:
+  std::map<const void*, std::size_t> blocks_;
+};
+
+/// A message that lies in an arena with all its storage, as one that was published.
+template <class T>
+class Published {
+ public:
+  explicit Published(T content) : value(std::move(content)) {
+    arena.adopt(&value, sizeof(T));
+    audit(type, &value, arena, arena);
+  }
+  Published(const Published&) = delete;
+  Published& operator=(const Published&) = delete;
+
+  std::string complaint(std::uint64_t budget = 4'000'000) const { return complaint_about(type, &value, arena, budget).value_or(""); }
+
+  const Type& type = *message_of<T>().type;
+  Arena arena;
+  T value;
+};
+
+}  // namespace sinew::msg::testing
