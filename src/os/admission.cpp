@@ -112,9 +112,10 @@ std::string own_group(const std::string& cgroups, const Generation* generation) 
 
 std::uint64_t room_in_hierarchy(const Hierarchy& hierarchy, const std::string& cgroups) {
   std::string group = own_group(cgroups, hierarchy.generation);
-  // In a container the mount point may stand for the process's group itself, and a group outside of it ("/..") cannot be seen.
-  if (hierarchy.shown != "/" && group.starts_with(hierarchy.shown)) group.erase(0, hierarchy.shown.size());
-  if (group == "/" || group.starts_with("/..")) group.clear();
+  // In a container the mount point may stand for the process's own group or one above it; a group outside of it ("/..") cannot be seen.
+  const std::string prefix = hierarchy.shown == "/" ? "" : hierarchy.shown;
+  const bool seen = group.starts_with(prefix + "/") && !group.starts_with("/..");
+  group = seen && group != "/" ? group.substr(prefix.size()) : "";
   std::uint64_t least = room_in_group(hierarchy.mount_point, *hierarchy.generation);
   for (; !group.empty() && group.front() == '/'; group.erase(group.rfind('/'))) {
     least = std::min(least, room_in_group(hierarchy.mount_point + group, *hierarchy.generation));

@@ -99,6 +99,17 @@ TEST_F(Admission, S4_in_a_container_the_mount_point_itself_is_the_group) {
   }
 }
 
+TEST_F(Admission, S4_in_a_container_groups_below_the_mount_point_count) {
+  mount("35 31 0:32 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  group("0::/docker/abc/inner\n");
+  second_generation("sys/fs/cgroup", std::to_string(1024 * mib), "0");
+  second_generation("sys/fs/cgroup/inner", std::to_string(256 * mib), "0");
+  second_generation("sys/fs/cgroup/def", std::to_string(16 * mib), "0");
+  EXPECT_EQ(available(), (256 - 16) * mib);
+  group("0::/docker/abcdef\n");  // another group, whose name only begins alike
+  EXPECT_EQ(available(), (1024 - 64) * mib);
+}
+
 TEST_F(Admission, S4_a_group_outside_of_the_namespace_falls_back_to_what_can_be_seen) {
   mount("40 30 0:35 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
   group("0::/../sibling\n");

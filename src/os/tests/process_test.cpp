@@ -57,7 +57,8 @@ TEST(StartDaemon, clears_the_signal_mask_and_what_the_user_ignores) {
   sigaddset(&terminate, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &terminate, &before);
   const auto old = ::signal(SIGHUP, SIG_IGN);
-  const auto words = written_by("grep -E 'SigBlk|SigIgn' /proc/$$/status >&3");
+  const auto words =
+      written_by("while read -r key value; do case $key in SigBlk:|SigIgn:) echo $key $value >&3; esac; done < /proc/$$/status");
   ::signal(SIGHUP, old);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ASSERT_EQ(words.size(), 4u);
