@@ -60,7 +60,8 @@ struct Window::Impl {
   Blocks blocks;
   std::vector<std::unique_ptr<Mapped>> chunks;  // null where one was dropped
   std::size_t mapped = 0;
-  Mapped* spare = nullptr;  // the one empty chunk that is kept, so that a loop of allocate and free does not map and unmap
+  std::size_t most_mapped = 0;  // ever
+  Mapped* spare = nullptr;      // the one empty chunk that is kept, so that a loop of allocate and free does not map and unmap
   std::map<std::uintptr_t, std::size_t> addresses;                             // ranges of the window that no reader maps
   std::map<std::uint64_t, std::pair<std::uintptr_t, std::size_t>> unreleased;  // by id of a dropped chunk: what readers may still map (F3)
   std::string refusal;
@@ -116,7 +117,8 @@ std::size_t Window::Impl::admit(std::size_t needed) {
            in_mib(limits.budget) + " are taken: raise its memory budget, or let publisher and subscribers keep fewer messages.");
     return 0;
   }
-  std::size_t wanted = std::max(needed, std::min(std::max(mapped, first_chunk), largest_step));
+  // Doubling what once was needed, not what is mapped now: else dropping chunks would make every new one small again.
+  std::size_t wanted = std::max(needed, std::min(std::max(most_mapped, first_chunk), largest_step));
   wanted = std::min(wanted, (limits.budget - mapped) / chunk_unit * chunk_unit);
   const std::uint64_t available = limits.available();
   if (available < wanted) wanted = needed;
@@ -198,6 +200,7 @@ void Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
   *place = std::move(made);
   Mapped& chunk = **place;
   mapped += bytes;
+  most_mapped = std::max(most_mapped, mapped);
   mark_units(chunk.chunk, static_cast<std::size_t>(place - chunks.begin()) + 1);
   newest.store(chunk.chunk.id, std::memory_order_release);  // sync: NEWEST (with Window::newest_chunk)
   if (observer != nullptr) observer->chunk_added(chunk.chunk);

@@ -1,0 +1,268 @@
+#include "shm/window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "os/fault.hpp"
+#include "shm/tests/notes.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::shm {
+namespace {
+
+TEST(Window, a_block_can_be_written_and_lies_in_the_window_until_its_chunk_goes) {
+  const auto window = new_window();
+  auto* block = static_cast<char*>(window->allocate(1000, 16));
+  ASSERT_NE(block, nullptr) << window->why_refused();
+  std::memset(block, 1, 1000);
+  EXPECT_TRUE(window->contains(block, 1000));
+  EXPECT_EQ(Window::owner_of(block), window.get());
+  EXPECT_GE(window->usage().mapped, 1000u);
+  EXPECT_EQ(window->usage().blocks, 1u);
+  window->free(block);
+  EXPECT_EQ(window->usage().in_use, 0u);
+}
+
+TEST(Window, contains_knows_the_ends_of_chunks) {
+  const auto window = new_window();
+  window->allocate(16, 16);
+  std::uintptr_t begin = 0;
+  std::size_t size = 0;
+  window->for_each_chunk([&](const Chunk& chunk) { begin = chunk.address, size = chunk.size; });
+  const auto contains = [&](std::uintptr_t address, std::size_t bytes) {
+    return window->contains(reinterpret_cast<void*>(address), bytes);
+  };
+  EXPECT_TRUE(contains(begin, size));
+  EXPECT_TRUE(contains(begin + size - 1, 1));
+  EXPECT_TRUE(contains(begin, 0));
+  EXPECT_FALSE(contains(begin, size + 1));
+  EXPECT_FALSE(contains(begin + size, 1));
+  EXPECT_FALSE(contains(begin - 1, 1));
+  EXPECT_FALSE(contains(begin + 1, ~std::size_t{0}));
+  EXPECT_FALSE(contains(0, 1));
+  int on_stack = 0;
+  EXPECT_FALSE(window->contains(&on_stack, sizeof on_stack));
+}
+
+TEST(Window, chunks_grow_with_what_is_there_already) {
+  Notes notes;
+  const auto window = new_window({}, &notes);
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < 40; ++i) window->allocate(500'000, 64);
+  for (const auto& [id, size] : notes.added) sizes.push_back(size);
+  std::size_t total = 0;
+  for (const std::size_t size : sizes) {
+    EXPECT_GE(size, total) << "a chunk is smaller than all before it together";
+    total += size;
+  }
+  EXPECT_LE(sizes.size(), 7u) << "each chunk is a mapping in every subscriber";
+}
+
+TEST(Window, a_block_larger_than_the_largest_step_gets_a_chunk_of_its_size) {
+  const auto window = new_window();
+  ASSERT_NE(window->allocate(100 * mib, 64), nullptr) << window->why_refused();
+  EXPECT_EQ(window->usage().mapped, 100 * mib);
+}
+
+TEST(Window, the_observer_knows_every_chunk_before_a_block_of_it_is_given_out) {
+  Notes notes;
+  const auto window = new_window({}, &notes);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_NE(window->allocate(mib, 64), nullptr);
+    EXPECT_EQ(notes.added.back().first, window->newest_chunk());
+  }
+  for (std::size_t i = 0; i < notes.added.size(); ++i) EXPECT_EQ(notes.added[i].first, i + 1);
+}
+
+TEST(Window, chunks_are_sealed_so_that_nobody_else_can_write_them) {
+  const auto window = new_window();
+  window->allocate(16, 16);
+  window->for_each_chunk([](const Chunk& chunk) {
+    EXPECT_EQ(os::complaint_about_peer_memfd(chunk.memfd, chunk.size), std::nullopt);
+    EXPECT_THROW(os::Mapping::map(chunk.memfd, chunk.size, os::Access::read_write), Error);
+  });
+}
+
+TEST(Window, a_loop_of_allocate_and_free_maps_once) {
+  Notes notes;
+  const auto window = new_window({}, &notes);
+  void* small = window->allocate(100, 16);
+  for (int i = 0; i < 100; ++i) {
+    void* large = window->allocate(6 * mib, 64);
+    void* other = window->allocate(9 * mib, 64);
+    window->free(large);
+    window->free(other);
+  }
+  window->free(small);
+  EXPECT_LE(notes.added.size(), 4u);
+}
+
+TEST(Window, of_several_empty_chunks_only_the_largest_is_kept) {
+  Notes notes;
+  const auto window = new_window({}, &notes);
+  std::vector<void*> blocks;
+  for (const std::size_t size : {mib, 4 * mib, 16 * mib}) blocks.push_back(window->allocate(size, 64));
+  ASSERT_EQ(notes.added.size(), 3u);
+  for (const std::size_t i : {2u, 0u, 1u}) window->free(blocks[i]);
+  EXPECT_EQ(notes.dropped, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(window->usage().mapped, 16 * mib);
+}
+
+TEST(Window, F3_addresses_of_a_dropped_chunk_are_not_used_before_every_reader_has_unmapped_it) {
+  Notes notes;
+  // A machine that has just enough for the block, so that every chunk is one block.
+  const auto window = new_window({.budget = 1024 * mib, .available = [] { return 8 * mib; }}, &notes);
+  void* first = window->allocate(8 * mib, 64);
+  void* second = window->allocate(8 * mib, 64);
+  window->free(first);
+  window->free(second);
+  ASSERT_EQ(notes.dropped, (std::vector<std::uint64_t>{1}));
+  EXPECT_FALSE(window->contains(first, 1));
+
+  EXPECT_EQ(window->allocate(8 * mib, 64), second) << "the empty chunk that was kept";
+  EXPECT_NE(window->allocate(8 * mib, 64), first);
+  window->reuse_address(1);
+  window->reuse_address(1);
+  EXPECT_EQ(window->allocate(8 * mib, 64), first) << "addresses that were given back are wasted";
+  EXPECT_NE(window->allocate(8 * mib, 64), first) << "they were given out twice";
+  EXPECT_EQ(window->newest_chunk(), 5u) << "an id was used again";
+}
+
+TEST(Window, S4_memory_that_the_machine_cannot_give_is_refused_before_it_is_touched) {
+  std::uint64_t available = 8 * mib;
+  const auto window = new_window({.budget = 1024 * mib, .available = [&] { return available; }});
+  EXPECT_EQ(window->allocate(9 * mib, 64), nullptr);
+  EXPECT_NE(window->why_refused().find("9.0 MiB"), std::string::npos) << window->why_refused();
+  EXPECT_NE(window->why_refused().find("8.0 MiB"), std::string::npos) << window->why_refused();
+  EXPECT_EQ(window->usage().mapped, 0u);
+  EXPECT_NE(window->allocate(8 * mib, 64), nullptr);
+  available = mib;
+  EXPECT_NE(window->allocate(mib, 64), nullptr) << "the chunk need not double when the machine has just enough for the block";
+}
+
+TEST(Window, a_block_beyond_the_budget_is_refused_with_a_sentence) {
+  const auto window = new_window({.budget = 10 * mib});
+  ASSERT_NE(window->allocate(6 * mib, 64), nullptr);
+  EXPECT_EQ(window->allocate(6 * mib, 64), nullptr);
+  EXPECT_NE(window->why_refused().find("budget of 10.0 MiB"), std::string::npos) << window->why_refused();
+  EXPECT_NE(window->allocate(3 * mib, 64), nullptr) << "what is left of the budget can be used";
+  EXPECT_LE(window->usage().mapped, 10 * mib);
+}
+
+TEST(Window, an_empty_chunk_makes_room_in_the_budget_for_a_larger_block) {
+  const auto window = new_window({.budget = 10 * mib});
+  window->free(window->allocate(6 * mib, 64));
+  EXPECT_NE(window->allocate(9 * mib, 64), nullptr) << window->why_refused();
+}
+
+TEST(Window, a_block_that_no_gap_of_the_window_holds_is_refused) {
+  const auto window = new_window({.budget = 4096 * mib, .available = [] { return std::uint64_t{4096} * mib; }});
+  EXPECT_EQ(window->allocate(Window::granule + 1, 64), nullptr);
+  EXPECT_EQ(window->allocate(~std::size_t{0}, 64), nullptr);
+  EXPECT_FALSE(window->why_refused().empty());
+}
+
+TEST(Window, a_system_call_that_fails_refuses_the_block_and_leaves_the_window_usable) {
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  using os::fault::Call;
+  for (const Call call : {Call::memfd_create, Call::ftruncate, Call::fallocate, Call::mmap, Call::madvise, Call::fcntl}) {
+    const auto window = new_window();
+    const auto before = descriptors();
+    os::fault::arm(call, 1, ENOMEM);
+    EXPECT_EQ(window->allocate(mib, 64), nullptr) << "call " << static_cast<int>(call);
+    os::fault::disarm();
+    EXPECT_FALSE(window->why_refused().empty());
+    EXPECT_EQ(descriptors(), before);
+    EXPECT_EQ(window->usage().mapped, 0u);
+    EXPECT_NE(window->allocate(mib, 64), nullptr) << window->why_refused();
+  }
+}
+
+TEST(Window, must_lie_on_whole_gibibytes_that_no_other_window_has) {
+  new_base();  // a gap before
+  const auto base = new_base();
+  const auto window = new_window({}, nullptr, base);
+  EXPECT_THROW(Window::create(base, Window::granule, {}, nullptr), Error);
+  EXPECT_THROW(Window::create(base + mib, Window::granule, {}, nullptr), Error);
+  EXPECT_THROW(Window::create(base + Window::granule, mib, {}, nullptr), Error);
+  EXPECT_THROW(Window::create(std::uintptr_t{1} << 50, Window::granule, {}, nullptr), Error);
+  EXPECT_EQ(Window::owner_of(reinterpret_cast<void*>(base)), window.get());
+  const auto next = new_base();
+  EXPECT_THROW(Window::create(base - Window::granule, 2 * Window::granule, {}, nullptr), Error);
+  EXPECT_EQ(Window::owner_of(reinterpret_cast<void*>(base - 1)), nullptr) << "half a window was entered";
+  const auto neighbour = new_window({}, nullptr, next);
+  EXPECT_EQ(Window::owner_of(reinterpret_cast<void*>(next)), neighbour.get());
+}
+
+// Blocks are allocated here and freed there; each carries its own address as a canary.
+TEST(Window, blocks_may_be_freed_by_any_thread) {
+  constexpr int threads = 4;
+  const auto window = new_window();
+  std::array<std::atomic<std::uintptr_t*>, 64> exchange{};
+  std::atomic<int> broken = 0;
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t) {
+    all.emplace_back([&, t] {
+      std::mt19937 random(static_cast<unsigned>(t));  // NOLINT: the same run every time
+      for (int i = 0; i < 20'000; ++i) {
+        const std::size_t size = i % 50 == 0 ? 40'000 + random() % 100'000 : 16 + random() % 3000;
+        auto* block = static_cast<std::uintptr_t*>(window->allocate(size, 16));
+        if (block == nullptr) continue;
+        block[0] = block[1] = reinterpret_cast<std::uintptr_t>(block);
+        std::uintptr_t* other = exchange[random() % exchange.size()].exchange(block);
+        if (other == nullptr) continue;
+        if (other[0] != reinterpret_cast<std::uintptr_t>(other) || other[1] != other[0]) ++broken;
+        window->free(other);
+      }
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+  EXPECT_EQ(broken, 0);
+  for (auto& block : exchange) {
+    if (block != nullptr) window->free(block);
+  }
+  EXPECT_EQ(window->usage().blocks, 0u);
+}
+
+TEST(Window, random_use_keeps_contents_and_containment) {
+  Notes notes;
+  const auto window = new_window({}, &notes);
+  std::map<unsigned char*, std::pair<std::size_t, unsigned char>> model;
+  std::mt19937 random(11);  // NOLINT: the same run every time
+  for (int step = 0; step < 20'000; ++step) {
+    if (random() % 100 < 52) {
+      const std::size_t size = 1 + random() % (random() % 20 == 0 ? 400'000 : 4000);
+      const auto mark = static_cast<unsigned char>(random());
+      auto* block = static_cast<unsigned char*>(window->allocate(size, 16));
+      ASSERT_NE(block, nullptr) << window->why_refused();
+      ASSERT_TRUE(window->contains(block, size));
+      block[0] = block[size - 1] = mark;
+      ASSERT_TRUE(model.emplace(block, std::pair(size, mark)).second);
+    } else if (!model.empty()) {
+      auto victim = model.begin();
+      std::advance(victim, random() % model.size());
+      const auto [size, mark] = victim->second;
+      ASSERT_EQ(victim->first[0], mark);
+      ASSERT_EQ(victim->first[size - 1], mark);
+      window->free(victim->first);
+      model.erase(victim);
+    }
+    for (; !notes.dropped.empty(); notes.dropped.pop_back()) window->reuse_address(notes.dropped.back());
+    ASSERT_EQ(window->usage().blocks, model.size());
+  }
+}
+
+}  // namespace
+}  // namespace sinew::shm
