@@ -61,7 +61,7 @@ constexpr void put_type(Sink& sink, const Type& type, bool with_names) {
 }
 
 constexpr std::size_t depth_of(const Type& type) {
-  std::size_t deepest = type.element ? depth_of(*type.element) : 0;
+  std::size_t deepest = has_element(type.kind) ? depth_of(*type.element) : 0;
   for (const Field& field : type.fields) {
     const std::size_t depth = depth_of(*field.type);
     if (depth > deepest) deepest = depth;
@@ -122,7 +122,7 @@ class LayoutHash {
     put(type.size);
     put(type.align);
     put(type.count);
-    if (type.element) put(*type.element);
+    if (has_element(type.kind)) put(*type.element);
     put(type.fields.size());
     for (const Field& field : type.fields) {
       put(field.offset);
