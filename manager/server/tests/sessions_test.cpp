@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <set>
 
@@ -38,6 +40,24 @@ std::uint64_t proc_value(pid_t pid, const std::string& file, const std::string& 
   }
   return value;
 }
+
+std::size_t open_descriptors(pid_t pid) {
+  const auto entries = std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd");
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+/// Sanitizers keep freed memory for a while, and need descriptors of their own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
 
 TEST(Sessions, a_publisher_and_a_subscriber_get_the_two_ends_of_a_pair_and_nobody_else_has_one) {
   const Domain domain;
@@ -202,12 +222,14 @@ TEST(Sessions, a_node_that_does_not_read_is_dropped_and_the_others_are_served) {
 }
 
 TEST(Sessions, when_descriptors_run_out_newcomers_are_told_and_the_manager_serves_again_when_there_are_some) {
+  // To look at an exception, that sanitizer opens a pipe.
+  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
   const Domain domain(24);
   std::vector<Client> clients;
   bool turned_away = false;
   while (!turned_away && clients.size() < 64) {
     Client client = domain.client();
-    client.send(RegisterNode{protocol_version, "node" + std::to_string(clients.size())});
+    client.try_send(RegisterNode{protocol_version, "node" + std::to_string(clients.size())});  // it may have been turned away already
     const auto answer = client.receive();
     ASSERT_TRUE(answer);
     if (const auto* refused = std::get_if<NodeRefused>(&*answer)) {
@@ -231,13 +253,17 @@ TEST(Sessions, memory_and_descriptors_do_not_grow_with_reconnecting_nodes) {
       node.send(RegisterPublisher{1, "image", some_type(), {}});
       node.expect<PublisherRegistered>();
     }
-    Client barrier = domain.client();  // its registration comes after everybody else's end
-    barrier.enter("barrier");
+    Client last = domain.client();  // who is answered only after everybody else's end was seen
+    last.enter("last" + std::to_string(times));
+    return last;
   };
-  come_and_go(500);
-  const std::uint64_t before = proc_value(domain.manager.pid(), "status", "VmData:");
-  come_and_go(3000);
-  EXPECT_LE(proc_value(domain.manager.pid(), "status", "VmData:"), before + 128);  // KiB
+  Client stays = come_and_go(500);
+  const std::uint64_t memory = proc_value(domain.manager.pid(), "status", "VmData:");
+  const std::size_t descriptors = open_descriptors(domain.manager.pid());
+  Client stays_too = come_and_go(3000);
+  EXPECT_EQ(open_descriptors(domain.manager.pid()), descriptors + 1);
+  if (sanitized) return;
+  EXPECT_LE(proc_value(domain.manager.pid(), "status", "VmData:"), memory + 128);  // KiB
 }
 
 TEST(Sessions, an_idle_manager_is_never_woken) {

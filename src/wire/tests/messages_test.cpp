@@ -82,11 +82,11 @@ TEST(Messages, there_is_a_sample_of_every_kind) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i].index(), i);
 }
 
-TEST(Messages, W1_every_kind_is_encoded_as_its_vector_says) {
+TEST(Messages, W10_every_kind_is_encoded_as_its_vector_says) {
   for (const Message& message : samples()) EXPECT_EQ(encode(message), vector_of(name_of(message))) << name_of(message);
 }
 
-TEST(Messages, every_vector_is_decoded_to_the_message_it_was_made_from) {
+TEST(Messages, W10_every_vector_is_decoded_to_the_message_it_was_made_from) {
   for (const Message& message : samples()) {
     const auto decoded = decode(vector_of(name_of(message)));
     ASSERT_TRUE(accepted(decoded)) << name_of(message);
@@ -95,7 +95,7 @@ TEST(Messages, every_vector_is_decoded_to_the_message_it_was_made_from) {
   }
 }
 
-TEST(Messages, the_fields_arrive_where_they_were_put) {
+TEST(Messages, W5_the_fields_arrive_where_they_were_put) {
   const auto decoded = decode(encode(RegisterSubscriber{3, "camera/image", image(), {12, true}}));
   ASSERT_TRUE(accepted(decoded));
   const auto& message = std::get<RegisterSubscriber>(*accepted(decoded));
@@ -108,14 +108,14 @@ TEST(Messages, the_fields_arrive_where_they_were_put) {
   EXPECT_EQ(std::get<ConnectPublisher>(*accepted(negative)).peer_pid, -1);
 }
 
-TEST(Messages, numbers_of_kinds_are_unique_and_never_zero) {
+TEST(Messages, W12_numbers_of_kinds_are_unique_and_never_zero) {
   std::set<std::byte> numbers;
   for (const Message& message : samples()) numbers.insert(encode(message)[0]);
   EXPECT_EQ(numbers.size(), samples().size());
   EXPECT_FALSE(numbers.contains(std::byte{0}));
 }
 
-TEST(Messages, every_truncation_of_every_message_gives_a_complaint) {
+TEST(Messages, W14_every_truncation_of_every_message_gives_a_complaint) {
   for (const Message& message : samples()) {
     const Bytes packet = encode(message);
     for (std::size_t size = packet.size(); size-- > 0;) {
@@ -126,7 +126,7 @@ TEST(Messages, every_truncation_of_every_message_gives_a_complaint) {
   }
 }
 
-TEST(Messages, trailing_bytes_are_refused) {
+TEST(Messages, W5_trailing_bytes_are_refused) {
   for (const Message& message : samples()) {
     Bytes packet = encode(message);
     packet.push_back(std::byte{0});
@@ -134,7 +134,7 @@ TEST(Messages, trailing_bytes_are_refused) {
   }
 }
 
-TEST(Messages, one_and_two_flipped_bits_never_crash_and_what_is_accepted_encodes_to_the_same_bytes) {
+TEST(Messages, W9_one_and_two_flipped_bits_never_crash_and_what_is_accepted_encodes_to_the_same_bytes) {
   for (const Message& message : samples()) {
     Bytes packet = encode(message);
     const auto check = [&] {
@@ -157,7 +157,7 @@ TEST(Messages, one_and_two_flipped_bits_never_crash_and_what_is_accepted_encodes
   }
 }
 
-TEST(Messages, random_input_never_crashes_and_what_is_accepted_encodes_to_the_same_bytes) {
+TEST(Messages, W9_random_input_never_crashes_and_what_is_accepted_encodes_to_the_same_bytes) {
   std::mt19937 random(1);
   const auto all = samples();
   int accepted_ones = 0;
@@ -175,20 +175,20 @@ TEST(Messages, random_input_never_crashes_and_what_is_accepted_encodes_to_the_sa
   EXPECT_GT(accepted_ones, 1000);  // else this test looks at nothing but refusals
 }
 
-TEST(Messages, a_truth_value_other_than_0_and_1_is_refused) {
+TEST(Messages, W6_a_truth_value_other_than_0_and_1_is_refused) {
   Bytes packet = encode(RegisterPublisher{});
   packet.back() = std::byte{2};  // quality.reliable
   EXPECT_EQ(complaint(packet), "message RegisterPublisher is malformed: its quality.reliable is a truth value of 2, neither 0 nor 1.");
 }
 
-TEST(Messages, a_string_with_a_NUL_is_refused_by_both_ends) {
+TEST(Messages, W6_a_string_with_a_NUL_is_refused_by_both_ends) {
   Bytes packet = encode(RegisterNode{1, "camera"});
   packet.back() = std::byte{0};
   EXPECT_EQ(complaint(packet), "message RegisterNode is malformed: its name contains a NUL.");
   EXPECT_THROW(encode(RegisterNode{1, std::string("cam\0era", 7)}), Error);
 }
 
-TEST(Messages, a_string_longer_than_its_limit_is_refused_by_both_ends) {
+TEST(Messages, W7_a_string_longer_than_its_limit_is_refused_by_both_ends) {
   EXPECT_TRUE(accepted(decode(encode(RegisterNode{1, std::string(max_name, 'n')}))));
   try {
     encode(RegisterNode{1, std::string(max_name + 1, 'n')});
@@ -211,7 +211,7 @@ TEST(Messages, an_announced_length_allocates_nothing_that_is_not_there) {
   EXPECT_EQ(complaint(packet), "message ErrorText is malformed: its text needs 16383 bytes where 0 are left.");
 }
 
-TEST(Messages, a_long_text_is_cut_between_two_characters) {
+TEST(Messages, W7_a_long_text_is_cut_between_two_characters) {
   std::string text(max_text - 1, 'x');
   text += "ä and more";
   const auto decoded = decode(encode(NodeRefused{1, text}));
@@ -219,12 +219,12 @@ TEST(Messages, a_long_text_is_cut_between_two_characters) {
   EXPECT_EQ(std::get<NodeRefused>(*accepted(decoded)).text, std::string(max_text - 1, 'x'));
 }
 
-TEST(Messages, the_longest_message_fits_one_packet) {
+TEST(Messages, W7_the_longest_message_fits_one_packet) {
   TypeDescription type{.name = std::string(max_type_name, 'n'), .signature = std::string(max_signature, 's')};
   EXPECT_LE(encode(RegisterPublisher{1, std::string(max_name, 't'), type, {}}).size(), 64u * 1024);
 }
 
-TEST(Messages, an_unknown_type_a_used_reserved_word_and_an_id_where_none_belongs_are_refused) {
+TEST(Messages, W3_W4_an_unknown_type_a_used_reserved_word_and_an_id_where_none_belongs_are_refused) {
   Bytes packet = encode(Goodbye{});
   packet[0] = std::byte{200};
   EXPECT_EQ(complaint(packet), "message type 200 does not exist.");
@@ -236,7 +236,7 @@ TEST(Messages, an_unknown_type_a_used_reserved_word_and_an_id_where_none_belongs
   EXPECT_EQ(complaint(packet), "message Goodbye is malformed: its header has the id 1 where this kind has none.");
 }
 
-TEST(Messages, descriptors_are_those_of_the_table) {
+TEST(Messages, W11_descriptors_are_those_of_the_table) {
   std::size_t in_all = 0;
   for (const Message& message : samples()) in_all += descriptors_of(message);
   EXPECT_EQ(in_all, 8u);
