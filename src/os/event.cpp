@@ -1,6 +1,5 @@
 #include "os/event.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -43,6 +42,19 @@ Fd create_eventfd() {
   return fd;
 }
 
+Fd create_doorbell() {
+  Fd fd(call(fault::Call::eventfd, [] { return ::eventfd(0, EFD_CLOEXEC); }));
+  if (!fd) fail(errno, "cannot make an eventfd");
+  return fd;
+}
+
+void await_doorbell(int doorbell) noexcept {
+  std::uint64_t rung = 0;
+  if (call(fault::Call::read, [&] { return ::read(doorbell, &rung, sizeof rung); }) < 0) {
+    // A fault, or no doorbell: awake once too often.
+  }
+}
+
 void ring(int eventfd) noexcept {
   const int kept = errno;
   const std::uint64_t one = 1;
@@ -66,8 +78,6 @@ bool wait_and_drain(int eventfd, std::optional<std::int64_t> deadline_ns) {
 }
 
 bool is_eventfd(const Fd& fd) {
-  const int flags = call(fault::Call::fcntl, [&] { return ::fcntl(fd.get(), F_GETFL); });
-  if (flags < 0 || (flags & O_NONBLOCK) == 0) return false;
   const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
   std::array<char, 64> target;
   const ssize_t size = call(fault::Call::readlink, [&] { return ::readlink(link.c_str(), target.data(), target.size()); });

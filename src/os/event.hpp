@@ -12,6 +12,11 @@ namespace sinew::os {
 
 /// A non-blocking eventfd.
 Fd create_eventfd();
+/// An eventfd that one thread waits at in a single system call. Its counter never comes near full, since each publisher rings once per sleep: so ring() does not
+/// block among peers of one user. Not to be handed to other users (F7).
+Fd create_doorbell();
+/// Blocks until the doorbell was rung, and sets its counter to zero. Signals are waited through.
+void await_doorbell(int doorbell) noexcept;
 /// Adds one. A full counter counts as rung. One system call; async-signal-safe; keeps errno. A bad descriptor is ignored.
 void ring(int eventfd) noexcept;
 /// Sets the counter to zero. One system call.

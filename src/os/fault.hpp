@@ -3,7 +3,8 @@
 
 namespace sinew::os::fault {
 
-/// Every kind of system call that src/os makes and that can fail: giving back (close, munmap) cannot. Each wrapper asks inject() before it enters the kernel.
+/// Every kind of system call that src/os makes and that can fail: giving back (close, munmap) cannot. Each wrapper asks inject() before it
+/// enters the kernel.
 enum class Call {
   memfd_create,
   ftruncate,

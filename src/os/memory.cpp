@@ -87,7 +87,8 @@ Fd create_memfd(const char* name, std::size_t size) {
   if (!memfd && errno == EINVAL) memfd = Fd(create(0));  // a kernel before 6.3
   if (!memfd) fail(errno, what);
   if (call(fault::Call::ftruncate, [&] { return ::ftruncate(memfd.get(), static_cast<off_t>(size)); }) != 0) fail(errno, what);
-  // In steps, because kernels before 6.12 give back on a signal all that one call had allocated: with a profiler's timer a large call never ends.
+  // In steps, because kernels before 6.12 give back on a signal all that one call had allocated: with a profiler's timer a large call never
+  // ends.
   constexpr std::size_t step = std::size_t{1} << 20;
   for (std::size_t done = 0; done < size; done += step) {
     const auto length = static_cast<off_t>(std::min(step, size - done));

@@ -13,7 +13,7 @@ namespace sinew::os {
 /// A new anonymous file of `size` bytes (a multiple of the page size), all of them allocated, so that touching them never fails.
 /// MFD_CLOEXEC | MFD_ALLOW_SEALING, not executable where the kernel knows MFD_NOEXEC_SEAL. `name` shows up in /proc/PID/maps.
 /// Throws Error(exhausted) when memory or descriptors are short. Admission (available_memory) is the caller's duty: in a memory
-/// cgroup the kernel kills instead of failing (DESIGN-REVIEW S4).
+/// cgroup the kernel kills instead of failing (S4).
 Fd create_memfd(const char* name, std::size_t size);
 
 /// Seals SHRINK | GROW | FUTURE_WRITE | SEAL. Mappings made writable before stay so; nobody, whoever holds the descriptor, can make
@@ -27,8 +27,8 @@ struct FileIdentity {
 };
 FileIdentity identity_of(const Fd& fd);
 
-/// Checks a descriptor that a peer sent before it is mapped: tmpfs and not hugetlb, the seals of seal_for_readers, exactly `size` bytes, all of them
-/// allocated (a sparse file would be paid by the reader; DESIGN-REVIEW S5). Returns the complaint, or nothing when it is as it must be.
+/// Checks a descriptor that a peer sent before it is mapped: tmpfs and not hugetlb, the seals of seal_for_readers, exactly `size` bytes,
+/// all of them allocated (a sparse file would be paid by the reader; S5). Returns the complaint, or nothing when it is as it must be.
 std::optional<std::string> complaint_about_peer_memfd(const Fd& memfd, std::size_t size);
 
 enum class Access { read, read_write };
@@ -70,8 +70,9 @@ struct AddressRange {
 /// ThreadSanitizer). The manager probes and announces; every process of the domain uses the same. Throws Error(unavailable) when none fits.
 AddressRange probe_address_range();
 
-/// How many bytes of memory may be taken without the kernel killing someone: the least of MemAvailable and (max - current) of every memory
-/// cgroup above this process, v2 and v1, less a reserve of 64 MiB or a sixteenth of the limit, the smaller. Never negative. Reads files: not for the data path.
+/// How many bytes of memory may be taken without the kernel killing someone: the least of MemAvailable and (max - current + inactive file
+/// cache) of every memory cgroup above this process, v2 and v1, each less a reserve of 64 MiB or a sixteenth of the limit, the smaller. Never
+/// negative. Reads files: not for the data path.
 std::uint64_t available_memory() noexcept;
 
 }  // namespace sinew::os

@@ -12,12 +12,13 @@
 
 namespace sinew::os {
 
-/// Starts `program` (a path, or a name to look for in PATH) in a session of its own with stdin and stdout on /dev/null, stderr kept, `inherited` as
-/// descriptor 3, no signal blocked or ignored. Other descriptors that the user did not make close-on-exec arrive too: the program calls
-/// close_descriptors_from(4).
-/// Waits until the started process has exited or, for a daemon, until its first process has: the program is expected to fork and to let its parent exit with 0.
-/// Throws Error(unavailable), naming the program, when it cannot be started or exits with another status. Where the user ignores SIGCHLD or reaps
-/// every child, the status is not known and counts as 0.
+/// Starts `program` (a path, or a name to look for in PATH) in a session of its own with stdin and stdout on /dev/null, stderr kept,
+/// `inherited` as descriptor 3, no signal blocked or ignored. Other descriptors that the user did not make close-on-exec arrive
+/// too: the program calls close_descriptors_from(4).
+/// Waits until the started process has exited or, for a daemon, until its first process has: the program is expected to fork and to let its
+/// parent exit with 0.
+/// Throws Error(unavailable), naming the program, when it cannot be started or exits with another status. Where the user ignores SIGCHLD or
+/// reaps every child, the status is not known and counts as 0.
 void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited);
 
 /// Closes every descriptor of this process from `first` on. Kernels before 5.9 need /proc for it. Not while other threads run.
@@ -26,14 +27,15 @@ void close_descriptors_from(int first) noexcept;
 /// The folder of the file (program or shared library) that is mapped at `address`, from /proc/self/maps; empty when unknown.
 std::string folder_of_code(const void* address);
 
-/// An exclusive lock on a folder, held until the result is destroyed. Leaves no file behind. Blocks until it is free. Throws Error(unavailable).
+/// An exclusive lock on a folder, held until the result is destroyed. Leaves no file behind. Blocks until it is free. Throws
+/// Error(unavailable).
 Fd lock_folder(const std::string& folder);
 
 /// A descriptor that becomes readable when the process dies, or an empty one where the kernel or a namespace does not allow it.
 Fd open_pidfd(pid_t pid) noexcept;
 
-/// Runs `child` in every child of fork() (not of vfork, posix_spawn or a bare clone), before fork returns there; callbacks run in the order in which they
-/// were given. It may call only what is async-signal-safe. Throws Error(exhausted).
+/// Runs `child` in every child of fork() (not of vfork, posix_spawn or a bare clone), before fork returns there; callbacks run in the order
+/// in which they were given. It may call only what is async-signal-safe. Throws Error(exhausted).
 void on_fork_in_child(void (*child)() noexcept);
 
 /// Starts a thread of the library: named (at most 15 bytes are kept), and with all signals blocked, since those are for the user's threads.

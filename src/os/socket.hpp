@@ -33,7 +33,7 @@ struct Received {
     packet,       ///< `size` bytes are in the buffer, `descriptors` hold what came along.
     would_block,  ///< Nothing there.
     closed,       ///< The peer is gone and everything it sent has been read.
-    malformed,    ///< Truncated packet, or more descriptors than max_descriptors: whatever arrived has been closed.
+    malformed,    ///< Truncated packet, more descriptors than max_descriptors, or no room for them in this process; whatever came is closed.
   };
   Kind kind = Kind::would_block;
   std::size_t size = 0;
@@ -41,23 +41,26 @@ struct Received {
   std::optional<Credentials> credentials;  ///< Present when receive_credentials() was called on this end before the packet was sent.
 };
 
-/// A non-blocking listening socket bound to `path` (mode 0600). The path must not exist. Throws Error(unavailable), with the path, when it cannot be bound.
+/// A non-blocking listening socket bound to `path` (mode 0600). The path must not exist. Throws Error(unavailable), with the path, when it
+/// cannot be bound.
 Fd listen_at(const std::string& path, int backlog = 128);
 /// A non-blocking socket connected to `path`. Nothing when nobody listens there (ENOENT, ECONNREFUSED); waits while the backlog is full.
 /// Throws Error(denied) on EACCES and Error(unavailable) else.
 std::optional<Fd> connect_to(const std::string& path);
-/// The next waiting connection, non-blocking; empty Fd when there is none or it vanished. Throws Error(exhausted) when descriptors are short.
+/// The next waiting connection, non-blocking; empty Fd when there is none or it vanished. Throws Error(exhausted) when descriptors are
+/// short.
 Fd accept_from(const Fd& listener);
 /// Two connected non-blocking ends.
 std::pair<Fd, Fd> socket_pair();
 
-/// Credentials of the process that connected, or listened (SO_PEERCRED). Right only on a *named* connection; on a socket pair it names who made the pair (F8).
+/// Credentials of the process that connected, or listened (SO_PEERCRED). Right only on a *named* connection; on a socket pair it names who
+/// made the pair (F8).
 Credentials peer_credentials(const Fd& socket);
 /// From now on every packet received on this end carries its sender's credentials, vouched for by the kernel (SO_PASSCRED).
 void receive_credentials(const Fd& socket);
 
-/// Sends one packet. Never blocks, never raises SIGPIPE. Descriptors are not consumed. Throws Error(system) on faults other than a full or closed socket
-/// (ETOOMANYREFS counts as would_block).
+/// Sends one packet. Never blocks, never raises SIGPIPE. Descriptors are not consumed. Throws Error(system) on faults other than a full or
+/// closed socket (ETOOMANYREFS counts as would_block).
 SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::span<const int> descriptors = {});
 /// Receives one packet into `buffer` (at least max_packet bytes). Never blocks.
 Received receive_packet(const Fd& socket, std::span<std::byte> buffer);

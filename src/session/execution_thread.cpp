@@ -17,7 +17,7 @@ shm::BellWord& word_in(const os::Mapping& mapping) { return *std::launder(reinte
 Doorbell::Doorbell()
     : page_fd_(os::create_memfd("sinew-bell", os::page_size())),
       mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(page_fd_, os::page_size(), os::Access::read_write))),
-      eventfd_(os::create_eventfd()),
+      eventfd_(os::create_doorbell()),
       sleeper_(word_in(*mapping_)) {
   os::seal_for_readers(page_fd_);
   offer_mapping(page_fd_, mapping_);
@@ -104,7 +104,7 @@ void ExecutionThread::loop() {
     if (spin(list)) continue;
     doorbell_.sleeper().mark_asleep();
     if (has_news(list) || wakes_.load(std::memory_order_seq_cst) != seen_wakes) continue;
-    os::wait_and_drain(doorbell_.eventfd().get());
+    os::await_doorbell(doorbell_.eventfd().get());
   }
 }
 

@@ -89,8 +89,16 @@ TEST(Eventfd, is_told_from_everything_else_that_a_peer_might_send) {
   EXPECT_FALSE(is_eventfd(Fd()));
 }
 
-TEST(Eventfd, F7_one_that_could_block_who_rings_it_is_not_accepted) {
-  EXPECT_FALSE(is_eventfd(Fd(::eventfd(0, EFD_CLOEXEC))));
+TEST(Doorbell, wakes_who_waits_and_is_silent_again_afterwards) {
+  const Fd bell = create_doorbell();
+  EXPECT_TRUE(is_eventfd(bell));
+  ring(bell.get());
+  ring(bell.get());
+  await_doorbell(bell.get());
+  EXPECT_FALSE(wait_and_drain(bell.get(), now_ns() - 1));
+  std::thread sleeper([&] { await_doorbell(bell.get()); });
+  ring(bell.get());
+  sleeper.join();
 }
 
 TEST(Poller, tells_which_descriptor_is_readable_by_its_key) {

@@ -53,7 +53,8 @@ TEST(Memfd, a_shortage_of_memory_is_called_exhausted_and_says_how_much_was_asked
   EXPECT_NE(text.find("65536 bytes"), text.npos) << text;
 }
 
-// Before Linux 6.12 a signal makes the kernel undo what one fallocate has done so far: under a profiler's timer a single large call never ends.
+// Before Linux 6.12 a signal makes the kernel undo what one fallocate has done so far: under a profiler's timer a single large call never
+// ends.
 TEST(Memfd, a_signal_repeats_one_step_of_a_large_one_not_the_whole) {
   fault::arm(fault::Call::fallocate, 100, EINTR);
   const Fd memfd = create_memfd("large", 128 << 20);

@@ -1,5 +1,5 @@
-// Mapping at an address on a kernel before 4.17, which does not know MAP_FIXED_NOREPLACE and takes the address for a wish: this program's own mmap
-// makes the flag vanish.
+// Mapping at an address on a kernel before 4.17, which does not know MAP_FIXED_NOREPLACE and takes the address for a wish: this program's
+// own mmap makes the flag vanish.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
