@@ -12,7 +12,8 @@
 namespace sinew::base {
 namespace {
 
-/// What a process whose SINEW_LOG is `level` (null: not set) prints for one line of each level. The level is read once, hence a process each.
+/// What a process whose SINEW_LOG is `level` (null: not set) prints for one line of each level. The level is read once, hence a process
+/// each.
 std::string printed_at(const char* level) {
   std::array<int, 2> pipe_ends{};
   EXPECT_EQ(::pipe(pipe_ends.data()), 0);
