@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,12 @@ struct Cell {
 struct Samples {
   std::vector<std::int64_t>
       latency;  ///< One per delivery: from just before publish, payload filled, to readable payload in the subscriber.
-  std::vector<std::int64_t> publish;  ///< One per message: how long the publishing thread was inside publish.
-  std::uint64_t lost = 0;             ///< Deliveries that never came.
-  std::int64_t cpu = 0;               ///< Processor time of all processes of the cell together, filling the payload included.
-  std::uint64_t bytes_copied = 0;     ///< Payload bytes copied on the way, in all processes together, the kernel included.
-  double seconds = 0;                 ///< From the first publish to the last delivery.
+  std::vector<std::int64_t> publish;    ///< One per message: how long the publishing thread was inside publish.
+  std::uint64_t lost = 0;               ///< Deliveries that never came.
+  std::int64_t cpu = 0;                 ///< Processor time of all processes of the cell together, filling the payload included.
+  std::uint64_t bytes_copied = 0;       ///< Payload bytes copied on the way, in all processes together, the kernel included.
+  double seconds = 0;                   ///< From the first publish to the last delivery.
+  std::map<std::string, double> extra;  ///< What only this system measures, by the name of its key in the row.
 };
 
 }  // namespace sinew::bench

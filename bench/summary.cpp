@@ -52,7 +52,7 @@ json make_row(const Cell& cell, Samples samples, bool awake) {
   std::ranges::sort(samples.publish);
   const auto messages = static_cast<double>(cell.count * cell.publishers);
   const auto per_subscriber = static_cast<double>(samples.latency.size()) / cell.subscribers;
-  return {
+  json row = {
       {"experiment", cell.experiment},
       {"system", cell.system},
       {"topology", topology_of(cell)},
@@ -73,6 +73,8 @@ json make_row(const Cell& cell, Samples samples, bool awake) {
       {"messages_per_s", samples.seconds > 0 ? json(per_subscriber / samples.seconds) : json(nullptr)},
       {"awake", awake},
   };
+  for (const auto& [key, value] : samples.extra) row[key] = value;
+  return row;
 }
 
 std::string describe(const json& row) {
@@ -86,7 +88,11 @@ std::string describe(const json& row) {
                 text_of(row, "p99_us").c_str(), text_of(row, "max_us").c_str(), text_of(row, "publish_us").c_str(),
                 text_of(row, "cpu_us_per_message").c_str(), text_of(row, "bytes_copied_per_message").c_str(),
                 row["lost"].get<unsigned long long>(), row["awake"].get<bool>() ? "" : " (processor not kept awake)");
-  return text;
+  std::string line = text;
+  for (const char* key : {"idle_cpu_us", "idle_switches", "private_kib"}) {
+    if (row.contains(key)) line += std::string(", ") + key + " " + row[key].dump();
+  }
+  return line;
 }
 
 }  // namespace sinew::bench

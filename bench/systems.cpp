@@ -1,8 +1,11 @@
 #include "systems.hpp"
 
 #include "floor.hpp"
+#include "idle.hpp"
+#include "private_domain.hpp"
 #include "stage.hpp"
 #include "stream.hpp"
+#include "through_sinew.hpp"
 
 namespace sinew::bench {
 
@@ -16,6 +19,16 @@ Bell bell_of(const Cell& cell, Bell when_blocking) {
 Samples floor_by(const Cell& cell, Bell bell) {
   return run_processes(cell, *make_floor(cell, bell));
 }
+Samples sinew_by(const Cell& cell, Publishing publishing) {
+  const PrivateDomain domain;
+  return run_processes(cell, *make_through_sinew(cell, publishing, domain.name()));
+}
+
+Samples idle_sinew(const Cell& cell) {
+  const PrivateDomain domain;
+  return measure_idle(cell, domain.name());
+}
+
 Samples stream_by(const Cell& cell, Stream kind) {
   return run_processes(cell, *make_stream(cell, kind));
 }
@@ -29,6 +42,9 @@ constexpr System all[] = {
     {"ping-pong", "half the round trip of a bare signal; block: eventfd, spin: cache line",
      [](const Cell& cell) { return measure_ping_pong(cell, bell_of(cell, Bell::eventfd)); }},
     {"ping-pong-futex", "the same by futex", [](const Cell& cell) { return measure_ping_pong(cell, bell_of(cell, Bell::futex)); }},
+    {"sinew-loan", "sinew, messages built in shared memory", [](const Cell& cell) { return sinew_by(cell, Publishing::loan); }},
+    {"sinew-publish", "sinew, publish(const T&)", [](const Cell& cell) { return sinew_by(cell, Publishing::copy); }},
+    {"sinew-idle", "processor time and memory of a node with nothing to do, for COUNT seconds", idle_sinew},
     {"tcp", "loopback TCP, length prefix, into a vector of the receiver", [](const Cell& cell) { return stream_by(cell, Stream::tcp); }},
     {"unix", "the same over a unix stream socket", [](const Cell& cell) { return stream_by(cell, Stream::unix_socket); }},
 };

@@ -49,7 +49,9 @@ TEST_P(System, gives_a_row_with_every_key) {
   EXPECT_LE(row["p99_us"], row["max_us"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, System, testing::Values("floor", "floor-futex", "memcpy", "ping-pong", "ping-pong-futex", "tcp", "unix"),
+INSTANTIATE_TEST_SUITE_P(All, System,
+                         testing::Values("floor", "floor-futex", "memcpy", "ping-pong", "ping-pong-futex", "sinew-loan", "sinew-publish",
+                                         "tcp", "unix"),
                          [](const auto& each) {
                            std::string name(each.param);
                            for (char& letter : name) letter = letter == '-' ? '_' : letter;
@@ -57,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(All, System, testing::Values("floor", "floor-futex", "m
                          });
 
 TEST(Bench, reaches_every_subscriber_from_every_publisher) {
-  for (const char* system : {"floor", "floor-futex", "tcp", "unix"}) {
+  for (const char* system : {"floor", "floor-futex", "sinew-loan", "sinew-publish", "tcp", "unix"}) {
     for (const char* topology : {"1p5s", "5p1s", "2p3s"}) {
       const Outcome outcome = sinew_bench(std::string("--rate 500 --count 20 --system ") + system + " --topology " + topology);
       ASSERT_EQ(outcome.status, 0) << outcome.output;
@@ -67,7 +69,7 @@ TEST(Bench, reaches_every_subscriber_from_every_publisher) {
 }
 
 TEST(Bench, loses_nothing_flat_out_while_subscribers_spin) {
-  for (const char* system : {"floor", "tcp", "unix"}) {
+  for (const char* system : {"floor", "sinew-loan", "tcp", "unix"}) {
     const Outcome outcome = sinew_bench(std::string("--wait spin --rate 0 --count 5000 --system ") + system);
     ASSERT_EQ(outcome.status, 0) << outcome.output;
     EXPECT_EQ(outcome.row()["lost"], 0) << system;
@@ -77,7 +79,17 @@ TEST(Bench, loses_nothing_flat_out_while_subscribers_spin) {
 TEST(Bench, knows_what_a_transport_copies) {
   EXPECT_EQ(sinew_bench("--rate 500 --count 10 --size 1000 --system floor").row()["bytes_copied_per_message"], 0);
   EXPECT_EQ(sinew_bench("--rate 500 --count 10 --size 1000 --system memcpy").row()["bytes_copied_per_message"], 1000);
+  EXPECT_EQ(sinew_bench("--rate 500 --count 10 --size 1000 --system sinew-loan").row()["bytes_copied_per_message"], 0);
   EXPECT_EQ(sinew_bench("--rate 500 --count 10 --size 1000 --topology 1p5s --system tcp").row()["bytes_copied_per_message"], 10000);
+}
+
+TEST(Bench, watches_an_idle_node) {
+  const Outcome outcome = sinew_bench("--system sinew-idle --count 1");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const nlohmann::json row = outcome.row();
+  EXPECT_TRUE(row["p50_us"].is_null());
+  EXPECT_GT(row["private_kib"], 0);
+  for (const char* key : {"idle_cpu_us", "idle_cpu_ticks", "idle_switches"}) EXPECT_TRUE(row.at(key).is_number()) << key;
 }
 
 TEST(Bench, says_what_it_can_measure_when_asked_for_something_else) {

@@ -1,0 +1,42 @@
+"""Draws latency against payload size."""
+import statistics
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+COLORS = {"sinew-loan": "#c0392b", "sinew-publish": "#e59866", "floor": "#2c3e50", "floor-futex": "#85929e", "tcp": "#2471a3", "unix": "#7fb3d5",
+          "memcpy": "#7d8c3c"}
+PANELS = (("latency_1p1s", "one subscriber"), ("latency_1p5s", "five subscribers"))
+
+
+def curve(rows, experiment, system, wait):
+    """Sizes, and the median, smallest and largest over the rounds of the median latencies."""
+    values = {}
+    for row in rows:
+        if (row["experiment"], row["system"], row["wait"]) == (experiment, system, wait) and row["p50_us"]:
+            values.setdefault(row["size"], []).append(row["p50_us"])
+    sizes = sorted(values)
+    return sizes, [[pick(values[size]) for size in sizes] for pick in (statistics.median, min, max)]
+
+
+def draw(rows, folder):
+    """Writes latency.png and latency.svg into the folder."""
+    figure, axes = plt.subplots(1, len(PANELS), figsize=(12, 5), sharey=True, constrained_layout=True)
+    for axis, (experiment, title) in zip(axes, PANELS):
+        for system, color in COLORS.items():
+            for wait, style in (("block", "-"), ("spin", ":")):
+                sizes, (middle, low, high) = curve(rows, experiment, system, wait)
+                if not sizes:
+                    continue
+                axis.plot(sizes, middle, style, color=color, marker="o", markersize=4, label=system + (", spinning" if wait == "spin" else ""))
+                axis.fill_between(sizes, low, high, color=color, alpha=0.15, linewidth=0)
+        axis.set(xscale="log", yscale="log", title=title, xlabel="payload, bytes")
+        axis.grid(True, which="major", alpha=0.3)
+        if axis.has_data():
+            axis.legend(fontsize=8)
+    axes[0].set_ylabel("publish to readable payload, us\n(median; band: range over the rounds)")
+    figure.suptitle("Latency between processes at 30 Hz")
+    for kind in ("png", "svg"):
+        figure.savefig(folder / f"latency.{kind}", dpi=150)

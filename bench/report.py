@@ -1,0 +1,171 @@
+"""Makes the report of a run from its rows: the bars, the tables they stand on, and the facts of the machine."""
+import datetime
+import os
+import pathlib
+import platform
+import statistics
+
+from plan import FRAME, SIZES
+
+
+def size_name(size):
+    if size >= 1_000_000:
+        return f"{size / 1_000_000:g} MB"
+    return f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
+
+
+class Rows:
+    """The rows of a run, by what they measured."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def by_round(self, key, **wanted):
+        """{round: value of `key`} of the rows that have the wanted values; rows without a value are left out."""
+        return {row["round"]: row[key] for row in self.rows
+                if row.get(key) is not None and all(row[name] == value for name, value in wanted.items())}
+
+    def median(self, key, **wanted):
+        values = self.by_round(key, **wanted).values()
+        return statistics.median(values) if values else None
+
+
+class Bar:
+    """A limit, and what was measured for it in each round. `most`: values up to it hold; otherwise values from it on."""
+
+    def __init__(self, name, limit, unit, values, most=True):
+        self.name, self.limit, self.unit, self.values, self.most = name, limit, unit, list(values), most
+
+    @property
+    def measured(self):
+        return statistics.median(self.values) if self.values else None
+
+    @property
+    def holds(self):
+        if self.measured is None:
+            return None
+        return self.measured <= self.limit if self.most else self.measured >= self.limit
+
+    def line(self):
+        sign = "<=" if self.most else ">="
+        if self.measured is None:
+            return f"| {self.name} | {sign} {self.limit:g}{self.unit} | not measured | - |"
+        spread = f"{self.measured:.3g}{self.unit} [{min(self.values):.3g} .. {max(self.values):.3g}]"
+        return f"| {self.name} | {sign} {self.limit:g}{self.unit} | {spread} | {'yes' if self.holds else '**no**'} |"
+
+
+def ratios(above, below):
+    """The ratio in each round that has both."""
+    return [above[number] / below[number] for number in above if below.get(number)]
+
+
+def bars(rows):
+    made = []
+    one = {"experiment": "latency_1p1s", "topology": "1p1s"}
+    for wait, key, limit in (("block", "p50_us", 1.3), ("block", "p99_us", 1.5), ("spin", "p50_us", 4)):
+        for size in SIZES:
+            same = {**one, "wait": wait, "size": size}
+            made.append(Bar(f"1p1s {wait}, {size_name(size)}: {key[:3]} of a loaned message / floor", limit, " x",
+                            ratios(rows.by_round(key, system="sinew-loan", **same), rows.by_round(key, system="floor", **same))))
+    flat_out = {"experiment": "flatout_1p1s", "system": "sinew-loan", "size": 128}
+    made.append(Bar("flat out, 128 B: messages a second", 1e6, "", rows.by_round("messages_per_s", **flat_out).values(), most=False))
+    made.append(Bar("flat out, 128 B: lost", 0, "", rows.by_round("lost", **flat_out).values()))
+    for topology in ("1p1s", "1p5s"):
+        made.append(Bar(f"publish(const T&), {size_name(FRAME)}, {topology}: p50 / (memcpy + loaned)", 1.15, " x", copy_ratios(rows, topology)))
+    for size in SIZES:
+        wake = rows.by_round("publish_us", system="floor", wait="block", size=size, **one)
+        fan_out = rows.by_round("publish_us", experiment="latency_1p5s", system="sinew-loan", size=size)
+        made.append(Bar(f"1p5s, {size_name(size)}: time in publish / one wake-up", 5, " x", ratios(fan_out, wake)))
+    idle = {"experiment": "idle", "system": "sinew-idle"}
+    made.append(Bar("idle node: processor time", 0, " us", rows.by_round("idle_cpu_us", **idle).values()))
+    made.append(Bar("idle node: private memory", 3 * 1024, " KiB", rows.by_round("private_kib", **idle).values()))
+    return made
+
+
+def copy_ratios(rows, topology):
+    same = {"experiment": "publish_copy", "size": FRAME}
+    published = rows.by_round("p50_us", system="sinew-publish", topology=topology, **same)
+    loaned = rows.by_round("p50_us", system="sinew-loan", topology=topology, **same)
+    copied = rows.by_round("p50_us", system="memcpy", **same)
+    both = {number: loaned[number] + copied[number] for number in loaned if number in copied}
+    return ratios(published, both)
+
+
+def table(rows, experiment, show, wait):
+    """A table of systems against sizes. Where an experiment has several topologies, each has its own line."""
+    chosen = [row for row in rows.rows if row["experiment"] == experiment and row["wait"] == wait]
+    sizes = sorted({row["size"] for row in chosen})
+    several = len({row["topology"] for row in chosen}) > 1
+    lines = ["| | " + " | ".join(size_name(size) for size in sizes) + " |", "|---|" + "---|" * len(sizes)]
+    for system, topology in sorted({(row["system"], row["topology"]) for row in chosen}):
+        same = {"experiment": experiment, "wait": wait, "system": system, "topology": topology}
+        values = [show(rows, {**same, "size": size}) for size in sizes]
+        lines.append(f"| {system}{' ' + topology if several else ''} | " + " | ".join(values) + " |")
+    return lines
+
+
+def show_latency(rows, wanted):
+    medians = [rows.median(key, **wanted) for key in ("p50_us", "p99_us", "cpu_us_per_message")]
+    return " / ".join(f"{value:.3g}" for value in medians) if None not in medians else ""
+
+
+def show_speed(rows, wanted):
+    speed = rows.median("messages_per_s", **wanted)
+    if speed is None:
+        return ""
+    lost = sum(rows.by_round("lost", **wanted).values())
+    return f"{speed:,.0f}/s, {speed * wanted['size'] / 1e9:.3g} GB/s" + (f", {lost} lost" if lost else "")
+
+
+TABLES = (
+    ("One publisher, one subscriber, blocking", "latency_1p1s", "block", show_latency),
+    ("One publisher, one subscriber, spinning", "latency_1p1s", "spin", show_latency),
+    ("One publisher, five subscribers, blocking", "latency_1p5s", "block", show_latency),
+    ("Five publishers, one subscriber, blocking", "latency_5p1s", "block", show_latency),
+    ("publish(const T&) and what it is made of", "publish_copy", "block", show_latency),
+    ("memcpy", "memcpy", "block", show_latency),
+    ("Half a ping-pong at 30 Hz, blocking", "ping_pong_paced", "block", show_latency),
+    ("Half a ping-pong back to back, blocking", "ping_pong", "block", show_latency),
+    ("Half a ping-pong back to back, spinning", "ping_pong", "spin", show_latency),
+    ("Flat out, one publisher, one subscriber, blocking", "flatout_1p1s", "block", show_speed),
+    ("Flat out, one publisher, one subscriber, spinning", "flatout_1p1s", "spin", show_speed),
+)
+
+
+def machine_facts():
+    """What one has to know about the machine to read the numbers."""
+    model = "unknown"
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.lower().startswith(("model name", "cpu part")):
+            model = line.split(":", 1)[1].strip()
+            break
+    governor = pathlib.Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    load = os.getloadavg()[0]
+    return {"date": datetime.datetime.now().astimezone().isoformat(timespec="minutes"), "kernel": platform.release(),
+            "processor": model, "cores": os.cpu_count(), "load after the run": f"{load:.1f}",
+            "governor": governor.read_text().strip() if governor.exists() else "none visible (virtual machine)"}
+
+
+def write(all_rows, failures, rounds, quick, facts):
+    rows = Rows(all_rows)
+    awake = bool(all_rows) and all(row["awake"] for row in all_rows)
+    lines = ["# sinew beside the floors of this machine", ""]
+    if quick:
+        lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
+    lines += [f"- {name}: {value}" for name, value in facts.items()]
+    lines += [f"- rounds: {rounds}, interleaved, in random order",
+              "- /dev/cpu_dma_latency: " + ("held at 0 while measuring, so that idle cores wake quickly" if awake else
+                                            "**not** held (needs root): waking an idle core may drown everything"), "",
+              "## Bars", "", "Each ratio is taken within a round; median over the rounds [smallest .. largest].", "",
+              "| bar | limit | measured | holds |", "|---|---|---|---|"]
+    lines += [bar.line() for bar in bars(rows)]
+    for title, experiment, wait, show in TABLES:
+        if not any(row["experiment"] == experiment and row["wait"] == wait for row in all_rows):
+            continue
+        unit = "Medians over the rounds:" if show is show_speed else "p50 / p99 / processor time a message, us, medians over the rounds:"
+        lines += ["", f"## {title}", "", unit, ""] + table(rows, experiment, show, wait)
+    if failures:
+        lines += ["", "## Not measured", ""]
+        lines += [f"- round {f['round']}: {f['experiment']} {f['system']} {f['topology']} {f['wait']} {size_name(f['size'])}: {f['why']}"
+                  for f in failures]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,99 @@
+"""The bars of the report from rows made by hand."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import plan
+import report
+
+
+def row(number, **values):
+    measured = {"p50_us": 10.0, "p99_us": 20.0, "publish_us": 5.0, "cpu_us_per_message": 1.0, "messages_per_s": 30.0, "lost": 0, "awake": True}
+    return {**plan.cell("latency_1p1s", "floor"), **measured, "round": number, **values}
+
+
+def bar(rows, start):
+    return next(each for each in report.bars(report.Rows(rows)) if each.name.startswith(start))
+
+
+class Bars(unittest.TestCase):
+    def test_a_ratio_is_taken_within_its_round(self):
+        rows = [row(0, p50_us=10.0), row(0, system="sinew-loan", p50_us=12.0), row(1, p50_us=100.0), row(1, system="sinew-loan", p50_us=110.0),
+                row(2, p50_us=10.0), row(2, system="sinew-loan", p50_us=20.0)]
+        block = bar(rows, "1p1s block, 128 B: p50")
+        self.assertEqual(block.values, [1.2, 1.1, 2.0])
+        self.assertEqual(block.measured, 1.2)
+        self.assertTrue(block.holds)
+        self.assertIn("1.2 x [1.1 .. 2] | yes", block.line())
+
+    def test_a_round_without_its_floor_counts_for_nothing(self):
+        self.assertEqual(bar([row(0), row(1, system="sinew-loan")], "1p1s block, 128 B: p50").values, [])
+
+    def test_what_was_not_measured_neither_holds_nor_fails(self):
+        nothing = bar([], "1p1s block, 16 MB: p99")
+        self.assertIsNone(nothing.holds)
+        self.assertIn("not measured", nothing.line())
+
+    def test_flat_out_must_be_fast_enough_and_lose_nothing(self):
+        rows = [row(0, experiment="flatout_1p1s", system="sinew-loan", rate=0, messages_per_s=0.9e6, lost=1)]
+        self.assertFalse(bar(rows, "flat out, 128 B: messages").holds)
+        self.assertFalse(bar(rows, "flat out, 128 B: lost").holds)
+        rows = [row(0, experiment="flatout_1p1s", system="sinew-loan", rate=0, messages_per_s=1.1e6)]
+        self.assertTrue(bar(rows, "flat out, 128 B: messages").holds)
+        self.assertTrue(bar(rows, "flat out, 128 B: lost").holds)
+
+    def test_a_copy_is_compared_with_one_memcpy_and_the_loan_of_its_topology(self):
+        same = {"experiment": "publish_copy", "size": plan.FRAME}
+        rows = [row(0, **same, system="memcpy", p50_us=400.0), row(0, **same, system="sinew-loan", p50_us=20.0),
+                row(0, **same, system="sinew-loan", topology="1p5s", p50_us=100.0), row(0, **same, system="sinew-publish", p50_us=840.0),
+                row(0, **same, system="sinew-publish", topology="1p5s", p50_us=500.0)]
+        self.assertEqual(bar(rows, "publish(const T&), 5.5 MB, 1p1s").values, [2.0])
+        self.assertEqual(bar(rows, "publish(const T&), 5.5 MB, 1p5s").values, [1.0])
+
+    def test_fan_out_is_counted_in_wake_ups_of_the_same_size(self):
+        rows = [row(0, publish_us=4.0), row(0, publish_us=1.0, size=plan.MB),
+                row(0, experiment="latency_1p5s", system="sinew-loan", topology="1p5s", publish_us=16.0)]
+        self.assertEqual(bar(rows, "1p5s, 128 B").values, [4.0])
+
+    def test_an_idle_node_may_use_no_processor_time_at_all(self):
+        rows = [row(0, experiment="idle", system="sinew-idle", idle_cpu_us=0.5, private_kib=3000)]
+        self.assertFalse(bar(rows, "idle node: processor").holds)
+        self.assertTrue(bar(rows, "idle node: private").holds)
+
+
+class Report(unittest.TestCase):
+    def test_says_what_was_not_measured_and_whether_the_machine_was_kept_awake(self):
+        failures = [{**plan.cell("idle", "sinew-idle"), "round": 0, "why": "no manager"}]
+        text = report.write([row(0, awake=False)], failures, 1, False, {"kernel": "6.1"})
+        self.assertIn("sinew-idle 1p1s block 128 B: no manager", text)
+        self.assertIn("**not** held", text)
+        self.assertIn("- kernel: 6.1", text)
+        self.assertIn("| floor | 10 / 20 / 1 |", text)
+
+
+class Plan(unittest.TestCase):
+    def test_every_bar_finds_its_cells(self):
+        cells = [each for bundle in plan.bundles(quick=False, idle=True) for each in bundle]
+        values = {"p50_us": 10.0, "p99_us": 20.0, "publish_us": 5.0, "messages_per_s": 1.0, "lost": 0, "idle_cpu_us": 0, "private_kib": 1}
+        rows = [{**each, **values, "round": 0} for each in cells]
+        self.assertEqual([each.name for each in report.bars(report.Rows(rows)) if each.holds is None], [])
+
+    def test_no_cell_is_measured_twice_for_one_experiment_but_the_memcpy_of_both_copies(self):
+        cells = [tuple(each.items()) for bundle in plan.bundles(quick=False, idle=True) for each in bundle]
+        twice = {each for each in cells if cells.count(each) > 1}
+        self.assertEqual({dict(each)["system"] for each in twice}, {"memcpy"})
+
+    def test_the_whole_run_takes_less_than_ten_minutes(self):
+        def seconds(bundles):
+            cells = [each for bundle in bundles for each in bundle]
+            paced = sum(each["count"] / each["rate"] for each in cells if each["rate"] > 0)
+            starting_and_flat_out = 0.3 * len(cells)
+            return paced + starting_and_flat_out
+
+        self.assertLess(seconds(plan.bundles(False, True)) + 4 * seconds(plan.bundles(False, False)), 570)
+        self.assertLess(seconds(plan.bundles(True, True)), 45)
+
+
+if __name__ == "__main__":
+    unittest.main()
