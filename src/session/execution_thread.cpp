@@ -24,11 +24,8 @@ Doorbell::Doorbell()
 }
 
 void ExecutionThread::start(const std::string& thread_name) {
-  thread_ = std::thread([self = shared_from_this(), thread_name] {
-    os::name_this_thread(thread_name.c_str());
-    self->thread_id_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    self->loop();
-  });
+  const std::lock_guard lock(mutex_);  // the loop begins by taking it: no callback sees thread_ half made
+  thread_ = os::start_thread(thread_name, [self = shared_from_this()] { self->loop(); });
 }
 
 void ExecutionThread::stop() {

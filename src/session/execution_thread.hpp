@@ -44,7 +44,6 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   void start(const std::string& thread_name);
   /// No callback runs after this returns, except the one that this is called from.
   void stop();
-  bool is_current() const noexcept { return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed); }
 
   Doorbell& doorbell() noexcept { return doorbell_; }
   void add(const std::shared_ptr<Subscription>& subscription);
@@ -63,7 +62,6 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   const std::chrono::nanoseconds spin_;
   Doorbell doorbell_;
   std::thread thread_;
-  std::atomic<std::thread::id> thread_id_{};
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> wakes_{0};  // counts wake(): tells the loop to look again whatever the rings say
   std::mutex mutex_;

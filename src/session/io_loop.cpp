@@ -16,10 +16,7 @@ IoLoop::~IoLoop() { stop(); }
 
 void IoLoop::start(const std::string& thread_name) {
   running_ = true;
-  thread_ = std::thread([this, thread_name] {
-    os::name_this_thread(thread_name.c_str());
-    loop();
-  });
+  thread_ = os::start_thread(thread_name, [this] { loop(); });
 }
 
 void IoLoop::stop() {

@@ -120,7 +120,13 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
     if (lost_) throw Error(ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again");
     asked_.emplace(id, answer);
   }
-  manager_.send(question);
+  try {
+    manager_.send(question);
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    asked_.erase(id);
+    throw;
+  }
   if (done.wait_for(patience) != std::future_status::ready) {
     const std::lock_guard lock(mutex_);
     if (asked_.erase(id) > 0) {
@@ -177,6 +183,10 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
+    if (receiver && !thread_started_ && !closed_) {  // first: nothing needs to be undone when there is no thread to be had
+      thread_->start("sinew-run");
+      thread_started_ = true;
+    }
     subscription = std::make_shared<Subscription>(next_id_++, quality, receiver ? thread_ : nullptr, receiver);
     subscriptions_[subscription->id()] = subscription;
   }
@@ -188,11 +198,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
     subscriptions_.erase(id);
     throw;
   }
-  if (receiver) {
-    thread_->add(subscription);
-    const std::lock_guard lock(mutex_);
-    if (!std::exchange(thread_started_, true) && !closed_) thread_->start("sinew-run");
-  }
+  if (receiver) thread_->add(subscription);
   return subscription;
 }
 
@@ -281,8 +287,13 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
   // Closing the socket is the answer when the publisher has gone meanwhile, or when memory cannot be shared with this peer.
   if (!publisher || !introduction.same_user || !introduction.same_layout) return;
   auto end = std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction, publisher->is_reliable());
-  publisher->add_connecting(end);
-  end->start();
+  if (!publisher->add_connecting(end)) return;
+  try {
+    end->start();
+  } catch (...) {
+    publisher->forget(end);
+    throw;
+  }
 }
 
 void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {

@@ -162,14 +162,16 @@ Publisher::Counters Publisher::counters() const {
   const std::lock_guard lock(mutex_);
   const auto& header = ring().header;
   return {header.published.load(std::memory_order_relaxed), header.bytes_published.load(std::memory_order_relaxed),
-          header.bytes_copied.load(std::memory_order_relaxed), header.refused.load(std::memory_order_relaxed), connections_.size()};
+          header.bytes_copied.load(std::memory_order_relaxed), header.refused.load(std::memory_order_relaxed),
+          static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }))};
 }
 
 // --- connections -----------------------------------------------------------------------------------------------------------------
 
-void Publisher::add_connecting(std::shared_ptr<PublisherEnd> end) {
+bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
-  if (!closed_) connecting_.push_back(std::move(end));
+  if (!closed_) connecting_.push_back(end);
+  return !closed_;
 }
 
 void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
@@ -182,10 +184,6 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring_fd_.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring_fd, 1});
-  if (end->holds_back()) {
-    const int space_fd = space_.get();
-    end->channel().send(wire::Space{}, {&space_fd, 1});
-  }
   window_->for_each_chunk([&](const shm::Chunk& chunk) { end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
   end->announce({notes_.newest.load(std::memory_order_acquire), 0, 0, nullptr});  // the newest may be gone already; a frame may still name it
 }
@@ -202,11 +200,20 @@ void Publisher::chunk_dropped(std::uint64_t id) {
   notes_.changed.store(true, std::memory_order_release);
 }
 
+// Where one reader cannot be told, for want of descriptors or memory, the others are served nevertheless.
+void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
+  for (const auto& end : connections_) {
+    try {
+      end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd});
+    } catch (const std::exception& error) {
+      end->give_up(error.what());
+    }
+  }
+}
+
 void Publisher::announce_changes_locked() {
   if (!notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
-  window_->for_each_chunk([&](const shm::Chunk& chunk) {
-    for (const auto& end : connections_) end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd});
-  });
+  window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
   std::vector<std::uint64_t> dropped;
   {
     const std::lock_guard lock(notes_.mutex);
@@ -215,7 +222,12 @@ void Publisher::announce_changes_locked() {
   for (const std::uint64_t chunk : dropped) {
     Withdrawal withdrawal{chunk, {}};
     for (const auto& end : connections_) {
-      if (end->withdraw(chunk)) withdrawal.waits_for.push_back(end.get());
+      try {
+        if (!end->withdraw(chunk)) continue;
+      } catch (const std::exception& error) {
+        end->give_up(error.what());
+      }
+      withdrawal.waits_for.push_back(end.get());
     }
     if (withdrawal.waits_for.empty()) {
       window_->reuse_address(chunk);

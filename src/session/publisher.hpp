@@ -77,7 +77,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const std::shared_ptr<NodeSession>& session() const noexcept { return session_; }
   std::uint64_t id() const noexcept { return id_; }
   bool is_reliable() const noexcept { return options_.quality.reliable; }
-  void add_connecting(std::shared_ptr<PublisherEnd> end);
+  /// What readers that hold this publisher back ring; open as long as this object lives.
+  const os::Fd& space() const noexcept { return space_; }
+  /// False when the publisher is closed: the connection is not wanted.
+  bool add_connecting(const std::shared_ptr<PublisherEnd>& end);
   /// Lists the connection, then sends it ring and chunks.
   void start_serving(const std::shared_ptr<PublisherEnd>& end);
   void chunk_mapped(PublisherEnd& end, std::uint64_t chunk);
@@ -111,6 +114,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t slowest_reliable_locked() const;
   bool wait_for_space(std::unique_lock<std::mutex>& lock);
   void announce_changes_locked();
+  void announce_to_all_locked(const shm::Chunk& chunk);
   void stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk);
   shm::RingLayout& ring() const noexcept;
 

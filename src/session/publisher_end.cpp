@@ -63,6 +63,7 @@ void PublisherEnd::on_event(const os::Poller::Event& event) {
     }
     if (channel_.state() == Channel::State::closed) ended();
   } catch (const std::exception& violation) {
+    if (stage_ == Stage::deaf) return;  // once is enough
     // Its claims still count, so the socket stays open until the peer lets go of it (F2); it just is not served any more.
     base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + violation.what());
     const bool listed = stage_ == Stage::serving;
@@ -118,6 +119,11 @@ void PublisherEnd::on_doorbell(const wire::Doorbell& message, Channel::Input& in
     process_->watch = loop_.watch(process_->fd, process_);
   }
   stage_ = Stage::waits_for_attach;
+  // Before DoorbellTaken, so that Attach answers for it: Ring and a chunk follow, and no more than two descriptors may be in flight (S6).
+  if (const auto publisher = publisher_.lock(); publisher && holds_back_) {
+    const int space_fd = publisher->space().get();
+    channel_.send(wire::Space{}, {&space_fd, 1});
+  }
   channel_.send(wire::DoorbellTaken{});
 }
 
@@ -145,6 +151,16 @@ std::uint64_t PublisherEnd::decided(std::uint64_t head) const noexcept {
 
 void PublisherEnd::ring_if_asleep() noexcept {
   if (!left_ && ringer_->must_ring()) os::ring(bell_fd_.get());
+}
+
+void PublisherEnd::give_up(const std::string& why) noexcept {
+  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' is not served any more: " + why);
+  left_ = true;
+  try {
+    channel_.send(wire::ErrorText{0, why});
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, error.what());  // it will see the end of the publisher
+  }
 }
 
 // --- chunks ------------------------------------------------------------------------------------------------------------------------

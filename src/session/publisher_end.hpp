@@ -18,7 +18,7 @@ namespace sinew::session {
 
 class Publisher;
 
-/// Handshake (spec/wire.md): Doorbell in, DoorbellTaken out, Attach in, listed, Ring out, Chunks out one at a time.
+/// Handshake (spec/wire.md): Doorbell in, Space (reliable keep-all pairs) and DoorbellTaken out, Attach in, listed, Ring out, Chunks out one at a time.
 /// on_event() runs on the loop's thread; the rest, but for stop(), under the publisher's mutex.
 class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_from_this<PublisherEnd> {
  public:
@@ -54,6 +54,9 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   void unmapped(std::uint64_t chunk);
   bool knows_all() const noexcept { return left_ || (in_flight_ == 0 && waiting_.empty()); }
   void leave() noexcept { left_ = true; }
+  bool is_served() const noexcept { return !left_; }
+  /// Serves this reader no more, and tells it so that it lets go. Its claims go on to count.
+  void give_up(const std::string& why) noexcept;
 
  private:
   struct Waiting {

@@ -104,7 +104,7 @@ void SubscriberEnd::handle(Channel::Input& input) {
   } else if (const auto* withdrawn = std::get_if<wire::ChunkWithdrawn>(&input.message)) {
     on_withdrawn(*withdrawn);
   } else if (std::holds_alternative<wire::Space>(input.message)) {
-    if (serving_.load(std::memory_order_relaxed)) throw Violation("Space came after Ring");
+    if (space_ || ring_) throw Violation("Space came twice, or after Ring");
     if (!os::is_eventfd(input.descriptors[0])) throw Violation("Space carries no eventfd");
     space_ = std::move(input.descriptors[0]);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
@@ -192,8 +192,8 @@ std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
 
 bool SubscriberEnd::has_news() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return false;
-  if (claims_->head() == claims_->cursor()) return false;
-  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
+  if (claims_->head() <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
+  return hung_up_.load(std::memory_order_acquire) || stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
 }
 
 bool SubscriberEnd::finished() const noexcept { return hung_up_.load(std::memory_order_acquire) && !has_news(); }
@@ -219,9 +219,10 @@ void SubscriberEnd::refresh_chunks() {
 std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
   refresh_chunks();
   while (has_news()) {
+    const bool no_more_chunks = hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
     const std::uint64_t head = claims_->head();
     const std::uint64_t cursor = claims_->cursor();
-    if (head < cursor) return std::nullopt;  // a publisher's head never goes back; this one's memory is wrong
+    if (head <= cursor) return std::nullopt;
     const std::uint64_t reach = depth == 0 ? shm::ring_capacity : depth;
     std::uint64_t next = cursor + 1;
     if (head - cursor > reach) {
@@ -235,7 +236,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       // Announced on the socket, published in the ring: the ring was faster (S7). The loop wakes us when the chunk is mapped.
       claims_->release(claim.slot);
       if (next > cursor + 1) claims_->advance_cursor(next - 1);
-      if (hung_up_.load(std::memory_order_acquire)) {  // it never will be
+      if (no_more_chunks) {
         claims_->advance_cursor(head);
         lost(head - next + 1);
         return std::nullopt;
