@@ -79,7 +79,6 @@ class Validator {
   const char* vector_fault(const VectorImage& vector, const Type& element) {
     const std::uintptr_t begin = number(vector.begin), end = number(vector.end), limit = number(vector.limit);
     if (begin > end || end > limit) return "a vector that ends before it begins, or behind its capacity";
-    if (limit - begin > PTRDIFF_MAX) return "a vector with an impossible capacity";
     if (limit == 0) return spend(1);
     if (begin == limit) return "a vector that has storage of no bytes";
     if ((end - begin) % element.size != 0 || (limit - begin) % element.size != 0)
@@ -93,7 +92,6 @@ class Validator {
     const std::uintptr_t begin = number(bits.begin), end = number(bits.end), limit = number(bits.limit);
     if (bits.begin_bit != 0 || bits.end_bit >= BitVectorImage::word_bits) return "a vector of bool with an impossible bit position";
     if (begin > end || end > limit) return "a vector of bool that ends before it begins, or behind its capacity";
-    if (limit - begin > PTRDIFF_MAX) return "a vector of bool with an impossible capacity";
     if (end == limit && bits.end_bit != 0) return "a vector of bool that ends behind its capacity";
     if (limit == 0) return spend(1);
     if (begin == limit) return "a vector of bool that has storage of no bytes";

@@ -78,7 +78,9 @@ constexpr std::string_view kind_name(Kind kind) {
 }
 
 /// True when Type::element is not null. (Under -fsanitize=undefined GCC cannot compare it with null at compile time.)
-constexpr bool has_element(Kind kind) { return kind == Kind::enumeration || kind == Kind::vector || kind == Kind::array || kind == Kind::optional; }
+constexpr bool has_element(Kind kind) {
+  return kind == Kind::enumeration || kind == Kind::vector || kind == Kind::array || kind == Kind::optional;
+}
 
 /// Containers with an element: `known`, `kind`, `Element`, `count`.
 template <class T>

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "sinew/msg/aggregate.hpp"
 #include "sinew/msg/text.hpp"

@@ -1,13 +1,15 @@
 // message_of<T>(): the table of a type, made at compile time.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -25,14 +27,14 @@ template <class T>
 inline constexpr Type type_of = make_type<T>();
 
 template <class T, std::size_t I>
-struct MemberName {
-  template <class Sink>
-  static constexpr void write(Sink& sink) {
-    sink.put(MembersOf<T>::template name<I>());
-  }
-};
+consteval auto make_member_name() {
+  constexpr std::string_view name = MembersOf<T>::template name<I>();
+  FixedText<name.size()> text;
+  Fill{text.chars}.put(name);
+  return text;
+}
 template <class T, std::size_t I>
-inline constexpr auto member_name = make_text<MemberName<T, I>>();
+inline constexpr auto member_name = make_member_name<T, I>();
 
 template <class T>
 consteval auto make_fields() {
@@ -46,11 +48,19 @@ consteval auto make_fields() {
 template <class T>
 inline constexpr auto fields_of = make_fields<T>();
 
+// Plain loops: algorithms and ranges, instantiated anew for every type, would cost more than the reflection.
+constexpr std::size_t count_deep(std::span<const Field> fields) {
+  std::size_t count = 0;
+  for (const Field& field : fields) count += field.type->flat ? 0 : 1;
+  return count;
+}
 template <class T>
 consteval auto make_deep_fields() {
-  constexpr auto is_deep = [](const Field& field) { return !field.type->flat; };
-  std::array<Field, static_cast<std::size_t>(std::ranges::count_if(fields_of<T>, is_deep))> deep{};
-  std::ranges::copy_if(fields_of<T>, deep.begin(), is_deep);
+  std::array<Field, count_deep(fields_of<T>)> deep{};
+  std::size_t next = 0;
+  for (const Field& field : fields_of<T>) {
+    if (!field.type->flat) deep[next++] = field;
+  }
   return deep;
 }
 template <class T>

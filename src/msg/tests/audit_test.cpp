@@ -4,9 +4,21 @@
 #include <utility>
 #include <vector>
 
+#include "sinew/message.hpp"
 #include "values.hpp"
 
 namespace sinew::msg::testing {
+
+class Counted {
+ public:
+  SINEW_MESSAGE(Counted, number_);
+  ~Counted() { ++destroyed; }
+  inline static int destroyed = 0;
+
+ private:
+  int number_ = 0;
+};
+
 namespace {
 
 const Type& whole_type = *message_of<Whole>().type;
@@ -83,6 +95,16 @@ TEST(Audit, S13_names_the_element_whose_storage_was_outside) {
   const Audit result = audit(published.type, &published.value, published.arena, published.arena);
   EXPECT_EQ(result.first_field, "parts[1].words");
   EXPECT_EQ(result.copied, sizeof(std::string));
+}
+
+TEST(Audit, S13_destroys_a_container_that_it_replaces_as_its_owner_would) {
+  Arena arena;
+  std::vector<Counted> outside(3);
+  arena.adopt(&outside, sizeof outside);
+  Counted::destroyed = 0;
+  EXPECT_TRUE(audit(*message_of<std::vector<Counted>>().type, &outside, arena, arena).complete);
+  EXPECT_EQ(Counted::destroyed, 3);
+  EXPECT_EQ(outside.size(), 3U);
 }
 
 TEST(Audit, copies_nothing_when_all_storage_is_inside) {
