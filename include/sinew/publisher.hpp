@@ -86,9 +86,10 @@ class Loan {
   friend class Publisher<T>;
   Loan(std::shared_ptr<detail::PublisherCore> core, T* object) noexcept : core_(std::move(core)), object_(object) {}
   void reset() noexcept {
-    if (!object_) return;
-    object_->~T();
-    core_->free_object(std::exchange(object_, nullptr));
+    T* const object = std::exchange(object_, nullptr);
+    if (!object || detail::PublisherCore::in_forked_child()) return;
+    object->~T();
+    core_->free_object(object);
   }
 
   std::shared_ptr<detail::PublisherCore> core_;

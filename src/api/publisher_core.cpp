@@ -95,6 +95,8 @@ void* PublisherCore::allocate_object(bool in_place) {
   return allocate_on_heap(type);
 }
 
+bool PublisherCore::in_forked_child() noexcept { return session::forked(); }
+
 void PublisherCore::free_object(void* object) noexcept {
   if (shm::in_window_range(object)) {
     shm::scope_free(object);

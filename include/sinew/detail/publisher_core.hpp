@@ -23,6 +23,8 @@ class SINEW_API PublisherCore {
 
   /// Raw memory for one message object: in the window, or, when memory is refused there or `in_place` is false, on the heap.
   void* allocate_object(bool in_place);
+  /// True in a child of fork(): shared memory is not there, and messages being built are not the child's to destroy.
+  static bool in_forked_child() noexcept;
   /// Gives back the memory of an object that has been destroyed.
   void free_object(void* object) noexcept;
   /// Publishes an object made in allocate_object()'s memory; audits it, copies in what lies outside. The object is no more, whatever the result.
