@@ -158,7 +158,7 @@ struct Unsubscribe {};
 
 // --- publisher to subscriber, on the pair ------------------------------------------------------------------------------------------
 
-/// First message; answers Doorbell: its descriptors are no longer in flight.
+/// Answers Doorbell: its descriptors are no longer in flight.
 struct DoorbellTaken {};
 /// Answers Attach. Descriptor: the ring (memfd of `size` bytes). Frames from sequence `start` on are for this subscriber.
 struct Ring {
@@ -172,7 +172,7 @@ struct Chunk {
 struct ChunkWithdrawn {
   std::uint64_t id = 0;
 };
-/// Descriptor: an eventfd that the subscriber rings when a blocked publisher waits (reliable keep-all pairs only).
+/// Before DoorbellTaken, on reliable keep-all pairs only. Descriptor: an eventfd that the subscriber rings when a blocked publisher waits.
 struct Space {};
 
 // --- anyone ------------------------------------------------------------------------------------------------------------------------
