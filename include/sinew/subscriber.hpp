@@ -53,7 +53,7 @@ concept MessageCallback = TakesReference<Callback, T> || TakesShared<Callback, T
 template <class T, class Callback>
 Handler make_handler(Callback callback) {
   if constexpr (TakesReference<Callback, T>) {
-    return {false, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
+    return {false, std::invocable<Callback&, const T&, const MessageInfo&>, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
               const T& message = *static_cast<const T*>(received.object);
               if constexpr (std::invocable<Callback&, const T&, const MessageInfo&>) {
                 callback(message, *received.info);
@@ -62,7 +62,7 @@ Handler make_handler(Callback callback) {
               }
             }};
   } else {
-    return {true, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
+    return {true, std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
               std::shared_ptr<const T> message(received.keep, static_cast<const T*>(received.object));
               if constexpr (std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>) {
                 callback(std::move(message), *received.info);

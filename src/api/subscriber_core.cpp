@@ -35,7 +35,7 @@ class HeapMemory final : public msg::Memory {
 /// What keeps a message that is read in place: the claim on its frame.
 class Held {
  public:
-  explicit Held(const session::Arrival& arrival) noexcept : end_(arrival.end), slot_(arrival.slot) {}
+  explicit Held(const session::Arrival& arrival) noexcept : end_(arrival.end->shared_from_this()), slot_(arrival.slot) {}
   ~Held() {
     if (session::forked()) {
       new std::shared_ptr<session::SubscriberEnd>(std::move(end_));  // leaked: its mappings do not exist in the child
@@ -69,47 +69,58 @@ std::shared_ptr<const void> copy_of(const msg::Type& type, const void* object, s
 
 }  // namespace
 
-std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, bool keep, MessageInfo& into) {
+std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, bool keep) {
   if (auto complaint = msg::complaint_about(*type, arrival.root(), ChunkRegion(*arrival.chunks))) {
-    arrival.release();
     rejected.fetch_add(1, std::memory_order_relaxed);
     if (!rejection_reported.exchange(true, std::memory_order_relaxed)) {
-      base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + arrival.end->peer() + "' was rejected (said once; statistics().rejected counts): " + *complaint);
+      base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + arrival.end->peer() +
+                                           "' was rejected (said once; statistics().rejected counts): " + *complaint);
     }
     return std::nullopt;
   }
-  ReceivedMessage message{arrival.root(), nullptr, &into};
-  into.delivery = Delivery::native;
+  ReceivedMessage message{arrival.root(), nullptr, nullptr};
   if (arrival.must_copy) {
     std::uint64_t bytes = 0;
-    message.keep = copy_of(*type, arrival.root(), bytes);
-    arrival.release();
-    if (!message.keep) {
+    auto copy = copy_of(*type, arrival.root(), bytes);
+    if (!copy) {
       rejected.fetch_add(1, std::memory_order_relaxed);
       return std::nullopt;
     }
-    message.object = message.keep.get();
-    into.delivery = Delivery::copy;
+    arrival.end->release(arrival.slot);
+    message.object = copy.get();
+    message.keep = std::move(copy);
     bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
   } else if (keep) {
     message.keep = std::make_shared<Held>(arrival);
   }
-  if (into.publisher != arrival.end->peer()) into.publisher = arrival.end->peer();
-  into.sequence = arrival.frame.sequence;
-  into.source_time = time_at(arrival.frame.source_time);
-  into.missed = arrival.missed;
-  into.receive_time = time_at(os::now_ns());
   received.fetch_add(1, std::memory_order_relaxed);
   return message;
 }
 
-void SubscriberCore::Impl::on_arrival(session::Arrival arrival) {
+void SubscriberCore::Impl::fill(MessageInfo& into, const session::Arrival& arrival, Delivery delivery) const {
+  into.sequence = arrival.frame.sequence;
+  into.source_time = time_at(arrival.frame.source_time);
+  into.receive_time = time_at(os::now_ns());
+  into.delivery = delivery;
+  into.missed = arrival.missed;
+}
+
+void SubscriberCore::Impl::on_arrival(const session::Arrival& arrival) {
   const auto self = shared_from_this();  // the callback may destroy the subscriber
-  const auto message = admit(arrival, handler.wants_to_keep, info);
-  if (!message) return;
-  const bool ours = !message->keep;
-  handler.call(*message);
-  if (ours) arrival.release();
+  auto message = admit(arrival, handler.wants_to_keep);
+  const bool ours = !message || !message->keep;
+  if (message) {
+    if (handler.wants_info) {
+      if (info_source != arrival.end) {
+        info.publisher = arrival.end->peer();
+        info_source = arrival.end;
+      }
+      fill(info, arrival, arrival.must_copy ? Delivery::copy : Delivery::native);
+      message->info = &info;
+    }
+    handler.call(*message);
+  }
+  if (ours) arrival.end->release(arrival.slot);
 }
 
 SubscriberCore::SubscriberCore(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -131,11 +142,25 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
   const shm::HeapScope heap;
   if (has_callback()) throw Error(ErrorKind::invalid_argument, "topic '" + impl_->topic + "': take() is for subscribers without a callback");
   if (session::forked()) return std::nullopt;
-  MessageInfo unused;
-  while (auto arrival = impl_->subscription->take()) {
-    if (auto message = impl_->admit(*arrival, true, info ? *info : unused)) return message;
-  }
-  return std::nullopt;
+  std::optional<ReceivedMessage> message;
+  impl_->subscription->take([&](const session::Arrival& arrival) {
+    try {
+      message = impl_->admit(arrival, true);
+    } catch (...) {
+      arrival.end->release(arrival.slot);
+      throw;
+    }
+    if (!message) {
+      arrival.end->release(arrival.slot);
+      return false;
+    }
+    if (info) {
+      info->publisher = arrival.end->peer();
+      impl_->fill(*info, arrival, arrival.must_copy ? Delivery::copy : Delivery::native);
+    }
+    return true;
+  });
+  return message;
 }
 
 SubscriberStatistics SubscriberCore::statistics() const {

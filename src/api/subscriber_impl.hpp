@@ -18,14 +18,16 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   Handler handler;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Subscription> subscription;
-  MessageInfo info;  // the callback's; the execution thread's own
+  MessageInfo info;                                     // the callback's; the execution thread's own
+  const session::SubscriberEnd* info_source = nullptr;  // whose name stands in info
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
 
-  void on_arrival(session::Arrival arrival) override;
-  /// Validates, and copies where it must. Nothing when the message is not fit to be handed out; the claim is then released.
-  /// `keep` false: the claim stays the caller's to release, unless the result has `keep` set (a copy).
-  std::optional<ReceivedMessage> admit(const session::Arrival& arrival, bool keep, MessageInfo& into);
+  void on_arrival(const session::Arrival& arrival) override;
+  /// Validates, and copies where it must. Nothing when the message is not fit to be handed out.
+  /// Unless the result has `keep` set, the claim stays the caller's to release, once, in either case.
+  std::optional<ReceivedMessage> admit(const session::Arrival& arrival, bool keep);
+  void fill(MessageInfo& into, const session::Arrival& arrival, Delivery delivery) const;
 };
 
 }  // namespace sinew::detail

@@ -136,6 +136,7 @@ std::uint64_t Publisher::slowest_reliable_locked() const {
 
 // Dekker with SubscriberEnd::tell_blocked_publisher(): either the reader sees the odd epoch and rings, or we see its cursor.
 bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
+  if (reliable_readers_ == 0) return true;
   const auto space = [&] { return closed_ || writer_.head() - slowest_reliable_locked() < shm::ring_capacity; };
   if (space()) return true;
   if (options_.max_blocking.count() <= 0) return false;
@@ -180,6 +181,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   std::erase(connecting_, end);
   const std::uint64_t start = writer_.head() + 1;
   end->set_start(start);
+  if (end->holds_back()) ++reliable_readers_;
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring_fd_.get();
@@ -212,7 +214,7 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
 }
 
 void Publisher::announce_changes_locked() {
-  if (!notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
+  if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
   window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
   std::vector<std::uint64_t> dropped;
   {
@@ -262,6 +264,7 @@ void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
 
 void Publisher::unsubscribed(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
+  if (end.holds_back()) --reliable_readers_;
   end.leave();
   os::ring(space_.get());
 }
@@ -270,6 +273,7 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   std::erase(connecting_, end);
   if (std::erase(connections_, end) == 0) return;
+  if (end->holds_back()) --reliable_readers_;
   stop_waiting_locked(*end, std::nullopt);
   announced_.notify_all();
   os::ring(space_.get());  // it may have been the one that held us back
@@ -296,6 +300,7 @@ void Publisher::close() {
     ends.insert(ends.end(), connecting_.begin(), connecting_.end());
     connections_.clear();
     connecting_.clear();
+    reliable_readers_ = 0;
   }
   session_->loop().run([&] {
     for (const auto& end : ends) end->stop();

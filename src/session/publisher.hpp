@@ -140,6 +140,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::vector<Kept> limbo_;        // retired, but claimed when we looked last
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
+  std::size_t reliable_readers_ = 0;  // of connections_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::condition_variable announced_;  // a reader answered while close() waits for it
 };

@@ -33,8 +33,6 @@ bool ChunkTable::contains(const void* address, std::size_t size) const noexcept 
   return offset <= entry.size && size <= entry.size - offset;
 }
 
-void Arrival::release() const noexcept { end->release(slot); }
-
 SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
                              wire::ConnectSubscriber introduction)
     : subscription_(std::move(subscription)),
@@ -254,7 +252,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     refresh_chunks();
     ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     held_.fetch_add(1, std::memory_order_relaxed);
-    return Arrival{shared_from_this(), seen_chunks_.get(), claim.frame, claim.slot, must_copy, std::exchange(missed_, 0)};
+    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, must_copy, std::exchange(missed_, 0)};
   }
   return std::nullopt;
 }

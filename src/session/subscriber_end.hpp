@@ -37,17 +37,16 @@ struct ChunkTable {
   bool contains(const void* address, std::size_t size) const noexcept;
 };
 
-/// A claimed frame. Whoever owns it calls release(), once, from any thread.
+/// A claimed frame. Whoever owns it calls end->release(slot), once, from any thread.
 struct Arrival {
-  std::shared_ptr<SubscriberEnd> end;
-  const ChunkTable* chunks = nullptr;  ///< valid until the next take() of this end
+  SubscriberEnd* end = nullptr;  ///< kept alive by its subscription during the call; who keeps the frame longer takes a reference
+  const ChunkTable* chunks = nullptr;  ///< valid during the call
   shm::Frame frame;
   std::uint32_t slot = 0;
   bool must_copy = false;    ///< the claim is the reserved one: copy the message and release the claim before taking the next
   std::uint64_t missed = 0;  ///< frames of this publisher lost since the one before
 
   const void* root() const noexcept { return reinterpret_cast<const void*>(frame.root); }
-  void release() const noexcept;
 };
 
 /// Lives as long as the subscription serves it or a handle holds one of its frames; the socket closes, and the window is reported unmapped, with the last of them (F2).

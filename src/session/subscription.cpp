@@ -92,16 +92,20 @@ bool Subscription::run_some() {
     auto arrival = take_next();
     if (!arrival) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    receiver_->on_arrival(std::move(*arrival));
+    receiver_->on_arrival(*arrival);
     running_.store({}, std::memory_order_relaxed);
   }
   return true;
 }
 
-std::optional<Arrival> Subscription::take() {
+bool Subscription::take(const std::function<bool(const Arrival&)>& admit) {
   const std::lock_guard lock(taking_);
-  if (closed_.load(std::memory_order_relaxed)) return std::nullopt;
-  return take_next();
+  while (!closed_.load(std::memory_order_relaxed)) {
+    const auto arrival = take_next();
+    if (!arrival) return false;
+    if (admit(*arrival)) return true;
+  }
+  return false;
 }
 
 void Subscription::close() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -19,7 +20,7 @@ class ExecutionThread;
 /// What happens with a claimed frame. Called on the execution thread, one at a time.
 class Receiver {
  public:
-  virtual void on_arrival(Arrival arrival) = 0;
+  virtual void on_arrival(const Arrival& arrival) = 0;
 
  protected:
   ~Receiver() = default;
@@ -44,8 +45,8 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   bool has_news() const noexcept;
   /// Hands at most a few frames to the receiver; true when there may be more. On the execution thread.
   bool run_some();
-  /// The next frame, of whatever publisher. REQUIRES: no thread was given.
-  std::optional<Arrival> take();
+  /// Offers the next frames, of whatever publisher, until `admit` accepts one. False when there is none. REQUIRES: no thread was given.
+  bool take(const std::function<bool(const Arrival&)>& admit);
 
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
   void close();

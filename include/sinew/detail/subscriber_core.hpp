@@ -15,12 +15,13 @@ namespace sinew::detail {
 struct ReceivedMessage {
   const void* object = nullptr;
   std::shared_ptr<const void> keep;
-  const MessageInfo* info = nullptr;  ///< valid during the call, or until the next take()
+  const MessageInfo* info = nullptr;  ///< valid during the call
 };
 
 /// How the typed side takes a message.
 struct Handler {
   bool wants_to_keep = false;  ///< false: `keep` stays empty and the object is valid during the call only
+  bool wants_info = false;     ///< false: `info` is null
   std::function<void(const ReceivedMessage&)> call;
 };
 
