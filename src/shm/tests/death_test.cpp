@@ -1,4 +1,4 @@
-// Processes that vanish in the middle of the protocol: what is left of their pages must mean something right to the others.
+// Processes that vanish, or stand still, in the middle of the protocol: what is in their pages must mean something right to the others.
 //
 // Every actor runs in a child of its own, and so does whoever looks at the remains, because a process reads SINEW_AT only once.
 #include <gtest/gtest.h>
@@ -22,17 +22,26 @@ struct Shared {
   AckPage page;
 };
 
-// Runs `actor` in a child with SINEW_AT = `at`; returns its status as waitpid() gives it.
-int run_in_child(const std::string& at, const std::function<void()>& actor) {
+// Runs `actor` in a child with SINEW_AT = `at`.
+pid_t start_child(const std::string& at, const std::function<void()>& actor) {
   const pid_t child = fork();
   if (child == 0) {
     setenv("SINEW_AT", at.c_str(), 1);
     actor();
     _exit(testing::Test::HasFailure() ? 1 : 0);
   }
+  return child;
+}
+
+// The status as waitpid() gives it, when the child has stopped or ended.
+int wait_for(pid_t child) {
   int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(waitpid(child, &status, WUNTRACED), child);
   return status;
+}
+
+int run_in_child(const std::string& at, const std::function<void()>& actor) {
+  return wait_for(start_child(at, actor));
 }
 
 class Death : public testing::Test {
@@ -96,6 +105,39 @@ TEST_P(PublisherDeath, leaves_a_ring_from_which_a_reader_takes_only_whole_frames
 
 INSTANTIATE_TEST_SUITE_P(At, PublisherDeath, testing::Values("ring.retired", "ring.fields", "ring.published", "ring.head"),
                          [](const auto& label) { return std::string(label.param).substr(5); });
+
+class Preemption : public Death, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Preemption, F1_a_preempted_reader_never_takes_the_pointer_of_a_later_frame) {
+  const std::string label = GetParam();
+  const auto publish_until = [&](std::uint64_t last) {
+    RingWriter writer(shared_->ring);
+    while (writer.head() < last) {
+      const std::uint64_t next = writer.head() + 1;
+      if (next > 1) writer.retire(next - 1);
+      writer.publish({.root = root_of(next), .size = next});
+    }
+  };
+  ASSERT_EQ(run_in_child("", [&] { publish_until(7); }), 0);
+  const pid_t reader = start_child(label + ":1:stop", [&] {
+    Claims claims(shared_->page, shared_->ring);
+    const auto claim = claims.claim_frame(7);
+    const bool was_in_time = label == "claim.second_look";
+    EXPECT_EQ(claim.outcome, was_in_time ? Claims::Outcome::claimed : Claims::Outcome::lost);
+    EXPECT_TRUE(!was_in_time || claim.frame.root == root_of(7));
+  });
+  ASSERT_TRUE(WIFSTOPPED(wait_for(reader)));
+  ASSERT_EQ(run_in_child("", [&] { publish_until(7 + ring_capacity); }), 0);
+  ASSERT_EQ(shared_->ring.entries[7].seq, 7u + ring_capacity);
+  std::vector<std::uint64_t> claimed;
+  Reader(shared_->page).gather_claims(claimed);
+  EXPECT_EQ(claimed, (std::vector<std::uint64_t>{7})) << "its storage must be kept while the reader stands still";
+  kill(reader, SIGCONT);
+  EXPECT_EQ(wait_for(reader), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(At, Preemption, testing::Values("claim.stored", "claim.first_look", "claim.copied", "claim.second_look"),
+                         [](const auto& label) { return std::string(label.param).substr(6); });
 
 class ReaderDeath : public Death, public testing::WithParamInterface<const char*> {};
 

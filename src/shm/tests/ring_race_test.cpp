@@ -16,8 +16,9 @@ namespace sinew::shm {
 namespace {
 
 constexpr std::uint32_t readers = 3;
-constexpr std::uint64_t frames = 300'000;
-constexpr std::uint64_t kept = 8;  // frames the publisher retains
+constexpr std::uint64_t frames = 300'000;        // at least
+constexpr std::uint64_t enough_claims = 30'000;  // on a busy machine the publisher may be through before the readers ever ran
+constexpr std::uint64_t kept = 2;                // frames the publisher retains
 constexpr std::uint64_t storage_slots = 512;
 
 // What the processes share. A frame's root is the number of its storage slot, the canary in it is the sequence it was published with.
@@ -40,7 +41,7 @@ void publish_all(Shared& shared) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> alive;  // sequence and storage, retained or claimed
   std::vector<std::uint64_t> claims;
 
-  while (writer.head() < frames) {
+  while (writer.head() < frames || shared.claimed < enough_claims) {
     // Storage of frames that nobody claims goes back: retire first, look at claims second.
     if (alive.size() > kept) {
       const std::uint64_t newest = writer.head();
@@ -74,9 +75,10 @@ void claim_until_done(Shared& shared, std::uint32_t which) {
   ++shared.attached;
   std::uint64_t claimed = 0;
   std::uint64_t wrong = 0;
-  while (!shared.done) {
-    const std::uint64_t sequence = claims.head();
-    if (sequence == 0) continue;
+  for (std::uint64_t round = 0; !shared.done; ++round) {
+    const std::uint64_t head = claims.head();
+    if (head <= kept) continue;
+    const std::uint64_t sequence = head - round % (kept + 1);  // from the newest frame to the one that is being retired
     const auto claim = claims.claim_frame(sequence);
     if (claim.outcome != Claims::Outcome::claimed) continue;
     ++claimed;
@@ -85,11 +87,13 @@ void claim_until_done(Shared& shared, std::uint32_t which) {
              shared.canary[claim.frame.root].load(std::memory_order_relaxed) == sequence;
     };
     wrong += !whole();
-    if (claimed % 64 == 0) std::this_thread::yield();  // hold this one while the publisher goes on
+    if (claimed % 64 == 0) {
+      shared.claimed += 64;
+      std::this_thread::yield();  // hold this one while the publisher goes on
+    }
     wrong += !whole();
     claims.release(claim.slot);
   }
-  shared.claimed += claimed;
   shared.wrong += wrong;
 }
 
@@ -108,8 +112,8 @@ class RingRace : public testing::Test {
     publish_all(*shared_);
   }
   void verify() const {
-    EXPECT_EQ(shared_->ring.header.head, frames);
-    EXPECT_GT(shared_->claimed, 0u);
+    EXPECT_GE(shared_->ring.header.head, frames);
+    EXPECT_GE(shared_->claimed, enough_claims);
     EXPECT_EQ(shared_->wrong, 0u) << "of " << shared_->claimed << " claims";
   }
 
