@@ -6,6 +6,7 @@ Usage: lint.py [--jobs N] [CHECK...]        without names: all checks, in the or
 
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ FORMAT = "clang-format-19"
 COMPILERS = ["g++", "clang++-19"]
 OLD_CLANG = "clang++-16"
 CLANG_BUILD = ROOT / "build-clang"
+COMMANDS = CLANG_BUILD / "compile_commands.json"
 
 
 def files(*patterns):
@@ -82,24 +84,28 @@ def clang(jobs):
 
 def configured():
     """Whether `clang` got as far as writing down how each source is compiled."""
-    there = (CLANG_BUILD / "compile_commands.json").exists()
-    if not there:
+    if not COMMANDS.exists():
         print(f"nothing configured in {CLANG_BUILD.name}: run the check `clang` first")
-    return there
+    return COMMANDS.exists()
 
 
-def old_clang(_):
+def old_clang(jobs):
     """the library compiles without a warning with the oldest Clang we promise"""
-    ok = configured()
-    for entry in json.loads((CLANG_BUILD / "compile_commands.json").read_text()) if ok else []:
-        name = os.path.relpath(entry["file"], ROOT)
-        if not name.startswith("src/") or "/tests/" in name:
-            continue
+    if not configured():
+        return False
+
+    def complaints(entry):
         words = [word for word in shlex.split(entry["command"]) if not word.endswith("ccache")]
         output = words.index("-o")
         command = [OLD_CLANG, *words[1:output], *words[output + 2 :], "-fsyntax-only"]
-        ok = bounded.run(command, seconds=120, cwd=entry["directory"])[0] == 0 and ok
-    return ok
+        status, said = bounded.run(command, seconds=300, capture=True, cwd=entry["directory"])
+        return said if status != 0 else ""
+
+    units = [entry for entry in json.loads(COMMANDS.read_text()) if re.match(r"src/(?!.*/tests/)", os.path.relpath(entry["file"], ROOT))]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        said = "".join(pool.map(complaints, units))
+    print(said, end="")
+    return not said
 
 
 def tidy(jobs):
