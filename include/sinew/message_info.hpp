@@ -25,24 +25,25 @@ SINEW_API const char* to_string(Delivery delivery) noexcept;
 using Time = std::chrono::steady_clock::time_point;
 
 struct MessageInfo {
-  std::string publisher;        ///< name of the publishing node
-  std::uint64_t sequence = 0;   ///< the publisher's count of messages, from 1
-  Time source_time{};           ///< just before the message became visible to subscribers
-  Time receive_time{};          ///< just before the callback was called, or take() returned
+  std::string publisher;       ///< name of the publishing node
+  std::uint64_t sequence = 0;  ///< the publisher's count of messages, from 1
+  Time source_time{};          ///< just before the message became visible to subscribers
+  Time receive_time{};         ///< just before the callback was called, or take() returned
   Delivery delivery = Delivery::native;
-  std::uint64_t missed = 0;     ///< messages of this publisher lost to this subscriber since the one delivered before
+  std::uint64_t missed = 0;  ///< messages of this publisher lost to this subscriber since the one delivered before
 };
 
 /// Counts since the publisher was created. A snapshot, not an atomic one.
 struct PublisherStatistics {
-  std::uint64_t published = 0;         ///< messages that subscribers could take
-  std::uint64_t bytes = 0;             ///< their sizes together: the objects and all their storage
-  std::uint64_t bytes_copied = 0;      ///< of these, copied by publish(): all of them for publish(const T&), for a loan only storage that was not built inside the loan
-  std::uint64_t messages_repaired = 0; ///< loans that had such storage
-  std::uint64_t refused = 0;           ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
-  std::uint64_t subscribers = 0;       ///< connected now
-  std::uint64_t memory_mapped = 0;     ///< bytes of shared memory held now
-  std::uint64_t memory_in_use = 0;     ///< of these, in messages: loaned, kept for subscribers, or held by them
+  std::uint64_t published = 0;  ///< messages that subscribers could take
+  std::uint64_t bytes = 0;      ///< their sizes together: the objects and all their storage
+  std::uint64_t bytes_copied =
+      0;  ///< of these, copied by publish(): all of them for publish(const T&), for a loan only storage that was not built inside the loan
+  std::uint64_t messages_repaired = 0;  ///< loans that had such storage
+  std::uint64_t refused = 0;            ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
+  std::uint64_t subscribers = 0;        ///< connected now
+  std::uint64_t memory_mapped = 0;      ///< bytes of shared memory held now
+  std::uint64_t memory_in_use = 0;      ///< of these, in messages: loaned, kept for subscribers, or held by them
 };
 
 /// Counts since the subscriber was created. A snapshot, not an atomic one.

@@ -56,9 +56,10 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Throws as create_publisher.
   template <class T, class Callback>
     requires detail::MessageCallback<std::decay_t<Callback>, T>
-  std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, Callback&& callback, const Qos& qos = {}, const SubscriberOptions& options = {}) {
-    return std::make_shared<Subscriber<T>>(
-        make_subscriber(topic, msg::message_of<T>(), detail::make_handler<T, std::decay_t<Callback>>(std::forward<Callback>(callback)), qos, options));
+  std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, Callback&& callback, const Qos& qos = {},
+                                                   const SubscriberOptions& options = {}) {
+    return std::make_shared<Subscriber<T>>(make_subscriber(
+        topic, msg::message_of<T>(), detail::make_handler<T, std::decay_t<Callback>>(std::forward<Callback>(callback)), qos, options));
   }
 
   /// A subscriber without a callback: messages wait for Subscriber::take().
@@ -71,9 +72,10 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   struct Impl;
   explicit Node(std::unique_ptr<Impl> impl) noexcept;
 
-  std::shared_ptr<detail::PublisherCore> make_publisher(const std::string& topic, const msg::Message& type, const Qos& qos, const PublisherOptions& options);
-  std::shared_ptr<detail::SubscriberCore> make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler, const Qos& qos,
-                                                          const SubscriberOptions& options);
+  std::shared_ptr<detail::PublisherCore> make_publisher(const std::string& topic, const msg::Message& type, const Qos& qos,
+                                                        const PublisherOptions& options);
+  std::shared_ptr<detail::SubscriberCore> make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
+                                                          const Qos& qos, const SubscriberOptions& options);
 
   std::unique_ptr<Impl> impl_;
 };

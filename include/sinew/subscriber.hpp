@@ -45,7 +45,8 @@ namespace detail {
 template <class Callback, class T>
 concept TakesReference = std::invocable<Callback&, const T&> || std::invocable<Callback&, const T&, const MessageInfo&>;
 template <class Callback, class T>
-concept TakesShared = std::invocable<Callback&, std::shared_ptr<const T>> || std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>;
+concept TakesShared =
+    std::invocable<Callback&, std::shared_ptr<const T>> || std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>;
 /// What create_subscriber accepts: (const T&) or (std::shared_ptr<const T>), each optionally followed by (const MessageInfo&).
 template <class Callback, class T>
 concept MessageCallback = TakesReference<Callback, T> || TakesShared<Callback, T>;
@@ -53,7 +54,8 @@ concept MessageCallback = TakesReference<Callback, T> || TakesShared<Callback, T
 template <class T, class Callback>
 Handler make_handler(Callback callback) {
   if constexpr (TakesReference<Callback, T>) {
-    return {false, std::invocable<Callback&, const T&, const MessageInfo&>, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
+    return {false, std::invocable<Callback&, const T&, const MessageInfo&>,
+            [callback = std::move(callback)](const ReceivedMessage& received) mutable {
               const T& message = *static_cast<const T*>(received.object);
               if constexpr (std::invocable<Callback&, const T&, const MessageInfo&>) {
                 callback(message, *received.info);
@@ -62,7 +64,8 @@ Handler make_handler(Callback callback) {
               }
             }};
   } else {
-    return {true, std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>, [callback = std::move(callback)](const ReceivedMessage& received) mutable {
+    return {true, std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>,
+            [callback = std::move(callback)](const ReceivedMessage& received) mutable {
               std::shared_ptr<const T> message(received.keep, static_cast<const T*>(received.object));
               if constexpr (std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>) {
                 callback(std::move(message), *received.info);

@@ -15,13 +15,15 @@ constexpr std::uint32_t deepest = shm::ring_capacity / 2;
 
 wire::Quality quality_of(const std::string& topic, const Qos& qos) {
   if (!qos.keeps_all() && (qos.depth() == 0 || qos.depth() > deepest)) {
-    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) + ") is out of range, 1 to " +
-                                                 std::to_string(deepest) + "; use keep_all() for more");
+    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
+                                                 ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
   }
   return {.depth = qos.keeps_all() ? 0 : qos.depth(), .reliable = qos.is_reliable()};
 }
 
-wire::TypeDescription description_of(const msg::Message& type) { return {type.name, type.signature, type.hash, type.layout}; }
+wire::TypeDescription description_of(const msg::Message& type) {
+  return {type.name, type.signature, type.hash, type.layout};
+}
 
 }  // namespace
 
@@ -34,7 +36,10 @@ Node::Node(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 std::shared_ptr<Node> Node::create(const std::string& name, const NodeOptions& options) {
   const shm::HeapScope heap;
   if (session::forked()) {
-    throw Error(ErrorKind::invalid_argument, "node '" + name + "': this process was forked from one that uses sinew; create nodes after fork() and exec(), or fork before the first node");
+    throw Error(
+        ErrorKind::invalid_argument,
+        "node '" + name +
+            "': this process was forked from one that uses sinew; create nodes after fork() and exec(), or fork before the first node");
   }
   const char* const renamed = std::getenv("SINEW_NODE");
   auto session = session::NodeSession::create(renamed && *renamed ? renamed : name, {.domain = options.domain, .spin = options.spin});
@@ -50,22 +55,26 @@ Node::~Node() {
   impl_->session->close();
 }
 
-const std::string& Node::name() const noexcept { return impl_->session->name(); }
+const std::string& Node::name() const noexcept {
+  return impl_->session->name();
+}
 
-std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type, const Qos& qos, const PublisherOptions& options) {
+std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type, const Qos& qos,
+                                                            const PublisherOptions& options) {
   const shm::HeapScope heap;
   const wire::Quality quality = quality_of(topic, qos);
   auto impl = std::make_unique<detail::PublisherCore::Impl>();
   impl->topic = topic;
   impl->type = type.type;
   impl->session = impl_->session;
-  impl->publisher = impl_->session->create_publisher(topic, description_of(type), detail::storage_of(*type.type),
-                                                     {.budget = options.memory_budget, .max_blocking = options.max_blocking, .quality = quality});
+  impl->publisher =
+      impl_->session->create_publisher(topic, description_of(type), detail::storage_of(*type.type),
+                                       {.budget = options.memory_budget, .max_blocking = options.max_blocking, .quality = quality});
   return std::make_shared<detail::PublisherCore>(std::move(impl));
 }
 
-std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler, const Qos& qos,
-                                                              const SubscriberOptions&) {
+std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
+                                                              const Qos& qos, const SubscriberOptions&) {
   const shm::HeapScope heap;
   const wire::Quality quality = quality_of(topic, qos);
   auto impl = std::make_shared<detail::SubscriberCore::Impl>();

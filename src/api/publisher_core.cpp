@@ -51,8 +51,12 @@ PublishResult result_of(session::Publisher::Outcome outcome) noexcept {
   return PublishResult::closed;
 }
 
-void* allocate_on_heap(const msg::Type& type) { return ::operator new(type.size, std::align_val_t(type.align)); }
-void free_on_heap(const msg::Type& type, void* object) noexcept { ::operator delete(object, type.size, std::align_val_t(type.align)); }
+void* allocate_on_heap(const msg::Type& type) {
+  return ::operator new(type.size, std::align_val_t(type.align));
+}
+void free_on_heap(const msg::Type& type, void* object) noexcept {
+  ::operator delete(object, std::align_val_t(type.align));
+}
 
 /// What one message costs in memory is found out by trying; when it is refused, frames that nobody needs any more make room.
 template <class Try>
@@ -67,7 +71,9 @@ auto with_room(session::Publisher& publisher, Try attempt) {
 
 }  // namespace
 
-std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type) { return std::make_shared<TypeStorage>(type); }
+std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type) {
+  return std::make_shared<TypeStorage>(type);
+}
 
 PublisherCore::PublisherCore(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
@@ -80,7 +86,9 @@ PublisherCore::~PublisherCore() {
   impl_->session->remove(*impl_->publisher);
 }
 
-const std::string& PublisherCore::topic() const noexcept { return impl_->topic; }
+const std::string& PublisherCore::topic() const noexcept {
+  return impl_->topic;
+}
 
 // --- building ----------------------------------------------------------------------------------------------------------------------
 
@@ -95,7 +103,9 @@ void* PublisherCore::allocate_object(bool in_place) {
   return allocate_on_heap(type);
 }
 
-bool PublisherCore::in_forked_child() noexcept { return session::forked(); }
+bool PublisherCore::in_forked_child() noexcept {
+  return session::forked();
+}
 
 void PublisherCore::free_object(void* object) noexcept {
   if (shm::in_window_range(object)) {
@@ -110,16 +120,23 @@ PublisherCore::ScopeToken PublisherCore::enter_scope() noexcept {
   return {before.before, before.thread};
 }
 
-void PublisherCore::leave_scope(const ScopeToken& token) noexcept { shm::leave_scope({static_cast<shm::Window*>(token.before), token.thread}); }
+void PublisherCore::leave_scope(const ScopeToken& token) noexcept {
+  shm::leave_scope({static_cast<shm::Window*>(token.before), token.thread});
+}
 
-bool PublisherCore::in_window(const void* address, std::size_t size) const noexcept { return impl_->publisher->window().contains(address, size); }
+bool PublisherCore::in_window(const void* address, std::size_t size) const noexcept {
+  return impl_->publisher->window().contains(address, size);
+}
 
-bool PublisherCore::is_replacement(void (*operator_delete)(void*) noexcept) noexcept { return shm::is_replacement(operator_delete); }
+bool PublisherCore::is_replacement(void (*operator_delete)(void*) noexcept) noexcept {
+  return shm::is_replacement(operator_delete);
+}
 
 void PublisherCore::report_not_replaced() const {
-  base::log(base::LogLevel::warn, "topic '" + impl_->topic +
-                                      "': a module of this process is not linked with sinew's operator new (see sinew's pkg-config or CMake package); "
-                                      "its loans are built on the heap and copied at publish");
+  base::log(base::LogLevel::warn,
+            "topic '" + impl_->topic +
+                "': a module of this process is not linked with sinew's operator new (see sinew's pkg-config or CMake package); "
+                "its loans are built on the heap and copied at publish");
 }
 
 // --- publishing --------------------------------------------------------------------------------------------------------------------
@@ -154,8 +171,9 @@ PublishResult PublisherCore::publish_object(void* object) {
     publisher.count_copied(copied);
     impl_->repaired.fetch_add(1, std::memory_order_relaxed);
     if (!impl_->repair_reported.exchange(true, std::memory_order_relaxed)) {
-      base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': field '" + audit.first_field + "' was built outside the loan; publish copied " +
-                                          std::to_string(copied) + " bytes in (said once; statistics().bytes_copied counts)");
+      base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': field '" + audit.first_field +
+                                          "' was built outside the loan; publish copied " + std::to_string(copied) +
+                                          " bytes in (said once; statistics().bytes_copied counts)");
     }
   }
   return result_of(publisher.publish(object, audit.size));

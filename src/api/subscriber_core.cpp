@@ -13,7 +13,9 @@
 namespace sinew::detail {
 namespace {
 
-Time time_at(std::int64_t ns) noexcept { return Time(std::chrono::duration_cast<Time::duration>(std::chrono::nanoseconds(ns))); }
+Time time_at(std::int64_t ns) noexcept {
+  return Time(std::chrono::duration_cast<Time::duration>(std::chrono::nanoseconds(ns)));
+}
 
 class ChunkRegion final : public msg::Region {
  public:
@@ -27,7 +29,8 @@ class ChunkRegion final : public msg::Region {
 class HeapMemory final : public msg::Memory {
  public:
   void* allocate(std::size_t size, std::size_t alignment) noexcept override {
-    return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow) : ::operator new(size, std::nothrow);
+    return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
+                                                        : ::operator new(size, std::nothrow);
   }
   void free(void* block) noexcept override { ::operator delete(block); }
 };
@@ -56,14 +59,14 @@ std::shared_ptr<const void> copy_of(const msg::Type& type, const void* object, s
   HeapMemory heap;
   const msg::Copied copied = msg::copy_value(type, object, memory, heap);
   if (!copied.complete) {
-    ::operator delete(memory, type.size, std::align_val_t(type.align));
+    ::operator delete(memory, std::align_val_t(type.align));
     return nullptr;
   }
   bytes = copied.bytes;
   return {static_cast<const void*>(memory), [&type](const void* kept) {
             void* const object_again = const_cast<void*>(kept);  // const for its readers; made here
             type.destroy(object_again);
-            ::operator delete(object_again, type.size, std::align_val_t(type.align));
+            ::operator delete(object_again, std::align_val_t(type.align));
           }};
 }
 
@@ -134,13 +137,18 @@ SubscriberCore::~SubscriberCore() {
   impl_->session->remove(impl_->subscription);
 }
 
-const std::string& SubscriberCore::topic() const noexcept { return impl_->topic; }
+const std::string& SubscriberCore::topic() const noexcept {
+  return impl_->topic;
+}
 
-bool SubscriberCore::has_callback() const noexcept { return static_cast<bool>(impl_->handler.call); }
+bool SubscriberCore::has_callback() const noexcept {
+  return static_cast<bool>(impl_->handler.call);
+}
 
 std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
   const shm::HeapScope heap;
-  if (has_callback()) throw Error(ErrorKind::invalid_argument, "topic '" + impl_->topic + "': take() is for subscribers without a callback");
+  if (has_callback())
+    throw Error(ErrorKind::invalid_argument, "topic '" + impl_->topic + "': take() is for subscribers without a callback");
   if (session::forked()) return std::nullopt;
   std::optional<ReceivedMessage> message;
   impl_->subscription->take([&](const session::Arrival& arrival) {

@@ -4,9 +4,13 @@
 
 namespace sinew::session {
 
-Channel::Channel(os::Fd socket) : socket_(std::move(socket)) { close_in_child(socket_.get()); }
+Channel::Channel(os::Fd socket) : socket_(std::move(socket)) {
+  close_in_child(socket_.get());
+}
 
-Channel::~Channel() { forget_in_child(socket_.get()); }
+Channel::~Channel() {
+  forget_in_child(socket_.get());
+}
 
 void Channel::send(const wire::Message& message, std::span<const int> descriptors) {
   std::vector<std::byte> bytes = wire::encode(message);
@@ -62,8 +66,8 @@ std::optional<Channel::Input> Channel::receive() {
   if (const auto* complaint = std::get_if<wire::Complaint>(&decoded)) throw Violation(complaint->text);
   Input input{std::get<wire::Message>(std::move(decoded)), std::move(received.descriptors), received.credentials};
   if (const std::size_t expected = wire::descriptors_of(input.message); input.descriptors.size() != expected) {
-    throw Violation(std::string(wire::name_of(input.message)) + " came with " + std::to_string(input.descriptors.size()) + " descriptors, not " +
-                    std::to_string(expected));
+    throw Violation(std::string(wire::name_of(input.message)) + " came with " + std::to_string(input.descriptors.size()) +
+                    " descriptors, not " + std::to_string(expected));
   }
   return input;
 }

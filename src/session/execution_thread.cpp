@@ -10,7 +10,9 @@
 namespace sinew::session {
 namespace {
 
-shm::BellWord& word_in(const os::Mapping& mapping) { return *std::launder(reinterpret_cast<shm::BellWord*>(mapping.data())); }
+shm::BellWord& word_in(const os::Mapping& mapping) {
+  return *std::launder(reinterpret_cast<shm::BellWord*>(mapping.data()));
+}
 
 }  // namespace
 

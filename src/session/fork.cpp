@@ -28,7 +28,9 @@ void in_child() noexcept {
 
 }  // namespace
 
-bool forked() noexcept { return dead.load(std::memory_order_relaxed); }
+bool forked() noexcept {
+  return dead.load(std::memory_order_relaxed);
+}
 
 void close_in_child(int fd) noexcept {
   static std::once_flag once;

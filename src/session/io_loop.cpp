@@ -10,9 +10,13 @@
 
 namespace sinew::session {
 
-IoLoop::IoLoop() : wake_(os::create_eventfd()) { poller_.add(wake_, 0); }
+IoLoop::IoLoop() : wake_(os::create_eventfd()) {
+  poller_.add(wake_, 0);
+}
 
-IoLoop::~IoLoop() { stop(); }
+IoLoop::~IoLoop() {
+  stop();
+}
 
 void IoLoop::start(const std::string& thread_name) {
   running_ = true;

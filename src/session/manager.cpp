@@ -23,8 +23,9 @@ std::string manager_program() {
 os::Fd trusted(os::Fd connection, const std::string& socket_path) {
   const os::Credentials owner = os::peer_credentials(connection);
   if (owner.uid != ::geteuid() && owner.uid != 0) {
-    throw Error(ErrorKind::denied, "the manager at " + socket_path + " runs as uid " + std::to_string(owner.uid) + ", this process as uid " +
-                                       std::to_string(::geteuid()) + ": use a domain of your own (SINEW_DOMAIN), or start the manager as root or as this user");
+    throw Error(ErrorKind::denied, "the manager at " + socket_path + " runs as uid " + std::to_string(owner.uid) +
+                                       ", this process as uid " + std::to_string(::geteuid()) +
+                                       ": use a domain of your own (SINEW_DOMAIN), or start the manager as root or as this user");
   }
   return connection;
 }
@@ -47,8 +48,8 @@ os::Fd reach_manager(const std::string& socket_path) {
     }
   }
   if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
-  throw Error(ErrorKind::unavailable, "started " + manager_program() + " for " + socket_path + ", but it ended at once: run it by hand with --socket " + socket_path +
-                                          " to see why");
+  throw Error(ErrorKind::unavailable, "started " + manager_program() + " for " + socket_path +
+                                          ", but it ended at once: run it by hand with --socket " + socket_path + " to see why");
 }
 
 }  // namespace sinew::session

@@ -44,7 +44,8 @@ std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const 
       continue;
     }
     session->watch_ = session->loop_.watch(session->manager_.socket(), session);
-    session->manager_.when_blocked([raw = session.get()](bool blocked) { raw->loop_.want_writable(raw->manager_.socket(), raw->watch_, blocked); });
+    session->manager_.when_blocked(
+        [raw = session.get()](bool blocked) { raw->loop_.want_writable(raw->manager_.socket(), raw->watch_, blocked); });
     session->loop_.start("sinew-io");
     return session;
   }
@@ -68,13 +69,15 @@ void NodeSession::register_node() {
         shm::add_window_range(registered->range_base, registered->range_base + registered->window_size * registered->window_count);
         return;
       }
-      throw Error(ErrorKind::incompatible, std::string("the manager at ") + socket_path_ + " answered with " + wire::name_of(input->message));
+      throw Error(ErrorKind::incompatible,
+                  std::string("the manager at ") + socket_path_ + " answered with " + wire::name_of(input->message));
     }
     if (manager_.state() == Channel::State::closed) {
       throw Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " ended the connection before it answered");
     }
     if (os::now_ns() >= deadline) {
-      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " (pid " + std::to_string(os::peer_credentials(manager_.socket()).pid) +
+      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " (pid " +
+                                              std::to_string(os::peer_credentials(manager_.socket()).pid) +
                                               ") took the connection but did not answer within 5 s: it may be stopped");
     }
     os::Poller::Event event;
@@ -82,7 +85,9 @@ void NodeSession::register_node() {
   }
 }
 
-NodeSession::~NodeSession() { close(); }
+NodeSession::~NodeSession() {
+  close();
+}
 
 void NodeSession::close() {
   std::vector<std::shared_ptr<Publisher>> publishers;
@@ -117,7 +122,8 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
   {
     const std::lock_guard lock(mutex_);
     if (closed_) throw Error(ErrorKind::disconnected, "node '" + name_ + "' has been destroyed");
-    if (lost_) throw Error(ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again");
+    if (lost_)
+      throw Error(ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again");
     asked_.emplace(id, answer);
   }
   try {
@@ -130,7 +136,8 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
   if (done.wait_for(patience) != std::future_status::ready) {
     const std::lock_guard lock(mutex_);
     if (asked_.erase(id) > 0) {
-      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " did not answer " + wire::name_of(question) + " within 5 s: it may be stopped");
+      throw Error(ErrorKind::unavailable,
+                  "the manager at " + socket_path_ + " did not answer " + wire::name_of(question) + " within 5 s: it may be stopped");
     }
   }
   done.get();
@@ -154,8 +161,8 @@ void NodeSession::answered(std::uint64_t id, const wire::Message& message, const
   }
 }
 
-std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type, std::shared_ptr<const FrameStorage> storage,
-                                                         const Publisher::Options& options) {
+std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type,
+                                                         std::shared_ptr<const FrameStorage> storage, const Publisher::Options& options) {
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -163,23 +170,24 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
   }
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
-  ask(id, wire::RegisterPublisher{id, topic, type, options.quality}, [this, id, made, storage = std::move(storage), options](const wire::Message& message) {
-    const auto& registered = std::get<wire::PublisherRegistered>(message);
-    try {
-      *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
-    } catch (...) {
-      manager_.send(wire::DeletePublisher{id});
-      release_window(registered.window);
-      throw;
-    }
-    const std::lock_guard lock(mutex_);
-    publishers_[id] = *made;
-  });
+  ask(id, wire::RegisterPublisher{id, topic, type, options.quality},
+      [this, id, made, storage = std::move(storage), options](const wire::Message& message) {
+        const auto& registered = std::get<wire::PublisherRegistered>(message);
+        try {
+          *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
+        } catch (...) {
+          manager_.send(wire::DeletePublisher{id});
+          release_window(registered.window);
+          throw;
+        }
+        const std::lock_guard lock(mutex_);
+        publishers_[id] = *made;
+      });
   return *made;
 }
 
-std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string& topic, const wire::TypeDescription& type, wire::Quality quality,
-                                                               Receiver* receiver) {
+std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string& topic, const wire::TypeDescription& type,
+                                                               wire::Quality quality, Receiver* receiver) {
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
@@ -243,7 +251,8 @@ void NodeSession::on_event(const os::Poller::Event& event) {
 
 void NodeSession::manager_lost(const std::string& why) {
   loop_.unwatch(manager_.socket(), watch_);
-  base::log(base::LogLevel::warn, "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
+  base::log(base::LogLevel::warn,
+            "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
   std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked;
   {
     const std::lock_guard lock(mutex_);
@@ -251,7 +260,8 @@ void NodeSession::manager_lost(const std::string& why) {
     asked.swap(asked_);
   }
   for (const auto& [id, answer] : asked) {
-    answer->done.set_exception(std::make_exception_ptr(Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why)));
+    answer->done.set_exception(std::make_exception_ptr(
+        Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why)));
   }
 }
 
@@ -304,9 +314,11 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   }
   if (!subscription || !introduction.same_user || !introduction.same_layout) {
     if (subscription) {
-      base::log(base::LogLevel::warn, "messages of node '" + introduction.peer + "' cannot be read in place: " +
-                                          (introduction.same_user ? "it was built with another layout of the same type (compiler flags or standard library differ)"
-                                                                  : "it belongs to another user"));
+      base::log(
+          base::LogLevel::warn,
+          "messages of node '" + introduction.peer + "' cannot be read in place: " +
+              (introduction.same_user ? "it was built with another layout of the same type (compiler flags or standard library differ)"
+                                      : "it belongs to another user"));
     }
     release_window(introduction.window);
     return;

@@ -27,7 +27,8 @@ std::size_t ring_file_size() {
 
 }  // namespace
 
-Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where, std::shared_ptr<const FrameStorage> storage, Options options)
+Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where,
+                     std::shared_ptr<const FrameStorage> storage, Options options)
     : session_(std::move(session)),
       id_(id),
       where_(where),
@@ -44,9 +45,13 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
   offer_mapping(ring_fd_, ring_mapping_);
 }
 
-Publisher::~Publisher() { close(); }
+Publisher::~Publisher() {
+  close();
+}
 
-shm::RingLayout& Publisher::ring() const noexcept { return *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data())); }
+shm::RingLayout& Publisher::ring() const noexcept {
+  return *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data()));
+}
 
 // --- keeping and reclaiming ------------------------------------------------------------------------------------------------------
 
@@ -114,10 +119,7 @@ Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
   kept_[sequence % shm::ring_capacity] = {sequence, root, size};
   kept_bytes_ += size;
   SINEW_POINT("publisher.before_publish");
-  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root),
-                   .size = size,
-                   .source_time = os::now_ns(),
-                   .newest_chunk = newest_chunk});
+  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root), .size = size, .source_time = os::now_ns(), .newest_chunk = newest_chunk});
   SINEW_POINT("publisher.before_doorbell");
   for (const auto& end : connections_) end->ring_if_asleep();
   auto& header = ring().header;
@@ -155,9 +157,13 @@ bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
   return false;
 }
 
-void Publisher::count_copied(std::uint64_t bytes) noexcept { ring().header.bytes_copied.fetch_add(bytes, std::memory_order_relaxed); }
+void Publisher::count_copied(std::uint64_t bytes) noexcept {
+  ring().header.bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+}
 
-void Publisher::count_refused() noexcept { ring().header.refused.fetch_add(1, std::memory_order_relaxed); }
+void Publisher::count_refused() noexcept {
+  ring().header.refused.fetch_add(1, std::memory_order_relaxed);
+}
 
 Publisher::Counters Publisher::counters() const {
   const std::lock_guard lock(mutex_);
@@ -187,13 +193,15 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   const int ring_fd = ring_fd_.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring_fd, 1});
   window_->for_each_chunk([&](const shm::Chunk& chunk) { end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
-  end->announce({notes_.newest.load(std::memory_order_acquire), 0, 0, nullptr});  // the newest may be gone already; a frame may still name it
+  end->announce(
+      {notes_.newest.load(std::memory_order_acquire), 0, 0, nullptr});  // the newest may be gone already; a frame may still name it
 }
 
 void Publisher::chunk_added(const shm::Chunk& chunk) {
   offer_mapping(chunk.memfd, chunk.mapping);
   notes_.changed.store(true, std::memory_order_relaxed);
-  notes_.newest.store(chunk.id, std::memory_order_release);  // after `changed`: who reads this id also finds something to announce, or it was announced
+  notes_.newest.store(
+      chunk.id, std::memory_order_release);  // after `changed`: who reads this id also finds something to announce, or it was announced
 }
 
 void Publisher::chunk_dropped(std::uint64_t id) {
@@ -287,7 +295,9 @@ void Publisher::close() {
     closed_ = true;
     os::ring(space_.get());
     // A message may have been published a moment ago; its readers need its chunks before we vanish.
-    announced_.wait_for(lock, linger, [&] { return std::all_of(connections_.begin(), connections_.end(), [](const auto& end) { return end->knows_all(); }); });
+    announced_.wait_for(lock, linger, [&] {
+      return std::all_of(connections_.begin(), connections_.end(), [](const auto& end) { return end->knows_all(); });
+    });
     // As if this process had died: what readers hold or have yet to take stays in the ring and in its chunks, which are theirs from now on.
     sweep_locked();
     std::vector<const void*> abandoned;

@@ -48,7 +48,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers
     wire::Quality quality;
   };
-  Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where, std::shared_ptr<const FrameStorage> storage, Options options);
+  Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where, std::shared_ptr<const FrameStorage> storage,
+            Options options);
   ~Publisher();
 
   shm::Window& window() noexcept { return *window_; }
@@ -134,10 +135,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   // guarded by mutex_:
   shm::RingWriter writer_;
   bool closed_ = false;
-  std::uint64_t oldest_ = 1;       // sequence of the oldest frame in kept_
-  std::vector<Kept> kept_;         // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
+  std::uint64_t oldest_ = 1;  // sequence of the oldest frame in kept_
+  std::vector<Kept> kept_;    // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
   std::uint64_t kept_bytes_ = 0;
-  std::vector<Kept> limbo_;        // retired, but claimed when we looked last
+  std::vector<Kept> limbo_;  // retired, but claimed when we looked last
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
   std::size_t reliable_readers_ = 0;  // of connections_, those that hold the publisher back

@@ -16,7 +16,8 @@ namespace sinew::session {
 
 /// The second sign of a reader's death: its process is gone though something else (a raw clone) still holds its socket (S8).
 struct PublisherEnd::ProcessWatch final : IoLoop::Handler {
-  ProcessWatch(IoLoop& of_loop, os::Fd pidfd, std::weak_ptr<PublisherEnd> of_end) : loop(of_loop), fd(std::move(pidfd)), end(std::move(of_end)) {}
+  ProcessWatch(IoLoop& of_loop, os::Fd pidfd, std::weak_ptr<PublisherEnd> of_end)
+      : loop(of_loop), fd(std::move(pidfd)), end(std::move(of_end)) {}
   void stop() noexcept { loop.unwatch(fd, watch); }
   void on_event(const os::Poller::Event&) override {
     if (const auto alive = end.lock()) alive->ended();
@@ -103,7 +104,8 @@ void PublisherEnd::handle(Channel::Input& input) {
 void PublisherEnd::on_doorbell(const wire::Doorbell& message, Channel::Input& input) {
   if (stage_ != Stage::waits_for_doorbell) throw Violation("Doorbell came twice");
   require_same_user(input.credentials);
-  if (message.offset % alignof(shm::BellWord) != 0 || message.offset > message.size || message.size - message.offset < sizeof(shm::BellWord)) {
+  if (message.offset % alignof(shm::BellWord) != 0 || message.offset > message.size ||
+      message.size - message.offset < sizeof(shm::BellWord)) {
     throw Violation("the doorbell's word does not lie in its page");
   }
   if (!os::is_eventfd(input.descriptors[1])) throw Violation("the doorbell is not an eventfd");

@@ -26,7 +26,8 @@ std::size_t ack_file_size() {
 
 bool ChunkTable::contains(const void* address, std::size_t size) const noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  auto next = std::upper_bound(entries.begin(), entries.end(), at, [](std::uintptr_t value, const Entry& entry) { return value < entry.address; });
+  auto next =
+      std::upper_bound(entries.begin(), entries.end(), at, [](std::uintptr_t value, const Entry& entry) { return value < entry.address; });
   if (next == entries.begin()) return false;
   const Entry& entry = *std::prev(next);
   const std::uintptr_t offset = at - entry.address;
@@ -131,8 +132,8 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
 void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
   const wire::Window& window = introduction_.window;
   if (message.id <= newest_chunk_.load(std::memory_order_relaxed)) throw Violation("chunk ids must ascend");
-  if (message.size == 0 || message.address < window.base || message.size > window.size || message.address - window.base > window.size - message.size ||
-      message.address % os::page_size() != 0) {
+  if (message.size == 0 || message.address < window.base || message.size > window.size ||
+      message.address - window.base > window.size - message.size || message.address % os::page_size() != 0) {
     throw Violation("a chunk does not lie in its publisher's window");
   }
   const auto before = chunks();
@@ -178,7 +179,8 @@ void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
     chunks_version_.fetch_add(1, std::memory_order_release);
   }
   if (message.id > newest_chunk_.load(std::memory_order_relaxed)) newest_chunk_.store(message.id, std::memory_order_release);
-  if (const auto subscription = subscription_.lock()) subscription->wake();  // a frame may have waited for this id; and the data path lets go of its table
+  if (const auto subscription = subscription_.lock())
+    subscription->wake();  // a frame may have waited for this id; and the data path lets go of its table
 }
 
 std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
@@ -191,10 +193,13 @@ std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
 bool SubscriberEnd::has_news() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return false;
   if (claims_->head() <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
-  return hung_up_.load(std::memory_order_acquire) || stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
+  return hung_up_.load(std::memory_order_acquire) ||
+         stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
 }
 
-bool SubscriberEnd::finished() const noexcept { return hung_up_.load(std::memory_order_acquire) && !has_news(); }
+bool SubscriberEnd::finished() const noexcept {
+  return hung_up_.load(std::memory_order_acquire) && !has_news();
+}
 
 std::uint64_t SubscriberEnd::untaken() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return 0;
@@ -217,7 +222,8 @@ void SubscriberEnd::refresh_chunks() {
 std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
   refresh_chunks();
   while (has_news()) {
-    const bool no_more_chunks = hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
+    const bool no_more_chunks =
+        hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
     const std::uint64_t head = claims_->head();
     const std::uint64_t cursor = claims_->cursor();
     if (head <= cursor) return std::nullopt;
@@ -272,6 +278,8 @@ void SubscriberEnd::release(std::uint32_t slot) noexcept {
   held_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void SubscriberEnd::unsubscribe() { channel_.send(wire::Unsubscribe{}); }
+void SubscriberEnd::unsubscribe() {
+  channel_.send(wire::Unsubscribe{});
+}
 
 }  // namespace sinew::session

@@ -39,7 +39,7 @@ struct ChunkTable {
 
 /// A claimed frame. Whoever owns it calls end->release(slot), once, from any thread.
 struct Arrival {
-  SubscriberEnd* end = nullptr;  ///< kept alive by its subscription during the call; who keeps the frame longer takes a reference
+  SubscriberEnd* end = nullptr;        ///< kept alive by its subscription during the call; who keeps the frame longer takes a reference
   const ChunkTable* chunks = nullptr;  ///< valid during the call
   shm::Frame frame;
   std::uint32_t slot = 0;
@@ -52,7 +52,8 @@ struct Arrival {
 /// Lives as long as the subscription serves it or a handle holds one of its frames; the socket closes, and the window is reported unmapped, with the last of them (F2).
 class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_from_this<SubscriberEnd> {
  public:
-  SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket, wire::ConnectSubscriber introduction);
+  SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
+                wire::ConnectSubscriber introduction);
   ~SubscriberEnd();
 
   /// Watches the socket and starts the handshake. On the loop's thread.
@@ -103,7 +104,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   const shm::RingLayout* ring_ = nullptr;
   os::Fd space_;
 
-  std::atomic<bool> serving_{false};   // set last, when the ring is mapped and the cursor stands
+  std::atomic<bool> serving_{false};  // set last, when the ring is mapped and the cursor stands
   std::atomic<bool> hung_up_{false};
   std::atomic<std::uint64_t> newest_chunk_{0};
   std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for

@@ -22,7 +22,9 @@ Subscription::Subscription(std::uint64_t id, wire::Quality quality, std::shared_
 
 Subscription::~Subscription() = default;
 
-Doorbell& Subscription::doorbell() noexcept { return thread_ ? thread_->doorbell() : *silent_; }
+Doorbell& Subscription::doorbell() noexcept {
+  return thread_ ? thread_->doorbell() : *silent_;
+}
 
 void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
   std::vector<std::shared_ptr<SubscriberEnd>> dropped;  // destroyed without the lock

@@ -66,8 +66,8 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   const std::unique_ptr<Doorbell> silent_;  // without a thread: a bell that says awake, so nobody rings it
   Receiver* const receiver_;
 
-  std::mutex taking_;  // one taker at a time, and the callback; taken before mutex_
-  std::atomic<std::thread::id> running_{};  // the thread that is inside the receiver
+  std::mutex taking_;                                 // one taker at a time, and the callback; taken before mutex_
+  std::atomic<std::thread::id> running_{};            // the thread that is inside the receiver
   std::vector<std::shared_ptr<SubscriberEnd>> seen_;  // guarded by taking_
   std::uint64_t seen_version_ = 0;
   std::size_t turn_ = 0;
