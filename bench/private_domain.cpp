@@ -1,7 +1,7 @@
 #include "private_domain.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -35,15 +36,17 @@ PrivateDomain::PrivateDomain() {
   name_ = folder_ + "/domain.sock";
 
   const std::string program = program_beside("sinewd");
-  const char* const arguments[] = {program.c_str(), "--socket", name_.c_str(), nullptr};
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  const int error = posix_spawn(&manager_, program.c_str(), &quiet, nullptr, const_cast<char* const*>(arguments), environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  if (error != 0) {
+  manager_ = fork();
+  if (manager_ < 0) {
     std::filesystem::remove_all(folder_);
-    throw std::system_error(error, std::generic_category(), "starting " + program);
+    throw std::system_error(errno, std::generic_category(), "fork");
+  }
+  if (manager_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+    execl(program.c_str(), program.c_str(), "--socket", name_.c_str(), nullptr);
+    std::perror(program.c_str());
+    _exit(1);
   }
   for (const std::int64_t until = now_ns() + patience_ns; !listens();) {
     if (now_ns() > until) {
