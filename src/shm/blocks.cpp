@@ -72,8 +72,8 @@ Blocks::IdleKey Blocks::key_of(const Run& run) noexcept {
 }
 
 void Blocks::mark_ends(Run& run, Run* as) noexcept {
-  run.area->runs[run.first] = as;
-  run.area->runs[run.first + run.pages - 1] = as;
+  run.area->runs_[run.first] = as;
+  run.area->runs_[run.first + run.pages - 1] = as;
 }
 
 Blocks::Run* Blocks::make_run(Area& area, std::size_t first, std::size_t pages) {
@@ -101,8 +101,8 @@ void Blocks::unlist(Run& run) noexcept {
 void Blocks::add(Area& area) {
   const std::size_t pages = area.size / page;
   // calloc, so that the table of a large area costs memory only where runs begin and end.
-  area.runs.reset(static_cast<Run**>(std::calloc(pages, sizeof(Run*))));
-  if (!area.runs) throw std::bad_alloc();
+  area.runs_.reset(static_cast<Run**>(std::calloc(pages, sizeof(Run*))));
+  if (!area.runs_) throw std::bad_alloc();
   Run* whole = make_run(area, 0, pages);
   mark_ends(*whole, whole);
   list(*whole);
@@ -110,7 +110,7 @@ void Blocks::add(Area& area) {
 
 void Blocks::remove(Area& area) noexcept {
   for (std::size_t first = 0; first < area.size / page;) {
-    Run* run = area.runs[first];
+    Run* run = area.runs_[first];
     first += run->pages;
     if (run->state == Run::State::idle) {
       unlist(*run);
@@ -120,7 +120,7 @@ void Blocks::remove(Area& area) noexcept {
     }
     delete run;
   }
-  area.runs.reset();
+  area.runs_.reset();
 }
 
 // Shortens an idle run to `pages`; returns the rest as an idle run of its own.
@@ -157,9 +157,9 @@ void Blocks::join_pending() noexcept {
     run->pending = false;
     // As far as idle runs go: joining takes a neighbour out of the pending ones before its other side was looked at.
     const Area& area = *run->area;
-    while (run->first > 0 && idle(area.runs[run->first - 1])) run = join(*area.runs[run->first - 1], *run);
-    while (run->first + run->pages < area.size / page && idle(area.runs[run->first + run->pages]))
-      join(*run, *area.runs[run->first + run->pages]);
+    while (run->first > 0 && idle(area.runs_[run->first - 1])) run = join(*area.runs_[run->first - 1], *run);
+    while (run->first + run->pages < area.size / page && idle(area.runs_[run->first + run->pages]))
+      join(*run, *area.runs_[run->first + run->pages]);
   }
 }
 
@@ -218,7 +218,7 @@ void Blocks::open_span(std::uint32_t size_class) {
 
   Run* span = take(span_pages, page);
   if (span == nullptr) return;
-  std::fill_n(&span->area->runs[span->first], span_pages, span);
+  std::fill_n(&span->area->runs_[span->first], span_pages, span);
   span->state = Run::State::span;
   span->size_class = size_class;
   span->used = 0;
@@ -230,7 +230,7 @@ void Blocks::open_span(std::uint32_t size_class) {
 void Blocks::close_span(Run& span) noexcept {
   open_[span.size_class].remove(span);
   if (empty_[span.size_class] == &span) empty_[span.size_class] = nullptr;
-  std::fill_n(&span.area->runs[span.first], span_pages, nullptr);
+  std::fill_n(&span.area->runs_[span.first], span_pages, nullptr);
   mark_ends(span, &span);
   span.links.reset();
   put_back(span);
@@ -277,7 +277,7 @@ std::uintptr_t Blocks::allocate(std::size_t size, std::size_t alignment) {
 
 // The run in which a live block begins at `address`, or null.
 Blocks::Run* Blocks::live_run(Area& area, std::uintptr_t address) noexcept {
-  Run* run = area.runs[(address - area.address) / page];
+  Run* run = area.runs_[(address - area.address) / page];
   if (run == nullptr) return nullptr;
   if (run->state == Run::State::taken) return address == run->address() ? run : nullptr;
   if (run->state != Run::State::span) return nullptr;

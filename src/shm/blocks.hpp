@@ -23,7 +23,7 @@ namespace sinew::shm {
 class Blocks {
   struct Run;
   struct FreeTable {
-    void operator()(Run** table) const noexcept { std::free(table); }
+    void operator()(Run** table) const noexcept { std::free(static_cast<void*>(table)); }
   };
 
  public:
@@ -40,7 +40,7 @@ class Blocks {
 
    private:
     friend class Blocks;
-    std::unique_ptr<Run*[], FreeTable> runs;  // by page: the run, at its first and last page; for spans at every page; else null
+    std::unique_ptr<Run*[], FreeTable> runs_;  // by page: the run, at its first and last page; for spans at every page; else null
   };
 
   Blocks() = default;

@@ -13,6 +13,11 @@ namespace {
 // initial-exec: one instruction to read, and no allocation behind it, which operator new could not bear.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Window* current = nullptr;
 
+// Each thread has its own.
+const void* this_thread() noexcept {
+  return static_cast<const void*>(&current);
+}
+
 constinit std::atomic<std::uint64_t> range_begin = ~std::uint64_t{0};
 constinit std::atomic<std::uint64_t> range_end = 0;
 constinit std::atomic<bool> forked_child = false;
@@ -21,13 +26,13 @@ constinit std::array<std::atomic<OperatorDelete>, 64> replacements{};
 }  // namespace
 
 ScopeState enter_scope(Window* window) noexcept {
-  const ScopeState state{current, &current};
+  const ScopeState state{current, this_thread()};
   current = window;
   return state;
 }
 
 void leave_scope(const ScopeState& state) noexcept {
-  if (state.thread == &current) current = state.before;
+  if (state.thread == this_thread()) current = state.before;
 }
 
 HeapScope::HeapScope() noexcept : before_(current) {

@@ -69,8 +69,8 @@ struct Window::Impl {
   bool has_publisher = true;
   std::function<void()> when_dead;
 
-  Impl(std::uintptr_t base_, std::size_t size_, Limits limits_, Observer* observer_)
-      : base(base_), size(size_), limits(std::move(limits_)), observer(observer_) {
+  Impl(std::uintptr_t window_base, std::size_t window_size, Limits window_limits, Observer* window_observer)
+      : base(window_base), size(window_size), limits(std::move(window_limits)), observer(window_observer) {
     units.reset(static_cast<std::uint16_t*>(std::calloc(size / chunk_unit, sizeof(std::uint16_t))));
     if (!units) throw std::bad_alloc();
     addresses.emplace(base, size);

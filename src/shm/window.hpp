@@ -72,8 +72,9 @@ class Window {
   /// Every reader has unmapped the dropped chunk: its addresses may be given to a new chunk.
   void reuse_address(std::uint64_t chunk_id) noexcept;
 
-  /// The publisher is gone. Thread-safe; the second call does nothing. Blocks listed in `abandoned` (of frames that readers still claim; addresses that are none are skipped) are never written,
-  /// freed or reused (F2); chunks without other live blocks are unmapped now, the others when their last block is freed (F5). The observer is not called any more. allocate() gives null from now on.
+  /// The publisher is gone. Thread-safe; the second call does nothing. Blocks listed in `abandoned` (of frames that readers still claim; addresses that are
+  /// none are skipped) are never written, freed or reused (F2); chunks without other live blocks are unmapped now, the others when their last block is freed
+  /// (F5). The observer is not called any more. allocate() gives null from now on.
   /// `when_dead`, if given, is called once, when the last chunk is dropped: before close() returns, or later by the thread that frees the last block.
   void close(const std::vector<const void*>& abandoned, std::function<void()> when_dead = nullptr) noexcept;
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
-#include <vector>
 
 namespace sinew::shm {
 namespace {
@@ -46,10 +46,9 @@ TEST(Blocks, the_block_freed_last_is_given_out_first) {
 
 TEST(Blocks, idle_neighbours_are_joined_when_a_larger_run_is_needed) {
   OneArea one;
-  std::vector<std::uintptr_t> runs;
-  for (int i = 0; i < 4; ++i) runs.push_back(one.take(mib));
+  const std::array runs = {one.take(mib), one.take(mib), one.take(mib), one.take(mib)};
   EXPECT_EQ(one.take(mib), 0u);
-  for (const int i : {2, 0, 3, 1}) one.free(runs[static_cast<std::size_t>(i)]);
+  for (const std::size_t i : {2u, 0u, 3u, 1u}) one.free(runs[i]);
   EXPECT_EQ(one.take(4 * mib), 16 * mib);
 }
 

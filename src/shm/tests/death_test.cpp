@@ -45,6 +45,9 @@ int run_in_child(const std::string& at, const std::function<void()>& actor) {
 }
 
 class Death : public testing::Test {
+ public:
+  ~Death() override { munmap(shared_, sizeof(Shared)); }
+
  protected:
   Death() {
     void* at = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -52,7 +55,6 @@ class Death : public testing::Test {
     initialise(shared_->ring);
     initialise(shared_->page);
   }
-  ~Death() override { munmap(shared_, sizeof(Shared)); }
 
   Shared* shared_;
 };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -34,10 +35,9 @@ struct Shared {
 
 void publish_all(Shared& shared) {
   RingWriter writer(shared.ring);
-  std::vector<Reader> others;
-  for (const AckPage& page : shared.pages) others.emplace_back(page);
-  std::vector<std::uint64_t> free;
-  for (std::uint64_t slot = storage_slots; slot > 0; --slot) free.push_back(slot - 1);
+  const std::vector<Reader> others(shared.pages.begin(), shared.pages.end());
+  std::vector<std::uint64_t> free(storage_slots);
+  std::iota(free.begin(), free.end(), 0);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> alive;  // sequence and storage, retained or claimed
   std::vector<std::uint64_t> claims;
 
@@ -98,6 +98,9 @@ void claim_until_done(Shared& shared, std::uint32_t which) {
 }
 
 class RingRace : public testing::Test {
+ public:
+  ~RingRace() override { munmap(shared_, sizeof(Shared)); }
+
  protected:
   RingRace() {
     void* at = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -105,7 +108,6 @@ class RingRace : public testing::Test {
     initialise(shared_->ring);
     for (AckPage& page : shared_->pages) initialise(page);
   }
-  ~RingRace() override { munmap(shared_, sizeof(Shared)); }
 
   void start() const {
     while (shared_->attached < readers) std::this_thread::yield();
@@ -122,6 +124,7 @@ class RingRace : public testing::Test {
 
 TEST_F(RingRace, F1_threads_that_claim_while_the_publisher_laps_them_never_see_another_frame) {
   std::vector<std::thread> threads;
+  threads.reserve(readers);
   for (std::uint32_t i = 0; i < readers; ++i) threads.emplace_back([this, i] { claim_until_done(*shared_, i); });
   start();
   for (std::thread& thread : threads) thread.join();

@@ -189,6 +189,7 @@ TEST_F(Scope, bookkeeping_of_the_window_and_of_its_observer_stays_on_the_heap) {
   {
     const AllocationScope scope(window.get());
     std::vector<std::unique_ptr<std::vector<char>>> all;
+    all.reserve(200);
     for (int i = 0; i < 200; ++i) all.push_back(std::make_unique<std::vector<char>>(100'000));
   }
   EXPECT_EQ(window->usage().blocks, 0u);

@@ -83,6 +83,20 @@ TEST(WindowLife, F5_a_window_that_is_gone_with_its_last_block_leaves_its_address
   }
 }
 
+TEST(WindowLife, F5_the_publisher_hears_once_when_the_last_chunk_is_gone) {
+  auto window = new_window();
+  int dead = 0;
+  void* kept = window->allocate(100, 16);
+  window->close({}, [&] { ++dead; });
+  window->close({}, [&] { dead += 10; });
+  window.reset();
+  EXPECT_EQ(dead, 0) << "a block still lives";
+  Window::owner_of(kept)->free(kept);
+  EXPECT_EQ(dead, 1);
+  new_window()->close({}, [&] { ++dead; });
+  EXPECT_EQ(dead, 2) << "nothing was ever mapped";
+}
+
 TEST(WindowLife, a_closed_window_is_unregistered_even_while_its_publisher_object_lives) {
   const auto window = new_window();
   void* block = window->allocate(100, 16);
