@@ -164,11 +164,13 @@ class StreamTransport final : public Transport {
   }
   std::unique_ptr<Source> open_source(unsigned publisher) override {
     std::vector<int> sockets;
+    sockets.reserve(cell_.subscribers);
     for (unsigned subscriber = 0; subscriber < cell_.subscribers; ++subscriber) sockets.push_back(pair(publisher, subscriber).first.get());
     return std::make_unique<StreamSource>(std::move(sockets), cell_.size);
   }
   std::unique_ptr<Sink> open_sink(unsigned subscriber, Arrivals& arrivals) override {
     std::vector<int> sockets;
+    sockets.reserve(cell_.publishers);
     for (unsigned publisher = 0; publisher < cell_.publishers; ++publisher) sockets.push_back(pair(publisher, subscriber).second.get());
     return std::make_unique<StreamSink>(sockets, cell_.spin, arrivals);
   }
