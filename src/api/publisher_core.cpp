@@ -58,6 +58,13 @@ void free_on_heap(const msg::Type& type, void* object) noexcept {
   ::operator delete(object, std::align_val_t(type.align));
 }
 
+/// There is no memory for a message, which is no wonder when the publisher is closed.
+PublishResult refused(session::Publisher& publisher) noexcept {
+  if (publisher.is_closed()) return PublishResult::closed;
+  publisher.count_refused();
+  return PublishResult::no_memory;
+}
+
 /// What one message costs in memory is found out by trying; when it is refused, frames that nobody needs any more make room.
 template <class Try>
 auto with_room(session::Publisher& publisher, Try attempt) {
@@ -164,8 +171,7 @@ PublishResult PublisherCore::publish_object(void* object) {
   if (!audit.complete) {
     type.destroy(object);
     free_object(object);
-    publisher.count_refused();
-    return PublishResult::no_memory;
+    return refused(publisher);
   }
   if (copied > 0) {
     publisher.count_copied(copied);
@@ -197,10 +203,7 @@ PublishResult PublisherCore::publish_copy(const void* source) {
     window.free(target);
     return nullptr;
   });
-  if (!object) {
-    publisher.count_refused();
-    return PublishResult::no_memory;
-  }
+  if (!object) return refused(publisher);
   const session::Publisher::Outcome outcome = publisher.publish(object, bytes);
   if (outcome == session::Publisher::Outcome::published) publisher.count_copied(bytes);
   return result_of(outcome);

@@ -114,9 +114,9 @@ void SubscriberCore::Impl::on_arrival(const session::Arrival& arrival) {
   const bool ours = !message || !message->keep;
   if (message) {
     if (handler.wants_info) {
-      if (info_source != arrival.end) {
+      if (info_connection != arrival.end->connection()) {
         info.publisher = arrival.end->peer();
-        info_source = arrival.end;
+        info_connection = arrival.end->connection();
       }
       fill(info, arrival, arrival.must_copy ? Delivery::copy : Delivery::native);
       message->info = &info;

@@ -18,8 +18,8 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   Handler handler;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Subscription> subscription;
-  MessageInfo info;                                     // the callback's; the execution thread's own
-  const session::SubscriberEnd* info_source = nullptr;  // whose name stands in info
+  MessageInfo info;                   // the callback's; the execution thread's own
+  std::uint64_t info_connection = 0;  // whose name stands in info
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
 

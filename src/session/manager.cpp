@@ -1,5 +1,6 @@
 #include "session/manager.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -20,6 +21,22 @@ std::string manager_program() {
   return "sinewd";  // by PATH
 }
 
+std::string where_it_was_sought(const std::string& program) {
+  if (program.find('/') != program.npos) return "";
+  return " It is not beside sinew's library and must be in PATH: install it, or start a manager by hand with sinewd.";
+}
+
+/// Removes the socket of a manager that was killed. REQUIRES: the lock is held and nobody listens there.
+void remove_abandoned(const std::string& socket_path) {
+  struct stat status{};
+  if (::lstat(socket_path.c_str(), &status) != 0) return;
+  if (!S_ISSOCK(status.st_mode)) {
+    throw Error(ErrorKind::unavailable, "sinew cannot have its manager listen at " + socket_path +
+                                            ": there is something that is not a socket. Remove it, or set SINEW_DOMAIN to another path.");
+  }
+  ::unlink(socket_path.c_str());
+}
+
 os::Fd trusted(os::Fd connection, const std::string& socket_path) {
   const os::Credentials owner = os::peer_credentials(connection);
   if (owner.uid != ::geteuid() && owner.uid != 0) {
@@ -37,18 +54,20 @@ os::Fd reach_manager(const std::string& socket_path) {
   const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
   const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder);
   if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
-  ::unlink(socket_path.c_str());  // left by a manager that was killed; we hold the lock and nobody listens
+  remove_abandoned(socket_path);
+  const std::string program = manager_program();
   {
     const os::Fd listener = os::listen_at(socket_path);
     try {
-      os::start_daemon(manager_program(), {"--socket", socket_path, "--listening-on-3", "--daemon"}, listener);
-    } catch (...) {
+      os::start_daemon(program, {"--socket", socket_path, "--listening-on-3", "--daemon"}, listener);
+    } catch (const Error& error) {
       ::unlink(socket_path.c_str());
-      throw;
+      throw Error(error.kind(),
+                  "no manager listens at " + socket_path + " and none could be started: " + error.what() + where_it_was_sought(program));
     }
   }
   if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
-  throw Error(ErrorKind::unavailable, "started " + manager_program() + " for " + socket_path +
+  throw Error(ErrorKind::unavailable, "started " + program + " for " + socket_path +
                                           ", but it ended at once: run it by hand with --socket " + socket_path + " to see why");
 }
 

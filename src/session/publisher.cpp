@@ -86,6 +86,11 @@ void Publisher::sweep_locked() {
   });
 }
 
+bool Publisher::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
 void Publisher::reclaim() {
   const std::lock_guard lock(mutex_);
   if (closed_) return;

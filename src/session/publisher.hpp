@@ -53,6 +53,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   ~Publisher();
 
   shm::Window& window() noexcept { return *window_; }
+  bool is_closed() const;
 
   /// Frees the frames that nobody needs any more, so that their memory, still in the caches, serves the next message. Call before building one.
   void reclaim();

@@ -60,6 +60,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void start(const Doorbell& doorbell);
 
   const std::string& peer() const noexcept { return introduction_.peer; }
+  /// Not used again for another pair of this node.
+  std::uint64_t connection() const noexcept { return introduction_.connection; }
 
   // --- the data path: one thread at a time, the subscription's ---
   /// True when take() would find something to do. Wait-free; may be called while another thread is in take().
