@@ -181,6 +181,8 @@ void Server::perform(const Introduce& meet) {
     send(meet.subscriber,
          wire::ErrorText{number(ErrorKind::exhausted), std::string("the manager could not make a connection: ") + error.what()}, {});
     lose(meet.subscriber, error.what());
+    // The publisher hears nothing of it, so it cannot answer.
+    perform(domain_.message(os::now_ns(), meet.publisher, wire::ConnectTaken{meet.to_publisher.connection}));
   }
 }
 

@@ -36,7 +36,8 @@ Actions Domain::message(Time now, Session session, const wire::Message& message)
   const bool is_error = std::holds_alternative<wire::ErrorText>(message);
   if (stage == Stage::unknown && !std::holds_alternative<wire::RegisterNode>(message) && !is_error) {
     complain(session, std::string(wire::name_of(message)) + " came before RegisterNode.");
-  } else if (stage == Stage::departed && !std::holds_alternative<wire::WindowReleased>(message) && !is_error) {
+  } else if (stage == Stage::departed && !std::holds_alternative<wire::WindowReleased>(message) &&
+             !std::holds_alternative<wire::ConnectTaken>(message) && !is_error) {
     complain(session, std::string(wire::name_of(message)) + " came after Goodbye.");
   } else {
     std::visit([&](const auto& m) { handle(session, node->second, m); }, message);
@@ -130,6 +131,7 @@ void Domain::handle(Session session, Node&, const NotFromNodes& message) {
 void Domain::depart(Session session, Node& node) {
   if (node.stage == Stage::registered) names_.erase(node.name);
   node.stage = Stage::departed;
+  introductions_.forget_interfaces(session);  // all at once: one by one takes a look at every waiting pair for each
   while (!node.publishers.empty()) delete_publisher(session, node, node.publishers.begin()->first);
   while (!node.subscribers.empty()) delete_subscriber(session, node, node.subscribers.begin()->first);
 }
@@ -138,6 +140,7 @@ void Domain::forget(Session session) {
   const auto node = nodes_.find(session);
   depart(session, node->second);
   windows_.closed(session);
+  introductions_.closed(session);
   nodes_.erase(node);
 }
 
@@ -177,7 +180,9 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   send(session, wire::PublisherRegistered{message.id, *window});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.publishers.insert({session, message.id});
-  for (const InterfaceKey& subscriber : topic.subscribers) introduce({session, message.id}, subscriber);
+  std::vector<Pair> pairs;
+  for (const InterfaceKey& subscriber : topic.subscribers) pairs.push_back({{session, message.id}, subscriber});
+  add_pairs(session, pairs);
 }
 
 void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber& message) {
@@ -191,10 +196,34 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
   send(session, wire::SubscriberRegistered{message.id});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.subscribers.insert({session, message.id});
-  for (const InterfaceKey& publisher : topic.publishers) introduce(publisher, {session, message.id});
+  std::vector<Pair> pairs;
+  for (const InterfaceKey& publisher : topic.publishers) pairs.push_back({publisher, {session, message.id}});
+  add_pairs(session, pairs);
 }
 
-void Domain::introduce(const InterfaceKey& publisher, const InterfaceKey& subscriber) {
+void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
+  std::set<Session> deaf;
+  for (const Pair& pair : pairs) {
+    introductions_.add(pair);
+    for (const Session side : {pair.publisher.first, pair.subscriber.first}) {
+      if (introductions_.waiting(side) > max_waiting && !introductions_.has_room(side)) deaf.insert(side);
+    }
+  }
+  introduce_waiting(session);
+  for (const Session side : deaf) {
+    const std::string why = "more than " + std::to_string(max_waiting) + " introductions wait for answers of this node.";
+    send(side, wire::ErrorText{number(ErrorKind::exhausted), "the manager ends this connection: " + why});
+    actions_.emplace_back(Drop{side, why});
+    forget(side);
+  }
+}
+
+void Domain::introduce_waiting(Session session) {
+  while (const auto pair = introductions_.next(session)) introduce(*pair);
+}
+
+void Domain::introduce(const Pair& pair) {
+  const auto& [publisher, subscriber] = pair;
   const Node& from = nodes_.at(publisher.first);
   const Node& to = nodes_.at(subscriber.first);
   const Interface& offered = from.publishers.at(publisher.second);
@@ -202,12 +231,20 @@ void Domain::introduce(const InterfaceKey& publisher, const InterfaceKey& subscr
   const std::uint64_t connection = ++last_connection_;
   const bool same_user = is_trusted(from.who.uid, to.who.uid);
   const bool same_layout = offered.layout == asked.layout;
-  windows_.introduce(offered.window, subscriber.first, connection);
+  windows_.introduce(offered.window, subscriber.first);
+  introductions_.made(pair, connection);
   actions_.emplace_back(
       Introduce{publisher.first, subscriber.first,
                 wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality},
                 wire::ConnectSubscriber{subscriber.second, connection, from.name, from.who.pid, same_user, same_layout, offered.quality,
                                         offered.window}});
+}
+
+void Domain::handle(Session session, Node&, const wire::ConnectTaken& message) {
+  if (!introductions_.answered(session, message.connection)) {
+    return complain(session, "ConnectTaken answers introduction " + std::to_string(message.connection) + ", which is not unanswered here.");
+  }
+  introduce_waiting(session);
 }
 
 void Domain::handle(Session session, Node& node, const wire::DeletePublisher& message) {
@@ -224,6 +261,7 @@ void Domain::handle(Session session, Node& node, const wire::DeleteSubscriber& m
 
 void Domain::delete_publisher(Session session, Node& node, std::uint64_t id) {
   const auto publisher = node.publishers.find(id);
+  introductions_.forget_publisher({session, id});
   windows_.retire(publisher->second.window);
   topics_.at(publisher->second.topic).publishers.erase({session, id});
   delete_topic_if_unused(publisher->second.topic);
@@ -232,6 +270,7 @@ void Domain::delete_publisher(Session session, Node& node, std::uint64_t id) {
 
 void Domain::delete_subscriber(Session session, Node& node, std::uint64_t id) {
   const auto subscriber = node.subscribers.find(id);
+  introductions_.forget_subscriber({session, id});
   topics_.at(subscriber->second.topic).subscribers.erase({session, id});
   delete_topic_if_unused(subscriber->second.topic);
   node.subscribers.erase(subscriber);
@@ -243,9 +282,8 @@ void Domain::delete_topic_if_unused(const std::string& name) {
 }
 
 void Domain::handle(Session session, Node&, const wire::WindowReleased& message) {
-  if (windows_.release(message.window, session, message.connection) == Windows::Released::wrong) {
-    complain(session, "WindowReleased names a window that this node does not hold, or that its own publisher still uses.");
-  }
+  if (windows_.release(message.window, session)) return;
+  complain(session, "WindowReleased names a window that this node does not hold any more, or that only its own publisher still uses.");
 }
 
 }  // namespace sinew::manager

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "manager/state/id_set.hpp"
+#include "manager/state/introductions.hpp"
 #include "manager/state/windows.hpp"
 #include "os/memory.hpp"
 #include "os/socket.hpp"
@@ -48,6 +49,9 @@ using Actions = std::vector<Action>;
 
 class Domain {
  public:
+  /// A session for which more introductions wait, while it does not answer those it has, is dropped.
+  static constexpr std::size_t max_waiting = 65'536;
+
   /// `range` is given out in windows. `user` is the manager's own; nobody else may take part (F8). Without `linger` (nanoseconds) there is no Finish.
   Domain(const os::AddressRange& range, uid_t user, std::optional<Time> linger, Time now);
 
@@ -82,7 +86,6 @@ class Domain {
     std::map<std::uint64_t, Interface> publishers, subscribers;
     IdSet publisher_ids, subscriber_ids;  // ever used
   };
-  using InterfaceKey = std::pair<Session, std::uint64_t>;
   struct Topic {
     wire::TypeDescription type;  // of the first interface
     std::set<InterfaceKey> publishers, subscribers;
@@ -95,6 +98,7 @@ class Domain {
   void handle(Session session, Node& node, const wire::DeleteSubscriber& message);
   void handle(Session session, Node& node, const wire::WindowReleased& message);
   void handle(Session session, Node& node, const wire::Goodbye& message);
+  void handle(Session session, Node& node, const wire::ConnectTaken& message);
   void handle(Session session, Node& node, const wire::ErrorText& message);
   template <class NotFromNodes>
   void handle(Session session, Node& node, const NotFromNodes& message);
@@ -106,7 +110,10 @@ class Domain {
   std::optional<Refusal> refusal_of_node(const Node& node, const wire::RegisterNode& message) const;
   /// What speaks against an interface of this type on this topic.
   std::optional<Refusal> refusal_of_interface(const std::string& topic, const wire::TypeDescription& type) const;
-  void introduce(const InterfaceKey& publisher, const InterfaceKey& subscriber);
+  /// Pairs that one interface of `session` has come to be part of.
+  void add_pairs(Session session, const std::vector<Pair>& pairs);
+  void introduce_waiting(Session session);
+  void introduce(const Pair& pair);
   void delete_publisher(Session session, Node& node, std::uint64_t id);
   void delete_subscriber(Session session, Node& node, std::uint64_t id);
   void delete_topic_if_unused(const std::string& name);
@@ -122,6 +129,7 @@ class Domain {
   std::map<std::string, Session> names_;
   std::map<std::string, Topic> topics_;
   Windows windows_;
+  Introductions introductions_;
   std::uint64_t last_node_ = 0, last_connection_ = 0;
   std::optional<Time> empty_since_;
   Actions actions_;  // of the event in progress

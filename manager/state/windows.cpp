@@ -12,30 +12,33 @@ std::optional<wire::Window> Windows::grant(Session owner) {
   if (free_.empty()) return std::nullopt;
   const Index index = free_.front();
   free_.pop_front();
-  used_[index] = {owner, {{owner, 0}}};
+  used_[index] = {owner, {{owner, 1}}};
   return wire::Window{range_.base + index * range_.window_size, range_.window_size};
 }
 
-void Windows::introduce(const wire::Window& window, Session holder, std::uint64_t connection) {
-  used_.at(index_of(window)).holders[holder] = connection;
+void Windows::introduce(const wire::Window& window, Session holder) {
+  ++used_.at(index_of(window)).holders[holder];
 }
 
 void Windows::retire(const wire::Window& window) {
   used_.at(index_of(window)).owner.reset();
 }
 
-Windows::Released Windows::release(const wire::Window& window, Session holder, std::uint64_t connection) {
-  if (window.base < range_.base || window.size != range_.window_size || (window.base - range_.base) % range_.window_size != 0) {
-    return Released::wrong;
-  }
+bool Windows::release(const wire::Window& window, Session holder) {
+  if (window.base < range_.base || window.size != range_.window_size || (window.base - range_.base) % range_.window_size != 0) return false;
   const auto used = used_.find(index_of(window));
-  if (used == used_.end() || used->second.owner == holder) return Released::wrong;
+  if (used == used_.end()) return false;
   const auto held = used->second.holders.find(holder);
-  if (held == used->second.holders.end() || connection > held->second) return Released::wrong;
-  if (connection < held->second) return Released::stale;
-  used->second.holders.erase(held);
-  free_if_unused(used);
-  return Released::yes;
+  if (held == used->second.holders.end()) return false;
+  const bool is_last = held->second == 1;
+  if (is_last && used->second.owner == holder) return false;
+  if (is_last) {
+    used->second.holders.erase(held);
+    free_if_unused(used);
+  } else {
+    --held->second;
+  }
+  return true;
 }
 
 void Windows::closed(Session holder) {

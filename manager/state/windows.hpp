@@ -17,22 +17,16 @@ using Session = std::uint64_t;
 /// It goes back to the end of the queue of free ones when nobody owns or holds it, so an address comes back as late as possible.
 class Windows {
  public:
-  enum class Released {
-    yes,    ///< the session no longer holds it
-    stale,  ///< the session was introduced again meanwhile and still holds it
-    wrong,  ///< the session does not hold this window, or owns it
-  };
-
   explicit Windows(const os::AddressRange& range);
 
-  /// A free window, owned and held by `owner` from now on; nothing when all are in use.
+  /// A free window, owned, and held once, by `owner` from now on; nothing when all are in use.
   std::optional<wire::Window> grant(Session owner);
-  /// `holder` was introduced to an owned window by `connection`, a number greater than all before.
-  void introduce(const wire::Window& window, Session holder, std::uint64_t connection);
+  /// `holder` is introduced to an owned window, and holds it once more.
+  void introduce(const wire::Window& window, Session holder);
   /// The publisher is gone; its session still holds the window. REQUIRES: the window is owned.
   void retire(const wire::Window& window);
-  /// The session says it has nothing of it mapped, knowing of introductions up to `connection`.
-  Released release(const wire::Window& window, Session holder, std::uint64_t connection);
+  /// The session holds the window once less. False when it does not hold it, or holds it only as its owner.
+  bool release(const wire::Window& window, Session holder);
   /// The session's process has closed its connection: whatever it held is unmapped or no concern of ours. REQUIRES: it owns none.
   void closed(Session holder);
 
@@ -42,7 +36,7 @@ class Windows {
  private:
   struct Used {
     std::optional<Session> owner;
-    std::map<Session, std::uint64_t> holders;  // each with its newest introduction
+    std::map<Session, std::uint64_t> holders;  // how many times each holds it
   };
   using Index = std::uint64_t;
 

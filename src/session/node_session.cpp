@@ -278,8 +278,10 @@ void NodeSession::handle(Channel::Input& input) {
     const Error refusal(kind_of(no_subscriber->kind), no_subscriber->text);
     answered(no_subscriber->id, message, &refusal);
   } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
+    manager_.send(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
     on_connect(*to_subscriber, std::move(input.descriptors[0]));
   } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
+    manager_.send(wire::ConnectTaken{to_publisher->connection});
     on_connect(*to_publisher, std::move(input.descriptors[0]));
   } else if (const auto* error = std::get_if<wire::ErrorText>(&message)) {
     throw Violation(error->text);

@@ -34,6 +34,7 @@ SINEW_WIRE_KIND(DeletePublisher, 4, 0);
 SINEW_WIRE_KIND(DeleteSubscriber, 5, 0);
 SINEW_WIRE_KIND(WindowReleased, 6, 0);
 SINEW_WIRE_KIND(Goodbye, 7, 0);
+SINEW_WIRE_KIND(ConnectTaken, 8, 0);
 SINEW_WIRE_KIND(NodeRegistered, 33, 0);
 SINEW_WIRE_KIND(NodeRefused, 34, 0);
 SINEW_WIRE_KIND(PublisherRegistered, 35, 0);
@@ -81,8 +82,7 @@ void fields(auto& at, M& m) {
   fields(at, m.type);
   fields(at, m.quality);
 }
-void fields(auto& at, Like<WindowReleased> auto& m) {
-  fields(at, m.window);
+void fields(auto& at, Like<ConnectTaken> auto& m) {
   at("connection", m.connection);
 }
 void fields(auto& at, Like<NodeRegistered> auto& m) {
@@ -91,7 +91,9 @@ void fields(auto& at, Like<NodeRegistered> auto& m) {
   at("window_size", m.window_size);
   at("window_count", m.window_count);
 }
-void fields(auto& at, Like<PublisherRegistered> auto& m) {
+template <class M>
+  requires Like<M, PublisherRegistered> || Like<M, WindowReleased>
+void fields(auto& at, M& m) {
   fields(at, m.window);
 }
 template <class M>

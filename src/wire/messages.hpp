@@ -71,17 +71,18 @@ struct DeletePublisher {
 struct DeleteSubscriber {
   std::uint64_t id = 0;
 };
-/// This node has nothing of that window mapped any more. Every node that was introduced to a window owes it once it is done, and so
-/// does the node that owned it, after DeletePublisher: storage of a publisher that is gone may live on there. `connection` is the newest
-/// ConnectSubscriber of this window that the node has read (0: none); when the manager has sent a newer one meanwhile, this message
-/// changes nothing and the node owes another.
+/// Gives a window back once: for one ConnectSubscriber, when nothing is mapped for its sake any more, or for PublisherRegistered, after
+/// DeletePublisher and when no storage of that publisher lives on there. A node holds a window as often as it was given it.
 struct WindowReleased {
   Window window;
-  std::uint64_t connection = 0;
 };
 /// The name and all interfaces are free; windows that handles still hold stay mapped until released or closed.
-/// Nothing but WindowReleased may follow.
+/// Nothing but WindowReleased and ConnectTaken may follow.
 struct Goodbye {};
+/// Answers ConnectPublisher or ConnectSubscriber, whatever comes of it: its descriptor is no longer in flight (S6).
+struct ConnectTaken {
+  std::uint64_t connection = 0;
+};
 
 // --- manager to node ---------------------------------------------------------------------------------------------------------------
 
@@ -184,9 +185,9 @@ struct ErrorText {
 };
 
 using Message = std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased,
-                             Goodbye, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused,
-                             SubscriberRefused, ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped, ChunkUnmapped,
-                             Unsubscribe, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, ErrorText>;
+                             Goodbye, ConnectTaken, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered,
+                             PublisherRefused, SubscriberRefused, ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped,
+                             ChunkUnmapped, Unsubscribe, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

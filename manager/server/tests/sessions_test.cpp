@@ -171,9 +171,14 @@ TEST(Sessions, ten_nodes_that_come_at_once_are_all_registered_and_meet_each_othe
     for (bool fine = true; fine && (heard.size() < 10 || told.size() < 10);) {
       const auto message = node.receive();
       fine = message.has_value();
-      if (fine && std::holds_alternative<ConnectPublisher>(*message)) fine = told.insert(std::get<ConnectPublisher>(*message).peer).second;
-      if (fine && std::holds_alternative<ConnectSubscriber>(*message))
-        fine = heard.insert(std::get<ConnectSubscriber>(*message).peer).second;
+      if (!fine) break;
+      if (const auto* reader = std::get_if<ConnectPublisher>(&*message)) {
+        fine = told.insert(reader->peer).second;
+        node.send(ConnectTaken{reader->connection});
+      } else if (const auto* writer = std::get_if<ConnectSubscriber>(&*message)) {
+        fine = heard.insert(writer->peer).second;
+        node.send(ConnectTaken{writer->connection});
+      }
     }
     node.send(Unsubscribe{});  // dropped, but only after everything before it was sent
     const auto last = node.receive();
@@ -219,6 +224,63 @@ TEST(Sessions, a_node_that_does_not_read_is_dropped_and_the_others_are_served) {
   EXPECT_LT(id, 200'000u) << "it was never dropped";
   good.send(RegisterSubscriber{1, "image", some_type(), {}});
   good.expect<SubscriberRegistered>();
+}
+
+TEST(Sessions, S6_a_stopped_node_has_two_descriptors_under_way_and_the_others_go_on_to_meet) {
+  const Domain domain;
+  Client camera = domain.client(), stopped = domain.client(), viewer = domain.client();
+  camera.enter("camera");
+  stopped.enter("stopped");
+  viewer.enter("viewer");
+  for (std::uint64_t id = 1; id <= 5; ++id) stopped.send(RegisterSubscriber{id, "image", some_type(), {}});
+  for (std::uint64_t id = 1; id <= 5; ++id) stopped.expect<SubscriberRegistered>();
+  camera.send(RegisterPublisher{1, "image", some_type(), {}});
+  camera.expect<PublisherRegistered>();
+  for (int i = 0; i < 2; ++i) camera.send(ConnectTaken{camera.expect<ConnectPublisher>().connection});
+  for (std::uint64_t id = 1; id <= 5; ++id) {
+    viewer.send(RegisterSubscriber{id, "image", some_type(), {}});
+    viewer.expect<SubscriberRegistered>();
+    viewer.send(ConnectTaken{viewer.expect<ConnectSubscriber>().connection});
+    const auto met = camera.expect<ConnectPublisher>();
+    EXPECT_EQ(met.peer, "viewer");
+    camera.send(ConnectTaken{met.connection});
+  }
+  stopped.send(RegisterPublisher{1, "a topic of a bad name", some_type(), {}});  // its answer comes behind whatever was sent before
+  for (int i = 0; i < 2; ++i) stopped.expect<ConnectSubscriber>();
+  stopped.expect<PublisherRefused>();
+}
+
+TEST(Sessions, S6_an_introduction_that_the_manager_cannot_make_takes_no_room_from_those_to_come) {
+  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  const Domain domain(24);
+  Client camera = domain.client();
+  camera.enter("camera");
+  camera.send(RegisterPublisher{1, "image", some_type(), {}});
+  camera.expect<PublisherRegistered>();
+  int refused = 0;
+  while (refused < 3) {
+    std::vector<Client> others;  // until no descriptor is left for the pair
+    for (bool met = true; met;) {
+      Client viewer = domain.client();
+      viewer.try_send(RegisterNode{protocol_version, "viewer" + std::to_string(others.size())});
+      const auto answer = viewer.receive();
+      ASSERT_TRUE(answer);
+      ASSERT_TRUE(std::holds_alternative<NodeRegistered>(*answer)) << "somebody came before the last pair was made";
+      viewer.send(RegisterSubscriber{1, "image", some_type(), {}});
+      viewer.expect<SubscriberRegistered>();
+      const auto introduction = viewer.receive();
+      ASSERT_TRUE(introduction);
+      met = std::holds_alternative<ConnectSubscriber>(*introduction);
+      if (met) {
+        viewer.send(ConnectTaken{std::get<ConnectSubscriber>(*introduction).connection});
+        camera.send(ConnectTaken{camera.expect<ConnectPublisher>().connection});
+      } else {
+        EXPECT_TRUE(std::holds_alternative<ErrorText>(*introduction));
+        ++refused;
+      }
+      others.push_back(std::move(viewer));
+    }
+  }
 }
 
 TEST(Sessions, when_descriptors_run_out_newcomers_are_told_and_the_manager_serves_again_when_there_are_some) {

@@ -242,7 +242,7 @@ TEST(WindowsOfADomain, F3_a_thousand_publisher_restarts_recycle_four_windows_in_
     const Window window = sent<PublisherRegistered>(actions, 0, camera).window;
     EXPECT_EQ(window.base, four_windows.base + (i % 4) * four_windows.window_size);
     world.domain.closed(0, camera);  // killed
-    EXPECT_TRUE(world.say(viewer, WindowReleased{window, at<Introduce>(actions, 1).to_subscriber.connection}).empty());
+    EXPECT_TRUE(world.say(viewer, WindowReleased{window}).empty());
   }
 }
 
@@ -250,18 +250,17 @@ TEST(WindowsOfADomain, F3_while_somebody_holds_them_windows_run_dry_with_a_clear
   World world;
   const Session viewer = world.node("viewer"), camera = world.node("camera");
   world.subscribe(viewer, 1);
-  std::vector<std::pair<Window, std::uint64_t>> held;
+  std::vector<Window> held;
   for (std::uint64_t id = 1; id <= 4; ++id) {
-    const Actions actions = world.publish(camera, id);
-    held.emplace_back(sent<PublisherRegistered>(actions, 0, camera).window, at<Introduce>(actions, 1).to_subscriber.connection);
+    held.push_back(world.window_of_new_publisher(camera, id));
     world.say(camera, DeletePublisher{id});
-    EXPECT_TRUE(world.say(camera, WindowReleased{held.back().first, 0}).empty());
+    EXPECT_TRUE(world.say(camera, WindowReleased{held.back()}).empty());
   }
   const auto refused = sent<PublisherRefused>(world.publish(camera, 5), 0, camera);
   EXPECT_EQ(refused.kind, kind(ErrorKind::exhausted));
   EXPECT_NE(refused.text.find("all 4 of this domain"), std::string::npos) << refused.text;
-  world.say(viewer, WindowReleased{held[2].first, held[2].second});
-  EXPECT_EQ(world.window_of_new_publisher(camera, 6), held[2].first);
+  world.say(viewer, WindowReleased{held[2]});
+  EXPECT_EQ(world.window_of_new_publisher(camera, 6), held[2]);
 }
 
 TEST(WindowsOfADomain, F3_a_window_whose_holder_dies_comes_back) {
@@ -281,7 +280,7 @@ TEST(WindowsOfADomain, F3_a_publishers_own_node_holds_the_window_until_it_says_o
   const Window window = world.window_of_new_publisher(camera, 1);
   world.say(camera, DeletePublisher{1});
   EXPECT_EQ(world.domain.free_windows(), 3u);  // storage moved out of a message may live on there (F5)
-  world.say(camera, WindowReleased{window, 0});
+  world.say(camera, WindowReleased{window});
   EXPECT_EQ(world.domain.free_windows(), 4u);
 }
 
@@ -289,29 +288,41 @@ TEST(WindowsOfADomain, F3_goodbye_keeps_what_is_held_until_it_is_released_or_clo
   World world;
   const Session viewer = world.node("viewer"), camera = world.node("camera");
   world.subscribe(viewer, 1);
-  const Actions first = world.publish(camera, 1);
+  const Window first = world.window_of_new_publisher(camera, 1);
   world.publish(camera, 2);
   for (const Session session : {viewer, camera}) world.say(session, Goodbye{});
   EXPECT_EQ(world.domain.topics(), 0u);
   world.domain.closed(0, camera);
   EXPECT_EQ(world.domain.free_windows(), 2u);
-  world.say(viewer, WindowReleased{sent<PublisherRegistered>(first, 0, camera).window, at<Introduce>(first, 1).to_subscriber.connection});
+  world.say(viewer, WindowReleased{first});
   EXPECT_EQ(world.domain.free_windows(), 3u);
   world.domain.closed(0, viewer);
   EXPECT_EQ(world.domain.free_windows(), 4u);
 }
 
-TEST(WindowsOfADomain, F3_a_release_that_crossed_a_new_introduction_is_no_violation_and_releases_nothing) {
+TEST(WindowsOfADomain, F3_two_introductions_need_two_releases) {
   World world;
   const Session viewer = world.node("viewer"), camera = world.node("camera");
   const Window window = world.window_of_new_publisher(camera, 1);
-  const std::uint64_t first = at<Introduce>(world.subscribe(viewer, 1), 1).to_subscriber.connection;
+  world.subscribe(viewer, 1);
   world.say(viewer, DeleteSubscriber{1});
-  const std::uint64_t second_one = at<Introduce>(world.subscribe(viewer, 2), 1).to_subscriber.connection;
-  EXPECT_TRUE(world.say(viewer, WindowReleased{window, first}).empty());
+  world.subscribe(viewer, 2);
+  EXPECT_TRUE(world.say(viewer, WindowReleased{window}).empty());  // for the first, after the second was under way
   world.domain.closed(0, camera);
   EXPECT_EQ(world.domain.free_windows(), 3u);
-  EXPECT_TRUE(world.say(viewer, WindowReleased{window, second_one}).empty());
+  EXPECT_TRUE(world.say(viewer, WindowReleased{window}).empty());
+  EXPECT_EQ(world.domain.free_windows(), 4u);
+}
+
+TEST(WindowsOfADomain, F3_a_node_that_reads_its_own_publisher_owes_a_release_for_each) {
+  World world;
+  const Session node = world.node("both");
+  const Window window = world.window_of_new_publisher(node, 1);
+  world.subscribe(node, 1);
+  EXPECT_TRUE(world.say(node, WindowReleased{window}).empty());  // for the subscriber
+  world.say(node, DeletePublisher{1});
+  EXPECT_EQ(world.domain.free_windows(), 3u);
+  EXPECT_TRUE(world.say(node, WindowReleased{window}).empty());
   EXPECT_EQ(world.domain.free_windows(), 4u);
 }
 
@@ -369,14 +380,33 @@ TEST(Violations, deleting_what_does_not_exist_ends_the_session) {
 
 TEST(Violations, releasing_a_window_that_is_not_held_ends_the_session) {
   World world;
-  const Session session = world.node("node"), owner = world.node("owner");
+  const Session stranger = world.node("stranger"), viewer = world.node("viewer"), owner = world.node("owner");
   const Window window = world.window_of_new_publisher(owner, 1);
-  world.expect_dropped(world.say(session, WindowReleased{window, 0}), session, "does not hold");
-  world.expect_dropped(world.say(owner, WindowReleased{window, 0}), owner, "still uses");
+  world.subscribe(viewer, 1);
+  world.say(viewer, WindowReleased{window});
+  world.expect_dropped(world.say(stranger, WindowReleased{window}), stranger, "does not hold");
+  world.expect_dropped(world.say(viewer, WindowReleased{window}), viewer, "any more");
+  world.expect_dropped(world.say(owner, WindowReleased{window}), owner, "still uses");
 }
 
-TEST(Violations, nothing_but_releases_may_follow_goodbye) {
+TEST(Violations, answering_an_introduction_that_was_answered_or_never_made_ends_the_session) {
   World world;
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
+  world.publish(camera, 1);
+  const Introduce meet = at<Introduce>(world.subscribe(viewer, 1), 1);
+  world.expect_dropped(world.answer(viewer, meet), viewer, "not unanswered");
+  world.expect_dropped(world.say(camera, ConnectTaken{99}), camera, "introduction 99");
+}
+
+TEST(Violations, nothing_but_releases_and_answers_may_follow_goodbye) {
+  World world;
+  world.nodes_answer = false;
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
+  const Window window = world.window_of_new_publisher(camera, 1);
+  const Introduce meet = at<Introduce>(world.subscribe(viewer, 1), 1);
+  world.say(viewer, Goodbye{});
+  EXPECT_TRUE(world.answer(viewer, meet).empty());
+  EXPECT_TRUE(world.say(viewer, WindowReleased{window}).empty());
   for (const Message& message : {Message(Goodbye{}), Message(RegisterNode{protocol_version, "x"}), Message(RegisterSubscriber{})}) {
     const Session session = world.node("node");
     EXPECT_TRUE(world.say(session, Goodbye{}).empty());

@@ -7,7 +7,6 @@
 namespace sinew::manager {
 namespace {
 
-using Released = Windows::Released;
 constexpr os::AddressRange range{0x1000'0000, 0x10'0000, 3};
 
 TEST(Windows, windows_lie_side_by_side_in_the_range_until_none_is_left) {
@@ -21,27 +20,41 @@ TEST(Windows, windows_lie_side_by_side_in_the_range_until_none_is_left) {
 TEST(Windows, F3_a_window_comes_back_only_after_its_owner_and_everybody_introduced_to_it_has_let_go) {
   Windows windows(range);
   const wire::Window window = *windows.grant(1);
-  windows.introduce(window, 2, 10);
-  windows.introduce(window, 3, 11);
+  windows.introduce(window, 2);
+  windows.introduce(window, 3);
   windows.retire(window);
-  EXPECT_EQ(windows.release(window, 2, 10), Released::yes);
+  EXPECT_TRUE(windows.release(window, 2));
   EXPECT_EQ(windows.free(), 2u);
   windows.closed(3);
   EXPECT_EQ(windows.free(), 2u);  // the publisher's process may have moved storage out of a message
-  EXPECT_EQ(windows.release(window, 1, 0), Released::yes);
+  EXPECT_TRUE(windows.release(window, 1));
   EXPECT_EQ(windows.free(), 3u);
 }
 
-TEST(Windows, F3_a_release_that_crossed_a_newer_introduction_changes_nothing) {
+TEST(Windows, F3_who_was_introduced_twice_holds_it_until_the_second_release) {
   Windows windows(range);
   const wire::Window window = *windows.grant(1);
-  windows.introduce(window, 2, 10);
-  windows.introduce(window, 2, 12);
+  windows.introduce(window, 2);
+  windows.introduce(window, 2);
   windows.retire(window);
   windows.closed(1);
-  EXPECT_EQ(windows.release(window, 2, 10), Released::stale);
+  EXPECT_TRUE(windows.release(window, 2));
   EXPECT_EQ(windows.free(), 2u);
-  EXPECT_EQ(windows.release(window, 2, 12), Released::yes);
+  EXPECT_TRUE(windows.release(window, 2));
+  EXPECT_EQ(windows.free(), 3u);
+}
+
+TEST(Windows, F3_an_owner_gives_back_what_its_own_subscribers_hold_but_not_what_it_owns) {
+  Windows windows(range);
+  const wire::Window window = *windows.grant(1);
+  windows.introduce(window, 1);
+  EXPECT_TRUE(windows.release(window, 1));
+  EXPECT_FALSE(windows.release(window, 1));
+  windows.introduce(window, 1);
+  windows.retire(window);
+  EXPECT_TRUE(windows.release(window, 1));
+  EXPECT_EQ(windows.free(), 2u);
+  EXPECT_TRUE(windows.release(window, 1));
   EXPECT_EQ(windows.free(), 3u);
 }
 
@@ -50,26 +63,25 @@ TEST(Windows, F3_windows_come_back_in_the_order_in_which_they_were_let_go) {
   const wire::Window a = *windows.grant(1), b = *windows.grant(1), c = *windows.grant(1);
   for (const wire::Window& window : {b, c, a}) {
     windows.retire(window);
-    ASSERT_EQ(windows.release(window, 1, 0), Released::yes);
+    ASSERT_TRUE(windows.release(window, 1));
   }
   EXPECT_EQ(windows.grant(2), b);
   EXPECT_EQ(windows.grant(2), c);
   EXPECT_EQ(windows.grant(2), a);
 }
 
-TEST(Windows, a_release_by_the_owner_a_stranger_or_of_what_is_no_window_is_wrong) {
+TEST(Windows, a_release_by_the_owner_by_a_stranger_of_what_is_no_window_or_one_too_many_is_refused) {
   Windows windows(range);
   const wire::Window window = *windows.grant(1);
-  windows.introduce(window, 2, 10);
-  EXPECT_EQ(windows.release(window, 1, 0), Released::wrong);   // its publisher lives
-  EXPECT_EQ(windows.release(window, 3, 10), Released::wrong);  // never introduced
-  EXPECT_EQ(windows.release(window, 2, 11), Released::wrong);  // an introduction that never was
-  EXPECT_EQ(windows.release({window.base + 1, window.size}, 2, 10), Released::wrong);
-  EXPECT_EQ(windows.release({window.base, window.size - 1}, 2, 10), Released::wrong);
-  EXPECT_EQ(windows.release({0, window.size}, 2, 10), Released::wrong);
-  EXPECT_EQ(windows.release({range.end(), window.size}, 2, 10), Released::wrong);
-  EXPECT_EQ(windows.release(window, 2, 10), Released::yes);
-  EXPECT_EQ(windows.release(window, 2, 10), Released::wrong);  // a second time
+  windows.introduce(window, 2);
+  EXPECT_FALSE(windows.release(window, 1));  // its publisher lives
+  EXPECT_FALSE(windows.release(window, 3));  // never introduced
+  EXPECT_FALSE(windows.release({window.base + 1, window.size}, 2));
+  EXPECT_FALSE(windows.release({window.base, window.size - 1}, 2));
+  EXPECT_FALSE(windows.release({0, window.size}, 2));
+  EXPECT_FALSE(windows.release({range.end(), window.size}, 2));
+  EXPECT_TRUE(windows.release(window, 2));
+  EXPECT_FALSE(windows.release(window, 2));
 }
 
 TEST(IdSet, an_id_is_taken_once_in_whatever_order_they_come) {

@@ -59,7 +59,22 @@ struct World {
     sent<wire::NodeRegistered>(say(session, wire::RegisterNode{wire::protocol_version, name}), 0, session);
     return session;
   }
-  Actions say(Session session, const wire::Message& message) { return domain.message(now, session, message); }
+  /// What the message leads to; introductions are answered on the spot, and what that leads to comes after them.
+  Actions say(Session session, const wire::Message& message) {
+    Actions actions = domain.message(now, session, message);
+    for (std::size_t n = 0; nodes_answer && n < actions.size(); ++n) {
+      if (!std::holds_alternative<Introduce>(actions[n])) continue;
+      const Introduce meet = std::get<Introduce>(actions[n]);
+      for (const Session side : {meet.publisher, meet.subscriber}) {
+        const Actions more = answer(side, meet);
+        actions.insert(actions.end(), more.begin(), more.end());
+      }
+    }
+    return actions;
+  }
+  Actions answer(Session session, const Introduce& meet) {
+    return domain.message(now, session, wire::ConnectTaken{meet.to_publisher.connection});
+  }
   Actions publish(Session session, std::uint64_t id, const std::string& topic = "image", const wire::TypeDescription& type = type_of(32)) {
     return say(session, wire::RegisterPublisher{id, topic, type, {8, false}});
   }
@@ -80,6 +95,7 @@ struct World {
     EXPECT_TRUE(domain.closed(now, session).empty());
   }
 
+  bool nodes_answer = true;
   Time now = 0;
   Session last_session = 0;
   Domain domain;

@@ -1,0 +1,90 @@
+#include "manager/state/introductions.hpp"
+
+#include <algorithm>
+
+namespace sinew::manager {
+
+void Introductions::add(const Pair& pair) {
+  const Sessions both = std::minmax(pair.publisher.first, pair.subscriber.first);
+  waiting_[both].push_back(pair);
+  for (const auto& [session, partner] : std::set<Sessions>{both, {both.second, both.first}}) {
+    sides_[session].partners.insert(partner);
+    ++sides_[session].waiting;
+  }
+}
+
+std::optional<Pair> Introductions::next(Session session) {
+  const auto side = sides_.find(session);
+  if (side == sides_.end() || !has_room(session)) return std::nullopt;
+  for (const Session partner : side->second.partners) {
+    const Sessions both = std::minmax(session, partner);
+    if (!can_meet(both)) continue;
+    const Pair pair = waiting_.at(both).front();
+    waiting_.at(both).pop_front();
+    count_less(both, 1);
+    return pair;
+  }
+  return std::nullopt;
+}
+
+void Introductions::made(const Pair& pair, std::uint64_t connection) {
+  sides_[pair.publisher.first].unanswered.insert(connection);
+  sides_[pair.subscriber.first].unanswered.insert(connection);
+}
+
+bool Introductions::answered(Session session, std::uint64_t connection) {
+  const auto side = sides_.find(session);
+  if (side == sides_.end()) return false;
+  const auto owed = side->second.unanswered.find(connection);
+  if (owed == side->second.unanswered.end()) return false;
+  side->second.unanswered.erase(owed);
+  return true;
+}
+
+void Introductions::forget_publisher(const InterfaceKey& publisher) {
+  forget(publisher.first, [&](const Pair& pair) { return pair.publisher == publisher; });
+}
+
+void Introductions::forget_subscriber(const InterfaceKey& subscriber) {
+  forget(subscriber.first, [&](const Pair& pair) { return pair.subscriber == subscriber; });
+}
+
+void Introductions::forget_interfaces(Session session) {
+  forget(session, [](const Pair&) { return true; });
+}
+
+template <class Unwanted>
+void Introductions::forget(Session session, Unwanted unwanted) {
+  const auto side = sides_.find(session);
+  if (side == sides_.end()) return;
+  for (const Session partner : std::set<Session>(side->second.partners)) {
+    const Sessions both = std::minmax(session, partner);
+    count_less(both, std::erase_if(waiting_.at(both), unwanted));
+  }
+}
+
+void Introductions::count_less(const Sessions& both, std::size_t fewer) {
+  const bool none_left = waiting_.at(both).empty();
+  if (none_left) waiting_.erase(both);
+  for (const auto& [session, partner] : std::set<Sessions>{both, {both.second, both.first}}) {
+    sides_.at(session).waiting -= fewer;
+    if (none_left) sides_.at(session).partners.erase(partner);
+  }
+}
+
+std::size_t Introductions::waiting(Session session) const {
+  const auto side = sides_.find(session);
+  return side == sides_.end() ? 0 : side->second.waiting;
+}
+
+bool Introductions::has_room(Session session) const {
+  const auto side = sides_.find(session);
+  return side == sides_.end() || side->second.unanswered.size() < room;
+}
+
+bool Introductions::can_meet(const Sessions& both) const {
+  if (both.first == both.second) return sides_.at(both.first).unanswered.empty();
+  return has_room(both.first) && has_room(both.second);
+}
+
+}  // namespace sinew::manager

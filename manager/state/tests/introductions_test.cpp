@@ -1,0 +1,131 @@
+// S6: a process that is stopped has at most two introductions under way and delays nobody else's.
+#include "manager/state/introductions.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "manager/state/tests/world.hpp"
+
+namespace sinew::manager {
+namespace {
+
+using namespace wire;
+
+/// Nodes that answer introductions only when the test says so.
+struct SlowWorld : World {
+  SlowWorld() : World({0x2000'0000'0000, 0x1000, 16}) { nodes_answer = false; }
+};
+
+std::size_t introductions(const Actions& actions) {
+  return static_cast<std::size_t>(
+      std::count_if(actions.begin(), actions.end(), [](const Action& a) { return std::holds_alternative<Introduce>(a); }));
+}
+
+TEST(Introducing, S6_a_node_that_does_not_answer_gets_two_introductions_and_then_one_for_each_answer) {
+  SlowWorld world;
+  const Session camera = world.node("camera"), stopped = world.node("stopped");
+  for (std::uint64_t id = 1; id <= 5; ++id) world.subscribe(stopped, id);
+  const Actions first = world.publish(camera, 1);
+  EXPECT_EQ(introductions(first), 2u);
+  for (std::size_t n = 1; n <= 2; ++n) EXPECT_TRUE(world.answer(camera, at<Introduce>(first, n)).empty());
+  const Actions next = world.answer(stopped, at<Introduce>(first, 1));
+  ASSERT_EQ(introductions(next), 1u);
+  EXPECT_EQ(at<Introduce>(next, 0).to_subscriber.id, 3u) << "who waited longest comes first";
+  EXPECT_GT(at<Introduce>(next, 0).to_subscriber.connection, at<Introduce>(first, 2).to_subscriber.connection);
+}
+
+TEST(Introducing, S6_a_pair_waits_for_both_of_its_nodes) {
+  SlowWorld world;
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
+  for (std::uint64_t id = 1; id <= 3; ++id) world.subscribe(viewer, id);
+  const Actions first = world.publish(camera, 1);
+  EXPECT_TRUE(world.answer(viewer, at<Introduce>(first, 1)).empty());
+  EXPECT_EQ(introductions(world.answer(camera, at<Introduce>(first, 2))), 1u) << "which answers were given does not matter, there is room";
+}
+
+TEST(Introducing, S6_a_node_that_never_answers_delays_only_its_own_introductions) {
+  SlowWorld world;
+  const Session camera = world.node("camera"), stopped = world.node("stopped"), viewer = world.node("viewer");
+  for (std::uint64_t id = 1; id <= 5; ++id) world.subscribe(stopped, id);
+  const Actions first = world.publish(camera, 1);
+  for (std::size_t n = 1; n <= 2; ++n) world.answer(camera, at<Introduce>(first, n));
+  for (std::uint64_t id = 1; id <= 100; ++id) {
+    const Actions actions = world.subscribe(viewer, id);
+    ASSERT_EQ(introductions(actions), 1u) << id;
+    for (const Session side : {camera, viewer}) EXPECT_TRUE(world.answer(side, at<Introduce>(actions, 1)).empty());
+  }
+}
+
+TEST(Introducing, S6_a_publisher_that_never_answers_delays_only_its_own_introductions) {
+  SlowWorld world;
+  const Session stopped = world.node("stopped"), viewer = world.node("viewer"), camera = world.node("camera");
+  for (std::uint64_t id = 1; id <= 3; ++id) world.publish(stopped, id);
+  const Actions first = world.subscribe(viewer, 1);
+  EXPECT_EQ(introductions(first), 2u);
+  for (std::size_t n = 1; n <= 2; ++n) world.answer(viewer, at<Introduce>(first, n));
+  EXPECT_EQ(introductions(world.publish(camera, 1)), 1u);
+}
+
+TEST(Introducing, S6_a_pair_within_one_node_counts_twice_there) {
+  SlowWorld world;
+  const Session node = world.node("both");
+  world.publish(node, 1);
+  const Actions first = world.subscribe(node, 1);
+  EXPECT_EQ(introductions(first), 1u);
+  EXPECT_EQ(introductions(world.subscribe(node, 2)), 0u);
+  EXPECT_TRUE(world.answer(node, at<Introduce>(first, 1)).empty());
+  EXPECT_EQ(introductions(world.answer(node, at<Introduce>(first, 1))), 1u);
+}
+
+TEST(Introducing, who_is_gone_before_its_turn_is_introduced_to_nobody) {
+  SlowWorld world;
+  const Session camera = world.node("camera"), viewer = world.node("viewer"), other = world.node("other");
+  for (std::uint64_t id = 1; id <= 4; ++id) world.subscribe(viewer, id);
+  world.subscribe(other, 1);
+  const Actions first = world.publish(camera, 1, "image");
+  EXPECT_EQ(introductions(first), 2u);
+  world.say(viewer, DeleteSubscriber{3});
+  world.domain.closed(0, other);
+  const Actions next = world.answer(camera, at<Introduce>(first, 1));
+  EXPECT_TRUE(next.empty());
+  const Actions then = world.answer(viewer, at<Introduce>(first, 1));
+  ASSERT_EQ(introductions(then), 1u);
+  EXPECT_EQ(at<Introduce>(then, 0).to_subscriber.id, 4u);
+  EXPECT_TRUE(world.answer(camera, at<Introduce>(first, 2)).empty());
+  EXPECT_TRUE(world.answer(viewer, at<Introduce>(first, 2)).empty());
+}
+
+TEST(Introducing, F3_a_pair_that_waits_holds_no_window) {
+  SlowWorld world;
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
+  for (std::uint64_t id = 1; id <= 3; ++id) world.subscribe(viewer, id);
+  const Window window = world.window_of_new_publisher(camera, 1);
+  world.domain.closed(0, camera);
+  EXPECT_TRUE(world.say(viewer, WindowReleased{window}).empty());
+  EXPECT_EQ(world.domain.free_windows(), 15u);
+  EXPECT_TRUE(world.say(viewer, WindowReleased{window}).empty());
+  EXPECT_EQ(world.domain.free_windows(), 16u);
+}
+
+TEST(Introducing, S6_a_node_that_lets_too_many_introductions_wait_is_dropped_and_its_partner_is_not) {
+  SlowWorld world;
+  const Session camera = world.node("camera"), stopped = world.node("stopped");
+  world.publish(camera, 1);
+  std::uint64_t id = 0;
+  for (; id < Domain::max_waiting + Introductions::room; ++id) {
+    const Actions actions = world.subscribe(stopped, id);
+    if (introductions(actions) == 1) world.answer(camera, at<Introduce>(actions, 1));
+  }
+  EXPECT_EQ(world.domain.sessions(), 2u);
+  const Actions actions = world.subscribe(stopped, id);
+  ASSERT_EQ(actions.size(), 3u);
+  EXPECT_NE(sent<ErrorText>(actions, 1, stopped).text.find("more than 65536 introductions wait"), std::string::npos);
+  EXPECT_EQ(at<Drop>(actions, 2).session, stopped);
+  EXPECT_EQ(world.domain.sessions(), 1u);
+  const Session viewer = world.node("viewer");
+  EXPECT_EQ(introductions(world.subscribe(viewer, 1)), 1u);
+}
+
+}  // namespace
+}  // namespace sinew::manager
