@@ -72,7 +72,7 @@ class Monitor {
     for (auto next = DemoNode::Clock::now() + period; node_.sleep_until(next); next += period) {
       const std::vector<demo::Watch::Row> rows = current_rows();
       if (live) {
-        // Back over the last table, erasing each line as it is written again.
+        // Back over the last table; of its lines only the last one changes its length.
         const std::string text = demo::table(rows) + "fusion says: " + advice() + "\033[K\n";
         if (drawn) std::printf("\033[%zuA", rows.size() + 2);
         std::fputs(text.c_str(), stdout);

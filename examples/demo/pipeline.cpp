@@ -134,10 +134,10 @@ class Pipeline {
       const std::string name = is_node ? found->second : "sinew's manager";
       if (is_node) running_.erase(found);
       if (WIFSIGNALED(status)) {
-        // The manager is told to stop by a signal that it need not handle.
-        if (is_node || !stopping_)
-          outcome_.failures.push_back(name + " was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
-                                      ::strsignal(WTERMSIG(status)) + ")");
+        // Told to stop before it could hear of it, or, as the manager may, without caring: that is no failure.
+        if (stopping_ && WTERMSIG(status) == SIGTERM) continue;
+        outcome_.failures.push_back(name + " was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                                    ::strsignal(WTERMSIG(status)) + ")");
       } else if (WEXITSTATUS(status) == 127 && is_node) {
         outcome_.failures.push_back(name + " could not be started: there is no program demo_" + name + " in " + options_.programs.string());
       } else if (WEXITSTATUS(status) != 0) {

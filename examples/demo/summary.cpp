@@ -56,6 +56,7 @@ std::vector<std::string> complaints(const Outcome& outcome, const std::string& t
     const std::string where = "over " + transport + ": ";
     if (line.kind == "watched" && line["received"] == 0) found.push_back(where + line.topic + " was silent");
     if (line.kind == "watched" && line["quiet_s"] > longest_quiet_s) found.push_back(where + line.topic + " fell silent before the end");
+    if (line["refused"] > 0) found.push_back(where + line.node + " could not publish every message of " + line.topic);
     if (line.kind == "subscriber" && line["received"] == 0) found.push_back(where + line.node + " got nothing from " + line.topic);
     if (transport != "sinew" || (line.topic != "camera/image" && line.topic != "lidar/points")) continue;
     if (line["bytes_copied"] > 0) found.push_back(where + line.node + " copied " + human_bytes(line["bytes_copied"]) + " of " + line.topic);

@@ -8,7 +8,7 @@
 
 namespace demo {
 
-/// What is wrong with a run, in sentences; empty when nothing is: topics that were silent, inputs that got nothing, and, over sinew, payload bytes copied on
+/// What is wrong with a run, in sentences; empty when nothing is: topics that were silent, inputs that got nothing, messages that were refused, and, over sinew, payload bytes copied on
 /// the camera's or the lidar's topic.
 std::vector<std::string> complaints(const Outcome& outcome, const std::string& transport);
 

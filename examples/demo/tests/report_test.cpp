@@ -77,6 +77,12 @@ TEST(Summary, AMessageNotReadInPlaceFails) {
   EXPECT_EQ(complaints(outcome, "sinew").size(), 1U);
 }
 
+TEST(Summary, AMessageThatWasRefusedFails) {
+  Outcome outcome = good_run();
+  outcome.lines[0].values["refused"] = 1;
+  EXPECT_EQ(complaints(outcome, "sinew").size(), 1U);
+}
+
 TEST(Summary, AProcessThatFailedIsNamed) {
   Outcome outcome = good_run();
   outcome.failures = {"detector was killed by signal 11"};
