@@ -75,12 +75,12 @@ bool ExecutionThread::has_news(const List& list) const {
   return std::any_of(list.begin(), list.end(), [](const auto& subscription) { return subscription->has_news(); });
 }
 
-bool ExecutionThread::spin(const List& list) const {
+bool ExecutionThread::spin(const List& list, std::uint64_t seen_wakes) const {
   if (spin_.count() == 0) return false;
   const std::int64_t until = os::now_ns() + spin_.count();
   do {
     for (int i = 0; i < 64; ++i) {
-      if (has_news(list)) return true;
+      if (has_news(list) || wakes_.load(std::memory_order_relaxed) != seen_wakes) return true;
       os::spin_hint();
     }
   } while (os::now_ns() < until && !stopping_.load(std::memory_order_relaxed));
@@ -100,10 +100,12 @@ void ExecutionThread::loop() {
     }
     while (run_all(list)) {
     }
-    if (spin(list)) continue;
+    if (spin(list, seen_wakes)) continue;
     doorbell_.sleeper().mark_asleep();
     if (has_news(list) || wakes_.load(std::memory_order_seq_cst) != seen_wakes) continue;
     os::await_doorbell(doorbell_.eventfd().get());
+    // Other cores wrote what is read next: let the lines come side by side, not one after the other.
+    for (const auto& subscription : list) subscription->prefetch_next();
   }
 }
 

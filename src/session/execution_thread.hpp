@@ -57,7 +57,7 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   void loop();
   bool run_all(const List& list);
   bool has_news(const List& list) const;
-  bool spin(const List& list) const;
+  bool spin(const List& list, std::uint64_t seen_wakes) const;
 
   const std::chrono::nanoseconds spin_;
   Doorbell doorbell_;

@@ -10,6 +10,7 @@
 #include "os/event.hpp"
 #include "session/node_session.hpp"
 #include "session/publisher_end.hpp"
+#include "shm/bell.hpp"
 
 namespace sinew::session {
 namespace {
@@ -95,6 +96,10 @@ void Publisher::reclaim() {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
+  // The message is about to be built: what publish() will need travels to this core meanwhile.
+  writer_.prefetch_next();
+  __builtin_prefetch(&kept_[(writer_.head() + 1) % shm::ring_capacity], 1);
+  for (const auto& end : connections_) end->prefetch_bell();
 }
 
 void Publisher::reclaim_all() {
@@ -148,15 +153,15 @@ bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
   if (space()) return true;
   if (options_.max_blocking.count() <= 0) return false;
   const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
-  auto& blocked = ring().header.blocked;
+  shm::Sleeper sleeper(ring().header.blocked);
   for (bool rung = true; rung;) {
-    blocked.fetch_add(1, std::memory_order_seq_cst);  // odd
+    sleeper.mark_asleep();
     if (!space()) {
       lock.unlock();
       rung = os::wait_and_drain(space_.get(), deadline);
       lock.lock();
     }
-    blocked.fetch_add(1, std::memory_order_seq_cst);  // even
+    sleeper.mark_awake();
     if (space()) return true;
   }
   return false;

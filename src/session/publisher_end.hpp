@@ -44,6 +44,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   std::uint64_t decided(std::uint64_t head) const noexcept;
   void gather_claims(std::vector<std::uint64_t>& into) const { reader_->gather_claims(into); }
   void ring_if_asleep() noexcept;
+  void prefetch_bell() const noexcept { ringer_->prefetch(); }
 
   /// Queues an announcement, unless this reader had it already.
   void announce(const Chunk& chunk);

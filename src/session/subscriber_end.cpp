@@ -123,6 +123,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   ring_ = std::launder(reinterpret_cast<const shm::RingLayout*>(ring_mapping_->data()));
   if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version");
   claims_.emplace(*ack_, *ring_);
+  blocked_publisher_.emplace(ring_->header.blocked);
   claims_->advance_cursor(message.start - 1);
   ack_fd_.reset();
   serving_.store(true, std::memory_order_release);
@@ -197,6 +198,10 @@ bool SubscriberEnd::has_news() const noexcept {
          stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
 }
 
+void SubscriberEnd::prefetch_next() const noexcept {
+  if (serving_.load(std::memory_order_acquire)) claims_->prefetch_next();
+}
+
 bool SubscriberEnd::finished() const noexcept {
   return hung_up_.load(std::memory_order_acquire) && !has_news();
 }
@@ -266,10 +271,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
 // Dekker with Publisher::wait_for_space(). Rings when half of the ring is free, so that the publisher goes on in bursts, not frame by frame.
 void SubscriberEnd::tell_blocked_publisher(std::uint64_t head) noexcept {
   if (!space_ || head - claims_->cursor() > shm::ring_capacity / 2) return;
-  const std::uint64_t epoch = ring_->header.blocked.load(std::memory_order_seq_cst);
-  if (epoch % 2 == 0 || epoch == rung_epoch_) return;
-  rung_epoch_ = epoch;
-  os::ring(space_.get());
+  if (blocked_publisher_->must_ring()) os::ring(space_.get());
 }
 
 void SubscriberEnd::release(std::uint32_t slot) noexcept {

@@ -13,6 +13,7 @@
 #include "session/channel.hpp"
 #include "session/io_loop.hpp"
 #include "session/mappings.hpp"
+#include "shm/bell.hpp"
 #include "shm/ring.hpp"
 #include "wire/messages.hpp"
 
@@ -66,6 +67,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // --- the data path: one thread at a time, the subscription's ---
   /// True when take() would find something to do. Wait-free; may be called while another thread is in take().
   bool has_news() const noexcept;
+  void prefetch_next() const noexcept;
   /// Claims the next frame, or nothing when there is none, or its chunk is not mapped yet. `depth` 0: keep all.
   std::optional<Arrival> take(std::uint32_t depth);
   /// The publisher is gone and everything it published has been decided about.
@@ -118,7 +120,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // the data path's own:
   std::optional<shm::Claims> claims_;
   std::uint64_t missed_ = 0;
-  std::uint64_t rung_epoch_ = 0;
+  std::optional<shm::Ringer> blocked_publisher_;
   std::shared_ptr<const ChunkTable> seen_chunks_;
   std::uint64_t seen_version_ = 0;
   std::atomic<std::uint64_t> chunks_version_{1};

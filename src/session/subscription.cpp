@@ -56,6 +56,10 @@ bool Subscription::has_news() const noexcept {
   return std::any_of(seen_.begin(), seen_.end(), [](const auto& end) { return end->has_news(); });
 }
 
+void Subscription::prefetch_next() const noexcept {
+  for (const auto& end : seen_) end->prefetch_next();
+}
+
 void Subscription::refresh() {
   if (version_.load(std::memory_order_acquire) == seen_version_) return;
   const std::lock_guard lock(mutex_);

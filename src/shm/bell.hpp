@@ -31,6 +31,7 @@ class Ringer {
   explicit Ringer(const Word64& epoch) noexcept : epoch_(&epoch) {}
   /// True when the caller must ring the eventfd now. Call after the head (or cursor) was stored seq_cst. Not thread-safe: the publisher's mutex guards it.
   bool must_ring() noexcept;
+  void prefetch() const noexcept { __builtin_prefetch(epoch_); }
 
  private:
   const Word64* epoch_;

@@ -69,6 +69,11 @@ std::uint64_t RingWriter::head() const noexcept {
   return ring_->header.head.load(std::memory_order_relaxed);
 }
 
+void RingWriter::prefetch_next() const noexcept {
+  __builtin_prefetch(&ring_->header.head, 1);
+  __builtin_prefetch(&entry_of(*ring_, head() + 1), 1);
+}
+
 // --- the subscriber's side -----------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -155,6 +160,12 @@ std::uint64_t Claims::cursor() const noexcept {
 
 std::uint64_t Claims::head() const noexcept {
   return ring_->header.head.load(std::memory_order_seq_cst);  // sync: HEAD (with RingWriter::publish)
+}
+
+void Claims::prefetch_next() const noexcept {
+  __builtin_prefetch(&ring_->header.head);
+  __builtin_prefetch(&entry_of(*ring_, cursor() + 1));
+  __builtin_prefetch(page_, 1);
 }
 
 // --- what the publisher sees of a reader ---------------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ class RingWriter {
   /// From now on nobody can newly claim this frame (seq_cst). Whoever claimed before is seen by claims loaded after this call. Idempotent.
   void retire(std::uint64_t sequence) noexcept;
   std::uint64_t head() const noexcept;
+  /// Brings the lines that the next publish() writes into this core's cache, without waiting for them.
+  void prefetch_next() const noexcept;
 
  private:
   RingLayout* ring_;
@@ -74,6 +76,8 @@ class Claims {
   void advance_cursor(std::uint64_t sequence) noexcept;
   std::uint64_t cursor() const noexcept;
   std::uint64_t head() const noexcept;
+  /// Brings the lines that claiming the next frame needs into this core's cache, all at once and without waiting for them.
+  void prefetch_next() const noexcept;
 
  private:
   std::optional<std::uint32_t> take_slot(bool use_reserved) noexcept;

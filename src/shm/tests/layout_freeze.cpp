@@ -22,10 +22,10 @@ static_assert(offsetof(RingHeader, refused) == 216 && offsetof(RingHeader, reser
 
 static_assert(sizeof(RingLayout) == 256 + 64 * 1024 && offsetof(RingLayout, header) == 0 && offsetof(RingLayout, entries) == 256);
 
-static_assert(sizeof(AckPage) == 1024 && alignof(AckPage) == 64);
+static_assert(sizeof(AckPage) == 1088 && alignof(AckPage) == 64);
 static_assert(offsetof(AckPage, version) == 0 && offsetof(AckPage, claims_used) == 4 && offsetof(AckPage, cursor) == 8);
-static_assert(offsetof(AckPage, received) == 16 && offsetof(AckPage, missed) == 24 && offsetof(AckPage, reserved) == 32);
-static_assert(offsetof(AckPage, claims) == 64);
+static_assert(offsetof(AckPage, claims) == 16);
+static_assert(offsetof(AckPage, received) == 1024 && offsetof(AckPage, missed) == 1032 && offsetof(AckPage, reserved) == 1040);
 
 static_assert(sizeof(BellWord) == 64 && alignof(BellWord) == 64 && offsetof(BellWord, epoch) == 0);
 
