@@ -79,7 +79,7 @@ bool ExecutionThread::spin(const List& list, std::uint64_t seen_wakes) const {
   if (spin_.count() == 0) return false;
   const std::int64_t until = os::now_ns() + spin_.count();
   do {
-    for (int i = 0; i < 64; ++i) {
+    for (int i = 0; i < 16; ++i) {
       if (has_news(list) || wakes_.load(std::memory_order_relaxed) != seen_wakes) return true;
       os::spin_hint();
     }
@@ -87,7 +87,7 @@ bool ExecutionThread::spin(const List& list, std::uint64_t seen_wakes) const {
   return false;
 }
 
-// The order is normative (DESIGN section 4): awake, scan all, asleep (seq_cst), scan all heads again, wait, which drains.
+// The order is normative (spec/shared-memory.md): awake, scan all, asleep (seq_cst), scan all heads again, wait, which drains.
 void ExecutionThread::loop() {
   List list;
   std::uint64_t seen_wakes = ~std::uint64_t{0};
