@@ -1,6 +1,7 @@
 #include "session/channel.hpp"
 
 #include "session/fork.hpp"
+#include "sinew/error.hpp"
 
 namespace sinew::session {
 
@@ -12,10 +13,20 @@ Channel::~Channel() {
   forget_in_child(socket_.get());
 }
 
+// A shortage of the kernel's passes: the message waits, as it does while the socket is full.
+os::SendResult Channel::try_send(std::span<const std::byte> bytes, std::span<const int> descriptors) const {
+  try {
+    return os::send_packet(socket_, bytes, descriptors);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::exhausted) throw;
+    return os::SendResult::would_block;
+  }
+}
+
 void Channel::send(const wire::Message& message, std::span<const int> descriptors) {
   std::vector<std::byte> bytes = wire::encode(message);
   const std::lock_guard lock(mutex_);
-  if (queue_.empty() && os::send_packet(socket_, bytes, descriptors) != os::SendResult::would_block) return;
+  if (queue_.empty() && try_send(bytes, descriptors) != os::SendResult::would_block) return;
   Packet packet{std::move(bytes), {}};
   for (const int fd : descriptors) {
     os::Fd borrowed(fd);
@@ -42,7 +53,7 @@ void Channel::flush() {
   while (!queue_.empty()) {
     std::vector<int> descriptors;
     for (const os::Fd& fd : queue_.front().descriptors) descriptors.push_back(fd.get());
-    if (os::send_packet(socket_, queue_.front().bytes, descriptors) == os::SendResult::would_block) return;
+    if (try_send(queue_.front().bytes, descriptors) == os::SendResult::would_block) return;
     queue_.pop_front();
   }
   if (when_blocked_) when_blocked_(false);

@@ -55,6 +55,8 @@ class Channel {
     std::vector<os::Fd> descriptors;
   };
 
+  os::SendResult try_send(std::span<const std::byte> bytes, std::span<const int> descriptors) const;
+
   os::Fd socket_;
   State state_ = State::open;
   std::mutex mutex_;  // guards queue_ and when_blocked_

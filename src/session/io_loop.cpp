@@ -90,7 +90,12 @@ void IoLoop::unwatch(const os::Fd& fd, WatchId id) noexcept {
 void IoLoop::loop() {
   std::array<os::Poller::Event, 64> events;
   for (;;) {
-    const std::size_t count = poller_.wait(events);
+    std::size_t count = 0;
+    try {
+      count = poller_.wait(events);
+    } catch (const std::exception& error) {
+      base::log(base::LogLevel::error, error.what());  // a shortage, which passes
+    }
     for (std::size_t i = 0; i < count; ++i) {
       if (events[i].key == 0) {
         os::drain(wake_.get());

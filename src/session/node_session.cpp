@@ -57,6 +57,7 @@ void NodeSession::register_node() {
   os::Poller poller;
   poller.add(manager_.socket(), 0);
   for (;;) {
+    manager_.flush();
     std::optional<Channel::Input> input;
     try {
       input = manager_.receive();
@@ -107,7 +108,7 @@ void NodeSession::close() {
   for (const auto& subscription : subscriptions) remove(subscription);
   for (const auto& publisher : publishers) remove(*publisher);
   if (watch_ != 0) {
-    manager_.send(wire::Goodbye{});
+    tell(wire::Goodbye{});
     loop_.unwatch(manager_.socket(), watch_);
   }
   loop_.stop();
@@ -143,12 +144,12 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
   done.get();
 }
 
-void NodeSession::answered(std::uint64_t id, const wire::Message& message, const Error* refusal) {
+bool NodeSession::answered(std::uint64_t id, const wire::Message& message, const Error* refusal) {
   std::shared_ptr<Answer> answer;
   {
     const std::lock_guard lock(mutex_);
     const auto found = asked_.find(id);
-    if (found == asked_.end()) return;  // nobody waits any more
+    if (found == asked_.end()) return false;
     answer = found->second;
     asked_.erase(found);
   }
@@ -159,6 +160,7 @@ void NodeSession::answered(std::uint64_t id, const wire::Message& message, const
   } catch (...) {
     answer->done.set_exception(std::current_exception());
   }
+  return true;
 }
 
 std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type,
@@ -176,7 +178,7 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
         try {
           *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
         } catch (...) {
-          manager_.send(wire::DeletePublisher{id});
+          tell(wire::DeletePublisher{id});
           release_window(registered.window);
           throw;
         }
@@ -215,7 +217,7 @@ void NodeSession::remove(Publisher& publisher) {
     const std::lock_guard lock(mutex_);
     if (publishers_.erase(publisher.id()) == 0) return;
   }
-  manager_.send(wire::DeletePublisher{publisher.id()});
+  tell(wire::DeletePublisher{publisher.id()});
   publisher.close();
 }
 
@@ -224,16 +226,20 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
     const std::lock_guard lock(mutex_);
     if (subscriptions_.erase(subscription->id()) == 0) return;
   }
-  manager_.send(wire::DeleteSubscriber{subscription->id()});
+  tell(wire::DeleteSubscriber{subscription->id()});
   thread_->remove(subscription);
   subscription->close();
 }
 
 void NodeSession::release_window(const wire::Window& window) noexcept {
+  tell(wire::WindowReleased{window});
+}
+
+void NodeSession::tell(const wire::Message& message) noexcept {
   try {
-    manager_.send(wire::WindowReleased{window});
+    manager_.send(message);
   } catch (const std::exception& error) {
-    base::log(base::LogLevel::error, error.what());  // the manager keeps the window until this process closes its socket
+    base::log(base::LogLevel::error, error.what());
   }
 }
 
@@ -268,9 +274,11 @@ void NodeSession::manager_lost(const std::string& why) {
 void NodeSession::handle(Channel::Input& input) {
   const wire::Message& message = input.message;
   if (const auto* publisher = std::get_if<wire::PublisherRegistered>(&message)) {
-    answered(publisher->id, message, nullptr);
+    if (answered(publisher->id, message, nullptr)) return;
+    tell(wire::DeletePublisher{publisher->id});
+    release_window(publisher->window);
   } else if (const auto* subscriber = std::get_if<wire::SubscriberRegistered>(&message)) {
-    answered(subscriber->id, message, nullptr);
+    if (!answered(subscriber->id, message, nullptr)) tell(wire::DeleteSubscriber{subscriber->id});
   } else if (const auto* no_publisher = std::get_if<wire::PublisherRefused>(&message)) {
     const Error refusal(kind_of(no_publisher->kind), no_publisher->text);
     answered(no_publisher->id, message, &refusal);
@@ -278,10 +286,10 @@ void NodeSession::handle(Channel::Input& input) {
     const Error refusal(kind_of(no_subscriber->kind), no_subscriber->text);
     answered(no_subscriber->id, message, &refusal);
   } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
-    manager_.send(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
+    tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
     on_connect(*to_subscriber, std::move(input.descriptors[0]));
   } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
-    manager_.send(wire::ConnectTaken{to_publisher->connection});
+    tell(wire::ConnectTaken{to_publisher->connection});
     on_connect(*to_publisher, std::move(input.descriptors[0]));
   } else if (const auto* error = std::get_if<wire::ErrorText>(&message)) {
     throw Violation(error->text);
@@ -303,6 +311,7 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
   try {
     end->start();
   } catch (...) {
+    end->stop();
     publisher->forget(end);
     throw;
   }

@@ -60,7 +60,10 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void register_node();
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
-  void answered(std::uint64_t id, const wire::Message& message, const Error* refusal);
+  /// False when nobody waits for it any more.
+  bool answered(std::uint64_t id, const wire::Message& message, const Error* refusal);
+  /// Tells the manager something that it does not answer. What cannot be told is logged: the end of the session tells all of it.
+  void tell(const wire::Message& message) noexcept;
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
   void manager_lost(const std::string& why);
