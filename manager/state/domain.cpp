@@ -20,7 +20,7 @@ std::uint32_t number(ErrorKind kind) {
 }  // namespace
 
 Domain::Domain(const os::AddressRange& range, uid_t user, std::optional<Time> linger, Time now)
-    : user_(user), linger_(linger), windows_(range), empty_since_(now) {}
+    : user_(user), linger_(linger), windows_(range, static_cast<std::uint64_t>(now)), empty_since_(now) {}
 
 // --- events ----------------------------------------------------------------------------------------------------------------------
 

@@ -128,7 +128,7 @@ class Domain {
   std::map<Session, Node> nodes_;
   std::map<std::string, Session> names_;
   std::map<std::string, Topic> topics_;
-  Windows windows_;
+  Windows windows_;  // from another one on at each start: nodes of a manager that died may still use theirs
   Introductions introductions_;
   std::uint64_t last_node_ = 0, last_connection_ = 0;
   std::optional<Time> empty_since_;

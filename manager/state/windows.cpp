@@ -4,8 +4,8 @@
 
 namespace sinew::manager {
 
-Windows::Windows(const os::AddressRange& range) : range_(range) {
-  for (Index index = 0; index < range.count; ++index) free_.push_back(index);
+Windows::Windows(const os::AddressRange& range, std::uint64_t first) : range_(range) {
+  for (Index index = 0; index < range.count; ++index) free_.push_back((first % range.count + index) % range.count);
 }
 
 std::optional<wire::Window> Windows::grant(Session owner) {

@@ -17,7 +17,8 @@ using Session = std::uint64_t;
 /// It goes back to the end of the queue of free ones when nobody owns or holds it, so an address comes back as late as possible.
 class Windows {
  public:
-  explicit Windows(const os::AddressRange& range);
+  /// Gives out windows from number `first` (modulo their count) on.
+  explicit Windows(const os::AddressRange& range, std::uint64_t first = 0);
 
   /// A free window, owned, and held once, by `owner` from now on; nothing when all are in use.
   std::optional<wire::Window> grant(Session owner);

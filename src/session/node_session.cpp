@@ -23,6 +23,8 @@ ErrorKind kind_of(std::uint32_t value) {
 // A manager that was about to exit may have taken the connection into its grave; then another one is started.
 constexpr int registration_attempts = 20;
 
+constexpr int window_attempts = 256;
+
 }  // namespace
 
 // --- registration ------------------------------------------------------------------------------------------------------------------
@@ -163,8 +165,20 @@ bool NodeSession::answered(std::uint64_t id, const wire::Message& message, const
   return true;
 }
 
+// A manager that was started after another died does not know of the windows of that time.
 std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type,
-                                                         std::shared_ptr<const FrameStorage> storage, const Publisher::Options& options) {
+                                                         const std::shared_ptr<const FrameStorage>& storage,
+                                                         const Publisher::Options& options) {
+  for (int attempt = 0; attempt < window_attempts; ++attempt) {
+    if (auto publisher = try_to_create_publisher(topic, type, storage, options)) return publisher;
+  }
+  throw Error(ErrorKind::exhausted, "topic '" + topic + "': this process uses all the windows of addresses that the manager gives, since before that was started: " +
+                                        "destroy publishers of nodes that have lost their manager");
+}
+
+std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
+                                                                const std::shared_ptr<const FrameStorage>& storage,
+                                                                const Publisher::Options& options) {
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -173,8 +187,13 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
   ask(id, wire::RegisterPublisher{id, topic, type, options.quality},
-      [this, id, made, storage = std::move(storage), options](const wire::Message& message) {
+      [this, id, made, storage, options](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
+        if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
+          tell(wire::DeletePublisher{id});
+          release_window(registered.window);
+          return;
+        }
         try {
           *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
         } catch (...) {

@@ -68,6 +68,9 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
   void manager_lost(const std::string& why);
   void ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success);
+  /// Null when the window that the manager gave is in use in this process.
+  std::shared_ptr<Publisher> try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
+                                                     const std::shared_ptr<const FrameStorage>& storage, const Publisher::Options& options);
 
   const std::string name_;
   const std::string socket_path_;

@@ -17,6 +17,14 @@ TEST(Windows, windows_lie_side_by_side_in_the_range_until_none_is_left) {
   EXPECT_EQ(windows.grant(2), std::nullopt);
 }
 
+TEST(Windows, F3_each_manager_begins_with_another_window_since_those_of_a_dead_one_may_be_in_use) {
+  Windows windows(range, 3 * 1000 + 2);
+  EXPECT_EQ(windows.grant(1), (wire::Window{0x1020'0000, 0x10'0000}));
+  EXPECT_EQ(windows.grant(1), (wire::Window{0x1000'0000, 0x10'0000}));
+  EXPECT_EQ(windows.grant(1), (wire::Window{0x1010'0000, 0x10'0000}));
+  EXPECT_EQ(windows.grant(1), std::nullopt);
+}
+
 TEST(Windows, F3_a_window_comes_back_only_after_its_owner_and_everybody_introduced_to_it_has_let_go) {
   Windows windows(range);
   const wire::Window window = *windows.grant(1);
