@@ -1,0 +1,193 @@
+// Every error says what was asked, what is there, and what to do.
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+
+namespace robot {
+struct Header {
+  double stamp;
+  std::string frame;
+};
+struct Image {
+  Header header;
+  std::uint32_t height, width;
+  std::vector<std::uint8_t> data;
+};
+}  // namespace robot
+
+namespace other {
+struct Header {
+  std::uint64_t stamp;
+  std::string frame;
+};
+struct Image {
+  Header header;
+  std::uint32_t height, width;
+  std::vector<std::uint8_t> data;
+};
+}  // namespace other
+
+namespace sinew::system {
+namespace {
+
+class Errors : public Domain {};
+
+const std::map<ErrorKind, std::string> kinds = {{ErrorKind::invalid_argument, "invalid_argument"},
+                                                {ErrorKind::name_taken, "name_taken"},
+                                                {ErrorKind::type_mismatch, "type_mismatch"},
+                                                {ErrorKind::incompatible, "incompatible"},
+                                                {ErrorKind::unavailable, "unavailable"},
+                                                {ErrorKind::denied, "denied"},
+                                                {ErrorKind::exhausted, "exhausted"},
+                                                {ErrorKind::disconnected, "disconnected"},
+                                                {ErrorKind::system, "system"}};
+
+/// The kind of the error that `call` throws, and its text.
+std::string outcome_of(const std::function<void()>& call) {
+  try {
+    call();
+    return "no error";
+  } catch (const Error& error) {
+    return kinds.at(error.kind()) + ": " + error.what();
+  }
+}
+
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& word : words) EXPECT_NE(text.find(word), text.npos) << "'" << word << "' is missing in: " << text;
+}
+
+TEST_F(Errors, AnotherTypeOnATopicIsRefusedWithTheFirstFieldThatDiffers) {
+  auto node = Node::create("node"), peer = Node::create("peer");
+  auto publisher = node->create_publisher<robot::Image>("camera/image");
+  const std::string subscriber = outcome_of([&] { peer->create_subscriber<other::Image>("camera/image"); });
+  expect_words(subscriber, {"type_mismatch", "topic 'camera/image'", "robot/Image", "other/Image", "header.stamp", "float64", "uint64"});
+  const std::string second = outcome_of([&] { peer->create_publisher<other::Image>("/camera/image"); });
+  expect_words(second, {"type_mismatch", "header.stamp"});
+  EXPECT_TRUE(peer->create_subscriber<robot::Image>("camera/image")) << "the node goes on";
+}
+
+TEST_F(Errors, TheNameOfAnotherNodeIsRefusedWithTheWayOut) {
+  auto node = Node::create("camera");
+  const std::string second = outcome_of([] { Node::create("camera"); });
+  expect_words(second, {"name_taken", "'camera'", "process " + std::to_string(::getpid()), "SINEW_NODE"});
+  node.reset();
+  EXPECT_TRUE(Node::create("camera"));
+}
+
+TEST_F(Errors, BadNamesAreRefusedWithWhatIsAllowed) {
+  for (const std::string& name : {std::string(), std::string("two words"), std::string("caf\xc3\xa9"), std::string(256, 'x')}) {
+    expect_words(outcome_of([&] { Node::create(name); }), {"invalid_argument", "name"});
+  }
+  expect_words(outcome_of([] { Node::create("two words"); }), {"'two words'", "letters"});
+  auto node = Node::create("node");
+  for (const std::string& topic : {std::string(), std::string("/"), std::string("a//b"), std::string("a/"), std::string("a b"),
+                                   std::string("a-b"), std::string(256, 'x')}) {
+    expect_words(outcome_of([&] { node->create_publisher<int>(topic); }), {"invalid_argument", "topic"});
+    expect_words(outcome_of([&] { node->create_subscriber<int>(topic); }), {"invalid_argument", "topic"});
+  }
+  expect_words(outcome_of([&] { node->create_publisher<int>("a b"); }), {"'a b'", "letters"});
+  EXPECT_TRUE(node->create_publisher<int>("a/b")) << "the node goes on";
+}
+
+TEST_F(Errors, ADepthOutOfRangeIsRefusedWithTheRange) {
+  auto node = Node::create("node");
+  for (const std::uint32_t depth : {0U, 513U}) {
+    const std::vector<std::string> words = {"invalid_argument", "topic 'deep'", "keep_last(" + std::to_string(depth) + ")", "1 to 512",
+                                            "keep_all"};
+    expect_words(outcome_of([&] { node->create_publisher<int>("deep", Qos{}.keep_last(depth)); }), words);
+    expect_words(outcome_of([&] { node->create_subscriber<int>("deep", Qos{}.keep_last(depth)); }), words);
+  }
+}
+
+TEST_F(Errors, TakingFromASubscriberWithACallbackIsRefused) {
+  auto node = Node::create("node");
+  auto subscriber = node->create_subscriber<int>("topic", [](const int&) {});
+  expect_words(outcome_of([&] { subscriber->take(); }), {"invalid_argument", "topic 'topic'", "take()", "without a callback"});
+}
+
+// --- no manager ----------------------------------------------------------------------------------------------------------------------------
+
+// what to do first, with an argument
+ROLE(node_in_trouble) {
+  if (arguments[0] == "as_user" && ::geteuid() == 0) {
+    const auto id = static_cast<uid_t>(std::stoul(arguments[1]));
+    require(::setresgid(id, id, id) == 0 && ::setresuid(id, id, id) == 0, "cannot become another user");
+  }
+  if (arguments[0] == "with_descriptors") {
+    const rlimit limit{std::stoul(arguments[1]), std::stoul(arguments[1])};
+    require(::setrlimit(RLIMIT_NOFILE, &limit) == 0, "cannot limit descriptors");
+  }
+  say(outcome_of([] { Node::create("node"); }));
+}
+
+std::string outcome_in(Child child) {
+  const std::string said = child.line().value_or("");
+  child.end();
+  return said;
+}
+
+TEST_F(Errors, AMissingManagerProgramIsNamedWithTheWayToHaveIt) {
+  const std::string elsewhere = folder() + "/elsewhere";
+  std::filesystem::create_directory(elsewhere);
+  std::filesystem::copy_file("/proc/self/exe", elsewhere + "/program");
+  const std::string said =
+      outcome_in(Child::program(elsewhere + "/program", {"--role", "node_in_trouble", "alone"}, {{"PATH", elsewhere}}));
+  expect_words(said, {"unavailable", "sinewd", "PATH"});
+  std::filesystem::remove_all(elsewhere);
+}
+
+TEST_F(Errors, AFolderThatCannotBeWrittenIsNamed) {
+  const std::string locked = folder() + "/locked";
+  std::filesystem::create_directory(locked);
+  ASSERT_EQ(::chmod(locked.c_str(), 0555), 0);
+  ASSERT_EQ(::chmod(folder().c_str(), 0755), 0);
+  const std::string said = outcome_in(Child("node_in_trouble", {"as_user", "12345"}, {{"SINEW_DOMAIN", locked + "/domain.sock"}}));
+  expect_words(said, {"unavailable", locked + "/domain.sock"});
+  std::filesystem::remove_all(locked);
+}
+
+TEST_F(Errors, AFileThatIsNoSocketIsNamedAndLeftAlone) {
+  const std::string precious = folder() + "/precious";
+  std::ofstream(precious) << "data";
+  const std::string said = outcome_in(Child("node_in_trouble", {"alone"}, {{"SINEW_DOMAIN", precious}}));
+  expect_words(said, {"unavailable", precious, "not a socket"});
+  EXPECT_EQ(std::filesystem::file_size(precious), 4U);
+  std::filesystem::remove(precious);
+}
+
+TEST_F(Errors, AFolderThatDoesNotExistIsNamed) {
+  const std::string said = outcome_in(Child("node_in_trouble", {"alone"}, {{"SINEW_DOMAIN", folder() + "/nowhere/domain.sock"}}));
+  expect_words(said, {"unavailable", folder() + "/nowhere"});
+}
+
+TEST_F(Errors, ADomainThatIsTooLongOrBadlyNamedIsRefused) {
+  const std::string endless = folder() + "/" + std::string(150, 'x') + ".sock";
+  expect_words(outcome_in(Child("node_in_trouble", {"alone"}, {{"SINEW_DOMAIN", endless}})), {"invalid_argument", endless, "shorter"});
+  expect_words(outcome_in(Child("node_in_trouble", {"alone"}, {{"SINEW_DOMAIN", "two words"}})),
+               {"invalid_argument", "'two words'", "letters"});
+  expect_words(outcome_of([] { Node::create("node", {.domain = "two words"}); }), {"invalid_argument", "'two words'"});
+}
+
+TEST_F(Errors, ADomainOfAnotherUserIsDenied) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  ASSERT_EQ(::chmod(folder().c_str(), 0755), 0);
+  auto node = Node::create("of_this_user");
+  const std::string said = outcome_in(Child("node_in_trouble", {"as_user", "12345"}));
+  expect_words(said, {"denied", socket()});
+}
+
+TEST_F(Errors, TooFewDescriptorsAreSaidWithTheLimitToRaise) {
+  auto node = Node::create("first");  // the manager runs
+  const std::string said = outcome_in(Child("node_in_trouble", {"with_descriptors", "4"}));
+  expect_words(said, {"exhausted", "ulimit -n"});
+}
+
+}  // namespace
+}  // namespace sinew::system

@@ -1,0 +1,233 @@
+// How pairs come together, and how frames and the chunks they lie in find each other though they travel on different ways.
+#include <atomic>
+#include <thread>
+
+#include "os/event.hpp"
+#include "os/socket.hpp"
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+#include "tests/system/stranger.hpp"
+
+namespace sinew::system {
+namespace {
+
+class Handshake : public Domain {};
+
+TEST_F(Handshake, S1_a_new_connection_to_a_sleeping_thread_is_woken) {
+  std::atomic<int> received{0};
+  auto receiver = Node::create("receiver"), sender = Node::create("sender");
+  auto subscriber = receiver->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) { ++received; });
+  for (int round = 1; round <= rounds(500); ++round) {
+    auto publisher = sender->create_publisher<std::uint64_t>("topic");
+    await_subscribers(*publisher, 1);
+    publisher->publish(std::uint64_t{1});  // the only one: nothing comes after it that would wake the thread
+    ASSERT_TRUE(eventually([&] { return received == round; })) << "asleep in round " << round;
+  }
+}
+
+TEST_F(Handshake, S1_a_publisher_that_never_rests_is_heard_by_every_newcomer) {
+  auto sender = Node::create("sender");
+  auto publisher = sender->create_publisher<std::uint64_t>("topic");
+  std::atomic<bool> done{false};
+  std::thread flood([&] {
+    for (std::uint64_t number = 1; !done; ++number) publisher->publish(number);
+  });
+  auto receiver = Node::create("receiver");
+  for (int round = 1; round <= rounds(100); ++round) {
+    std::atomic<int> received{0};
+    auto subscriber = receiver->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) { ++received; });
+    EXPECT_TRUE(eventually([&] { return received >= 3; })) << "round " << round;
+  }
+  done = true;
+  flood.join();
+}
+
+// --- listed first ----------------------------------------------------------------------------------------------------------------------------
+
+// Publishes one message of the size that is ordered.
+ROLE(serving_publisher) {
+  auto node = Node::create("publisher");
+  auto publisher = node->create_publisher<Sample>("topic", arguments.empty() ? Qos{} : lossless());
+  say("ready");
+  std::uint64_t number = 0;
+  for (std::string order = next_order(); order != "end"; order = next_order()) {
+    if (order == "subscribers") {
+      say(std::to_string(publisher->statistics().subscribers));
+    } else {
+      publish_in_place(*publisher, 1, ++number, std::stoul(order));
+      say("done");
+    }
+  }
+}
+
+TEST_F(Handshake, S3_a_connection_is_listed_before_its_reader_can_claim) {
+  Child publisher("serving_publisher", {}, {{"SINEW_AT", "publisher.listed:1:stop"}});
+  publisher.expect("ready");
+  Stranger stranger("stranger");
+  HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic"));
+  subscriber.send_doorbell();
+  subscriber.pair.expect<wire::DoorbellTaken>();
+  subscriber.send_attach();
+  EXPECT_TRUE(eventually([&] { return publisher.is_stopped(); }));
+  std::vector<std::byte> buffer(os::max_packet);
+  EXPECT_EQ(os::receive_packet(subscriber.pair.socket(), buffer).kind, os::Received::Kind::would_block) << "it has what it needs to claim";
+  publisher.go_on();
+  EXPECT_EQ(subscriber.pair.expect<wire::Ring>().start, 1U);
+  publisher.order("end");
+  publisher.end();
+}
+
+TEST_F(Handshake, S3_what_is_claimed_as_soon_as_the_ring_is_there_stays) {
+  auto node = Node::create("publisher");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1));
+  Stranger stranger("stranger");
+  HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic", {.depth = 1}));
+  ASSERT_TRUE(subscriber.attach());
+  publish_in_place(*publisher, 1, 1, 100'000);
+  shm::Claims claims(subscriber.acks(), subscriber.ring_layout());
+  const auto claim = claims.claim_frame(subscriber.ring->start);
+  ASSERT_EQ(claim.outcome, shm::Claims::Outcome::claimed);
+  claims.advance_cursor(subscriber.ring->start);
+  for (std::uint64_t number = 2; number <= 2000; ++number) publish_in_place(*publisher, 1, number, 100'000);
+  EXPECT_TRUE(is_whole(*reinterpret_cast<const Sample*>(claim.frame.root))) << "readable here: its publisher is in this process";
+}
+
+TEST_F(Handshake, F2_what_is_claimed_stays_whatever_else_its_reader_does_wrong) {
+  auto node = Node::create("publisher");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1));
+  Stranger stranger("stranger");
+  HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic", {.depth = 1}));
+  ASSERT_TRUE(subscriber.attach());
+  publish_in_place(*publisher, 1, 1, 100'000);
+  shm::Claims claims(subscriber.acks(), subscriber.ring_layout());
+  const auto claim = claims.claim_frame(subscriber.ring->start);
+  ASSERT_EQ(claim.outcome, shm::Claims::Outcome::claimed);
+  const auto garbage = std::vector<std::byte>(100, std::byte{0xee});
+  for (int i = 0; i < 3; ++i) subscriber.pair.send_bytes(garbage);
+  await_subscribers(*publisher, 0);
+  for (int i = 0; i < 3; ++i) subscriber.pair.send_bytes(garbage);
+  for (std::uint64_t number = 2; number <= 2000; ++number) publish_in_place(*publisher, 1, number, 100'000);
+  EXPECT_TRUE(is_whole(*reinterpret_cast<const Sample*>(claim.frame.root)));
+  EXPECT_EQ(reinterpret_cast<const Sample*>(claim.frame.root)->number, 1U);
+  const std::uint64_t pinned = publisher->statistics().memory_in_use;
+  subscriber.pair.close();
+  EXPECT_TRUE(eventually([&] {
+    publish_in_place(*publisher, 1, 1, 100'000);
+    return publisher->statistics().memory_in_use + 100'000 <= pinned;
+  })) << "with its connection its claims are gone";
+}
+
+// --- in flight -----------------------------------------------------------------------------------------------------------------------------
+
+/// Reads what lies in the socket now; how many descriptors came with it.
+std::size_t descriptors_waiting(Talk& pair, std::uint64_t& newest_chunk) {
+  std::vector<std::byte> buffer(os::max_packet);
+  std::size_t count = 0;
+  for (;;) {
+    os::Received received = os::receive_packet(pair.socket(), buffer);
+    if (received.kind != os::Received::Kind::packet) return count;
+    count += received.descriptors.size();
+    const auto decoded = wire::decode(std::span(buffer).first(received.size));
+    if (const auto* chunk = std::get_if<wire::Chunk>(&std::get<wire::Message>(decoded))) newest_chunk = chunk->id;
+  }
+}
+
+TEST_F(Handshake, S6_a_reader_that_does_not_read_holds_at_most_two_descriptors_in_flight) {
+  for (const bool reliable : {false, true}) {
+    auto node = Node::create("publisher");
+    auto publisher = node->create_publisher<Sample>("topic", reliable ? lossless() : Qos{}.keep_last(100));
+    for (std::uint64_t number = 1; number <= 3; ++number) publish_in_place(*publisher, 1, number, number * 3'000'000);
+    Stranger stranger("stranger");
+    HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic", {.depth = reliable ? 0U : 100U, .reliable = reliable}));
+    subscriber.send_doorbell();
+    std::uint64_t newest_chunk = 0;
+    if (reliable) subscriber.pair.expect<wire::Space>();
+    subscriber.pair.expect<wire::DoorbellTaken>();
+    subscriber.send_attach();
+    await_subscribers(*publisher, 1);
+    // Several chunks more, while nobody reads.
+    for (std::uint64_t number = 1; number <= 10; ++number) publish_in_place(*publisher, 1, number, number * 2'000'000);
+    EXPECT_EQ(descriptors_waiting(subscriber.pair, newest_chunk), 2U) << "the ring and one chunk";
+    EXPECT_GE(newest_chunk, 1U);
+    for (int more = 0; more < 2; ++more) {
+      const std::uint64_t answered = newest_chunk;
+      subscriber.pair.send(wire::ChunkMapped{answered});
+      std::size_t came = 0;
+      EXPECT_TRUE(eventually([&] {
+        came += descriptors_waiting(subscriber.pair, newest_chunk);
+        return newest_chunk > answered;
+      }));
+      EXPECT_EQ(came, 1U) << "each answer brings one more";
+    }
+  }
+}
+
+// --- frames before their chunks -----------------------------------------------------------------------------------------------------------
+
+TEST_F(Handshake, S7_a_frame_that_is_faster_than_its_chunk_waits_for_it) {
+  auto node = Node::create("subscriber");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  Stranger stranger("stranger");
+  HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
+  ASSERT_TRUE(publisher.take_attach());
+  publisher.send_ring();
+  publisher.send_chunk(1);
+  publisher.pair.expect<wire::ChunkMapped>();
+  publisher.publish(publisher.lay(0, 1));
+  const auto first = take_soon(*subscriber);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->number, 1U);
+
+  // That the frames lie in the first chunk makes no difference: they name the second.
+  const Page second_chunk(publisher.chunk.mapping.size());
+  const std::uintptr_t behind = publisher.chunk.mapping.size();
+  for (std::uint64_t number = 2; number <= 6; ++number) {
+    publisher.publish(publisher.lay(number * 256, number), 2);
+    EXPECT_FALSE(subscriber->take()) << "the ring is there, the chunk is not";
+  }
+  publisher.pair.send(wire::Chunk{2, publisher.address(behind), second_chunk.mapping.size()}, {second_chunk.file.get()});
+  MessageInfo info;
+  const auto pending = take_soon(*subscriber, &info);
+  ASSERT_TRUE(pending);
+  EXPECT_EQ(pending->number, 5U) << "the older ones were pushed out while they waited";
+  EXPECT_EQ(info.missed, 3U);
+  EXPECT_EQ(take_soon(*subscriber)->number, 6U);
+}
+
+TEST_F(Handshake, S7_a_sleeping_thread_is_woken_by_the_chunk_that_its_frame_waits_for) {
+  std::atomic<std::uint64_t> last{0};
+  auto node = Node::create("subscriber");
+  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) { last = sample.number; });
+  Stranger stranger("stranger");
+  HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
+  ASSERT_TRUE(publisher.take_attach());
+  publisher.publish(publisher.lay(0, 1));
+  publisher.send_ring();
+  publisher.send_chunk(1);
+  EXPECT_TRUE(eventually([&] { return last == 1; }));
+}
+
+TEST_F(Handshake, S7_frames_whose_chunk_never_comes_are_counted_as_missed) {
+  auto node = Node::create("subscriber");
+  auto subscriber = node->create_subscriber<Sample>("topic");
+  {
+    Stranger stranger("stranger");
+    HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
+    ASSERT_TRUE(publisher.take_attach());
+    publisher.send_ring();
+    publisher.send_chunk(1);
+    publisher.pair.expect<wire::ChunkMapped>();
+    publisher.publish(publisher.lay(0, 1));
+    EXPECT_TRUE(take_soon(*subscriber));
+    for (int i = 0; i < 3; ++i) publisher.publish(publisher.address(0), 2);
+    EXPECT_FALSE(subscriber->take());
+  }
+  EXPECT_TRUE(eventually([&] {
+    EXPECT_FALSE(subscriber->take());
+    return subscriber->statistics().publishers == 0;
+  }));
+  EXPECT_EQ(subscriber->statistics().missed, 3U);
+}
+
+}  // namespace
+}  // namespace sinew::system

@@ -1,0 +1,158 @@
+// The manager comes when the first node does, goes after the last, and is missed by nobody in between.
+#include <signal.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "os/socket.hpp"
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+#include "tests/system/stranger.hpp"
+
+namespace sinew::system {
+namespace {
+
+class Manager : public Domain {};
+
+/// Whether the manager could give every window of its range to newcomers. They do not stay.
+bool all_windows_are_free() {
+  Stranger stranger("counter_" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
+  return stranger.count_free_windows() == stranger.welcome.window_count;
+}
+
+// name
+ROLE(member) {
+  say("up");
+  next_order();
+  auto node = Node::create(arguments[0]);
+  say("registered");
+  until_finished();
+}
+
+TEST_F(Manager, TenNodesThatStartAtOnceShareOneManager) {
+  for (int round = 0; round < rounds(5); ++round) {
+    std::vector<Child> members;
+    for (int i = 0; i < 10; ++i) members.emplace_back("member", Arguments{"member" + std::to_string(i)});
+    for (Child& member : members) member.expect("up");
+    for (Child& member : members) member.order("go");
+    for (Child& member : members) member.expect("registered");
+    EXPECT_EQ(managers(), 1U);
+    // All of them are in it: each name is taken.
+    for (int i = 0; i < 10; ++i) EXPECT_THROW(Node::create("member" + std::to_string(i)), Error);
+    for (Child& member : members) member.end();
+    end_manager();
+  }
+}
+
+TEST_F(Manager, ASocketThatNobodyListensAtIsReplaced) {
+  {
+    const os::Fd abandoned = os::listen_at(socket());
+  }
+  ASSERT_TRUE(std::filesystem::exists(socket()));
+  EXPECT_TRUE(Node::create("node"));
+}
+
+TEST_F(Manager, PairsGoOnWithoutTheirManagerAndNewNodesStartAnother) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  auto publisher = sender->create_publisher<Sample>("topic");
+  auto subscriber = receiver->create_subscriber<Sample>("topic");
+  await_subscribers(*publisher, 1);
+  const pid_t first = manager().value_or(0);
+  ASSERT_EQ(::kill(first, SIGKILL), 0);
+  await_end(first);
+
+  for (std::uint64_t number = 1; number <= 10; ++number) {
+    EXPECT_EQ(publish_in_place(*publisher, 1, number, number * 300'000), PublishResult::published);
+    const auto message = take_soon(*subscriber);
+    ASSERT_TRUE(message);
+    EXPECT_TRUE(is_whole(*message));
+  }
+  // Which of the two the node says depends on whether it has seen the end of its connection yet.
+  try {
+    sender->create_publisher<Sample>("another");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+  }
+  try {
+    receiver->create_subscriber<Sample>("another");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+    EXPECT_NE(std::string(error.what()).find("create the node again"), std::string::npos) << error.what();
+  }
+
+  auto newcomer = Node::create("sender");  // no manager knows the other any more
+  EXPECT_NE(manager().value_or(first), first);
+  auto new_publisher = newcomer->create_publisher<Sample>("topic");
+  auto second_newcomer = Node::create("receiver");
+  auto new_subscriber = second_newcomer->create_subscriber<Sample>("topic");
+  await_subscribers(*new_publisher, 1);
+  for (std::uint64_t number = 1; number <= 10; ++number) {
+    EXPECT_EQ(publish_in_place(*new_publisher, 2, number, 10'000), PublishResult::published);
+    EXPECT_EQ(publish_in_place(*publisher, 1, number, 10'000), PublishResult::published);
+    const auto new_message = take_soon(*new_subscriber), message = take_soon(*subscriber);
+    ASSERT_TRUE(new_message && message);
+    EXPECT_TRUE(is_whole(*new_message) && new_message->writer == 2);
+    EXPECT_TRUE(is_whole(*message) && message->writer == 1);
+  }
+}
+
+TEST_F(Manager, WhatAStoppedManagerAnswersTooLateIsTakenBack) {
+  auto node = Node::create("node");
+  const pid_t pid = manager().value_or(0);
+  ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+  try {
+    node->create_publisher<Sample>("topic");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unavailable) << error.what();
+    EXPECT_NE(std::string(error.what()).find("stopped"), std::string::npos) << error.what();
+  }
+  ASSERT_EQ(::kill(pid, SIGCONT), 0);
+  EXPECT_TRUE(eventually([] { return all_windows_are_free(); }));
+  EXPECT_TRUE(node->create_publisher<Sample>("topic")) << "the node goes on";
+}
+
+TEST_F(Manager, ItEndsSomeTimeAfterTheLastNodeAndTheNextNodeStartsAnother) {
+  Node::create("node");
+  const pid_t first = manager().value_or(0);
+  await_end(first);
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+  EXPECT_TRUE(Node::create("node"));
+  EXPECT_NE(manager().value_or(first), first);
+}
+
+TEST_F(Manager, F3_the_windows_of_publishers_that_are_gone_are_used_again) {
+  auto receiver = Node::create("receiver"), sender = Node::create("sender");
+  std::atomic<int> received{0};
+  auto subscriber = receiver->create_subscriber<Sample>("topic", [&](const Sample&) { ++received; });
+  const int restarts = rounds(100);
+  for (int round = 1; round <= restarts; ++round) {
+    auto publisher = sender->create_publisher<Sample>("topic");
+    await_subscribers(*publisher, 1);
+    publish_in_place(*publisher, 1, 1, 10'000);
+    EXPECT_TRUE(eventually([&] { return received == round; }));
+  }
+  // The manager is told when the last of it is unmapped, which is soon.
+  EXPECT_TRUE(eventually([] { return all_windows_are_free(); }));
+}
+
+TEST_F(Manager, F3_a_window_that_somebody_still_holds_messages_of_is_given_to_nobody) {
+  auto receiver = Node::create("receiver"), sender = Node::create("sender");
+  auto subscriber = receiver->create_subscriber<Sample>("topic");
+  std::shared_ptr<const Sample> held;
+  {
+    auto publisher = sender->create_publisher<Sample>("topic");
+    await_subscribers(*publisher, 1);
+    publish_in_place(*publisher, 1, 1, 10'000);
+    held = take_soon(*subscriber);
+  }
+  ASSERT_TRUE(held);
+  Stranger stranger("counter");
+  EXPECT_EQ(stranger.count_free_windows(), stranger.welcome.window_count - 1);
+  EXPECT_TRUE(is_whole(*held));
+}
+
+}  // namespace
+}  // namespace sinew::system

@@ -1,0 +1,71 @@
+// The message of the system tests: parts in the object itself, in a string and in a vector, each of which tells when it is not whole.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sinew/sinew.hpp"
+#include "tests/system/harness.hpp"
+
+namespace sinew::system {
+
+struct Sample {
+  std::uint64_t writer = 0;
+  std::uint64_t number = 0;
+  std::string text;
+  std::vector<std::uint8_t> data;
+};
+
+inline std::string text_for(std::uint64_t number) {
+  return "message number " + std::to_string(number) + ", longer than a small string";
+}
+
+inline void fill(Sample& sample, std::uint64_t writer, std::uint64_t number, std::size_t size) {
+  sample.writer = writer;
+  sample.number = number;
+  sample.text = text_for(number);
+  sample.data.assign(size, static_cast<std::uint8_t>(writer * 31 + number));
+}
+
+inline Sample sample_of(std::uint64_t writer, std::uint64_t number, std::size_t size) {
+  Sample sample;
+  fill(sample, writer, number, size);
+  return sample;
+}
+
+/// Every byte of it is what fill() wrote.
+inline bool is_whole(const Sample& sample) {
+  const auto byte = static_cast<std::uint8_t>(sample.writer * 31 + sample.number);
+  return sample.text == text_for(sample.number) &&
+         std::all_of(sample.data.begin(), sample.data.end(), [byte](std::uint8_t each) { return each == byte; });
+}
+
+inline PublishResult publish_in_place(Publisher<Sample>& publisher, std::uint64_t writer, std::uint64_t number, std::size_t size) {
+  auto loan = publisher.loan();
+  loan.build([&](Sample& sample) { fill(sample, writer, number, size); });
+  return publisher.publish(std::move(loan));
+}
+
+inline Qos lossless() {
+  return Qos{}.keep_all().reliable();
+}
+
+/// Waits until the publisher serves so many subscribers: what it publishes from now on is for all of them.
+template <class T>
+void await_subscribers(const Publisher<T>& publisher, std::uint64_t count) {
+  require(eventually([&] { return publisher.statistics().subscribers == count; }), "the subscribers do not come, or do not go");
+}
+
+/// The next message; null when none comes.
+template <class T>
+std::shared_ptr<const T> take_soon(Subscriber<T>& subscriber, MessageInfo* info = nullptr) {
+  std::shared_ptr<const T> message;
+  eventually([&] { return (message = subscriber.take(info)) != nullptr; });
+  return message;
+}
+
+}  // namespace sinew::system

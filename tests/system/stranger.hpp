@@ -1,0 +1,146 @@
+// Somebody who speaks the control protocol by hand, byte by byte if need be: to the manager, and to a peer that the manager introduces.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "os/fd.hpp"
+#include "os/memory.hpp"
+#include "shm/layout.hpp"
+#include "shm/ring.hpp"
+#include "sinew/msg/reflect.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::system {
+
+/// One end of a control connection. Whatever waits gives up, as a failure, after a minute.
+class Talk {
+ public:
+  Talk() = default;
+  explicit Talk(os::Fd socket) : socket_(std::move(socket)) {}
+
+  /// Sends, waiting while the socket is full. False when the other end is closed.
+  bool send(const wire::Message& message, const std::vector<int>& descriptors = {});
+  bool send_bytes(std::span<const std::byte> bytes, const std::vector<int>& descriptors = {});
+  /// The next message and its descriptors; nothing at the end of the connection.
+  std::optional<wire::Message> receive();
+  template <class M>
+  M expect() {
+    auto message = receive();
+    if (message && std::holds_alternative<M>(*message)) return std::get<M>(std::move(*message));
+    ADD_FAILURE() << (message ? wire::name_of(*message) : "the end of the connection") << " came";
+    return {};
+  }
+  void expect_end();
+  std::vector<os::Fd> descriptors;  ///< of the last message
+  void close() { socket_.reset(); }
+  const os::Fd& socket() const { return socket_; }
+
+ private:
+  os::Fd socket_;
+};
+
+/// A node by hand.
+class Stranger {
+ public:
+  explicit Stranger(const std::string& name);
+
+  template <class T>
+  static wire::TypeDescription type() {
+    const msg::Message message = msg::message_of<T>();
+    return {message.name, message.signature, message.hash, message.layout};
+  }
+  /// Registers as a subscriber of a topic that has one publisher, and gives the pair to it.
+  template <class T>
+  Talk meet_publisher(const std::string& topic, const wire::Quality& quality = {.depth = 8}) {
+    manager.send(wire::RegisterSubscriber{++last_id_, topic, type<T>(), quality});
+    manager.expect<wire::SubscriberRegistered>();
+    met_publisher = manager.expect<wire::ConnectSubscriber>();
+    return pair();
+  }
+  /// Registers as the publisher of a topic that has one subscriber, and gives the pair to it.
+  template <class T>
+  Talk meet_subscriber(const std::string& topic, const wire::Quality& quality = {.depth = 8}) {
+    manager.send(wire::RegisterPublisher{++last_id_, topic, type<T>(), quality});
+    window = manager.expect<wire::PublisherRegistered>().window;
+    met_subscriber = manager.expect<wire::ConnectPublisher>();
+    return pair();
+  }
+  /// How many windows the manager can still give out: takes them all.
+  std::uint64_t count_free_windows();
+
+  Talk manager;
+  wire::NodeRegistered welcome;
+  wire::ConnectSubscriber met_publisher;
+  wire::ConnectPublisher met_subscriber;
+  wire::Window window;
+
+ private:
+  Talk pair() { return Talk(manager.descriptors.empty() ? os::Fd() : std::move(manager.descriptors[0])); }
+
+  std::uint64_t last_id_ = 0;
+};
+
+/// A file of shared memory as the library makes them, still writable here.
+struct Page {
+  explicit Page(std::size_t size = os::page_size(), bool sealed = true);
+  template <class Layout>
+  Layout& as() {
+    return *std::launder(reinterpret_cast<Layout*>(mapping.data()));
+  }
+  os::Fd file;
+  os::Mapping mapping;
+};
+
+/// A subscriber's end by hand.
+struct HandSubscriber {
+  /// `connection` is the pair with a publisher.
+  explicit HandSubscriber(Talk connection);
+  bool send_doorbell();
+  bool send_attach();
+  /// Speaks until the ring is here and mapped; false when the publisher ends the connection instead.
+  bool attach();
+  shm::AckPage& acks() { return ack.as<shm::AckPage>(); }
+  const shm::RingLayout& ring_layout() const { return *std::launder(reinterpret_cast<const shm::RingLayout*>(ring_mapping.data())); }
+
+  Talk pair;
+  Page bell;
+  os::Fd eventfd;
+  Page ack;
+  std::optional<wire::Ring> ring;
+  os::Mapping ring_mapping;
+};
+
+/// A publisher's end by hand: one ring, and one chunk at the beginning of its window. It writes the chunk at another place, so that the window's
+/// addresses are free for a subscriber in this process.
+struct HandPublisher {
+  HandPublisher(Talk connection, const wire::Window& its_window);
+  /// Speaks until the subscriber has sent everything that it owes.
+  bool take_attach();
+  bool send_ring();
+  bool send_chunk(std::uint64_t id = 1);
+  /// Where to write what readers will find `offset` bytes from the beginning of the chunk, and where they find it.
+  std::byte* at(std::size_t offset) { return chunk.mapping.data() + offset; }
+  std::uintptr_t address(std::size_t offset) const { return window.base + offset; }
+  /// Lays a message with this number and nothing in its containers there; where readers find it.
+  std::uintptr_t lay(std::size_t offset, std::uint64_t number);
+  /// Publishes whatever lies at `root`, and rings.
+  void publish(std::uintptr_t root, std::uint64_t newest_chunk = 1);
+
+  Talk pair;
+  wire::Window window;
+  Page ring;
+  Page chunk;
+  os::Fd bell_eventfd, ack_file;
+  std::optional<shm::RingWriter> writer;
+};
+
+}  // namespace sinew::system
