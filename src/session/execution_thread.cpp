@@ -105,7 +105,7 @@ void ExecutionThread::loop() {
     if (has_news(list) || wakes_.load(std::memory_order_seq_cst) != seen_wakes) continue;
     os::await_doorbell(doorbell_.eventfd().get());
     // Other cores wrote what is read next: let the lines come side by side, not one after the other.
-    for (const auto& subscription : list) subscription->prefetch_next();
+    for (const auto& subscription : list) subscription->prefetch();
   }
 }
 

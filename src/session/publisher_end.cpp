@@ -31,10 +31,10 @@ struct PublisherEnd::ProcessWatch final : IoLoop::Handler {
 
 PublisherEnd::PublisherEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os::Fd socket, wire::ConnectPublisher introduction,
                            bool publisher_is_reliable)
-    : publisher_(std::move(publisher)),
+    : holds_back_(publisher_is_reliable && introduction.quality.reliable && introduction.quality.depth == 0),
+      publisher_(std::move(publisher)),
       loop_(loop),
       introduction_(std::move(introduction)),
-      holds_back_(publisher_is_reliable && introduction_.quality.reliable && introduction_.quality.depth == 0),
       channel_(std::move(socket)) {}
 
 PublisherEnd::~PublisherEnd() = default;

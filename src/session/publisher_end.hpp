@@ -44,7 +44,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   std::uint64_t decided(std::uint64_t head) const noexcept;
   void gather_claims(std::vector<std::uint64_t>& into) const { reader_->gather_claims(into); }
   void ring_if_asleep() noexcept;
-  void prefetch_bell() const noexcept { ringer_->prefetch(); }
+  const void* bell() const noexcept { return ringer_->word(); }
 
   /// Queues an announcement, unless this reader had it already.
   void announce(const Chunk& chunk);
@@ -74,27 +74,28 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   void send_waiting();
   void ended();
 
-  const std::weak_ptr<Publisher> publisher_;
-  IoLoop& loop_;
-  const wire::ConnectPublisher introduction_;
+  // What publish() looks at stands together, under the publisher's mutex.
+  alignas(64) bool left_ = false;
+  std::uint64_t start_ = 1;
   const bool holds_back_;
-  Channel channel_;
-  IoLoop::WatchId watch_ = 0;
-  enum class Stage { waits_for_doorbell, waits_for_attach, serving, deaf } stage_ = Stage::waits_for_doorbell;
-
-  os::Fd bell_fd_;
-  SharedMapping bell_mapping_, ack_mapping_;
   std::optional<shm::Ringer> ringer_;
   std::optional<shm::Reader> reader_;
-  std::shared_ptr<ProcessWatch> process_;
+  os::Fd bell_fd_;
 
-  // under the publisher's mutex:
-  std::uint64_t start_ = 1;
-  bool left_ = false;
+  // Under the publisher's mutex, too.
   std::uint64_t last_announced_ = 0;
   std::uint64_t in_flight_ = 0;
   std::deque<Waiting> waiting_;
   std::vector<std::uint64_t> withdrawn_;
+
+  const std::weak_ptr<Publisher> publisher_;
+  IoLoop& loop_;
+  const wire::ConnectPublisher introduction_;
+  Channel channel_;
+  IoLoop::WatchId watch_ = 0;
+  enum class Stage { waits_for_doorbell, waits_for_attach, serving, deaf } stage_ = Stage::waits_for_doorbell;
+  SharedMapping bell_mapping_, ack_mapping_;
+  std::shared_ptr<ProcessWatch> process_;
 };
 
 }  // namespace sinew::session

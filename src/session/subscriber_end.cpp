@@ -198,8 +198,10 @@ bool SubscriberEnd::has_news() const noexcept {
          stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
 }
 
-void SubscriberEnd::prefetch_next() const noexcept {
-  if (serving_.load(std::memory_order_acquire)) claims_->prefetch_next();
+void SubscriberEnd::prefetch() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return;
+  claims_->prefetch_next();
+  __builtin_prefetch(seen_chunks_.get());
 }
 
 bool SubscriberEnd::finished() const noexcept {

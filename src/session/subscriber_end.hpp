@@ -67,7 +67,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // --- the data path: one thread at a time, the subscription's ---
   /// True when take() would find something to do. Wait-free; may be called while another thread is in take().
   bool has_news() const noexcept;
-  void prefetch_next() const noexcept;
+  /// Brings what take() will need into this core's cache, all at once and without waiting for it.
+  void prefetch() const noexcept;
   /// Claims the next frame, or nothing when there is none, or its chunk is not mapped yet. `depth` 0: keep all.
   std::optional<Arrival> take(std::uint32_t depth);
   /// The publisher is gone and everything it published has been decided about.
@@ -96,6 +97,22 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   SharedMapping answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk);
   void refresh_chunks();
 
+  // What take() reads and writes for every frame stands together, so that a thread that has just woken waits for few cache lines.
+  alignas(64) std::atomic<bool> serving_{false};  // set last, when the ring is mapped and the cursor stands
+  std::atomic<bool> hung_up_{false};
+  std::atomic<std::uint64_t> newest_chunk_{0};
+  std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for
+  std::atomic<std::uint64_t> chunks_version_{1};
+  std::atomic<std::uint64_t> held_{0};
+  std::uint64_t missed_ = 0;
+  std::uint64_t seen_version_ = 0;
+  std::shared_ptr<const ChunkTable> seen_chunks_;
+  std::optional<shm::Claims> claims_;
+  shm::AckPage* ack_ = nullptr;
+  const shm::RingLayout* ring_ = nullptr;
+  os::Fd space_;
+  std::optional<shm::Ringer> blocked_publisher_;
+
   const std::weak_ptr<Subscription> subscription_;
   const std::shared_ptr<NodeSession> session_;
   const wire::ConnectSubscriber introduction_;
@@ -104,26 +121,9 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   bool authenticated_ = false;
   os::Fd ack_fd_;
   SharedMapping ack_mapping_, ring_mapping_;
-  shm::AckPage* ack_ = nullptr;
-  const shm::RingLayout* ring_ = nullptr;
-  os::Fd space_;
-
-  std::atomic<bool> serving_{false};  // set last, when the ring is mapped and the cursor stands
-  std::atomic<bool> hung_up_{false};
-  std::atomic<std::uint64_t> newest_chunk_{0};
-  std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for
-  std::atomic<std::uint64_t> held_{0};
   mutable std::mutex chunks_mutex_;
   std::shared_ptr<const ChunkTable> chunks_;  // guarded by chunks_mutex_
   std::uint64_t chunk_bytes_ = 0;             // the loop's
-
-  // the data path's own:
-  std::optional<shm::Claims> claims_;
-  std::uint64_t missed_ = 0;
-  std::optional<shm::Ringer> blocked_publisher_;
-  std::shared_ptr<const ChunkTable> seen_chunks_;
-  std::uint64_t seen_version_ = 0;
-  std::atomic<std::uint64_t> chunks_version_{1};
 };
 
 }  // namespace sinew::session

@@ -56,8 +56,9 @@ bool Subscription::has_news() const noexcept {
   return std::any_of(seen_.begin(), seen_.end(), [](const auto& end) { return end->has_news(); });
 }
 
-void Subscription::prefetch_next() const noexcept {
-  for (const auto& end : seen_) end->prefetch_next();
+void Subscription::prefetch() const noexcept {
+  __builtin_prefetch(receiver_);
+  for (const auto& end : seen_) end->prefetch();
 }
 
 void Subscription::refresh() {

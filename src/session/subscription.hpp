@@ -43,8 +43,8 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
 
   /// Wait-free. On the execution thread.
   bool has_news() const noexcept;
-  /// What taking the next frames will read is wanted soon. On the execution thread.
-  void prefetch_next() const noexcept;
+  /// What run_some() will need is wanted soon. On the execution thread.
+  void prefetch() const noexcept;
   /// Hands at most a few frames to the receiver; true when there may be more. On the execution thread.
   bool run_some();
   /// Offers the next frames, of whatever publisher, until `admit` accepts one. False when there is none. REQUIRES: no thread was given.

@@ -69,9 +69,8 @@ std::uint64_t RingWriter::head() const noexcept {
   return ring_->header.head.load(std::memory_order_relaxed);
 }
 
-void RingWriter::prefetch_next() const noexcept {
-  __builtin_prefetch(&ring_->header.head, 1);
-  __builtin_prefetch(&entry_of(*ring_, head() + 1), 1);
+const void* RingWriter::entry_of_next() const noexcept {
+  return &entry_of(*ring_, head() + 1);
 }
 
 // --- the subscriber's side -----------------------------------------------------------------------------------------------------------

@@ -40,8 +40,8 @@ class RingWriter {
   /// From now on nobody can newly claim this frame (seq_cst). Whoever claimed before is seen by claims loaded after this call. Idempotent.
   void retire(std::uint64_t sequence) noexcept;
   std::uint64_t head() const noexcept;
-  /// Brings the lines that the next publish() writes into this core's cache, without waiting for them.
-  void prefetch_next() const noexcept;
+  /// What the next publish() writes, for prefetching.
+  const void* entry_of_next() const noexcept;
 
  private:
   RingLayout* ring_;
