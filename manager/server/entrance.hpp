@@ -4,7 +4,7 @@
 #include <string>
 
 #include "os/fd.hpp"
-#include "os/memory.hpp"
+#include "os/file.hpp"
 
 namespace sinew::manager {
 

@@ -1,6 +1,4 @@
 // sinewd: introduces the nodes of a domain to each other.
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -58,23 +56,6 @@ bool started_by_systemd() {
   return true;
 }
 
-void allow_many_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-void become_daemon() {
-  const pid_t child = ::fork();
-  if (child < 0) throw Error(ErrorKind::exhausted, "sinewd could not fork: the machine or this user has too many processes.");
-  if (child > 0) ::_exit(0);
-  if (::chdir("/") != 0) base::log(base::LogLevel::warn, "sinewd: cannot change to the root folder and keeps this one busy");
-  os::close_descriptors_from(4);
-  // Whoever reads the standard error of the first node to its end does not want to wait for the manager, too.
-  if (base::log_level() == base::LogLevel::off) ::dup2(STDIN_FILENO, STDERR_FILENO);
-}
-
 void serve(Options options) {
   const bool by_systemd = started_by_systemd();
   if (by_systemd || options.listening_on_3)
@@ -86,8 +67,9 @@ void serve(Options options) {
   manager::Entrance entrance =
       options.socket.empty() ? manager::Entrance::inherited(options.listening_on_3) : manager::Entrance::bind(options.socket);
   const os::AddressRange range = os::probe_address_range();
-  if (options.daemon) become_daemon();
-  allow_many_descriptors();
+  // Whoever reads the standard error of the first node to its end does not want to wait for the manager, too.
+  if (options.daemon) os::become_daemon(base::log_level() != base::LogLevel::off);
+  os::allow_many_descriptors();
 
   const os::Fd stop_bell = os::create_eventfd();
   stop_eventfd = stop_bell.get();

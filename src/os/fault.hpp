@@ -39,6 +39,12 @@ enum class Call {
   mkdir,
   chmod,
   close_range,
+  lstat,
+  unlink,
+  getsockname,
+  rlimit,
+  fork,
+  chdir,
   count_of_calls
 };
 

@@ -1,6 +1,7 @@
 #include "os/file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -21,6 +22,16 @@ std::optional<std::string> read_file(const std::string& path) {
     if (got == 0) return text;
     text.append(piece.data(), static_cast<std::size_t>(got));
   }
+}
+
+std::optional<NamedFile> look_at_file(const std::string& path) noexcept {
+  struct stat status{};
+  if (call(fault::Call::lstat, [&] { return ::lstat(path.c_str(), &status); }) != 0) return std::nullopt;
+  return NamedFile{{status.st_dev, status.st_ino}, S_ISSOCK(status.st_mode)};
+}
+
+bool remove_file(const std::string& path) noexcept {
+  return call(fault::Call::unlink, [&] { return ::unlink(path.c_str()); }) == 0;
 }
 
 }  // namespace sinew::os

@@ -1,12 +1,29 @@
-// Reading small files such as those of /proc.
+// Files by their names.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace sinew::os {
 
-/// The whole file as it is now; nothing when it cannot be opened or read.
+/// What identifies a file in this machine, whatever name or descriptor leads to it.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// The whole file as it is now, such as those of /proc; nothing when it cannot be opened or read.
 std::optional<std::string> read_file(const std::string& path);
+
+struct NamedFile {
+  FileIdentity identity;
+  bool is_socket = false;
+};
+/// What stands under that name, itself and not what a symbolic link leads to; nothing when there is nothing or one may not look.
+std::optional<NamedFile> look_at_file(const std::string& path) noexcept;
+
+/// Removes that name. False when it still stands there, for whatever reason, or never did.
+bool remove_file(const std::string& path) noexcept;
 
 }  // namespace sinew::os

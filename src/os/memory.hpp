@@ -7,6 +7,7 @@
 #include <string>
 
 #include "os/fd.hpp"
+#include "os/file.hpp"
 
 namespace sinew::os {
 
@@ -20,11 +21,6 @@ Fd create_memfd(const char* name, std::size_t size);
 /// a new one. Throws Error(incompatible) on kernels before 5.1.
 void seal_for_readers(const Fd& memfd);
 
-/// What identifies an open file in this machine, whatever descriptor it came by.
-struct FileIdentity {
-  std::uint64_t device = 0, inode = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
 FileIdentity identity_of(const Fd& fd);
 
 /// Checks a descriptor that a peer sent before it is mapped: tmpfs and not hugetlb, the seals of seal_for_readers, exactly `size` bytes,

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +81,22 @@ void start_daemon(const std::string& program, const std::vector<std::string>& ar
   const std::string end = WIFEXITED(status) ? "it exited with status " + std::to_string(WEXITSTATUS(status))
                                             : "signal " + std::to_string(WTERMSIG(status)) + " ended it";
   throw Error(ErrorKind::unavailable, "sinew " + what + ": " + end + ". Run it by hand to see why.");
+}
+
+void become_daemon(bool keep_stderr) {
+  if (call(fault::Call::chdir, [] { return ::chdir("/"); }) != 0) fail(errno, "cannot change to the root folder");
+  const pid_t child = call(fault::Call::fork, [] { return ::fork(); });
+  if (child < 0) fail(errno, "cannot start a process of its own", ErrorKind::exhausted);
+  if (child > 0) ::_exit(0);
+  close_descriptors_from(4);
+  if (!keep_stderr) call(fault::Call::dup, [] { return ::dup2(STDIN_FILENO, STDERR_FILENO); });
+}
+
+void allow_many_descriptors() noexcept {
+  rlimit limit{};
+  if (call(fault::Call::rlimit, [&] { return ::getrlimit(RLIMIT_NOFILE, &limit); }) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  call(fault::Call::rlimit, [&] { return ::setrlimit(RLIMIT_NOFILE, &limit); });
 }
 
 void close_descriptors_from(int first) noexcept {

@@ -21,6 +21,14 @@ namespace sinew::os {
 /// reaps every child, the status is not known and counts as 0.
 void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited);
 
+/// What start_daemon() expects of the program: goes on in a child process, in the root folder and with descriptors 0 to 3 only, while the process that
+/// called it exits with 0. `keep_stderr`: else standard error leads where standard input does. Not while other threads run. Throws
+/// Error(exhausted) when there can be no other process, Error(system) else; then this process is as it was but for its folder.
+void become_daemon(bool keep_stderr);
+
+/// Raises the soft limit of open descriptors to the hard one, as far as the kernel lets it.
+void allow_many_descriptors() noexcept;
+
 /// Closes every descriptor of this process from `first` on. Kernels before 5.9 need /proc for it. Not while other threads run.
 void close_descriptors_from(int first) noexcept;
 

@@ -8,10 +8,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "os/call.hpp"
 #include "os/failure.hpp"
+#include "os/file.hpp"
 
 namespace sinew::os {
 namespace {
@@ -45,6 +47,23 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
+int option_of(const Fd& socket, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  return call(fault::Call::getsockopt, [&] { return ::getsockopt(socket.get(), SOL_SOCKET, name, &value, &size); }) == 0 ? value : -1;
+}
+
+/// Empty when it has none in the file system.
+std::string path_of(const Fd& socket) {
+  sockaddr_un address{};
+  socklen_t size = sizeof address;
+  const int result =
+      call(fault::Call::getsockname, [&] { return ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size); });
+  if (result != 0 || address.sun_family != AF_UNIX || size <= offsetof(sockaddr_un, sun_path)) return "";
+  // The kernel does not end the name with a zero when it fills the whole field.
+  return {address.sun_path, ::strnlen(address.sun_path, size - offsetof(sockaddr_un, sun_path))};
+}
+
 }  // namespace
 
 Fd listen_at(const std::string& path, int backlog) {
@@ -57,10 +76,28 @@ Fd listen_at(const std::string& path, int backlog) {
     fail(errno, what, ErrorKind::unavailable);
   if (call(fault::Call::listen, [&] { return ::listen(fd.get(), backlog); }) != 0) {
     const int error = errno;
-    ::unlink(path.c_str());
+    remove_file(path);
     fail(error, what, ErrorKind::unavailable);
   }
   return fd;
+}
+
+std::string adopt_listener(const Fd& socket) {
+  const auto refuse = [&](const std::string& lack) {
+    throw Error(ErrorKind::invalid_argument, "sinew cannot listen at descriptor " + std::to_string(socket.get()) + ": " + lack +
+                                                 ". It must be a listening unix socket of type SOCK_SEQPACKET with a path; in a socket "
+                                                 "unit of systemd, ListenSequentialPacket=/path/of/the/socket.");
+  };
+  if (option_of(socket, SO_TYPE) != SOCK_SEQPACKET) refuse("it is not a socket of this type");
+  if (option_of(socket, SO_ACCEPTCONN) != 1) refuse("this socket does not listen");
+  std::string path = path_of(socket);
+  if (path.empty()) refuse("this socket has no path");
+  const auto set = [&](int what, int flag) {
+    if (call(fault::Call::fcntl, [&] { return ::fcntl(socket.get(), what, flag); }) != 0) fail(errno, "cannot prepare an inherited socket");
+  };
+  set(F_SETFD, FD_CLOEXEC);
+  set(F_SETFL, O_NONBLOCK);
+  return path;
 }
 
 std::optional<Fd> connect_to(const std::string& path) {

@@ -33,7 +33,7 @@ struct Received {
     packet,       ///< `size` bytes are in the buffer, `descriptors` hold what came along.
     would_block,  ///< Nothing there.
     closed,       ///< The peer is gone and everything it sent has been read.
-    malformed,    ///< Truncated packet, more descriptors than max_descriptors, or no room for them in this process; whatever came is closed.
+    malformed,  ///< Truncated packet, more descriptors than max_descriptors, or no room for them in this process; whatever came is closed.
   };
   Kind kind = Kind::would_block;
   std::size_t size = 0;
@@ -44,6 +44,9 @@ struct Received {
 /// A non-blocking listening socket bound to `path` (mode 0600). The path must not exist. Throws Error(unavailable), with the path, when it
 /// cannot be bound.
 Fd listen_at(const std::string& path, int backlog = 128);
+/// Makes a listening socket that this process was started with as listen_at() makes them: non-blocking, closed on exec. Gives the path it is bound
+/// to. Throws Error(invalid_argument), with what it lacks, when the descriptor is not a listening SOCK_SEQPACKET unix socket with a path.
+std::string adopt_listener(const Fd& socket);
 /// A non-blocking socket connected to `path`. Nothing when nobody listens there (ENOENT, ECONNREFUSED); waits while the backlog is full.
 /// Throws Error(denied) on EACCES and Error(unavailable) else.
 std::optional<Fd> connect_to(const std::string& path);

@@ -43,6 +43,7 @@ void sockets(const std::string& folder) {
   const auto client = connect_to(path);
   const Fd server = accept_from(listener);
   if (!client || !server) return;
+  static_cast<void>(adopt_listener(listener));
   static_cast<void>(peer_credentials(server));
   receive_credentials(server);
   const std::array<int, 2> descriptors = {listener.get(), client->get()};
@@ -71,8 +72,11 @@ void processes(const std::string& folder) {
   const Fd lock = lock_folder(folder);
   const Fd pidfd = open_pidfd(::getpid());
   static_cast<void>(read_file(folder + "/none"));
+  static_cast<void>(look_at_file(folder));
+  static_cast<void>(remove_file(folder + "/none"));
   static_cast<void>(folder_of_code(&folder));
   start_thread("walk", [] {}).join();
+  allow_many_descriptors();
   start_daemon("/bin/true", {}, lock);
   ::setenv("XDG_RUNTIME_DIR", folder.c_str(), 1);
   static_cast<void>(domain_socket_path(nullptr));
