@@ -213,6 +213,29 @@ TEST_F(Lifetime, ATakerThatNeverTakesDoesNotCollectWhatPublishersLeaveBehind) {
   publisher.end();
 }
 
+TEST_F(Lifetime, ChunksThatComeAndGoDisturbNoReaderInTheirPublishersOwnProcess) {
+  auto node = Node::create("node"), other = Node::create("other");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1));
+  std::atomic<std::uint64_t> received{0}, broken{0};
+  auto steady = other->create_subscriber<Sample>(
+      "topic",
+      [&](const Sample& sample) {
+        broken += !is_whole(sample);
+        ++received;
+      },
+      Qos{}.keep_last(1));
+  await_subscribers(*publisher, 1);
+  constexpr std::size_t sizes[] = {10, 3'000'000, 100, 1'000'000, 7'000'000, 30'000};
+  std::uint64_t number = 0;
+  for (int round = 0; round < rounds(60); ++round) {
+    auto passing = node->create_subscriber<Sample>("topic", [&](const Sample& sample) { broken += !is_whole(sample); });
+    for (const std::size_t size : sizes) EXPECT_EQ(publish_in_place(*publisher, 1, ++number, size), PublishResult::published);
+  }
+  EXPECT_TRUE(eventually([&] { return received + steady->statistics().missed == number; })) << received << " of " << number;
+  EXPECT_EQ(steady->statistics().publishers, 1U);
+  EXPECT_EQ(broken, 0U);
+}
+
 // --- moved-out storage ---------------------------------------------------------------------------------------------------------------------
 
 TEST_F(Lifetime, F5_storage_moved_out_of_a_loan_lives_on_after_its_publisher_and_its_node) {

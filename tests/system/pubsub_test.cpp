@@ -1,4 +1,5 @@
 // What publishers and subscribers promise each other while everybody lives.
+#include <array>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -193,6 +194,82 @@ TEST_F(PubSub, StatisticsCountWhatHappened) {
   }));
 }
 
+TEST_F(PubSub, SeveralThreadsMayPublishOnOnePublisher) {
+  constexpr std::uint64_t threads = 4, each = 500;
+  auto node = Node::create("node"), other = Node::create("other");
+  auto publisher = node->create_publisher<Sample>("topic", lossless(), {.max_blocking = 60s});
+  std::array<std::uint64_t, threads> last{};
+  std::atomic<std::uint64_t> received{0}, wrong{0};
+  auto subscriber = other->create_subscriber<Sample>(
+      "topic",
+      [&](const Sample& sample, const MessageInfo& info) {
+        wrong += !is_whole(sample) || sample.number != ++last[sample.writer] || info.sequence != received + 1;
+        ++received;
+      },
+      lossless());
+  await_subscribers(*publisher, 1);
+  std::vector<std::thread> all;
+  for (std::uint64_t writer = 0; writer < threads; ++writer) {
+    all.emplace_back([&, writer] {
+      for (std::uint64_t number = 1; number <= each; ++number) {
+        const auto size = static_cast<std::size_t>(number % 5 * 10'000);
+        const auto result =
+            writer % 2 == 0 ? publish_in_place(*publisher, writer, number, size) : publisher->publish(sample_of(writer, number, size));
+        EXPECT_EQ(result, PublishResult::published);
+      }
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+  EXPECT_TRUE(eventually([&] { return received == threads * each; })) << received;
+  EXPECT_EQ(wrong, 0U);
+}
+
+TEST_F(PubSub, S15_a_newcomer_gets_everything_from_its_first_message_on) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  auto publisher = sender->create_publisher<std::uint64_t>("topic", lossless(), {.max_blocking = 60s});
+  std::atomic<bool> done{false};
+  std::thread flood([&] {
+    for (std::uint64_t number = 1; !done; ++number) publisher->publish(number);
+  });
+  for (int round = 0; round < rounds(20); ++round) {
+    std::atomic<std::uint64_t> received{0}, wrong{0};
+    std::uint64_t last = 0;
+    auto newcomer = receiver->create_subscriber<std::uint64_t>(
+        "topic",
+        [&](const std::uint64_t& number, const MessageInfo& info) {
+          wrong += info.missed != 0 || (last != 0 && number != last + 1);
+          last = number;
+          ++received;
+        },
+        lossless());
+    EXPECT_TRUE(eventually([&] { return received > 2000; }));
+    newcomer.reset();
+    EXPECT_EQ(wrong, 0U);
+  }
+  done = true;
+  flood.join();
+}
+
+ROLE(renamed_publisher) {
+  auto node = Node::create("original");
+  auto publisher = node->create_publisher<std::uint64_t>("topic");
+  await_subscribers(*publisher, 1);
+  publisher->publish(std::uint64_t{1});
+  say(node->name());
+  until_finished();
+}
+
+TEST_F(PubSub, TheEnvironmentRenamesANode) {
+  auto node = Node::create("original");  // the name that the child gives itself is taken
+  auto subscriber = node->create_subscriber<std::uint64_t>("topic");
+  Child child("renamed_publisher", {}, {{"SINEW_NODE", "left/camera"}});
+  child.expect("left/camera");
+  MessageInfo info;
+  EXPECT_TRUE(take_soon(*subscriber, &info));
+  EXPECT_EQ(info.publisher, "left/camera");
+  child.end();
+}
+
 // --- copies ------------------------------------------------------------------------------------------------------------------------------
 
 TEST_F(PubSub, PublishingAnObjectCopiesItOnceForAllSubscribers) {
@@ -229,287 +306,6 @@ TEST_F(PubSub, PublishingALoanCopiesNothing) {
   EXPECT_EQ(message.get(), built_at);
   EXPECT_EQ(message->data.data(), data_at);
   EXPECT_EQ(publisher->statistics().bytes_copied, 0U);
-}
-
-// --- pressure ----------------------------------------------------------------------------------------------------------------------------
-
-// messages
-ROLE(flooding_publisher) {
-  auto node = Node::create("flood");
-  auto publisher = node->create_publisher<std::uint64_t>("flood", lossless(), {.max_blocking = 60s});
-  await_subscribers(*publisher, 1);
-  const std::uint64_t count = std::stoul(arguments[0]);
-  for (std::uint64_t number = 1; number <= count; ++number)
-    require(publisher->publish(number) == PublishResult::published, "not published");
-}
-
-TEST_F(PubSub, NothingIsLostWhenBothSidesAreReliableAndKeepAll) {
-  const auto count = static_cast<std::uint64_t>(rounds(200'000));
-  std::atomic<std::uint64_t> received{0}, wrong{0};
-  auto node = Node::create("node");
-  auto subscriber =
-      node->create_subscriber<std::uint64_t>("flood", [&](const std::uint64_t& number) { wrong += number != ++received; }, lossless());
-  Child publisher("flooding_publisher", {std::to_string(count)});
-  EXPECT_TRUE(eventually([&] { return received == count; })) << received;
-  EXPECT_EQ(wrong, 0U);
-  EXPECT_EQ(subscriber->statistics().missed, 0U);
-  publisher.end();
-}
-
-// lossless or not
-ROLE(stoppable_subscriber) {
-  auto node = Node::create("stoppable");
-  std::atomic<std::uint64_t> last{0}, missed{0};
-  auto subscriber = node->create_subscriber<std::uint64_t>(
-      "topic",
-      [&](const std::uint64_t& number, const MessageInfo& info) {
-        require(number == last + info.missed + 1, "out of order, or not counted");
-        missed += info.missed;
-        last = number;
-      },
-      arguments[0] == "lossless" ? lossless() : Qos{}.keep_last(8));
-  for (;;) {
-    const std::string wanted = next_order();
-    if (wanted == "end") return;
-    require(eventually([&] { return last == std::stoul(wanted); }), "it does not come");
-    say("missed " + std::to_string(missed));
-  }
-}
-
-TEST_F(PubSub, AStoppedReliableSubscriberHoldsThePublisherBackAndLosesNothing) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<std::uint64_t>("topic", lossless(), {.max_blocking = 10ms});
-  Child subscriber("stoppable_subscriber", {"lossless"});
-  await_subscribers(*publisher, 1);
-  publisher->publish(std::uint64_t{1});
-  subscriber.order("1");
-  subscriber.expect("missed 0");
-  subscriber.stop();
-  std::uint64_t number = 2;
-  for (; number <= 1025; ++number) EXPECT_EQ(publisher->publish(number), PublishResult::published);
-  EXPECT_EQ(publisher->publish(number), PublishResult::would_block);
-  EXPECT_EQ(publisher->publish(number), PublishResult::would_block);
-  EXPECT_EQ(publisher->statistics().refused, 2U);
-  EXPECT_EQ(publisher->statistics().published, 1025U);
-  subscriber.go_on();
-  EXPECT_TRUE(eventually([&] { return publisher->publish(number) == PublishResult::published; }));
-  subscriber.order(std::to_string(number));
-  subscriber.expect("missed 0");
-  subscriber.order("end");
-  subscriber.end();
-}
-
-TEST_F(PubSub, APublisherThatWaitsForAReliableSubscriberGoesOnWhenThatDies) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<std::uint64_t>("topic", lossless(), {.max_blocking = 60s});
-  Child subscriber("stoppable_subscriber", {"lossless"});
-  await_subscribers(*publisher, 1);
-  subscriber.stop();
-  std::thread killer([&] {
-    eventually([&] { return publisher->statistics().published >= 1024; });
-    subscriber.kill();
-  });
-  for (std::uint64_t number = 1; number <= 3000; ++number) EXPECT_EQ(publisher->publish(number), PublishResult::published);
-  killer.join();
-}
-
-TEST_F(PubSub, AStoppedBestEffortSubscriberHoldsNobodyBack) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<std::uint64_t>("topic", lossless(), {.max_blocking = 60s});
-  Child stopped("stoppable_subscriber", {"lossy"}), running("stoppable_subscriber", {"lossless"}, {{"SINEW_NODE", "running"}});
-  await_subscribers(*publisher, 2);
-  stopped.stop();
-  for (std::uint64_t number = 1; number <= 5000; ++number) EXPECT_EQ(publisher->publish(number), PublishResult::published);
-  running.order("5000");
-  running.expect("missed 0");
-  stopped.go_on();
-  stopped.order("5000");
-  stopped.expect("missed 4992");
-  for (Child* each : {&stopped, &running}) {
-    each->order("end");
-    each->end();
-  }
-}
-
-TEST_F(PubSub, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<Sample>("topic", {}, {.memory_budget = 8 << 20});
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(1));
-  await_subscribers(*publisher, 1);
-  std::vector<std::shared_ptr<const Sample>> held;
-  auto publish_next = [&, number = std::uint64_t{0}]() mutable {
-    ++number;
-    const PublishResult result =
-        number % 2 == 0 ? publish_in_place(*publisher, 1, number, 1'000'000) : publisher->publish(sample_of(1, number, 1'000'000));
-    if (result == PublishResult::published) held.push_back(take_soon(*subscriber));
-    return result;
-  };
-  PublishResult result = PublishResult::published;
-  for (int i = 0; i < 20 && result == PublishResult::published; ++i) result = publish_next();
-  EXPECT_EQ(result, PublishResult::no_memory);
-  EXPECT_EQ(publish_next(), PublishResult::no_memory);
-  EXPECT_EQ(publisher->statistics().refused, 2U);
-  EXPECT_LE(publisher->statistics().memory_mapped, 8U << 20);
-  for (const auto& message : held) EXPECT_TRUE(is_whole(*message));
-  const std::size_t fitted = held.size();
-  EXPECT_GE(fitted, 4U);
-  held.clear();
-  for (std::size_t i = 0; i < fitted; ++i) EXPECT_EQ(publish_next(), PublishResult::published) << i;
-}
-
-// --- ends --------------------------------------------------------------------------------------------------------------------------------
-
-TEST_F(PubSub, ASubscriberMayBeDestroyedInItsOwnCallback) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<Sample>("topic");
-  for (int round = 0; round < rounds(50); ++round) {
-    std::shared_ptr<Subscriber<Sample>> subscriber;
-    std::mutex mutex;
-    std::atomic<int> calls{0}, whole{0};
-    {
-      const std::lock_guard lock(mutex);
-      subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) {
-        const std::lock_guard callback_lock(mutex);
-        subscriber.reset();
-        whole += is_whole(sample);  // valid during the call, whatever is destroyed
-        ++calls;
-      });
-    }
-    await_subscribers(*publisher, 1);
-    for (std::uint64_t number = 1; number <= 5; ++number) publisher->publish(sample_of(1, number, 100));
-    await_subscribers(*publisher, 0);
-    EXPECT_EQ(calls, 1);
-    EXPECT_EQ(whole, 1);
-  }
-}
-
-TEST_F(PubSub, NoCallbackRunsAfterItsSubscriberOrItsNodeIsDestroyed) {
-  auto sender = Node::create("sender");
-  auto publisher = sender->create_publisher<std::uint64_t>("topic");
-  std::atomic<bool> done{false};
-  std::thread flood([&] {
-    for (std::uint64_t number = 1; !done; ++number) publisher->publish(number);
-  });
-  for (int round = 0; round < rounds(50); ++round) {
-    std::atomic<bool> gone{false}, late{false};
-    std::atomic<int> calls{0};
-    auto node = Node::create("receiver");
-    auto subscriber = node->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) {
-      if (gone) late = true;
-      ++calls;
-    });
-    EXPECT_TRUE(eventually([&] { return calls > 0; }));
-    if (round % 2 == 0) {
-      subscriber.reset();
-    } else {
-      node.reset();
-    }
-    gone = true;
-    const int then = calls;
-    publisher->publish(std::uint64_t{0});
-    EXPECT_EQ(calls, then);
-    EXPECT_FALSE(late);
-  }
-  done = true;
-  flood.join();
-}
-
-TEST_F(PubSub, ANodeMayBeDestroyedInsideOfItsCallback) {
-  auto sender = Node::create("sender");
-  auto publisher = sender->create_publisher<std::uint64_t>("topic");
-  auto node = Node::create("receiver");
-  std::mutex mutex;
-  std::atomic<int> calls{0};
-  std::shared_ptr<Subscriber<std::uint64_t>> subscriber;
-  {
-    const std::lock_guard lock(mutex);
-    subscriber = node->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) {
-      const std::lock_guard callback_lock(mutex);
-      node.reset();
-      ++calls;
-    });
-  }
-  await_subscribers(*publisher, 1);
-  publisher->publish(std::uint64_t{1});
-  EXPECT_TRUE(eventually([&] { return calls == 1; }));
-  await_subscribers(*publisher, 0);
-  EXPECT_TRUE(Node::create("receiver")) << "the name is free";
-}
-
-TEST_F(PubSub, WhatANodeLeavesBehindIsInert) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<Sample>("topic");
-  auto with_callback = node->create_subscriber<Sample>("topic", [](const Sample&) {});
-  auto without = node->create_subscriber<Sample>("topic");
-  await_subscribers(*publisher, 2);
-  publisher->publish(sample_of(1, 1, 100));
-  auto kept = take_soon(*without);
-  auto loan = publisher->loan();
-  loan.build([](Sample& sample) { fill(sample, 1, 2, 100'000); });
-  node.reset();
-  EXPECT_EQ(publisher->publish(std::move(loan)), PublishResult::closed);
-  EXPECT_EQ(publisher->publish(sample_of(1, 3, 100)), PublishResult::closed);
-  auto late = publisher->loan();
-  late->text = "a loan of a closed publisher is built on the heap";
-  EXPECT_EQ(publisher->publish(std::move(late)), PublishResult::closed);
-  EXPECT_EQ(without->take(), nullptr);
-  EXPECT_EQ(publisher->statistics().subscribers, 0U);
-  EXPECT_EQ(with_callback->topic(), "topic");
-  ASSERT_TRUE(kept);
-  EXPECT_TRUE(is_whole(*kept));
-}
-
-ROLE(renamed_publisher) {
-  auto node = Node::create("original");
-  auto publisher = node->create_publisher<std::uint64_t>("topic");
-  await_subscribers(*publisher, 1);
-  publisher->publish(std::uint64_t{1});
-  say(node->name());
-  until_finished();
-}
-
-TEST_F(PubSub, TheEnvironmentRenamesANode) {
-  auto node = Node::create("original");  // the name that the child gives itself is taken
-  auto subscriber = node->create_subscriber<std::uint64_t>("topic");
-  Child child("renamed_publisher", {}, {{"SINEW_NODE", "left/camera"}});
-  child.expect("left/camera");
-  MessageInfo info;
-  EXPECT_TRUE(take_soon(*subscriber, &info));
-  EXPECT_EQ(info.publisher, "left/camera");
-  child.end();
-}
-
-constexpr std::size_t last_sizes[] = {10, 100'000, 3'000'000, 20'000'000};
-
-ROLE(parting_publisher) {
-  auto node = Node::create("parting");
-  auto publisher = node->create_publisher<Sample>("topic");
-  await_subscribers(*publisher, 1);
-  for (const std::size_t size : last_sizes) publish_in_place(*publisher, 1, size, size);
-}
-
-TEST_F(PubSub, MessagesPublishedJustBeforeTheEndStillArrive) {
-  auto node = Node::create("node"), other = Node::create("other");
-  std::atomic<std::uint64_t> arrived{0}, broken{0};
-  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) {
-    broken += !is_whole(sample);
-    ++arrived;
-  });
-  std::uint64_t expected = 0;
-  for (int round = 0; round < rounds(20); ++round) {
-    Child child("parting_publisher");
-    child.end();
-    expected += std::size(last_sizes);
-    EXPECT_TRUE(eventually([&] { return arrived == expected; })) << "round " << round << ": " << arrived << " of " << expected;
-    auto publisher = other->create_publisher<Sample>("topic");
-    await_subscribers(*publisher, 1);
-    for (const std::size_t size : last_sizes) publish_in_place(*publisher, 1, size, size);
-    publisher.reset();
-    expected += std::size(last_sizes);
-    EXPECT_TRUE(eventually([&] { return arrived == expected; })) << "round " << round << ": " << arrived << " of " << expected;
-  }
-  EXPECT_EQ(broken, 0U);
-  EXPECT_EQ(subscriber->statistics().missed, 0U);
 }
 
 }  // namespace

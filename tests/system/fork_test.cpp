@@ -1,0 +1,144 @@
+// What a forked child may do with what it inherited, and what its parent and their peers notice of it.
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+
+namespace sinew::system {
+namespace {
+
+class Fork : public Domain {};
+
+std::size_t open_sockets() {
+  std::size_t count = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    count += std::filesystem::read_symlink(each.path(), gone).string().starts_with("socket:");
+  }
+  return count;
+}
+
+/// One of everything that a process can have of sinew's.
+struct Everything {
+  std::shared_ptr<Node> node = Node::create("node"), peer = Node::create("peer");
+  std::shared_ptr<Publisher<Sample>> publisher = node->create_publisher<Sample>("topic");
+  std::atomic<std::uint64_t> received{0};
+  std::shared_ptr<Subscriber<Sample>> with_callback =
+      peer->create_subscriber<Sample>("topic", [this](const Sample& sample) { received += is_whole(sample); });
+  std::shared_ptr<Subscriber<Sample>> without = peer->create_subscriber<Sample>("topic");
+  std::shared_ptr<const Sample> held;
+  std::optional<Loan<Sample>> loan;
+  std::vector<std::uint8_t> moved_out;
+
+  Everything() {
+    await_subscribers(*publisher, 2);
+    publish_in_place(*publisher, 1, 1, 100'000);
+    held = take_soon(*without);
+    auto emptied = publisher->loan();
+    emptied->data.resize(1000);
+    moved_out = std::move((*emptied).data);
+    loan.emplace(publisher->loan());
+    loan->build([](Sample& sample) { fill(sample, 1, 2, 100'000); });
+  }
+};
+
+/// Waits for a child of this process; its exit status, or -signal.
+int end_of(pid_t pid) {
+  int status = 0;
+  require(::waitpid(pid, &status, 0) == pid, "no such child");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+ROLE(forker) {
+  auto all = std::make_unique<Everything>();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int wrong = open_sockets() == 0 ? 0 : 2;
+    if (all->publisher->publish(sample_of(1, 3, 10)) != PublishResult::closed) wrong = 3;
+    if (all->without->take() || all->publisher->statistics().published != 0 || all->without->statistics().received != 0) wrong = 4;
+    try {
+      Node::create("child");
+      wrong = 5;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::invalid_argument) wrong = 6;
+    }
+    all.reset();
+    // The sanitizer would report what was given up on purpose; everybody else runs the destructors of all statics as well.
+    if (sanitized) ::_exit(wrong);
+    std::exit(wrong);
+  }
+  require(end_of(child) == 0, "the child did not end well");
+  require(is_whole(*all->held), "the child disturbed a held message");
+  require(all->publisher->publish(std::move(*all->loan)) == PublishResult::published, "the child disturbed the loan");
+  for (std::uint64_t number = 3; number <= 20; ++number) publish_in_place(*all->publisher, 1, number, 100'000 * number);
+  require(eventually([&] { return all->received == 20; }), "the child disturbed the parent");
+}
+
+TEST_F(Fork, S8_a_child_may_destroy_all_it_inherited_and_its_parent_goes_on) {
+  Child("forker").end();
+}
+
+ROLE(forked_writer) {
+  auto all = std::make_unique<Everything>();
+  const auto* const held = all->held.get();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL);
+    *const_cast<volatile std::uint64_t*>(&(**all->loan).number) = 99;  // not there: shared memory is not inherited
+    ::_exit(0);
+  }
+  const int end = end_of(child);
+  require(end != 0, "the child could write into the message that its parent builds");
+  require((**all->loan).number == 2 && is_whole(**all->loan) && is_whole(*held), "the child wrote into its parent's memory");
+}
+
+TEST_F(Fork, S8_a_child_cannot_write_into_the_messages_of_its_parent) {
+  Child("forked_writer").end();
+}
+
+// fork or clone
+ROLE(subscriber_with_child) {
+  auto node = Node::create("subscriber");
+  auto subscriber = node->create_subscriber<Sample>("topic");
+  next_order();
+  const auto held = take_soon(*subscriber);
+  require(held != nullptr, "nothing comes");
+  // A raw clone runs no fork handlers: the child keeps the sockets of its parent open.
+  const pid_t child = arguments[0] == "fork" ? ::fork() : static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  say(std::to_string(child));
+  until_finished();
+}
+
+TEST_F(Fork, S8_a_child_that_lives_on_does_not_pin_the_claims_of_its_dead_parent) {
+  for (const char* how : {"fork", "clone"}) {
+    auto node = Node::create("publisher");
+    auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1));
+    Child subscriber("subscriber_with_child", {how}, {{"SINEW_NODE", how}});
+    await_subscribers(*publisher, 1);
+    publish_in_place(*publisher, 1, 1, 3'000'000);
+    subscriber.order("take");
+    const pid_t grandchild = std::stoi(subscriber.line().value_or("0"));
+    publish_in_place(*publisher, 1, 2, 40'000);
+    EXPECT_GT(publisher->statistics().memory_in_use, 3'000'000U);
+    subscriber.kill();
+    await_subscribers(*publisher, 0);
+    publish_in_place(*publisher, 1, 3, 40'000);
+    EXPECT_LT(publisher->statistics().memory_in_use, 1'000'000U);
+    EXPECT_EQ(::kill(grandchild, SIGKILL), 0) << "it lived all the time";
+    await_end(grandchild);
+  }
+}
+
+}  // namespace
+}  // namespace sinew::system
