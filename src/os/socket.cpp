@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -60,8 +61,9 @@ std::string path_of(const Fd& socket) {
   const int result =
       call(fault::Call::getsockname, [&] { return ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size); });
   if (result != 0 || address.sun_family != AF_UNIX || size <= offsetof(sockaddr_un, sun_path)) return "";
-  // The kernel does not end the name with a zero when it fills the whole field.
-  return {address.sun_path, ::strnlen(address.sun_path, size - offsetof(sockaddr_un, sun_path))};
+  // Where a name fills the whole field, the kernel counts the zero behind it that there is no room for.
+  const std::size_t room = std::min<std::size_t>(size, sizeof address) - offsetof(sockaddr_un, sun_path);
+  return {address.sun_path, ::strnlen(address.sun_path, room)};
 }
 
 }  // namespace
