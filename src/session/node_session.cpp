@@ -143,10 +143,10 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
                   "the manager at " + socket_path_ + " did not answer " + wire::name_of(question) + " within 5 s: it may be stopped");
     }
   }
-  done.get();
+  if (const auto refusal = done.get()) throw Error(refusal->kind, refusal->text);
 }
 
-bool NodeSession::answered(std::uint64_t id, const wire::Message& message, const Error* refusal) {
+bool NodeSession::answered(std::uint64_t id, const wire::Message& message, std::optional<Refusal> refusal) {
   std::shared_ptr<Answer> answer;
   {
     const std::lock_guard lock(mutex_);
@@ -156,12 +156,13 @@ bool NodeSession::answered(std::uint64_t id, const wire::Message& message, const
     asked_.erase(found);
   }
   try {
-    if (refusal) throw Error(*refusal);
-    answer->on_success(message);
-    answer->done.set_value();
-  } catch (...) {
-    answer->done.set_exception(std::current_exception());
+    if (!refusal) answer->on_success(message);
+  } catch (const Error& error) {
+    refusal = {error.kind(), error.what()};
+  } catch (const std::exception& error) {
+    refusal = {ErrorKind::system, error.what()};
   }
+  answer->done.set_value(std::move(refusal));
   return true;
 }
 
@@ -285,25 +286,22 @@ void NodeSession::manager_lost(const std::string& why) {
     asked.swap(asked_);
   }
   for (const auto& [id, answer] : asked) {
-    answer->done.set_exception(std::make_exception_ptr(
-        Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why)));
+    answer->done.set_value(Refusal{ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why});
   }
 }
 
 void NodeSession::handle(Channel::Input& input) {
   const wire::Message& message = input.message;
   if (const auto* publisher = std::get_if<wire::PublisherRegistered>(&message)) {
-    if (answered(publisher->id, message, nullptr)) return;
+    if (answered(publisher->id, message)) return;
     tell(wire::DeletePublisher{publisher->id});
     release_window(publisher->window);
   } else if (const auto* subscriber = std::get_if<wire::SubscriberRegistered>(&message)) {
-    if (!answered(subscriber->id, message, nullptr)) tell(wire::DeleteSubscriber{subscriber->id});
+    if (!answered(subscriber->id, message)) tell(wire::DeleteSubscriber{subscriber->id});
   } else if (const auto* no_publisher = std::get_if<wire::PublisherRefused>(&message)) {
-    const Error refusal(kind_of(no_publisher->kind), no_publisher->text);
-    answered(no_publisher->id, message, &refusal);
+    answered(no_publisher->id, message, Refusal{kind_of(no_publisher->kind), no_publisher->text});
   } else if (const auto* no_subscriber = std::get_if<wire::SubscriberRefused>(&message)) {
-    const Error refusal(kind_of(no_subscriber->kind), no_subscriber->text);
-    answered(no_subscriber->id, message, &refusal);
+    answered(no_subscriber->id, message, Refusal{kind_of(no_subscriber->kind), no_subscriber->text});
   } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
     tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
     on_connect(*to_subscriber, std::move(input.descriptors[0]));

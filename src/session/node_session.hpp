@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -51,9 +52,14 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void close();
 
  private:
+  struct Refusal {
+    ErrorKind kind;
+    std::string text;
+  };
   struct Answer {
     std::function<void(const wire::Message&)> on_success;  // on the loop's thread
-    std::promise<void> done;
+    // Not an exception: it would be shared by two threads through counters that no race detector sees.
+    std::promise<std::optional<Refusal>> done;
   };
 
   NodeSession(std::string name, std::string socket_path, os::Fd manager, const Options& options);
@@ -61,7 +67,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
   /// False when nobody waits for it any more.
-  bool answered(std::uint64_t id, const wire::Message& message, const Error* refusal);
+  bool answered(std::uint64_t id, const wire::Message& message, std::optional<Refusal> refusal = std::nullopt);
   /// Tells the manager something that it does not answer. What cannot be told is logged: the end of the session tells all of it.
   void tell(const wire::Message& message) noexcept;
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
