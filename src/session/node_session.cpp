@@ -173,8 +173,9 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
   for (int attempt = 0; attempt < window_attempts; ++attempt) {
     if (auto publisher = try_to_create_publisher(topic, type, storage, options)) return publisher;
   }
-  throw Error(ErrorKind::exhausted, "topic '" + topic + "': this process uses all the windows of addresses that the manager gives, since before that was started: " +
-                                        "destroy publishers of nodes that have lost their manager");
+  throw Error(ErrorKind::exhausted, "topic '" + topic +
+                                        "': this process still uses the windows of addresses that the manager has to give, from the time of "
+                                        "another manager: destroy publishers of nodes that have lost theirs");
 }
 
 std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
