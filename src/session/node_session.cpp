@@ -173,9 +173,10 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
   for (int attempt = 0; attempt < window_attempts; ++attempt) {
     if (auto publisher = try_to_create_publisher(topic, type, storage, options)) return publisher;
   }
-  throw Error(ErrorKind::exhausted, "topic '" + topic +
-                                        "': this process still uses the windows of addresses that the manager has to give, from the time of "
-                                        "another manager: destroy publishers of nodes that have lost theirs");
+  throw Error(ErrorKind::exhausted,
+              "topic '" + topic +
+                  "': this process still uses the windows of addresses that the manager has to give, from the time of "
+                  "another manager: destroy publishers of nodes that have lost theirs");
 }
 
 std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
@@ -188,24 +189,23 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   }
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
-  ask(id, wire::RegisterPublisher{id, topic, type, options.quality},
-      [this, id, made, storage, options](const wire::Message& message) {
-        const auto& registered = std::get<wire::PublisherRegistered>(message);
-        if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
-          tell(wire::DeletePublisher{id});
-          release_window(registered.window);
-          return;
-        }
-        try {
-          *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
-        } catch (...) {
-          tell(wire::DeletePublisher{id});
-          release_window(registered.window);
-          throw;
-        }
-        const std::lock_guard lock(mutex_);
-        publishers_[id] = *made;
-      });
+  ask(id, wire::RegisterPublisher{id, topic, type, options.quality}, [this, id, made, storage, options](const wire::Message& message) {
+    const auto& registered = std::get<wire::PublisherRegistered>(message);
+    if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
+      tell(wire::DeletePublisher{id});
+      release_window(registered.window);
+      return;
+    }
+    try {
+      *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
+    } catch (...) {
+      tell(wire::DeletePublisher{id});
+      release_window(registered.window);
+      throw;
+    }
+    const std::lock_guard lock(mutex_);
+    publishers_[id] = *made;
+  });
   return *made;
 }
 

@@ -60,10 +60,10 @@ inline constexpr std::uint32_t max_claims = 120;
 
 /// A subscriber's page towards one publisher. The cursor and the first claims share a cache line: a reader that holds few messages hands one line to and fro, not two.
 struct alignas(64) AckPage {
-  Word32 version;             ///< layout_version, stored last (release) by the creator
-  Word32 claims_used;         ///< slots of `claims` that were ever used; stored (seq_cst) before the slot is (high-water mark, S14)
-  Word64 cursor;              ///< the newest sequence this reader has decided about: it will claim none up to it (seq_cst)
-  Word64 claims[max_claims];  ///< sequence of a claimed frame, or 0 (seq_cst, zero: release)
+  Word32 version;               ///< layout_version, stored last (release) by the creator
+  Word32 claims_used;           ///< slots of `claims` that were ever used; stored (seq_cst) before the slot is (high-water mark, S14)
+  Word64 cursor;                ///< the newest sequence this reader has decided about: it will claim none up to it (seq_cst)
+  Word64 claims[max_claims];    ///< sequence of a claimed frame, or 0 (seq_cst, zero: release)
   alignas(64) Word64 received;  ///< counters for tools, relaxed
   Word64 missed;
   Word64 reserved[6];

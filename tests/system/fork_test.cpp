@@ -32,7 +32,7 @@ struct Everything {
   std::shared_ptr<Publisher<Sample>> publisher = node->create_publisher<Sample>("topic");
   std::atomic<std::uint64_t> received{0};
   std::shared_ptr<Subscriber<Sample>> with_callback =
-      peer->create_subscriber<Sample>("topic", [this](const Sample& sample) { received += is_whole(sample); });
+      peer->create_subscriber<Sample>("topic", [this](const Sample& sample) { received += is_whole(sample); }, Qos{}.keep_last(100));
   std::shared_ptr<Subscriber<Sample>> without = peer->create_subscriber<Sample>("topic");
   std::shared_ptr<const Sample> held;
   std::optional<Loan<Sample>> loan;

@@ -11,7 +11,17 @@
 namespace sinew::msg {
 
 enum class Kind : std::uint8_t {
-  boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64,
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float32,
+  float64,
   enumeration,  ///< element: the underlying integer; any value of it is accepted
   string,       ///< std::string
   vector,       ///< std::vector of element
@@ -31,15 +41,15 @@ struct Field {
 
 struct Type {
   Kind kind;
-  bool flat;             ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
-  bool owns;             ///< a string or vector somewhere inside: a value may have storage outside the object
-  std::uint32_t size;    ///< sizeof
-  std::uint32_t align;   ///< alignof
-  std::uint64_t count;   ///< array: number of elements; else 0
-  const Type* element;   ///< enumeration, vector, array, optional; else null
+  bool flat;           ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
+  bool owns;           ///< a string or vector somewhere inside: a value may have storage outside the object
+  std::uint32_t size;  ///< sizeof
+  std::uint32_t align;            ///< alignof
+  std::uint64_t count;            ///< array: number of elements; else 0
+  const Type* element;            ///< enumeration, vector, array, optional; else null
   std::span<const Field> fields;  ///< structure
   std::span<const Field> deep;    ///< those of the fields that are not flat, so that walking a message skips the others
-  const char* name;      ///< for people: "robot/Image", "uint8[]", "string"
+  const char* name;               ///< for people: "robot/Image", "uint8[]", "string"
   void (*construct)(void* at);    ///< value-initialises (may throw)
   void (*destroy)(void* at) noexcept;
 };
@@ -50,7 +60,7 @@ struct Message {
   const char* name;       ///< "robot/Image"
   const char* signature;  ///< "robot/Image{header:robot/Header{stamp_ns:uint64;frame_id:string;};height:uint32;...}", spec/types.md
   std::array<std::uint8_t, 16> hash;  ///< of the structure: field names and kinds, no type names
-  std::uint64_t layout;   ///< of sizes, offsets, alignments and the standard library: equal means readable in place
+  std::uint64_t layout;               ///< of sizes, offsets, alignments and the standard library: equal means readable in place
 };
 
 /// The table of T. Refuses at compile time, with a sentence, what cannot be a message. Defined by sinew/msg/reflect.hpp.
