@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "os/file.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
 #include "sinew/error.hpp"
@@ -61,7 +62,7 @@ os::Fd reach_manager(const std::string& socket_path) {
     try {
       os::start_daemon(program, {"--socket", socket_path, "--listening-on-3", "--daemon"}, listener);
     } catch (const Error& error) {
-      ::unlink(socket_path.c_str());
+      os::remove_file(socket_path);
       throw Error(error.kind(),
                   "no manager listens at " + socket_path + " and none could be started: " + error.what() + where_it_was_sought(program));
     }
