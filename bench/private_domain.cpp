@@ -43,7 +43,7 @@ PrivateDomain::PrivateDomain() {
   }
   if (manager_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
+    if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     execl(program.c_str(), program.c_str(), "--socket", name_.c_str(), nullptr);
     std::perror(program.c_str());
     _exit(1);
@@ -75,6 +75,7 @@ bool PrivateDomain::listens() const {
   address.sun_family = AF_UNIX;
   name_.copy(address.sun_path, sizeof address.sun_path - 1);
   const int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
   const bool connected = connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   close(probe);
   return connected;

@@ -58,11 +58,11 @@ class Monitor {
  public:
   explicit Monitor(DemoNode& node) : node_(node) {
     follow<demo::Image>("camera/image", 4, [this](auto image) { best_frame_.add(std::move(image)); });
-    follow<demo::Cloud>("lidar/points", 4, [](auto) {});
-    follow<demo::State>("drone/state", 64, [](auto) {});
+    follow<demo::Cloud>("lidar/points", 4, [](const auto&) {});
+    follow<demo::State>("drone/state", 64, [](const auto&) {});
     follow<demo::Motion>("detector/motion", 8, [this](auto motion) { best_frame_.add(std::move(motion)); });
-    follow<demo::Obstacles>("lidar/obstacles", 8, [](auto) {});
-    follow<demo::World>("fusion/world", 8, [this](auto world) { advice_ = world->advice; });
+    follow<demo::Obstacles>("lidar/obstacles", 8, [](const auto&) {});
+    follow<demo::World>("fusion/world", 8, [this](const auto& world) { advice_ = world->advice; });
   }
 
   void show_until_told_to_stop() {

@@ -60,7 +60,7 @@ void add(const Point& p, Obstacle& obstacle) {
 }  // namespace
 
 std::vector<Obstacle> find_obstacles(std::span<const Point> points) {
-  std::vector<float> floor(columns * columns, std::numeric_limits<float>::infinity());
+  std::vector<float> floor(std::size_t{columns} * columns, std::numeric_limits<float>::infinity());
   for (const Point& p : points) {
     if (const std::uint32_t at = cell_of(p); at != nowhere) floor[at] = std::min(floor[at], p.z);
   }
@@ -72,14 +72,14 @@ std::vector<Obstacle> find_obstacles(std::span<const Point> points) {
     const float above = p.z - floor[at];
     return above > lowest && above <= highest ? at : nowhere;
   };
-  std::vector<std::uint8_t> counts(columns * columns, 0), marked(columns * columns, 0);
+  std::vector<std::uint8_t> counts(std::size_t{columns} * columns, 0), marked(std::size_t{columns} * columns, 0);
   for (const Point& p : points) {
     const std::uint32_t at = stands_in(p);
     if (at == nowhere || counts[at] == dense) continue;
     if (++counts[at] == dense) marked[at] = 1;
   }
 
-  std::vector<std::uint32_t> owner(columns * columns, nowhere);
+  std::vector<std::uint32_t> owner(std::size_t{columns} * columns, nowhere);
   std::vector<Obstacle> clusters;
   for (const Component& component : connected_components(std::move(marked), columns)) {
     for (const std::uint32_t at : component.cells) owner[at] = static_cast<std::uint32_t>(clusters.size());

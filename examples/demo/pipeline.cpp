@@ -103,6 +103,7 @@ class Pipeline {
                                    options_.data.string()};
     if (node == "monitor" && !options_.picture.empty()) words.insert(words.end(), {"--picture", options_.picture.string()});
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     const std::string domain = (folder_.path() / "domain").string();
@@ -139,7 +140,9 @@ class Pipeline {
         outcome_.failures.push_back(name + " was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
                                     ::strsignal(WTERMSIG(status)) + ")");
       } else if (WEXITSTATUS(status) == 127 && is_node) {
-        outcome_.failures.push_back(name + " could not be started: there is no program demo_" + name + " in " + options_.programs.string());
+        std::string failure = name;
+        failure.append(" could not be started: there is no program demo_").append(name).append(" in ").append(options_.programs.string());
+        outcome_.failures.push_back(std::move(failure));
       } else if (WEXITSTATUS(status) != 0) {
         outcome_.failures.push_back(name + " ended with status " + std::to_string(WEXITSTATUS(status)));
       } else if (is_node && !stopping_) {

@@ -181,6 +181,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.publishers.insert({session, message.id});
   std::vector<Pair> pairs;
+  pairs.reserve(topic.subscribers.size());
   for (const InterfaceKey& subscriber : topic.subscribers) pairs.push_back({{session, message.id}, subscriber});
   add_pairs(session, pairs);
 }
@@ -197,6 +198,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.subscribers.insert({session, message.id});
   std::vector<Pair> pairs;
+  pairs.reserve(topic.publishers.size());
   for (const InterfaceKey& publisher : topic.publishers) pairs.push_back({publisher, {session, message.id}});
   add_pairs(session, pairs);
 }

@@ -41,7 +41,7 @@ class Held {
   explicit Held(const session::Arrival& arrival) noexcept : end_(arrival.end->shared_from_this()), slot_(arrival.slot) {}
   ~Held() {
     if (session::forked()) {
-      new std::shared_ptr<session::SubscriberEnd>(std::move(end_));  // leaked: its mappings do not exist in the child
+      new (std::nothrow) std::shared_ptr<session::SubscriberEnd>(std::move(end_));  // leaked: its mappings do not exist in the child
     } else {
       end_->release(slot_);
     }
@@ -130,7 +130,7 @@ SubscriberCore::SubscriberCore(std::shared_ptr<Impl> impl) noexcept : impl_(std:
 
 SubscriberCore::~SubscriberCore() {
   if (session::forked()) {
-    new std::shared_ptr<Impl>(std::move(impl_));  // dead in the child, see PublisherCore
+    new (std::nothrow) std::shared_ptr<Impl>(std::move(impl_));  // dead in the child, see PublisherCore
     return;
   }
   const shm::HeapScope heap;

@@ -50,7 +50,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   };
   Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where, std::shared_ptr<const FrameStorage> storage,
             Options options);
-  ~Publisher();
+  ~Publisher() override;
 
   shm::Window& window() noexcept { return *window_; }
   bool is_closed() const;

@@ -109,7 +109,7 @@ TEST_P(Faults, APublishingNodeWorksOrSaysThatItDoesNot) {
     // Where it happens while the pair comes together, the pair may be given up.
     EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 1 || happened(); }));
     std::uint64_t number = 0;
-    for (const std::size_t size : {10, 3'000'000, 30'000'000, 10}) {
+    for (const std::size_t size : {std::size_t{10}, std::size_t{3'000'000}, std::size_t{30'000'000}, std::size_t{10}}) {
       const PublishResult result =
           number % 2 == 0 ? publish_in_place(*publisher, 1, ++number, size) : publisher->publish(sample_of(1, ++number, size));
       EXPECT_TRUE(result == PublishResult::published || result == PublishResult::no_memory);
