@@ -125,10 +125,11 @@ void Subscription::close() {
     for (const auto& end : ends) missed_before_ += end->missed();
     version_.fetch_add(1, std::memory_order_release);
   }
+  // Publishers keep frames for the last callback until it has returned. Our own callback, when this is called from it, holds taking_.
+  std::unique_lock<std::mutex> taking(taking_, std::defer_lock);
+  if (running_.load(std::memory_order_relaxed) != std::this_thread::get_id()) taking.lock();
   for (const auto& end : ends) end->unsubscribe();
-  if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;  // inside our own callback, which holds taking_
-  const std::lock_guard lock(taking_);
-  if (!thread_) seen_.clear();  // else the thread's, which looks at it without the lock; it goes with the last reference
+  if (taking && !thread_) seen_.clear();  // with a thread it is the thread's, which looks at it without the lock; it goes with the last reference
 }
 
 Subscription::Counters Subscription::counters() const {
