@@ -129,7 +129,7 @@ void Subscription::close() {
   std::unique_lock<std::mutex> taking(taking_, std::defer_lock);
   if (running_.load(std::memory_order_relaxed) != std::this_thread::get_id()) taking.lock();
   for (const auto& end : ends) end->unsubscribe();
-  if (taking && !thread_) seen_.clear();  // with a thread it is the thread's, which looks at it without the lock; it goes with the last reference
+  if (taking && !thread_) seen_.clear();  // else the thread's, which looks at it without the lock
 }
 
 Subscription::Counters Subscription::counters() const {
