@@ -116,10 +116,10 @@ class Monitor {
   void follow(const std::string& topic, std::uint32_t depth, Use use) {
     Followed& one = followed_.emplace_back(Followed{demo::Watch(topic)});
     const demo::Input& input =
-        node_.input<T>(topic, depth, [this, &one, use](std::shared_ptr<const T> message, const demo::Arrival& arrival) {
+        node_.input<T>(topic, depth, [this, &one, use](const std::shared_ptr<const T>& message, const demo::Arrival& arrival) {
           const std::lock_guard lock(mutex_);
           one.watch.record(DemoNode::Clock::now(), arrival, demo::serialized_size(*message), message->header.copied_by_publisher);
-          use(std::move(message));
+          use(message);
         });
     one.input = &input;
   }

@@ -4,6 +4,10 @@
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wbraced-scalar-init"  // one of the statements is to be exactly so
+#endif
+
 namespace workshop {
 
 struct Part {
