@@ -25,6 +25,10 @@ std::int64_t cpu_ns() noexcept {
   return read(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+std::int64_t thread_cpu_ns() noexcept {
+  return read(CLOCK_THREAD_CPUTIME_ID);
+}
+
 Pacer::Pacer(double rate, double share)
     : period_(rate > 0 ? static_cast<std::int64_t>(second / rate) : 0),
       due_(now_ns() + static_cast<std::int64_t>(static_cast<double>(period_) * share)) {}

@@ -10,6 +10,9 @@ std::int64_t now_ns() noexcept;
 /// Processor time of this process in nanoseconds.
 std::int64_t cpu_ns() noexcept;
 
+/// Processor time of the calling thread in nanoseconds. A system call.
+std::int64_t thread_cpu_ns() noexcept;
+
 /// Tells the processor that this is a spin loop.
 inline void spin_hint() noexcept {
 #if defined(__x86_64__)

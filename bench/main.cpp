@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   app.add_option("--count", cell.count, "Messages of each publisher that are measured")
       ->check(CLI::Range(1ul, 100'000'000ul))
       ->capture_default_str();
+  app.add_flag("--publish-cpu", cell.publish_cpu, "Take the processor time of the publishing thread too, which disturbs the latency");
   app.add_option("--experiment", cell.experiment, "Written into the row")->capture_default_str();
   app.add_option("--json", json_file, "Write the row to this file too");
   try {

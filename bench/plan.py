@@ -26,8 +26,10 @@ def bundles(quick, idle):
     plan = []
     for size in sizes:
         for experiment, topology, wait, count in (("latency_1p1s", "1p1s", "block", 100), ("latency_1p1s", "1p1s", "spin", 20),
-                                                  ("latency_1p5s", "1p5s", "block", 30)):
+                                                  ("latency_1p5s", "1p5s", "block", 20)):
             plan.append([cell(experiment, system, size, topology, wait, count=few(count)) for system in ("floor", "sinew-loan")])
+        plan.append([{**cell("fan_out", system, size, topology, count=few(10)), "publish-cpu": True}
+                     for system, topology in (("floor", "1p1s"), ("floor", "1p5s"), ("sinew-loan", "1p5s"))])
         count = FLAT_OUT_COUNT[size] // (10 if quick else 1)
         plan.append([cell("flatout_1p1s", system, size, rate=0, count=count) for system in ("floor", "sinew-loan")])
     for size in (128, FRAME) if quick else (128, MB, FRAME):

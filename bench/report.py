@@ -73,9 +73,9 @@ def bars(rows):
     for topology in ("1p1s", "1p5s"):
         made.append(Bar(f"publish(const T&), {size_name(FRAME)}, {topology}: p50 / (memcpy + loaned)", 1.15, " x", copy_ratios(rows, topology)))
     for size in SIZES:
-        wake = rows.by_round("publish_us", system="floor", wait="block", size=size, **one)
-        fan_out = rows.by_round("publish_us", experiment="latency_1p5s", system="sinew-loan", size=size)
-        made.append(Bar(f"1p5s, {size_name(size)}: time in publish / one wake-up", 5, " x", ratios(fan_out, wake)))
+        wake = rows.by_round("publish_cpu_us", experiment="fan_out", system="floor", topology="1p1s", size=size)
+        fan_out = rows.by_round("publish_cpu_us", experiment="fan_out", system="sinew-loan", topology="1p5s", size=size)
+        made.append(Bar(f"1p5s, {size_name(size)}: processor time of publish / one wake-up", 5, " x", ratios(fan_out, wake)))
     idle = {"experiment": "idle", "system": "sinew-idle"}
     made.append(Bar("idle node: processor time", 0, " us", rows.by_round("idle_cpu_us", **idle).values()))
     made.append(Bar("idle node: private memory", 3 * 1024, " KiB", rows.by_round("private_kib", **idle).values()))
@@ -109,6 +109,11 @@ def show_latency(rows, wanted):
     return " / ".join(f"{value:.3g}" for value in medians) if None not in medians else ""
 
 
+def show_publish(rows, wanted):
+    medians = [rows.median(key, **wanted) for key in ("publish_cpu_us", "publish_us")]
+    return " / ".join(f"{value:.3g}" for value in medians) if None not in medians else ""
+
+
 def show_speed(rows, wanted):
     speed = rows.median("messages_per_s", **wanted)
     if speed is None:
@@ -117,10 +122,17 @@ def show_speed(rows, wanted):
     return f"{speed:,.0f}/s, {speed * wanted['size'] / 1e9:.3g} GB/s" + (f", {lost} lost" if lost else "")
 
 
+UNITS = {
+    show_latency: "p50 / p99 / processor time a message, us",
+    show_publish: "processor time / time of the publishing thread in publish, us",
+    show_speed: "Messages and bytes",
+}
+
 TABLES = (
     ("One publisher, one subscriber, blocking", "latency_1p1s", "block", show_latency),
     ("One publisher, one subscriber, spinning", "latency_1p1s", "spin", show_latency),
     ("One publisher, five subscribers, blocking", "latency_1p5s", "block", show_latency),
+    ("Waking five subscribers", "fan_out", "block", show_publish),
     ("Five publishers, one subscriber, blocking", "latency_5p1s", "block", show_latency),
     ("publish(const T&) and what it is made of", "publish_copy", "block", show_latency),
     ("memcpy", "memcpy", "block", show_latency),
@@ -162,8 +174,7 @@ def write(all_rows, failures, rounds, quick, facts):
     for title, experiment, wait, show in TABLES:
         if not any(row["experiment"] == experiment and row["wait"] == wait for row in all_rows):
             continue
-        unit = "Medians over the rounds:" if show is show_speed else "p50 / p99 / processor time a message, us, medians over the rounds:"
-        lines += ["", f"## {title}", "", unit, ""] + table(rows, experiment, show, wait)
+        lines += ["", f"## {title}", "", f"{UNITS[show]}, medians over the rounds:", ""] + table(rows, experiment, show, wait)
     if failures:
         lines += ["", "## Not measured", ""]
         lines += [f"- round {f['round']}: {f['experiment']} {f['system']} {f['topology']} {f['wait']} {size_name(f['size'])}: {f['why']}"

@@ -20,9 +20,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CELL_TIMEOUT_S = 150
 
 
+def option(key, value):
+    """The words that give sinew-bench one option; those that are on or off have no value."""
+    return ([f"--{key}"] if value else []) if isinstance(value, bool) else [f"--{key}", str(value)]
+
+
 def measure(program, cell):
     """Runs one cell. Returns its row, or a sentence that says why there is none."""
-    command = [str(program)] + [word for key, value in cell.items() for word in (f"--{key}", str(value))]
+    command = [str(program)] + [word for key, value in cell.items() for word in option(key, value)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=CELL_TIMEOUT_S)
     except subprocess.TimeoutExpired:

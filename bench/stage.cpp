@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "clock.hpp"
+#include "cores.hpp"
 #include "pipe.hpp"
 #include "shared_memory.hpp"
 
@@ -74,7 +75,8 @@ class Stage {
         transport_(transport),
         records_(sizeof(Record) * (cell.publishers + cell.subscribers)),
         latency_(sizeof(std::int64_t) * cell.deliveries()),
-        publish_(sizeof(std::int64_t) * cell.count * cell.publishers) {
+        publish_(sizeof(std::int64_t) * cell.count * cell.publishers),
+        publish_cpu_(cell.publish_cpu ? sizeof(std::int64_t) * cell.count * cell.publishers : 1) {
     std::fill_n(records_.as<Record>(), cell.publishers + cell.subscribers, Record{});
   }
   Stage(const Stage&) = delete;
@@ -86,8 +88,10 @@ class Stage {
   }
 
   Samples run() {
-    for (unsigned subscriber = 0; subscriber < cell_.subscribers; ++subscriber) start([&] { subscribe(subscriber); });
-    for (unsigned publisher = 0; publisher < cell_.publishers; ++publisher) start([&] { publish(publisher); });
+    for (unsigned subscriber = 0; subscriber < cell_.subscribers; ++subscriber) {
+      start([&] { subscribe(subscriber); }, cell_.publishers + subscriber);
+    }
+    for (unsigned publisher = 0; publisher < cell_.publishers; ++publisher) start([&] { publish(publisher); }, publisher);
     hear_ready();
     go_.close_writer();
     hear_end();
@@ -106,8 +110,12 @@ class Stage {
   std::span<std::int64_t> publish_of(unsigned publisher) const {
     return {publish_.as<std::int64_t>() + publisher * cell_.count, cell_.count};
   }
+  std::span<std::int64_t> publish_cpu_of(unsigned publisher) const {
+    if (!cell_.publish_cpu) return {};
+    return {publish_cpu_.as<std::int64_t>() + publisher * cell_.count, cell_.count};
+  }
 
-  void start(const std::function<void()>& work) {
+  void start(const std::function<void()>& work, unsigned number) {
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
@@ -117,6 +125,7 @@ class Stage {
       return;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (cell_.publishers + cell_.subscribers <= cores_.size()) stay_on_core(cores_[number]);
     go_.close_writer();
     stop_.close_writer();
     try {
@@ -132,7 +141,9 @@ class Stage {
   void publish(unsigned publisher) {
     const std::unique_ptr<Source> source = transport_.open_source(publisher);
     const std::span<std::int64_t> times = publish_of(publisher);
+    const std::span<std::int64_t> cpu_times = publish_cpu_of(publisher);
     std::ranges::fill(times, 0);  // touched now, so that no page fault falls into the measurement
+    std::ranges::fill(cpu_times, 0);
     report_.say(Word::ready);
     go_.wait_until_closed();
 
@@ -150,9 +161,11 @@ class Stage {
     for (std::uint64_t i = 0; i < cell_.count; ++i) {
       pacer.wait();
       source->fill(static_cast<std::uint8_t>(i));
+      const std::int64_t cpu = cell_.publish_cpu ? thread_cpu_ns() : 0;
       const std::int64_t stamp = now_ns();
       source->send(stamp);
       times[i] = now_ns() - stamp;
+      if (cell_.publish_cpu) cpu_times[i] = thread_cpu_ns() - cpu;
     }
     record.cpu_after = cpu_ns();
     record.bytes_copied = source->bytes_copied() - copied;
@@ -225,6 +238,8 @@ class Stage {
     for (unsigned publisher = 0; publisher < cell_.publishers; ++publisher) {
       const auto times = publish_of(publisher);
       samples.publish.insert(samples.publish.end(), times.begin(), times.end());
+      const auto cpu_times = publish_cpu_of(publisher);
+      samples.publish_cpu.insert(samples.publish_cpu.end(), cpu_times.begin(), cpu_times.end());
     }
     if (damaged > 0) throw std::runtime_error(std::to_string(damaged) + " messages arrived damaged");
     samples.lost = cell_.deliveries() - samples.latency.size();
@@ -234,8 +249,9 @@ class Stage {
 
   const Cell& cell_;
   Transport& transport_;
-  SharedMemory records_, latency_, publish_;
+  SharedMemory records_, latency_, publish_, publish_cpu_;
   Pipe report_, go_, stop_;
+  const std::vector<int> cores_ = allowed_cores();
   std::vector<pid_t> children_;
   std::vector<int> pidfds_;
 };

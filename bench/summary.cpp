@@ -50,6 +50,7 @@ std::string topology_of(const Cell& cell) {
 json make_row(const Cell& cell, Samples samples, bool awake) {
   std::ranges::sort(samples.latency);
   std::ranges::sort(samples.publish);
+  std::ranges::sort(samples.publish_cpu);
   const auto messages = static_cast<double>(cell.count * cell.publishers);
   const auto per_subscriber = static_cast<double>(samples.latency.size()) / cell.subscribers;
   json row = {
@@ -68,6 +69,7 @@ json make_row(const Cell& cell, Samples samples, bool awake) {
       {"p999_us", microseconds(samples.latency, 0.999)},
       {"max_us", microseconds(samples.latency, 1)},
       {"publish_us", microseconds(samples.publish, 0.5)},
+      {"publish_cpu_us", microseconds(samples.publish_cpu, 0.5)},
       {"cpu_us_per_message", static_cast<double>(samples.cpu) / 1000.0 / messages},
       {"bytes_copied_per_message", static_cast<double>(samples.bytes_copied) / messages},
       {"messages_per_s", samples.seconds > 0 ? json(per_subscriber / samples.seconds) : json(nullptr)},
@@ -89,8 +91,8 @@ std::string describe(const json& row) {
                 text_of(row, "cpu_us_per_message").c_str(), text_of(row, "bytes_copied_per_message").c_str(),
                 row["lost"].get<unsigned long long>(), row["awake"].get<bool>() ? "" : " (processor not kept awake)");
   std::string line = text;
-  for (const char* key : {"idle_cpu_us", "idle_switches", "private_kib"}) {
-    if (row.contains(key)) line += std::string(", ") + key + " " + row[key].dump();
+  for (const char* key : {"publish_cpu_us", "idle_cpu_us", "idle_switches", "private_kib"}) {
+    if (row.contains(key) && !row[key].is_null()) line += std::string(", ") + key + " " + row[key].dump();
   }
   return line;
 }
