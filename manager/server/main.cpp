@@ -1,6 +1,4 @@
 // sinewd: introduces the nodes of a domain to each other.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -48,7 +46,7 @@ void stop(int) {
 bool started_by_systemd() {
   const char* const pid = std::getenv("LISTEN_PID");
   const char* const count = std::getenv("LISTEN_FDS");
-  if (pid == nullptr || count == nullptr || pid != std::to_string(::getpid())) return false;
+  if (pid == nullptr || count == nullptr || pid != std::to_string(os::this_process())) return false;
   if (count != std::string("1")) {
     throw Error(ErrorKind::invalid_argument,
                 std::string("systemd passes ") + count + " sockets to sinewd; it takes one, so give it a socket unit of its own.");
@@ -79,7 +77,7 @@ void serve(Options options) {
   if (options.linger) linger = static_cast<manager::Time>(*options.linger * 1e9);
   std::printf("sinewd %s listens at %s\n", SINEW_VERSION, entrance.path().c_str());
   std::fflush(stdout);
-  manager::Server(std::move(entrance), manager::Domain(range, ::geteuid(), linger, os::now_ns()), stop_bell).run();
+  manager::Server(std::move(entrance), manager::Domain(range, os::this_user(), linger, os::now_ns()), stop_bell).run();
 }
 
 }  // namespace

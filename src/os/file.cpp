@@ -30,6 +30,10 @@ std::optional<NamedFile> look_at_file(const std::string& path) noexcept {
   return NamedFile{{status.st_dev, status.st_ino}, S_ISSOCK(status.st_mode)};
 }
 
+bool is_executable(const std::string& path) noexcept {
+  return ::access(path.c_str(), X_OK) == 0;
+}
+
 bool remove_file(const std::string& path) noexcept {
   return call(fault::Call::unlink, [&] { return ::unlink(path.c_str()); }) == 0;
 }

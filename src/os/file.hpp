@@ -23,6 +23,9 @@ struct NamedFile {
 /// What stands under that name, itself and not what a symbolic link leads to; nothing when there is nothing or one may not look.
 std::optional<NamedFile> look_at_file(const std::string& path) noexcept;
 
+/// True when this user may execute that file.
+bool is_executable(const std::string& path) noexcept;
+
 /// Removes that name. False when it still stands there, for whatever reason, or never did.
 bool remove_file(const std::string& path) noexcept;
 

@@ -165,6 +165,14 @@ std::thread start_thread(const std::string& name, std::function<void()> body) {
   return thread;
 }
 
+pid_t this_process() noexcept {
+  return ::getpid();
+}
+
+uid_t this_user() noexcept {
+  return ::geteuid();
+}
+
 void name_this_thread(const char* name) noexcept {
   std::array<char, 16> kept{};
   std::strncpy(kept.data(), name, kept.size() - 1);

@@ -32,6 +32,10 @@ void allow_many_descriptors() noexcept;
 /// Closes every descriptor of this process from `first` on. Kernels before 5.9 need /proc for it. Not while other threads run.
 void close_descriptors_from(int first) noexcept;
 
+pid_t this_process() noexcept;
+/// The effective user, as peers see it in credentials.
+uid_t this_user() noexcept;
+
 /// The folder of the file (program or shared library) that is mapped at `address`, from /proc/self/maps; empty when unknown.
 std::string folder_of_code(const void* address);
 

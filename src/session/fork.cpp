@@ -1,12 +1,11 @@
 #include "session/fork.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
 
+#include "os/fd.hpp"
 #include "os/process.hpp"
 #include "shm/scope.hpp"
 
@@ -22,7 +21,9 @@ void in_child() noexcept {
   dead.store(true);
   shm::after_fork_in_child();
   for (std::size_t i = 0; i < guarded_end.load(); ++i) {
-    if (const int fd = guarded[i].exchange(0) - 1; fd >= 0) ::close(fd);
+    if (const int fd = guarded[i].exchange(0) - 1; fd >= 0) {
+      const os::Fd closed_here(fd);
+    }
   }
 }
 

@@ -1,10 +1,5 @@
 #include "session/manager.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstdlib>
-
 #include "os/file.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
@@ -17,7 +12,7 @@ namespace {
 std::string manager_program() {
   const std::string folder = os::folder_of_code(reinterpret_cast<const void*>(&reach_manager));
   for (const std::string& candidate : {folder + "/../bin/sinewd", folder + "/sinewd", folder + "/../../bin/sinewd"}) {
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    if (os::is_executable(candidate)) return candidate;
   }
   return "sinewd";  // by PATH
 }
@@ -29,20 +24,20 @@ std::string where_it_was_sought(const std::string& program) {
 
 /// Removes the socket of a manager that was killed. REQUIRES: the lock is held and nobody listens there.
 void remove_abandoned(const std::string& socket_path) {
-  struct stat status{};
-  if (::lstat(socket_path.c_str(), &status) != 0) return;
-  if (!S_ISSOCK(status.st_mode)) {
+  const auto file = os::look_at_file(socket_path);
+  if (!file) return;
+  if (!file->is_socket) {
     throw Error(ErrorKind::unavailable, "sinew cannot have its manager listen at " + socket_path +
                                             ": there is something that is not a socket. Remove it, or set SINEW_DOMAIN to another path.");
   }
-  ::unlink(socket_path.c_str());
+  os::remove_file(socket_path);
 }
 
 os::Fd trusted(os::Fd connection, const std::string& socket_path) {
   const os::Credentials owner = os::peer_credentials(connection);
-  if (owner.uid != ::geteuid() && owner.uid != 0) {
+  if (owner.uid != os::this_user() && owner.uid != 0) {
     throw Error(ErrorKind::denied, "the manager at " + socket_path + " runs as uid " + std::to_string(owner.uid) +
-                                       ", this process as uid " + std::to_string(::geteuid()) +
+                                       ", this process as uid " + std::to_string(os::this_user()) +
                                        ": use a domain of your own (SINEW_DOMAIN), or start the manager as root or as this user");
   }
   return connection;

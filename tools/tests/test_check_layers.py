@@ -71,9 +71,11 @@ class CheckLayers(unittest.TestCase):
             "examples/demo/a.cpp:3: ",
         )
 
-    def test_pure_folders_make_no_system_calls(self):
+    def test_only_the_seam_makes_system_calls(self):
         self.assert_one({"src/wire/a.cpp": "#include <sys/socket.h>\n"}, "makes no system calls")
         self.assert_one({"manager/state/a.cpp": "#include <unistd.h>\n"}, "makes no system calls")
+        self.assert_one({"src/session/a.cpp": "#include <unistd.h>\n"}, "makes no system calls")
+        self.assert_one({"include/sinew/a.hpp": "#include <unistd.h>\n"}, "makes no system calls")
         self.assertEqual(self.violations({"src/os/a.cpp": "#include <unistd.h>\n", "src/wire/tests/t.cpp": "#include <unistd.h>\n"}), [])
 
     def test_a_circle_is_told_once_with_its_way(self):
