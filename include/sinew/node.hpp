@@ -19,7 +19,7 @@ namespace sinew {
 
 struct NodeOptions {
   /// The domain to join: a name (letters, digits, '_', '-', '.'), or the path of the manager's socket. Empty: the environment variable SINEW_DOMAIN, else "default".
-  std::string domain;
+  std::string domain{};
   /// How long the callback thread looks for new messages, burning its core, before it goes to sleep. 0: it sleeps at once.
   std::chrono::nanoseconds spin{0};
 };

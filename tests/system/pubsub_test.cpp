@@ -85,6 +85,25 @@ TEST_F(PubSub, NodesAndSubscribersOfOneProcessGetEveryMessageToo) {
 
 // --- what a subscriber gets ------------------------------------------------------------------------------------------------------------
 
+TEST_F(PubSub, ASpinningThreadSeesSubscribersThatComeLater) {
+  auto spinning = Node::create("spinning", {.spin = 1h}), other = Node::create("other");
+  std::atomic<int> first{0}, second{0};
+  auto one = spinning->create_subscriber<Sample>("one", [&](const Sample&) { ++first; });
+  auto publisher_of_one = other->create_publisher<Sample>("one");
+  await_subscribers(*publisher_of_one, 1);
+  publish_in_place(*publisher_of_one, 1, 1, 10);
+  EXPECT_TRUE(eventually([&] { return first == 1; }));
+  // The thread spins now and does not look at its doorbell.
+  auto two = spinning->create_subscriber<Sample>("two", [&](const Sample&) { ++second; });
+  auto publisher_of_two = other->create_publisher<Sample>("two");
+  await_subscribers(*publisher_of_two, 1);
+  publish_in_place(*publisher_of_two, 1, 1, 10);
+  EXPECT_TRUE(eventually([&] { return second == 1; }));
+  two.reset();
+  publish_in_place(*publisher_of_one, 1, 2, 10);
+  EXPECT_TRUE(eventually([&] { return first == 2; }));
+}
+
 TEST_F(PubSub, ASlowSubscriberGetsTheNewestMessagesAndKnowsHowManyItMissed) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<std::uint64_t>("topic");
