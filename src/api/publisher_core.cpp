@@ -153,7 +153,6 @@ PublishResult PublisherCore::publish_object(void* object) {
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
   if (session::forked()) return PublishResult::closed;
-  publisher.prefetch();
   WindowMemory memory(publisher.window());
   if (!memory.contains(object, type.size)) {
     const PublishResult result = publish_copy(object);

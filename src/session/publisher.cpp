@@ -96,27 +96,6 @@ void Publisher::reclaim() {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
-  want_locked();
-}
-
-void Publisher::want_locked() noexcept {
-  const std::uint64_t next = writer_.head() + 1;
-  wanted_.entry.store(writer_.entry_of_next(), std::memory_order_relaxed);
-  wanted_.kept.store(&kept_[next % shm::ring_capacity], std::memory_order_relaxed);
-  if (connections_.empty()) return;
-  wanted_.end.store(connections_.front().get(), std::memory_order_relaxed);
-  wanted_.bell.store(connections_.front()->bell(), std::memory_order_relaxed);
-}
-
-void Publisher::prefetch() const noexcept {
-  __builtin_prefetch(&publishing_, 1);
-  __builtin_prefetch(&mutex_, 1);
-  __builtin_prefetch(&connections_);
-  __builtin_prefetch(wanted_.entry.load(std::memory_order_relaxed), 1);
-  __builtin_prefetch(wanted_.kept.load(std::memory_order_relaxed), 1);
-  __builtin_prefetch(wanted_.end.load(std::memory_order_relaxed));
-  __builtin_prefetch(wanted_.bell.load(std::memory_order_relaxed));
-  __builtin_prefetch(&ring().header.head, 1);
 }
 
 void Publisher::reclaim_all() {

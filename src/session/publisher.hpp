@@ -60,9 +60,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// The same, but looks at every frame however little there is to gain: when memory ran out.
   void reclaim_all();
 
-  /// Brings what publish() will need into this core's cache, all at once and without waiting for it: filling a large message has driven it out.
-  void prefetch() const noexcept;
-
   enum class Outcome { published, held_back, closed };
   /// Publishes the message at `root`, which with all its storage lies in window(). The publisher owns it from now on, also when it was not published.
   /// Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
@@ -110,15 +107,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::atomic<std::uint64_t> newest{0};
   };
 
-  /// Addresses that the next publish() touches. Atomic since prefetch() reads them without the mutex; that they may be stale, even gone, does no harm.
-  struct Wanted {
-    std::atomic<const void*> entry{nullptr}, kept{nullptr}, end{nullptr}, bell{nullptr};
-  };
-
   void chunk_added(const shm::Chunk& chunk) override;
   void chunk_dropped(std::uint64_t id) override;
 
-  void want_locked() noexcept;
   std::uint64_t floor_locked() const;
   void sweep_locked();
   void retire_up_to_locked(std::uint64_t sequence);
@@ -139,7 +130,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   SharedMapping ring_mapping_;
   os::Fd space_;  // readers ring it while header.blocked is odd
 
-  alignas(64) Wanted wanted_;
   Notes notes_;
   std::mutex publishing_;  // one publish() at a time; taken before mutex_, held while waiting for space
   mutable std::mutex mutex_;

@@ -44,7 +44,6 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   std::uint64_t decided(std::uint64_t head) const noexcept;
   void gather_claims(std::vector<std::uint64_t>& into) const { reader_->gather_claims(into); }
   void ring_if_asleep() noexcept;
-  const void* bell() const noexcept { return ringer_->word(); }
 
   /// Queues an announcement, unless this reader had it already.
   void announce(const Chunk& chunk);

@@ -31,8 +31,6 @@ class Ringer {
   explicit Ringer(const Word64& epoch) noexcept : epoch_(&epoch) {}
   /// True when the caller must ring the eventfd now. Call after the head (or cursor) was stored seq_cst. Not thread-safe: the publisher's mutex guards it.
   bool must_ring() noexcept;
-  /// What must_ring() reads, for prefetching.
-  const void* word() const noexcept { return epoch_; }
 
  private:
   const Word64* epoch_;

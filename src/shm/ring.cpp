@@ -69,10 +69,6 @@ std::uint64_t RingWriter::head() const noexcept {
   return ring_->header.head.load(std::memory_order_relaxed);
 }
 
-const void* RingWriter::entry_of_next() const noexcept {
-  return &entry_of(*ring_, head() + 1);
-}
-
 // --- the subscriber's side -----------------------------------------------------------------------------------------------------------
 
 namespace {

@@ -40,8 +40,6 @@ class RingWriter {
   /// From now on nobody can newly claim this frame (seq_cst). Whoever claimed before is seen by claims loaded after this call. Idempotent.
   void retire(std::uint64_t sequence) noexcept;
   std::uint64_t head() const noexcept;
-  /// What the next publish() writes, for prefetching.
-  const void* entry_of_next() const noexcept;
 
  private:
   RingLayout* ring_;
