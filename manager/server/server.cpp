@@ -223,27 +223,19 @@ void Server::flush(Session session) {
   const auto found = connections_.find(session);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
-  const bool was_called_as_writable = connection.watches_writable;
-  bool progress = false;
+  auto result = os::SendResult::sent;
   try {
     while (!connection.queue.empty()) {
       const Outgoing& out = connection.queue.front();
       const int descriptor = out.descriptor.get();
-      const auto result =
-          os::send_packet(connection.socket, out.bytes, out.descriptor ? std::span(&descriptor, 1) : std::span<const int>());
+      result = os::send_packet(connection.socket, out.bytes, out.descriptor ? std::span(&descriptor, 1) : std::span<const int>());
       if (result == os::SendResult::closed) return;  // reading tells, after what the node said last
-      if (result == os::SendResult::would_block) break;
-      progress = true;
+      if (result != os::SendResult::sent) break;
       connection.queued -= out.bytes.size() + (out.descriptor ? descriptor_weight : 0);
       connection.queue.pop_front();
     }
-    if (was_called_as_writable && !progress && !connection.queue.empty()) {
-      // Room for bytes, but too many descriptors of this user are under way: no event tells when that is over.
-      watch_writable(session, connection, false);
-      retry_at_ = os::now_ns() + retry_pause;
-    } else {
-      watch_writable(session, connection, !connection.queue.empty());
-    }
+    watch_writable(session, connection, result == os::SendResult::would_block);
+    if (result == os::SendResult::shortage) retry_at_ = os::now_ns() + retry_pause;
   } catch (const Error& error) {
     lose(session, error.what());
   }

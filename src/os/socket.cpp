@@ -169,8 +169,11 @@ SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::
   if (call(fault::Call::send, [&] { return ::sendmsg(socket.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL); }) >= 0) return SendResult::sent;
   switch (errno) {
     case EAGAIN:
-    case ETOOMANYREFS:  // all sockets of this user together have too many descriptors under way
       return SendResult::would_block;
+    case ETOOMANYREFS:  // all sockets of this user together have too many descriptors under way
+    case ENOBUFS:
+    case ENOMEM:
+      return SendResult::shortage;
     case EPIPE:
     case ECONNRESET:
     case ECONNREFUSED:

@@ -26,7 +26,12 @@ struct Credentials {
   gid_t gid = 0;
 };
 
-enum class SendResult { sent, would_block, closed };
+enum class SendResult {
+  sent,
+  would_block,  ///< the socket is full: it becomes writable
+  shortage,     ///< the kernel has no memory, or this user too many descriptors under way: no event tells when that is over
+  closed,
+};
 
 struct Received {
   enum class Kind {
@@ -62,8 +67,8 @@ Credentials peer_credentials(const Fd& socket);
 /// From now on every packet received on this end carries its sender's credentials, vouched for by the kernel (SO_PASSCRED).
 void receive_credentials(const Fd& socket);
 
-/// Sends one packet. Never blocks, never raises SIGPIPE. Descriptors are not consumed. Throws Error(system) on faults other than a full or
-/// closed socket (ETOOMANYREFS counts as would_block).
+/// Sends one packet. Never blocks, never raises SIGPIPE. Descriptors are not consumed. Throws Error(system) on any fault that
+/// SendResult does not name.
 SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::span<const int> descriptors = {});
 /// Receives one packet into `buffer` (at least max_packet bytes). Never blocks.
 Received receive_packet(const Fd& socket, std::span<std::byte> buffer);

@@ -1,7 +1,6 @@
 #include "session/channel.hpp"
 
 #include "session/fork.hpp"
-#include "sinew/error.hpp"
 
 namespace sinew::session {
 
@@ -13,20 +12,21 @@ Channel::~Channel() {
   forget_in_child(socket_.get());
 }
 
-// A shortage of the kernel's passes: the message waits, as it does while the socket is full.
-os::SendResult Channel::try_send(std::span<const std::byte> bytes, std::span<const int> descriptors) const {
-  try {
-    return os::send_packet(socket_, bytes, descriptors);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::exhausted) throw;
-    return os::SendResult::would_block;
-  }
+// What was not sent waits for the socket to have room; or, since a shortage of the kernel's passes without any event, for a pause.
+void Channel::wake_when_locked(os::SendResult result) {
+  if (!loop_) return;
+  const bool shortage = result == os::SendResult::shortage, full = result == os::SendResult::would_block;
+  loop_->wake_writer(socket_, watch_, shortage ? IoLoop::Wake::after_pause : full ? IoLoop::Wake::when_writable : IoLoop::Wake::never);
 }
 
 void Channel::send(const wire::Message& message, std::span<const int> descriptors) {
   std::vector<std::byte> bytes = wire::encode(message);
   const std::lock_guard lock(mutex_);
-  if (queue_.empty() && try_send(bytes, descriptors) != os::SendResult::would_block) return;
+  auto result = os::SendResult::sent;
+  if (queue_.empty()) {
+    result = os::send_packet(socket_, bytes, descriptors);
+    if (result == os::SendResult::sent || result == os::SendResult::closed) return;
+  }
   Packet packet{std::move(bytes), {}};
   for (const int fd : descriptors) {
     os::Fd borrowed(fd);
@@ -39,24 +39,41 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
     (void)borrowed.release();
   }
   queue_.push_back(std::move(packet));
-  if (queue_.size() == 1 && when_blocked_) when_blocked_(true);
+  if (queue_.size() == 1) wake_when_locked(result);
 }
 
-void Channel::when_blocked(std::function<void(bool)> callback) {
+bool Channel::flush() {
   const std::lock_guard lock(mutex_);
-  when_blocked_ = std::move(callback);
-  if (!queue_.empty() && when_blocked_) when_blocked_(true);
-}
-
-void Channel::flush() {
-  const std::lock_guard lock(mutex_);
+  auto result = os::SendResult::sent;
   while (!queue_.empty()) {
     std::vector<int> descriptors;
     for (const os::Fd& fd : queue_.front().descriptors) descriptors.push_back(fd.get());
-    if (try_send(queue_.front().bytes, descriptors) == os::SendResult::would_block) return;
+    result = os::send_packet(socket_, queue_.front().bytes, descriptors);
+    if (result == os::SendResult::would_block || result == os::SendResult::shortage) break;
     queue_.pop_front();
   }
-  if (when_blocked_) when_blocked_(false);
+  wake_when_locked(result);
+  return queue_.empty();
+}
+
+void Channel::watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler) {
+  const std::lock_guard lock(mutex_);
+  watch_ = loop.watch(socket_, std::move(handler));
+  loop_ = &loop;
+  // What was queued before shows itself now, whatever it waits for.
+  if (!queue_.empty()) wake_when_locked(os::SendResult::would_block);
+}
+
+void Channel::unwatch() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!loop_) return;
+  loop_->unwatch(socket_, watch_);
+  loop_ = nullptr;
+}
+
+bool Channel::is_watched() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return loop_ != nullptr;
 }
 
 std::optional<Channel::Input> Channel::receive() {

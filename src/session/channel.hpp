@@ -2,7 +2,7 @@
 #pragma once
 
 #include <deque>
-#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -12,6 +12,7 @@
 
 #include "os/fd.hpp"
 #include "os/socket.hpp"
+#include "session/io_loop.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -34,10 +35,14 @@ class Channel {
 
   /// Sends or queues a message; never blocks. Descriptors stay the caller's. Messages to a peer that is gone vanish: its hang-up is seen by the reading side.
   void send(const wire::Message& message, std::span<const int> descriptors = {});
-  /// Called, from the sending thread, when the queue becomes non-empty (true: watch for writability) and from flush() when it is empty again (false).
-  void when_blocked(std::function<void(bool)> callback);
-  /// Sends what is queued, as far as the socket takes it.
-  void flush();
+  /// Sends what is queued, as far as it goes. True when nothing is left.
+  bool flush();
+
+  /// From now on `loop` tells `handler` of what comes, and that it is time to flush(). Once.
+  void watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler);
+  /// Idempotent. Also when watch() was never called.
+  void unwatch() noexcept;
+  bool is_watched() const noexcept;
 
   struct Input {
     wire::Message message;
@@ -55,13 +60,14 @@ class Channel {
     std::vector<os::Fd> descriptors;
   };
 
-  os::SendResult try_send(std::span<const std::byte> bytes, std::span<const int> descriptors) const;
-
   os::Fd socket_;
   State state_ = State::open;
-  std::mutex mutex_;  // guards queue_ and when_blocked_
+  void wake_when_locked(os::SendResult result);
+
+  mutable std::mutex mutex_;  // guards what follows; taken before the loop's
   std::deque<Packet> queue_;
-  std::function<void(bool)> when_blocked_;
+  IoLoop* loop_ = nullptr;
+  IoLoop::WatchId watch_ = 0;
 };
 
 }  // namespace sinew::session

@@ -1,14 +1,22 @@
 #include "session/io_loop.hpp"
 
 #include <array>
+#include <chrono>
 #include <exception>
 #include <future>
 #include <string>
 
 #include "base/log.hpp"
+#include "os/clock.hpp"
 #include "os/process.hpp"
 
 namespace sinew::session {
+
+namespace {
+
+constexpr std::chrono::nanoseconds pause = std::chrono::milliseconds(100);
+
+}  // namespace
 
 IoLoop::IoLoop() : wake_(os::create_eventfd()) {
   poller_.add(wake_, 0);
@@ -77,9 +85,31 @@ IoLoop::WatchId IoLoop::watch(const os::Fd& fd, std::weak_ptr<Handler> handler) 
   return id;
 }
 
-void IoLoop::want_writable(const os::Fd& fd, WatchId id, bool wanted) {
+void IoLoop::wake_writer(const os::Fd& fd, WatchId id, Wake when) {
   const std::lock_guard lock(mutex_);
-  if (handlers_.contains(id)) poller_.change(fd, id, wanted);
+  if (!handlers_.contains(id)) return;
+  poller_.change(fd, id, when == Wake::when_writable);
+  if (when != Wake::after_pause) return;
+  paused_.push_back(id);
+  if (pause_end_) return;
+  pause_end_ = os::now_ns() + pause.count();
+  os::ring(wake_.get());  // the loop may be waiting without a deadline
+}
+
+std::optional<std::int64_t> IoLoop::next_pause_end() {
+  const std::lock_guard lock(mutex_);
+  return pause_end_;
+}
+
+void IoLoop::end_pauses() {
+  std::vector<WatchId> over;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!pause_end_ || os::now_ns() < *pause_end_) return;
+    pause_end_.reset();
+    over.swap(paused_);
+  }
+  for (const WatchId id : over) handle({.key = id, .writable = true});
 }
 
 void IoLoop::unwatch(const os::Fd& fd, WatchId id) noexcept {
@@ -92,7 +122,7 @@ void IoLoop::loop() {
   for (;;) {
     std::size_t count = 0;
     try {
-      count = poller_.wait(events);
+      count = poller_.wait(events, next_pause_end());
     } catch (const std::exception& error) {
       base::log(base::LogLevel::error, error.what());  // a shortage, which passes
     }
@@ -101,21 +131,26 @@ void IoLoop::loop() {
         os::drain(wake_.get());
         continue;
       }
-      std::shared_ptr<Handler> handler;
-      {
-        const std::lock_guard lock(mutex_);
-        if (const auto found = handlers_.find(events[i].key); found != handlers_.end()) handler = found->second.lock();
-      }
-      if (!handler) continue;
-      try {
-        handler->on_event(events[i]);
-      } catch (const std::exception& error) {
-        base::log(base::LogLevel::error, error.what());
-      }
+      handle(events[i]);
     }
+    end_pauses();
     run_tasks();
     const std::lock_guard lock(mutex_);
     if (!running_ && tasks_.empty()) return;
+  }
+}
+
+void IoLoop::handle(const os::Poller::Event& event) {
+  std::shared_ptr<Handler> handler;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = handlers_.find(event.key); found != handlers_.end()) handler = found->second.lock();
+  }
+  if (!handler) return;
+  try {
+    handler->on_event(event);
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, error.what());
   }
 }
 

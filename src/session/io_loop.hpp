@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -41,11 +42,16 @@ class IoLoop {
   using WatchId = std::uint64_t;
   /// Any thread. The handler is held weakly: it may die at any time. `fd` must stay open until unwatch().
   WatchId watch(const os::Fd& fd, std::weak_ptr<Handler> handler);
-  void want_writable(const os::Fd& fd, WatchId id, bool wanted);
+  /// When the handler is to be told that it can write: when the socket says so, or after a short pause, as if the socket had said so.
+  enum class Wake { never, when_writable, after_pause };
+  void wake_writer(const os::Fd& fd, WatchId id, Wake when);
   void unwatch(const os::Fd& fd, WatchId id) noexcept;
 
  private:
   void loop();
+  void handle(const os::Poller::Event& event);
+  std::optional<std::int64_t> next_pause_end();
+  void end_pauses();
   void run_tasks();
 
   os::Poller poller_;
@@ -54,6 +60,8 @@ class IoLoop {
   std::mutex mutex_;  // guards what follows
   std::unordered_map<WatchId, std::weak_ptr<Handler>> handlers_;
   std::vector<std::function<void()>> tasks_;
+  std::vector<WatchId> paused_;
+  std::optional<std::int64_t> pause_end_;  // while somebody is paused: there is no timer else
   WatchId next_id_ = 1;  // 0 is wake_
   bool running_ = false;
 };

@@ -1,5 +1,6 @@
 #include "session/node_session.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/log.hpp"
@@ -25,6 +26,8 @@ constexpr int registration_attempts = 20;
 
 constexpr int window_attempts = 256;
 
+constexpr std::int64_t retry_pause = 100'000'000;  // while the kernel has no memory for the question
+
 }  // namespace
 
 // --- registration ------------------------------------------------------------------------------------------------------------------
@@ -45,9 +48,7 @@ std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const 
       if (error.kind() != ErrorKind::disconnected || attempt == registration_attempts) throw;
       continue;
     }
-    session->watch_ = session->loop_.watch(session->manager_.socket(), session);
-    session->manager_.when_blocked(
-        [raw = session.get()](bool blocked) { raw->loop_.want_writable(raw->manager_.socket(), raw->watch_, blocked); });
+    session->manager_.watch(session->loop_, session);
     session->loop_.start("sinew-io");
     return session;
   }
@@ -59,7 +60,7 @@ void NodeSession::register_node() {
   os::Poller poller;
   poller.add(manager_.socket(), 0);
   for (;;) {
-    manager_.flush();
+    const bool asked = manager_.flush();
     std::optional<Channel::Input> input;
     try {
       input = manager_.receive();
@@ -84,7 +85,7 @@ void NodeSession::register_node() {
                                               ") took the connection but did not answer within 5 s: it may be stopped");
     }
     os::Poller::Event event;
-    poller.wait({&event, 1}, deadline);
+    poller.wait({&event, 1}, asked ? deadline : std::min(deadline, os::now_ns() + retry_pause));
   }
 }
 
@@ -109,9 +110,9 @@ void NodeSession::close() {
   thread_->stop();
   for (const auto& subscription : subscriptions) remove(subscription);
   for (const auto& publisher : publishers) remove(*publisher);
-  if (watch_ != 0) {
+  if (manager_.is_watched()) {
     tell(wire::Goodbye{});
-    loop_.unwatch(manager_.socket(), watch_);
+    manager_.unwatch();
   }
   loop_.stop();
 }
@@ -277,7 +278,7 @@ void NodeSession::on_event(const os::Poller::Event& event) {
 }
 
 void NodeSession::manager_lost(const std::string& why) {
-  loop_.unwatch(manager_.socket(), watch_);
+  manager_.unwatch();
   base::log(base::LogLevel::warn,
             "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
   std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked;

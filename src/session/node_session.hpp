@@ -25,7 +25,7 @@ namespace sinew::session {
 class NodeSession final : public IoLoop::Handler, public std::enable_shared_from_this<NodeSession> {
  public:
   struct Options {
-    std::string domain;               ///< as SINEW_DOMAIN; empty: what SINEW_DOMAIN says
+    std::string domain{};             ///< as SINEW_DOMAIN; empty: what SINEW_DOMAIN says
     std::chrono::nanoseconds spin{};  ///< of the execution thread
   };
   /// Registers the node, starting the manager when there is none. Blocks until the manager has answered, at most 5 s each. Throws Error.
@@ -82,7 +82,6 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   const std::string socket_path_;
   Channel manager_;
   IoLoop loop_;
-  IoLoop::WatchId watch_ = 0;
   const std::shared_ptr<ExecutionThread> thread_;
 
   std::mutex mutex_;  // guards what follows

@@ -1,7 +1,5 @@
 #include "session/publisher_end.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <new>
 
@@ -40,12 +38,11 @@ PublisherEnd::PublisherEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os:
 PublisherEnd::~PublisherEnd() = default;
 
 void PublisherEnd::start() {
-  watch_ = loop_.watch(channel_.socket(), weak_from_this());
-  channel_.when_blocked([this](bool blocked) { loop_.want_writable(channel_.socket(), watch_, blocked); });
+  channel_.watch(loop_, weak_from_this());
 }
 
 void PublisherEnd::stop() {
-  loop_.unwatch(channel_.socket(), watch_);
+  channel_.unwatch();
   if (process_) process_->stop();
   process_.reset();
 }

@@ -91,7 +91,6 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   IoLoop& loop_;
   const wire::ConnectPublisher introduction_;
   Channel channel_;
-  IoLoop::WatchId watch_ = 0;
   enum class Stage { waits_for_doorbell, waits_for_attach, serving, deaf } stage_ = Stage::waits_for_doorbell;
   SharedMapping bell_mapping_, ack_mapping_;
   std::shared_ptr<ProcessWatch> process_;

@@ -51,19 +51,14 @@ SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shar
 }
 
 SubscriberEnd::~SubscriberEnd() {
-  end_connection();
+  channel_.unwatch();
   seen_chunks_.reset();
   chunks_.reset();
   session_->release_window(introduction_.window);
 }
 
-void SubscriberEnd::end_connection() {
-  if (watch_ != 0) session_->loop().unwatch(channel_.socket(), watch_);
-}
-
 void SubscriberEnd::start(const Doorbell& doorbell) {
-  watch_ = session_->loop().watch(channel_.socket(), weak_from_this());
-  channel_.when_blocked([this](bool blocked) { session_->loop().want_writable(channel_.socket(), watch_, blocked); });
+  channel_.watch(session_->loop(), weak_from_this());
   const int descriptors[] = {doorbell.page().get(), doorbell.eventfd().get()};
   channel_.send(wire::Doorbell{static_cast<std::uint32_t>(doorbell.page_size()), 0}, descriptors);
 }
@@ -83,7 +78,7 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
     over = true;
   }
   if (!over) return;
-  end_connection();
+  channel_.unwatch();
   hung_up_.store(true, std::memory_order_release);
   if (const auto subscription = subscription_.lock()) subscription->wake();  // to drain what was published before the end
 }

@@ -90,7 +90,6 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void on_ring(const wire::Ring& message, const os::Fd& memfd);
   void on_chunk(const wire::Chunk& message, const os::Fd& memfd);
   void on_withdrawn(const wire::ChunkWithdrawn& message);
-  void end_connection();
   void tell_blocked_publisher(std::uint64_t head) noexcept;
   void lost(std::uint64_t count) noexcept;
   std::shared_ptr<const ChunkTable> chunks() const;
@@ -117,7 +116,6 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   const std::shared_ptr<NodeSession> session_;
   const wire::ConnectSubscriber introduction_;
   Channel channel_;
-  IoLoop::WatchId watch_ = 0;
   bool authenticated_ = false;
   os::Fd ack_fd_;
   SharedMapping ack_mapping_, ring_mapping_;

@@ -35,6 +35,7 @@ bool Talk::send_bytes(std::span<const std::byte> bytes, const std::vector<int>& 
         return true;
       case os::SendResult::closed:
         return false;
+      case os::SendResult::shortage:
       case os::SendResult::would_block: {
         os::Poller poller;
         os::Poller::Event event;

@@ -114,6 +114,7 @@ bool Client::try_send(std::span<const std::byte> bytes, std::span<const int> fds
         return true;
       case os::SendResult::closed:
         return false;
+      case os::SendResult::shortage:
       case os::SendResult::would_block:
         wait(true);
         if (::testing::Test::HasFatalFailure()) return false;

@@ -175,13 +175,15 @@ TEST(Packet, descriptors_that_this_process_has_no_room_for_make_it_malformed_and
   EXPECT_EQ(status, 0);
 }
 
-TEST(Packet, S6_too_many_descriptors_under_way_is_a_wait_not_an_error) {
+TEST(Packet, S6_a_shortage_in_the_kernel_is_told_apart_from_a_full_socket) {
   const auto [here, there] = socket_pair();
   const Fd sent = create_eventfd();
   const std::array<int, 1> descriptor = {sent.get()};
-  fault::arm(fault::Call::send, 1, ETOOMANYREFS);
-  EXPECT_EQ(send_packet(here, bytes_of("x"), descriptor), SendResult::would_block);
-  fault::disarm();
+  for (const int error : {ETOOMANYREFS, ENOBUFS, ENOMEM}) {
+    fault::arm(fault::Call::send, 1, error);
+    EXPECT_EQ(send_packet(here, bytes_of("x"), descriptor), SendResult::shortage);
+    fault::disarm();
+  }
   if (!test::is_root()) return;
   // The same from the kernel, whose limit is for all sockets of one user together.
   const int status = test::status_of_child([&] {
@@ -190,7 +192,7 @@ TEST(Packet, S6_too_many_descriptors_under_way_is_a_wait_not_an_error) {
     const auto [deaf_here, deaf_there] = socket_pair();
     while (send_packet(deaf_here, bytes_of("x"), descriptor) == SendResult::sent) continue;
     const auto [fresh_here, fresh_there] = socket_pair();
-    if (send_packet(fresh_here, bytes_of("x"), descriptor) != SendResult::would_block) return 3;
+    if (send_packet(fresh_here, bytes_of("x"), descriptor) != SendResult::shortage) return 3;
     return send_packet(fresh_here, bytes_of("x")) == SendResult::sent ? 0 : 4;
   });
   EXPECT_EQ(status, 0);

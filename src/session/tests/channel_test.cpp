@@ -1,0 +1,83 @@
+#include "session/channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "os/clock.hpp"
+#include "os/fault.hpp"
+
+namespace sinew::session {
+namespace {
+
+/// Flushes its channel when it is told to, and counts how often that was.
+class Flusher final : public IoLoop::Handler {
+ public:
+  explicit Flusher(os::Fd socket) : channel(std::move(socket)) {}
+
+  void on_event(const os::Poller::Event& event) override {
+    if (!event.writable) return;
+    ++times;
+    if (shortage) os::fault::arm(os::fault::Call::send, 1, ETOOMANYREFS);
+    channel.flush();
+  }
+
+  Channel channel;
+  std::atomic<int> times{0};
+  std::atomic<bool> shortage{false};
+};
+
+std::optional<std::uint64_t> next_id(Channel& channel) {
+  os::Poller poller;
+  os::Poller::Event event;
+  poller.add(channel.socket(), 0);
+  poller.wait({&event, 1}, os::now_ns() + 60'000'000'000);
+  const auto input = channel.receive();
+  if (!input) return std::nullopt;
+  return std::get<wire::DeletePublisher>(input->message).id;
+}
+
+TEST(Channel, S6_what_a_shortage_in_the_kernel_held_back_is_tried_again_after_pauses_and_in_order) {
+  auto [here, there] = os::socket_pair();
+  IoLoop loop;
+  loop.start("test");
+  const auto sender = std::make_shared<Flusher>(std::move(here));
+  Channel receiver(std::move(there));
+  sender->channel.watch(loop, sender);
+
+  const std::int64_t begin = os::now_ns();
+  sender->shortage = true;
+  os::fault::arm(os::fault::Call::send, 1, ETOOMANYREFS);
+  sender->channel.send(wire::DeletePublisher{1});
+  sender->channel.send(wire::DeletePublisher{2});
+  while (sender->times < 3) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const int times = sender->times;
+  // Not a busy loop: the socket is writable all the while.
+  EXPECT_LE(times, (os::now_ns() - begin) / 100'000'000);
+  sender->shortage = false;
+  EXPECT_EQ(next_id(receiver), 1U);
+  EXPECT_EQ(next_id(receiver), 2U);
+  sender->channel.unwatch();
+  loop.stop();
+}
+
+TEST(Channel, What_a_full_socket_held_back_is_sent_when_there_is_room) {
+  auto [here, there] = os::socket_pair();
+  IoLoop loop;
+  loop.start("test");
+  const auto sender = std::make_shared<Flusher>(std::move(here));
+  Channel receiver(std::move(there));
+  sender->channel.watch(loop, sender);
+  constexpr std::uint64_t count = 10'000;
+  for (std::uint64_t id = 1; id <= count; ++id) sender->channel.send(wire::DeletePublisher{id});
+  for (std::uint64_t id = 1; id <= count; ++id) ASSERT_EQ(next_id(receiver), id);
+  EXPECT_GT(sender->times, 0);
+  sender->channel.unwatch();
+  loop.stop();
+}
+
+}  // namespace
+}  // namespace sinew::session
