@@ -213,6 +213,22 @@ class Replacement(Case):
     def test_S10_a_program_linked_with_the_cpp_library_first_builds_loans_in_place(self):
         self.assertEqual(self.bytes_copied(self.build("late", "sender.cpp", before=["-lstdc++"], after=flags())), 0)
 
+    def test_a_program_linked_with_jemalloc_or_mimalloc_builds_loans_in_place_in_whatever_order(self):
+        for allocator in "-ljemalloc", "-lmimalloc":
+            for name, before, after in ("first", [allocator], flags()), ("last", [], [*flags(), allocator]):
+                with self.subTest(allocator=allocator, order=name):
+                    program = self.build(f"{allocator[2:]}-{name}", "sender.cpp", before=["-Wl,--no-as-needed", *before], after=after)
+                    self.assertIn(allocator[2:], must(["ldd", program]))
+                    self.assertEqual(self.bytes_copied(program), 0)
+
+    def test_F4_two_plugins_that_know_nothing_of_each_other_hand_a_message_on(self):
+        self.build("libmaker.so", "maker.cpp", before=["-shared", "-fPIC"], after=flags())
+        self.build("libuser.so", "user.cpp", before=["-shared", "-fPIC"])
+        for name, after in ("knowing", flags()), ("unknowing", []):
+            with self.subTest(host=name), Domain() as domain:
+                host = self.build(f"plugin_host_{name}", "plugin_host.cpp", before=["-Wl,--no-as-needed"], after=after)
+                self.assert_ends_well(domain, domain.start(host, self.programs / "libmaker.so", self.programs / "libuser.so"))
+
     def test_S10_a_plugin_in_a_cpp_program_that_does_not_know_sinew_copies(self):
         host = self.build("host", "host.cpp")
         self.assertGreater(self.bytes_copied(host, self.plugin("plugin.so")), 0)
