@@ -15,10 +15,11 @@ struct Cell {
   std::string system;
   unsigned publishers = 1;
   unsigned subscribers = 1;
-  bool spin = false;          ///< Subscribers spin instead of sleeping until the next message.
-  std::size_t size = 128;     ///< Payload bytes.
-  double rate = 30;           ///< Messages per second of each publisher; 0: as fast as they go.
-  bool publish_cpu = false;  ///< Take the processor time of publish too. Costs two system calls a message, so latencies are not to be compared then.
+  bool spin = false;       ///< Subscribers spin instead of sleeping until the next message.
+  std::size_t size = 128;  ///< Payload bytes.
+  double rate = 30;        ///< Messages per second of each publisher; 0: as fast as they go.
+  bool publish_cpu =
+      false;  ///< Take the processor time of publish too. Costs two system calls a message, so latencies are not to be compared then.
   std::uint64_t count = 100;  ///< Messages of each publisher that are measured; some more go before them to warm up.
 
   std::uint64_t deliveries() const { return count * publishers * subscribers; }
@@ -28,12 +29,13 @@ struct Cell {
 struct Samples {
   std::vector<std::int64_t>
       latency;  ///< One per delivery: from just before publish, payload filled, to readable payload in the subscriber.
-  std::vector<std::int64_t> publish;    ///< One per message: how long the publishing thread was inside publish.
-  std::vector<std::int64_t> publish_cpu;  ///< With Cell::publish_cpu, one per message: processor time of the publishing thread inside publish.
-  std::uint64_t lost = 0;               ///< Deliveries that never came.
-  std::int64_t cpu = 0;                 ///< Processor time of all processes of the cell together, filling the payload included.
-  std::uint64_t bytes_copied = 0;       ///< Payload bytes copied on the way, in all processes together, the kernel included.
-  double seconds = 0;                   ///< From the first publish to the last delivery.
+  std::vector<std::int64_t> publish;  ///< One per message: how long the publishing thread was inside publish.
+  std::vector<std::int64_t>
+      publish_cpu;                 ///< With Cell::publish_cpu, one per message: processor time of the publishing thread inside publish.
+  std::uint64_t lost = 0;          ///< Deliveries that never came.
+  std::int64_t cpu = 0;            ///< Processor time of all processes of the cell together, filling the payload included.
+  std::uint64_t bytes_copied = 0;  ///< Payload bytes copied on the way, in all processes together, the kernel included.
+  double seconds = 0;              ///< From the first publish to the last delivery.
   std::map<std::string, double> extra;  ///< What only this system measures, by the name of its key in the row.
 };
 

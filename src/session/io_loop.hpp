@@ -62,7 +62,7 @@ class IoLoop {
   std::vector<std::function<void()>> tasks_;
   std::vector<WatchId> paused_;
   std::optional<std::int64_t> pause_end_;  // while somebody is paused: there is no timer else
-  WatchId next_id_ = 1;  // 0 is wake_
+  WatchId next_id_ = 1;                    // 0 is wake_
   bool running_ = false;
 };
 

@@ -24,7 +24,8 @@ extern "C" __attribute__((visibility("default"))) int run(void (*change)(Reading
     std::shared_ptr<const Reading> message;
     while (!(message = subscriber->take())) {
     }
-    if (message->number != number || message->text != text_of(number) + "!!" || message->values != std::vector<std::uint32_t>(2, number)) return 6;
+    if (message->number != number || message->text != text_of(number) + "!!" || message->values != std::vector<std::uint32_t>(2, number))
+      return 6;
   }
   return 0;
 }
