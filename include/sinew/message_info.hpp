@@ -50,6 +50,7 @@ struct PublisherStatistics {
 struct SubscriberStatistics {
   std::uint64_t received = 0;      ///< messages handed to the callback or to take()
   std::uint64_t missed = 0;        ///< messages lost because newer ones pushed them out
+  std::uint64_t skipped = 0;       ///< messages left out as SubscriberOptions::every and max_rate ask; not counted as missed
   std::uint64_t bytes_copied = 0;  ///< copied on this side (Delivery::copy)
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
   std::uint64_t publishers = 0;    ///< connected now

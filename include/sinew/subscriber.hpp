@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -12,7 +13,13 @@
 
 namespace sinew {
 
-struct SubscriberOptions {};
+struct SubscriberOptions {
+  /// Take every n-th message of each publisher, from the first on; at least 1. Qos::keep_last then counts these, up to 512 messages of the publisher.
+  std::uint32_t every = 1;
+  /// Take at most so many messages a second of each publisher, by their source times and on average; 0: all. A message that comes too early is left
+  /// out, not delayed. Together with `every`: of every n-th message at most so many.
+  double max_rate = 0;
+};
 
 /// Made by Node::create_subscriber. Thread-safe.
 ///

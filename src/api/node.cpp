@@ -1,5 +1,7 @@
 #include "sinew/node.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "api/publisher_impl.hpp"
@@ -19,6 +21,20 @@ wire::Quality quality_of(const std::string& topic, const Qos& qos) {
                                                  ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
   }
   return {.depth = qos.keeps_all() ? 0 : qos.depth(), .reliable = qos.is_reliable()};
+}
+
+session::Thinning::Options thinning_of(const std::string& topic, const SubscriberOptions& options) {
+  if (options.every == 0) {
+    throw Error(ErrorKind::invalid_argument,
+                "topic '" + topic + "': every = 0 is out of range: 1 takes every message, 2 every second, and so on");
+  }
+  if (!(options.max_rate >= 0) || !std::isfinite(options.max_rate)) {
+    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': max_rate = " + std::to_string(options.max_rate) +
+                                                 " is out of range: messages a second, or 0 for all");
+  }
+  const double period = options.max_rate > 0 ? 1e9 / options.max_rate : 0;
+  // A rate of less than a message in a century is one that never comes again.
+  return {.every = options.every, .period = static_cast<std::int64_t>(std::min(period, 3e18))};
 }
 
 wire::TypeDescription description_of(const msg::Message& type) {
@@ -74,15 +90,19 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
 }
 
 std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
-                                                              const Qos& qos, const SubscriberOptions&) {
+                                                              const Qos& qos, const SubscriberOptions& options) {
   const shm::HeapScope heap;
-  const wire::Quality quality = quality_of(topic, qos);
+  wire::Quality quality = quality_of(topic, qos);
+  const session::Thinning::Options thinning = thinning_of(topic, options);
+  // The depth counts messages that are wanted; the publisher keeps those between them as well.
+  quality.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{quality.depth} * thinning.every));
   auto impl = std::make_shared<detail::SubscriberCore::Impl>();
   impl->topic = topic;
   impl->type = type.type;
   impl->handler = std::move(handler);
   impl->session = impl_->session;
-  impl->subscription = impl_->session->create_subscription(topic, description_of(type), quality, impl->handler.call ? impl.get() : nullptr);
+  impl->subscription =
+      impl_->session->create_subscription(topic, description_of(type), quality, thinning, impl->handler.call ? impl.get() : nullptr);
   return std::make_shared<detail::SubscriberCore>(std::move(impl));
 }
 

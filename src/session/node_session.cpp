@@ -211,7 +211,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
 }
 
 std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string& topic, const wire::TypeDescription& type,
-                                                               wire::Quality quality, Receiver* receiver) {
+                                                               wire::Quality quality, Thinning::Options thinning, Receiver* receiver) {
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
@@ -219,7 +219,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
       thread_->start("sinew-run");
       thread_started_ = true;
     }
-    subscription = std::make_shared<Subscription>(next_id_++, quality, receiver ? thread_ : nullptr, receiver);
+    subscription = std::make_shared<Subscription>(next_id_++, quality, thinning, receiver ? thread_ : nullptr, receiver);
     subscriptions_[subscription->id()] = subscription;
   }
   const std::uint64_t id = subscription->id();
@@ -355,7 +355,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   }
   std::shared_ptr<SubscriberEnd> end;
   try {
-    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction);
+    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction, subscription->thinning());
   } catch (...) {
     release_window(introduction.window);  // from here on the end itself does it
     throw;

@@ -35,8 +35,9 @@ bool ChunkTable::contains(const void* address, std::size_t size) const noexcept 
 }
 
 SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                             wire::ConnectSubscriber introduction)
-    : subscription_(std::move(subscription)),
+                             wire::ConnectSubscriber introduction, Thinning::Options thinning)
+    : thinning_(thinning),
+      subscription_(std::move(subscription)),
       session_(std::move(session)),
       introduction_(std::move(introduction)),
       channel_(std::move(socket)),
@@ -214,6 +215,10 @@ void SubscriberEnd::lost(std::uint64_t count) noexcept {
   ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
 
+void SubscriberEnd::skipped(std::uint64_t count) noexcept {
+  skipped_.store(skipped_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+}
+
 void SubscriberEnd::refresh_chunks() {
   const std::uint64_t version = chunks_version_.load(std::memory_order_acquire);
   if (version == seen_version_) return;
@@ -230,10 +235,16 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     const std::uint64_t cursor = claims_->cursor();
     if (head <= cursor) return std::nullopt;
     const std::uint64_t reach = depth == 0 ? shm::ring_capacity : depth;
-    std::uint64_t next = cursor + 1;
-    if (head - cursor > reach) {
-      next = head - reach + 1;
-      lost(next - cursor - 1);
+    const std::uint64_t oldest = head - cursor > reach ? head - reach + 1 : cursor + 1;
+    std::uint64_t next = thinning_.next_from(cursor + 1);
+    const std::uint64_t gone = next < oldest ? (oldest - next + thinning_.every() - 1) / thinning_.every() : 0;
+    next += gone * thinning_.every();
+    if (gone > 0) lost(gone);
+    skipped(std::min(next - 1, head) - cursor - gone);
+    if (next > head) {
+      claims_->advance_cursor(head);
+      tell_blocked_publisher(head);
+      continue;
     }
     shm::Claims::Claim claim = claims_->claim_frame(next);
     const bool must_copy = claim.outcome == shm::Claims::Outcome::exhausted;
@@ -253,6 +264,11 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     SINEW_POINT("subscriber.claimed");
     claims_->advance_cursor(next);
     tell_blocked_publisher(head);
+    if (claim.outcome == shm::Claims::Outcome::claimed && !thinning_.wants(next, claim.frame.source_time)) {
+      claims_->release(claim.slot);
+      skipped(1);
+      continue;
+    }
     if (claim.outcome != shm::Claims::Outcome::claimed) {
       lost(1);
       continue;

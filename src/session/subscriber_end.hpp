@@ -13,6 +13,7 @@
 #include "session/channel.hpp"
 #include "session/io_loop.hpp"
 #include "session/mappings.hpp"
+#include "session/thinning.hpp"
 #include "shm/bell.hpp"
 #include "shm/ring.hpp"
 #include "wire/messages.hpp"
@@ -54,7 +55,7 @@ struct Arrival {
 class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_from_this<SubscriberEnd> {
  public:
   SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                wire::ConnectSubscriber introduction);
+                wire::ConnectSubscriber introduction, Thinning::Options thinning);
   ~SubscriberEnd();
 
   /// Watches the socket and starts the handshake. On the loop's thread.
@@ -80,6 +81,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void unsubscribe();
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return ack_->missed.load(std::memory_order_relaxed); }
+  /// Left out because Thinning did not want them.
+  std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
   /// Published, but not decided about by this reader.
   std::uint64_t untaken() const noexcept;
@@ -92,6 +95,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void on_withdrawn(const wire::ChunkWithdrawn& message);
   void tell_blocked_publisher(std::uint64_t head) noexcept;
   void lost(std::uint64_t count) noexcept;
+  void skipped(std::uint64_t count) noexcept;
   std::shared_ptr<const ChunkTable> chunks() const;
   SharedMapping answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk);
   void refresh_chunks();
@@ -103,6 +107,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for
   std::atomic<std::uint64_t> chunks_version_{1};
   std::atomic<std::uint64_t> held_{0};
+  std::atomic<std::uint64_t> skipped_{0};
+  Thinning thinning_;
   std::uint64_t missed_ = 0;
   std::uint64_t seen_version_ = 0;
   std::shared_ptr<const ChunkTable> seen_chunks_;

@@ -13,9 +13,11 @@ constexpr std::ptrdiff_t departed_kept = 16;
 
 }  // namespace
 
-Subscription::Subscription(std::uint64_t id, wire::Quality quality, std::shared_ptr<ExecutionThread> thread, Receiver* receiver)
+Subscription::Subscription(std::uint64_t id, wire::Quality quality, Thinning::Options thinning, std::shared_ptr<ExecutionThread> thread,
+                           Receiver* receiver)
     : id_(id),
       quality_(quality),
+      thinning_(thinning),
       thread_(std::move(thread)),
       silent_(thread_ ? nullptr : std::make_unique<Doorbell>()),
       receiver_(receiver) {}
@@ -35,7 +37,8 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
       std::ptrdiff_t too_many = std::count_if(ends_.begin(), ends_.end(), [](const auto& each) { return each->hung_up(); }) - departed_kept;
       std::erase_if(ends_, [&](const auto& each) {
         if (!each->finished() && !(each->hung_up() && too_many-- > 0)) return false;
-        missed_before_ += each->missed() + each->untaken();
+        count_locked(*each);
+        before_.missed += each->untaken();
         dropped.push_back(each);
         return true;
       });
@@ -44,6 +47,11 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
     version_.fetch_add(1, std::memory_order_release);
   }
   wake();
+}
+
+void Subscription::count_locked(const SubscriberEnd& gone) {
+  before_.missed += gone.missed();
+  before_.skipped += gone.skipped();
 }
 
 void Subscription::wake() noexcept {
@@ -83,7 +91,7 @@ std::optional<Arrival> Subscription::take_next() {
     const std::lock_guard lock(mutex_);
     std::erase_if(ends_, [&](const auto& end) {
       if (!end->finished()) return false;
-      missed_before_ += end->missed();
+      count_locked(*end);
       return true;
     });
     version_.fetch_add(1, std::memory_order_release);
@@ -122,7 +130,7 @@ void Subscription::close() {
     if (closed_.exchange(true)) return;
     ends = std::move(ends_);
     ends_.clear();
-    for (const auto& end : ends) missed_before_ += end->missed();
+    for (const auto& end : ends) count_locked(*end);
     version_.fetch_add(1, std::memory_order_release);
   }
   // Publishers keep frames for the last callback until it has returned. Our own callback, when this is called from it, holds taking_.
@@ -134,9 +142,10 @@ void Subscription::close() {
 
 Subscription::Counters Subscription::counters() const {
   const std::lock_guard lock(mutex_);
-  Counters counters{.missed = missed_before_, .publishers = 0, .held = 0};
+  Counters counters = before_;
   for (const auto& end : ends_) {
     counters.missed += end->missed();
+    counters.skipped += end->skipped();
     counters.publishers += end->hung_up() ? 0U : 1U;
     counters.held += end->held();
   }

@@ -30,10 +30,12 @@ class Receiver {
 class Subscription : public std::enable_shared_from_this<Subscription> {
  public:
   /// With a thread, `receiver` is called on it for every frame; without, frames wait for take().
-  Subscription(std::uint64_t id, wire::Quality quality, std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
+  Subscription(std::uint64_t id, wire::Quality quality, Thinning::Options thinning, std::shared_ptr<ExecutionThread> thread,
+               Receiver* receiver);
   ~Subscription();
 
   std::uint64_t id() const noexcept { return id_; }
+  Thinning::Options thinning() const noexcept { return thinning_; }
   Doorbell& doorbell() noexcept;
 
   /// On the loop's thread.
@@ -54,16 +56,18 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   void close();
 
   struct Counters {
-    std::uint64_t missed = 0, publishers = 0, held = 0;
+    std::uint64_t missed = 0, skipped = 0, publishers = 0, held = 0;
   };
   Counters counters() const;
 
  private:
   std::optional<Arrival> take_next();
+  void count_locked(const SubscriberEnd& gone);
   void refresh();
 
   const std::uint64_t id_;
   const wire::Quality quality_;
+  const Thinning::Options thinning_;
   const std::shared_ptr<ExecutionThread> thread_;
   const std::unique_ptr<Doorbell> silent_;  // without a thread: a bell that says awake, so nobody rings it
   Receiver* const receiver_;
@@ -76,7 +80,7 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
 
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<SubscriberEnd>> ends_;  // guarded by mutex_
-  std::uint64_t missed_before_ = 0;                   // of ends that are gone; guarded by mutex_
+  Counters before_;                                   // what ends that are gone have missed and skipped; guarded by mutex_
   std::atomic<std::uint64_t> version_{0};             // counts changes of ends_
   std::atomic<bool> closed_{false};
 };

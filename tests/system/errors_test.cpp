@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 
 #include "tests/system/harness.hpp"
@@ -103,6 +105,17 @@ TEST_F(Errors, ADepthOutOfRangeIsRefusedWithTheRange) {
                                             "keep_all"};
     expect_words(outcome_of([&] { node->create_publisher<int>("deep", Qos{}.keep_last(depth)); }), words);
     expect_words(outcome_of([&] { node->create_subscriber<int>("deep", Qos{}.keep_last(depth)); }), words);
+  }
+}
+
+TEST_F(Errors, ThinningOutOfRangeIsRefusedWithTheRange) {
+  auto node = Node::create("node");
+  const auto subscribe = [&](const SubscriberOptions& options) {
+    return outcome_of([&] { node->create_subscriber<int>("thin", Qos{}, options); });
+  };
+  expect_words(subscribe({.every = 0}), {"invalid_argument", "topic 'thin'", "every = 0", "1 takes every message"});
+  for (const double rate : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    expect_words(subscribe({.max_rate = rate}), {"invalid_argument", "topic 'thin'", "max_rate", "messages a second"});
   }
 }
 
