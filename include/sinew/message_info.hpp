@@ -41,15 +41,17 @@ struct PublisherStatistics {
       0;  ///< of these, copied by publish(): all of them for publish(const T&), for a loan only storage that was not built inside the loan
   std::uint64_t messages_repaired = 0;  ///< loans that had such storage
   std::uint64_t refused = 0;            ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
-  std::uint64_t subscribers = 0;        ///< connected now
-  std::uint64_t memory_mapped = 0;      ///< bytes of shared memory held now
-  std::uint64_t memory_in_use = 0;      ///< of these, in messages: loaned, kept for subscribers, or held by them
+  std::uint64_t withdrawn = 0;  ///< published messages that were taken back to make room before every subscriber had taken them (WhenFull)
+  std::uint64_t subscribers = 0;    ///< connected now
+  std::uint64_t memory_mapped = 0;  ///< bytes of shared memory held now
+  std::uint64_t memory_in_use = 0;  ///< of these, in messages: loaned, kept for subscribers, or held by them
 };
 
 /// Counts since the subscriber was created. A snapshot, not an atomic one.
 struct SubscriberStatistics {
   std::uint64_t received = 0;      ///< messages handed to the callback or to take()
-  std::uint64_t missed = 0;        ///< messages lost because newer ones pushed them out
+  std::uint64_t missed = 0;        ///< messages lost: pushed out by newer ones, or withdrawn
+  std::uint64_t withdrawn = 0;     ///< of these, taken back by a publisher whose memory was full
   std::uint64_t skipped = 0;       ///< messages left out as SubscriberOptions::every and max_rate ask; not counted as missed
   std::uint64_t bytes_copied = 0;  ///< copied on this side (Delivery::copy)
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out

@@ -17,11 +17,23 @@
 
 namespace sinew {
 
+/// What becomes of older messages, and of the new one, when the publisher's memory is full: messages that no subscriber wants any more have made room already.
+/// Messages that a subscriber holds, and those that a reliable keep-all subscriber has yet to take, are never touched. After TZC, section III-E.
+enum class WhenFull {
+  best_effort,    ///< The oldest messages are withdrawn until there is room; subscribers that have yet to take them miss them.
+  medium_effort,  ///< The same, but at most PublisherOptions::withdraw_at_most for one new message; then the new one is refused.
+  worst_effort,   ///< What was published stays; the new message is refused.
+  wait,           ///< The new message waits for subscribers, at most max_blocking, also while it is being built; then it is refused.
+};
+
 struct PublisherOptions {
   /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. At most the size of a window (1 to 16 GiB,
   /// the manager says). Memory is taken as it is needed.
   std::size_t memory_budget = std::size_t{1} << 30;
-  /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind; 0: never.
+  WhenFull when_full = WhenFull::best_effort;
+  /// For WhenFull::medium_effort; at least 1.
+  std::uint32_t withdraw_at_most = 3;
+  /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0: never.
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
 };
 

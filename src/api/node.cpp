@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "api/publisher_impl.hpp"
 #include "api/subscriber_impl.hpp"
@@ -21,6 +22,20 @@ wire::Quality quality_of(const std::string& topic, const Qos& qos) {
                                                  ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
   }
   return {.depth = qos.keeps_all() ? 0 : qos.depth(), .reliable = qos.is_reliable()};
+}
+
+std::uint64_t withdraw_at_most(const std::string& topic, const PublisherOptions& options) {
+  switch (options.when_full) {
+    case WhenFull::best_effort:
+      return std::numeric_limits<std::uint64_t>::max();
+    case WhenFull::medium_effort:
+      if (options.withdraw_at_most > 0) return options.withdraw_at_most;
+      throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': withdraw_at_most = 0 with medium_effort; use worst_effort for that");
+    case WhenFull::worst_effort:
+    case WhenFull::wait:
+      return 0;
+  }
+  throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': when_full has a value that is none of WhenFull's");
 }
 
 session::Thinning::Options thinning_of(const std::string& topic, const SubscriberOptions& options) {
@@ -83,9 +98,12 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
   impl->topic = topic;
   impl->type = type.type;
   impl->session = impl_->session;
-  impl->publisher =
-      impl_->session->create_publisher(topic, description_of(type), detail::storage_of(*type.type),
-                                       {.budget = options.memory_budget, .max_blocking = options.max_blocking, .quality = quality});
+  impl->publisher = impl_->session->create_publisher(topic, description_of(type), detail::storage_of(*type.type),
+                                                     {.budget = options.memory_budget,
+                                                      .withdraw_at_most = withdraw_at_most(topic, options),
+                                                      .wait_for_room = options.when_full == WhenFull::wait,
+                                                      .max_blocking = options.max_blocking,
+                                                      .quality = quality});
   return std::make_shared<detail::PublisherCore>(std::move(impl));
 }
 

@@ -58,24 +58,6 @@ void free_on_heap(const msg::Type& type, void* object) noexcept {
   ::operator delete(object, std::align_val_t(type.align));
 }
 
-/// There is no memory for a message, which is no wonder when the publisher is closed.
-PublishResult refused(session::Publisher& publisher) noexcept {
-  if (publisher.is_closed()) return PublishResult::closed;
-  publisher.count_refused();
-  return PublishResult::no_memory;
-}
-
-/// What one message costs in memory is found out by trying; when it is refused, frames that nobody needs any more make room.
-template <class Try>
-auto with_room(session::Publisher& publisher, Try attempt) {
-  auto result = attempt();
-  if (!result) {
-    publisher.reclaim_all();
-    result = attempt();
-  }
-  return result;
-}
-
 }  // namespace
 
 std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type) {
@@ -105,7 +87,7 @@ void* PublisherCore::allocate_object(bool in_place) {
   if (in_place && !session::forked()) {
     impl_->publisher->reclaim();
     shm::Window& window = impl_->publisher->window();
-    if (void* object = with_room(*impl_->publisher, [&] { return window.allocate(type.size, type.align); })) return object;
+    if (void* object = window.allocate(type.size, type.align)) return object;
   }
   return allocate_on_heap(type);
 }
@@ -162,23 +144,17 @@ PublishResult PublisherCore::publish_object(void* object) {
     return result;
   }
   msg::Audit audit = msg::audit(type, object, memory, memory);
-  std::uint64_t copied = audit.copied;
-  if (!audit.complete) {
-    publisher.reclaim_all();
-    audit = msg::audit(type, object, memory, memory);
-    copied += audit.copied;
-  }
   if (!audit.complete) {
     type.destroy(object);
     free_object(object);
-    return refused(publisher);
+    return refused();
   }
-  if (copied > 0) {
-    publisher.count_copied(copied);
+  if (audit.copied > 0) {
+    publisher.count_copied(audit.copied);
     impl_->repaired.fetch_add(1, std::memory_order_relaxed);
     if (!impl_->repair_reported.exchange(true, std::memory_order_relaxed)) {
       base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': field '" + audit.first_field +
-                                          "' was built outside the loan; publish copied " + std::to_string(copied) +
+                                          "' was built outside the loan; publish copied " + std::to_string(audit.copied) +
                                           " bytes in (said once; statistics().bytes_copied counts)");
     }
   }
@@ -193,20 +169,27 @@ PublishResult PublisherCore::publish_copy(const void* source) {
   shm::Window& window = publisher.window();
   WindowMemory memory(window);
   publisher.reclaim();
-  std::uint64_t bytes = 0;
-  void* const object = with_room(publisher, [&]() -> void* {
-    void* const target = window.allocate(type.size, type.align);
-    if (!target) return nullptr;
-    const msg::Copied copied = msg::copy_value(type, source, target, memory);
-    bytes = copied.bytes;
-    if (copied.complete) return target;
-    window.free(target);
-    return nullptr;
-  });
-  if (!object) return refused(publisher);
-  const session::Publisher::Outcome outcome = publisher.publish(object, bytes);
-  if (outcome == session::Publisher::Outcome::published) publisher.count_copied(bytes);
+  void* const object = window.allocate(type.size, type.align);
+  if (!object) return refused();
+  const msg::Copied copied = msg::copy_value(type, source, object, memory);
+  if (!copied.complete) {
+    window.free(object);
+    return refused();
+  }
+  const session::Publisher::Outcome outcome = publisher.publish(object, copied.bytes);
+  if (outcome == session::Publisher::Outcome::published) publisher.count_copied(copied.bytes);
   return result_of(outcome);
+}
+
+PublishResult PublisherCore::refused() {
+  session::Publisher& publisher = *impl_->publisher;
+  if (publisher.is_closed()) return PublishResult::closed;  // no wonder that there is no memory
+  publisher.count_refused();
+  if (!impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
+    base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts). " +
+                                        publisher.window().why_refused());
+  }
+  return PublishResult::no_memory;
 }
 
 PublisherStatistics PublisherCore::statistics() const {
@@ -219,6 +202,7 @@ PublisherStatistics PublisherCore::statistics() const {
           .bytes_copied = counters.bytes_copied,
           .messages_repaired = impl_->repaired.load(std::memory_order_relaxed),
           .refused = counters.refused,
+          .withdrawn = counters.withdrawn,
           .subscribers = counters.subscribers,
           .memory_mapped = usage.mapped,
           .memory_in_use = usage.in_use};

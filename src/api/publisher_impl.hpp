@@ -18,7 +18,7 @@ struct PublisherCore::Impl {
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Publisher> publisher;
   std::atomic<std::uint64_t> repaired{0};
-  std::atomic<bool> repair_reported{false};
+  std::atomic<bool> repair_reported{false}, refusal_reported{false};
 };
 
 /// How session::Publisher gives back the storage of frames of this type.

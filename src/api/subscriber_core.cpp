@@ -177,6 +177,7 @@ SubscriberStatistics SubscriberCore::statistics() const {
   const session::Subscription::Counters counters = impl_->subscription->counters();
   return {.received = impl_->received.load(std::memory_order_relaxed),
           .missed = counters.missed,
+          .withdrawn = counters.withdrawn,
           .skipped = counters.skipped,
           .bytes_copied = impl_->bytes_copied.load(std::memory_order_relaxed),
           .rejected = impl_->rejected.load(std::memory_order_relaxed),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <thread>
 
 #include "base/log.hpp"
 #include "base/point.hpp"
@@ -20,6 +21,9 @@ constexpr std::uint64_t sweep_bytes = 32 * 1024;
 constexpr std::uint64_t sweep_frames = 64;
 
 constexpr std::chrono::milliseconds linger{200};
+
+// Readers do not say when they let go of a frame, so who waits for that looks again and again.
+constexpr std::chrono::milliseconds look_again{1};
 
 std::size_t ring_file_size() {
   const std::size_t page = os::page_size();
@@ -67,24 +71,24 @@ std::uint64_t Publisher::floor_locked() const {
 void Publisher::retire_up_to_locked(std::uint64_t sequence) {
   for (; oldest_ <= sequence; ++oldest_) {
     const Kept& frame = kept_[oldest_ % shm::ring_capacity];
+    limbo_.push_back(frame);  // first: it may fail
     writer_.retire(oldest_);
     kept_bytes_ -= frame.size;
-    limbo_.push_back(frame);
   }
 }
 
-void Publisher::sweep_locked() {
+bool Publisher::sweep_locked() {
   retire_up_to_locked(floor_locked());
-  if (limbo_.empty()) return;
+  if (limbo_.empty()) return false;
   SINEW_POINT("publisher.retired");
   claims_.clear();
   for (const auto& end : connections_) end->gather_claims(claims_);
   std::sort(claims_.begin(), claims_.end());
-  std::erase_if(limbo_, [&](const Kept& frame) {
-    if (std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
-    storage_->release(frame.root, *window_);
-    return true;
-  });
+  return std::erase_if(limbo_, [&](const Kept& frame) {
+           if (std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
+           storage_->release(frame.root, *window_);
+           return true;
+         }) > 0;
 }
 
 bool Publisher::is_closed() const {
@@ -98,9 +102,43 @@ void Publisher::reclaim() {
   if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
 }
 
-void Publisher::reclaim_all() {
-  const std::lock_guard lock(mutex_);
-  if (!closed_) sweep_locked();
+// --- memory is short (TZC III-E) ---------------------------------------------------------------------------------------------------
+
+bool Publisher::make_room() noexcept {
+  try {
+    std::unique_lock lock(mutex_);
+    if (closed_) return false;
+    if (sweep_locked()) return true;
+    while (withdrawn_for_next_ < options_.withdraw_at_most && withdraw_oldest_locked()) {
+      if (sweep_locked()) return true;
+    }
+    return options_.wait_for_room && wait_for_room(lock);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// A reader that has claimed the frame keeps it; one that has yet to take it misses it, and counts that.
+bool Publisher::withdraw_oldest_locked() {
+  if (oldest_ > writer_.head() || oldest_ > slowest_reliable_locked()) return false;
+  retire_up_to_locked(oldest_);
+  ++withdrawn_for_next_;
+  auto& withdrawn = ring().header.withdrawn;
+  withdrawn.store(withdrawn.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return true;
+}
+
+bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
+  while (!waited_in_vain_ && os::now_ns() < deadline) {
+    lock.unlock();
+    std::this_thread::sleep_for(look_again);
+    lock.lock();
+    if (closed_) return false;
+    if (sweep_locked()) return true;
+  }
+  waited_in_vain_ = true;  // a message of many parts waits once, not for each
+  return false;
 }
 
 // --- publishing ------------------------------------------------------------------------------------------------------------------
@@ -117,6 +155,8 @@ Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
     storage_->release(root, *window_);
     return Outcome::closed;
   }
+  withdrawn_for_next_ = 0;
+  waited_in_vain_ = false;
   // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
   const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
   announce_changes_locked();
@@ -174,8 +214,11 @@ void Publisher::count_refused() noexcept {
 Publisher::Counters Publisher::counters() const {
   const std::lock_guard lock(mutex_);
   const auto& header = ring().header;
-  return {header.published.load(std::memory_order_relaxed), header.bytes_published.load(std::memory_order_relaxed),
-          header.bytes_copied.load(std::memory_order_relaxed), header.refused.load(std::memory_order_relaxed),
+  return {header.published.load(std::memory_order_relaxed),
+          header.bytes_published.load(std::memory_order_relaxed),
+          header.bytes_copied.load(std::memory_order_relaxed),
+          header.refused.load(std::memory_order_relaxed),
+          header.withdrawn.load(std::memory_order_relaxed),
           static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }))};
 }
 

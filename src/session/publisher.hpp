@@ -45,6 +45,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
  public:
   struct Options {
     std::size_t budget = 0;                   ///< bytes of shared memory
+    std::uint64_t withdraw_at_most = 0;       ///< frames that may be taken back from slow readers to make room for one message
+    bool wait_for_room = false;               ///< or else wait, at most max_blocking, until readers let go
     std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers
     wire::Quality quality;
   };
@@ -57,8 +59,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   /// Frees the frames that nobody needs any more, so that their memory, still in the caches, serves the next message. Call before building one.
   void reclaim();
-  /// The same, but looks at every frame however little there is to gain: when memory ran out.
-  void reclaim_all();
 
   enum class Outcome { published, held_back, closed };
   /// Publishes the message at `root`, which with all its storage lies in window(). The publisher owns it from now on, also when it was not published.
@@ -68,7 +68,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void count_refused() noexcept;
 
   struct Counters {
-    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, refused = 0, subscribers = 0;
+    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, refused = 0, withdrawn = 0, subscribers = 0;
   };
   Counters counters() const;
 
@@ -109,9 +109,13 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   void chunk_added(const shm::Chunk& chunk) override;
   void chunk_dropped(std::uint64_t id) override;
+  bool make_room() noexcept override;
 
   std::uint64_t floor_locked() const;
-  void sweep_locked();
+  /// True when it freed something.
+  bool sweep_locked();
+  bool withdraw_oldest_locked();
+  bool wait_for_room(std::unique_lock<std::mutex>& lock);
   void retire_up_to_locked(std::uint64_t sequence);
   std::uint64_t slowest_reliable_locked() const;
   bool wait_for_space(std::unique_lock<std::mutex>& lock);
@@ -139,7 +143,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t oldest_ = 1;  // sequence of the oldest frame in kept_
   std::vector<Kept> kept_;    // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
   std::uint64_t kept_bytes_ = 0;
-  std::vector<Kept> limbo_;  // retired, but claimed when we looked last
+  std::vector<Kept> limbo_;               // retired, but claimed when we looked last
+  std::uint64_t withdrawn_for_next_ = 0;  // since the last publish()
+  bool waited_in_vain_ = false;           // likewise
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
   std::size_t reliable_readers_ = 0;  // of connections_, those that hold the publisher back

@@ -271,6 +271,8 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     }
     if (claim.outcome != shm::Claims::Outcome::claimed) {
       lost(1);
+      // Still within our depth: no newer message has pushed it out.
+      if (claims_->head() - next < reach) withdrawn_.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
     refresh_chunks();

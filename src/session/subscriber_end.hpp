@@ -81,6 +81,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void unsubscribe();
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return ack_->missed.load(std::memory_order_relaxed); }
+  /// Of those missed, the ones that the publisher took back.
+  std::uint64_t withdrawn() const noexcept { return withdrawn_.load(std::memory_order_relaxed); }
   /// Left out because Thinning did not want them.
   std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
@@ -107,7 +109,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for
   std::atomic<std::uint64_t> chunks_version_{1};
   std::atomic<std::uint64_t> held_{0};
-  std::atomic<std::uint64_t> skipped_{0};
+  std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0};
   Thinning thinning_;
   std::uint64_t missed_ = 0;
   std::uint64_t seen_version_ = 0;

@@ -51,6 +51,7 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
 
 void Subscription::count_locked(const SubscriberEnd& gone) {
   before_.missed += gone.missed();
+  before_.withdrawn += gone.withdrawn();
   before_.skipped += gone.skipped();
 }
 
@@ -145,6 +146,7 @@ Subscription::Counters Subscription::counters() const {
   Counters counters = before_;
   for (const auto& end : ends_) {
     counters.missed += end->missed();
+    counters.withdrawn += end->withdrawn();
     counters.skipped += end->skipped();
     counters.publishers += end->hung_up() ? 0U : 1U;
     counters.held += end->held();

@@ -47,8 +47,9 @@ struct RingHeader {
   alignas(64) Word64 published;
   Word64 bytes_published;
   Word64 bytes_copied;
-  Word64 refused;  ///< frames not published: no memory, or a reliable subscriber held the publisher back
-  Word64 reserved[4];
+  Word64 refused;    ///< frames not published: no memory, or a reliable subscriber held the publisher back
+  Word64 withdrawn;  ///< frames taken back for want of memory while a subscriber could still want them
+  Word64 reserved[3];
 };
 
 struct RingLayout {

@@ -8,7 +8,6 @@
 #include <new>
 #include <utility>
 
-#include "base/log.hpp"
 #include "base/point.hpp"
 #include "shm/blocks.hpp"
 #include "shm/scope.hpp"
@@ -94,12 +93,12 @@ struct Window::Impl {
 
   bool refuse(std::string sentence) {
     refusal = std::move(sentence);
-    base::log(base::LogLevel::warn, refusal);
     return false;
   }
 
   bool is_dead() const noexcept { return closed && mapped == 0; }
 
+  std::uintptr_t allocate(std::size_t bytes, std::size_t alignment);
   bool add_chunk(std::size_t needed);
   std::size_t admit(std::size_t needed);
   std::uintptr_t take_address(std::size_t bytes);
@@ -128,6 +127,17 @@ std::size_t Window::Impl::admit(std::size_t needed) {
     return 0;
   }
   return wanted;
+}
+
+std::uintptr_t Window::Impl::allocate(std::size_t bytes, std::size_t alignment) {
+  if (closed || bytes > size || alignment > size) {
+    refuse(closed ? "The publisher of this message is gone." : "No message can be larger than its publisher's window of addresses.");
+    return 0;
+  }
+  std::uintptr_t address = blocks.allocate(bytes, alignment);
+  if (address == 0 && add_chunk(Blocks::bytes_needed(bytes, alignment))) address = blocks.allocate(bytes, alignment);
+  if (spare != nullptr && spare->area.live != 0) spare = nullptr;
+  return address;
 }
 
 std::uintptr_t Window::Impl::take_address(std::size_t bytes) {
@@ -246,19 +256,16 @@ std::shared_ptr<Window> Window::create(std::uintptr_t base, std::size_t size, Li
 void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
   if (is_forked_child()) return nullptr;
   const HeapScope heap;  // for the bookkeeping, and for the observer's
-  const std::lock_guard lock(impl_->mutex);
-  try {
-    if (impl_->closed || size > impl_->size || alignment > impl_->size) {
-      impl_->refuse(impl_->closed ? "The publisher of this message is gone."
-                                  : "No message can be larger than its publisher's window of addresses.");
-      return nullptr;
+  for (;;) {
+    Observer* observer = nullptr;
+    try {
+      const std::lock_guard lock(impl_->mutex);
+      if (const std::uintptr_t address = impl_->allocate(size, alignment)) return reinterpret_cast<void*>(address);
+      if (size <= impl_->size && alignment <= impl_->size) observer = impl_->observer;
+    } catch (const std::bad_alloc&) {
+      return nullptr;  // not even the bookkeeping could be had: the last sentence stays
     }
-    std::uintptr_t address = impl_->blocks.allocate(size, alignment);
-    if (address == 0 && impl_->add_chunk(Blocks::bytes_needed(size, alignment))) address = impl_->blocks.allocate(size, alignment);
-    if (impl_->spare != nullptr && impl_->spare->area.live != 0) impl_->spare = nullptr;
-    return reinterpret_cast<void*>(address);
-  } catch (const std::bad_alloc&) {
-    return nullptr;  // not even the bookkeeping could be had: the last sentence stays
+    if (observer == nullptr || !observer->make_room()) return nullptr;
   }
 }
 

@@ -41,10 +41,12 @@ class Window {
     virtual void chunk_added(const Chunk& chunk) = 0;
     /// The address range is not used again before reuse_address(id).
     virtual void chunk_dropped(std::uint64_t id) = 0;
+    /// Unlike the others without the mutex, by a thread whose allocate() found no room: frees blocks if it can. True: there may be room now.
+    virtual bool make_room() noexcept { return false; }
     virtual ~Observer() = default;
   };
 
-  /// Registers the window process-wide, so that owner_of() finds it. Maps nothing yet. `observer` (may be null) must outlive close().
+  /// Registers the window process-wide, so that owner_of() finds it. Maps nothing yet. `observer` (may be null) must outlive close() and every allocate().
   /// When the last shared_ptr goes, the window is closed as by close({}); it stays registered and its chunks mapped while blocks in them live (F5).
   /// Its addresses are free for another window of this process when owner_of(base) is null.
   /// Throws Error(invalid_argument) when base or size is no multiple of the granule, or another window of this process lies there.
@@ -53,8 +55,8 @@ class Window {
   Window& operator=(const Window&) = delete;
 
   /// A block of at least `size` bytes, aligned to at least 16, to 64 when size >= 4096, and to `alignment` (a power of two); contents undefined. Null when the
-  /// budget, the window or the machine's memory forbids, or the window is closed (why_refused() has the sentence). Thread-safe. Makes system calls only when a
-  /// new chunk is needed.
+  /// budget, the window or the machine's memory forbids and the observer could not make room, or the window is closed (why_refused() has the sentence).
+  /// Thread-safe. Makes system calls only when a new chunk is needed.
   void* allocate(std::size_t size, std::size_t alignment) noexcept;
   /// Thread-safe, also after close(). REQUIRES: `block` came from allocate() of this window and is not free. An address where no live block begins is ignored.
   /// Unmaps a chunk that became empty, but for the largest such.

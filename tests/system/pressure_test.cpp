@@ -136,5 +136,129 @@ TEST_F(Pressure, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
   for (std::size_t i = 0; i < fitted; ++i) EXPECT_EQ(publish_next(), PublishResult::published) << i;
 }
 
+// --- what becomes of messages when the publisher's memory is full ------------------------------------------------------------------
+
+constexpr std::size_t large = 1'000'000;
+
+/// A publisher whose memory holds a few large messages, and a subscriber that takes none of them by itself.
+class FullMemory : public Domain {
+ protected:
+  void start(PublisherOptions options, const Qos& qos = Qos{}.keep_last(64)) {
+    options.memory_budget = 8 << 20;
+    node_ = Node::create("node");
+    publisher_ = node_->create_publisher<Sample>("topic", lossless(), options);
+    subscriber_ = node_->create_subscriber<Sample>("topic", qos);
+    await_subscribers(*publisher_, 1);
+  }
+  void TearDown() override {
+    subscriber_.reset();
+    publisher_.reset();
+    node_.reset();
+    Domain::TearDown();
+  }
+  /// In place and by copy in turns.
+  PublishResult publish(std::uint64_t number) {
+    return number % 2 == 0 ? publish_in_place(*publisher_, 1, number, large) : publisher_->publish(sample_of(1, number, large));
+  }
+  /// Publishes from 1 on until one is refused; how many were not.
+  std::uint64_t fill_up() {
+    std::uint64_t number = 0;
+    while (number < 100 && publish(number + 1) == PublishResult::published) ++number;
+    return number;
+  }
+  std::vector<std::uint64_t> take_all() {
+    std::vector<std::uint64_t> numbers;
+    while (const auto message = subscriber_->take()) {
+      EXPECT_TRUE(is_whole(*message));
+      numbers.push_back(message->number);
+    }
+    return numbers;
+  }
+
+  std::shared_ptr<Node> node_;
+  std::shared_ptr<Publisher<Sample>> publisher_;
+  std::shared_ptr<Subscriber<Sample>> subscriber_;
+};
+
+TEST_F(FullMemory, ByBestEffortTheNewestMessagesArriveAndTheOthersAreCounted) {
+  start({});
+  for (std::uint64_t number = 1; number <= 50; ++number) ASSERT_EQ(publish(number), PublishResult::published) << number;
+  const std::vector<std::uint64_t> got = take_all();
+  ASSERT_GE(got.size(), 4U);
+  EXPECT_EQ(got.back(), 50U);
+  EXPECT_EQ(got.front(), 50 - got.size() + 1) << "without a gap";
+  EXPECT_EQ(subscriber_->statistics().missed, 50 - got.size());
+  EXPECT_EQ(subscriber_->statistics().withdrawn, 50 - got.size());
+  EXPECT_EQ(publisher_->statistics().withdrawn, 50 - got.size());
+  EXPECT_EQ(publisher_->statistics().refused, 0U);
+}
+
+TEST_F(FullMemory, ByBestEffortALoanThatIsFilledWhileMemoryIsFullIsStillBuiltInPlace) {
+  start({});
+  for (std::uint64_t number = 2; number <= 100; number += 2) ASSERT_EQ(publish(number), PublishResult::published);
+  EXPECT_EQ(publisher_->statistics().bytes_copied, 0U);
+}
+
+TEST_F(FullMemory, WhatASubscriberHoldsIsNeverWithdrawn) {
+  start({});
+  std::vector<std::shared_ptr<const Sample>> held;
+  std::uint64_t number = 0;
+  while (number < 100 && publish(++number) == PublishResult::published) held.push_back(take_soon(*subscriber_));
+  ASSERT_LT(number, 100U);
+  for (const auto& message : held) EXPECT_TRUE(is_whole(*message));
+  held.erase(held.begin());
+  EXPECT_EQ(publish(number), PublishResult::published) << "the room of the one that was let go";
+}
+
+TEST_F(FullMemory, WhatAReliableKeepAllSubscriberHasYetToTakeIsNeverWithdrawn) {
+  start({}, lossless());
+  const std::uint64_t fitted = fill_up();
+  ASSERT_LT(fitted, 100U);
+  EXPECT_EQ(take_all().size(), fitted);
+  EXPECT_EQ(subscriber_->statistics().missed, 0U);
+  EXPECT_EQ(publish(fitted + 1), PublishResult::published);
+}
+
+TEST_F(FullMemory, ByWorstEffortTheOldestMessagesArriveAndTheNewOnesAreRefused) {
+  start({.when_full = WhenFull::worst_effort});
+  const std::uint64_t fitted = fill_up();
+  ASSERT_LT(fitted, 100U);
+  EXPECT_EQ(publish(fitted + 1), PublishResult::no_memory);
+  EXPECT_EQ(publisher_->statistics().refused, 2U);
+  EXPECT_EQ(publisher_->statistics().withdrawn, 0U);
+  const std::vector<std::uint64_t> got = take_all();
+  EXPECT_EQ(got.size(), fitted);
+  EXPECT_EQ(got.front(), 1U);
+  EXPECT_EQ(subscriber_->statistics().missed, 0U);
+}
+
+TEST_F(FullMemory, ByMediumEffortNoMoreThanSoManyOldMessagesMakeRoomForANewOne) {
+  start({.when_full = WhenFull::medium_effort, .withdraw_at_most = 2});
+  for (std::uint64_t number = 1; number <= 50; ++number) ASSERT_EQ(publish(number), PublishResult::published) << "one for one";
+  const std::uint64_t before = publisher_->statistics().withdrawn;
+  // Several old ones would have to go for this one, one after another.
+  EXPECT_EQ(publish_in_place(*publisher_, 1, 51, 5 * large), PublishResult::no_memory);
+  EXPECT_EQ(publisher_->statistics().withdrawn, before + 2);
+  EXPECT_EQ(publisher_->statistics().refused, 1U);
+}
+
+TEST_F(FullMemory, WaitingEndsWhenASubscriberMakesRoomOrTheTimeIsOver) {
+  start({.when_full = WhenFull::wait, .max_blocking = 20ms});
+  const std::uint64_t fitted = fill_up();
+  ASSERT_LT(fitted, 100U);
+  subscriber_.reset();
+  publisher_.reset();
+  node_.reset();
+
+  start({.when_full = WhenFull::wait, .max_blocking = 1h});
+  std::thread taker([&] {
+    eventually([&] { return publisher_->statistics().published >= fitted; });
+    for (std::uint64_t number = 1; number <= 30; ++number) EXPECT_EQ(take_soon(*subscriber_)->number, number);
+  });
+  for (std::uint64_t number = 1; number <= 30; ++number) EXPECT_EQ(publish(number), PublishResult::published);
+  taker.join();
+  EXPECT_EQ(subscriber_->statistics().missed, 0U);
+}
+
 }  // namespace
 }  // namespace sinew::system

@@ -48,6 +48,8 @@ class SINEW_API PublisherCore {
   void report_not_replaced() const;
 
  private:
+  PublishResult refused();
+
   std::unique_ptr<Impl> impl_;
 };
 
