@@ -42,7 +42,7 @@ struct PublisherStatistics {
   std::uint64_t messages_repaired = 0;  ///< loans that had such storage
   std::uint64_t refused = 0;            ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
   std::uint64_t withdrawn = 0;  ///< published messages that were taken back to make room before every subscriber had taken them (WhenFull)
-  std::uint64_t subscribers = 0;    ///< connected now
+  std::uint64_t subscribers = 0;    ///< connected now: what is published from now on is for them
   std::uint64_t memory_mapped = 0;  ///< bytes of shared memory held now
   std::uint64_t memory_in_use = 0;  ///< of these, in messages: loaned, kept for subscribers, or held by them
 };
@@ -55,7 +55,7 @@ struct SubscriberStatistics {
   std::uint64_t skipped = 0;       ///< messages left out as SubscriberOptions::every and max_rate ask; not counted as missed
   std::uint64_t bytes_copied = 0;  ///< copied on this side (Delivery::copy)
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
-  std::uint64_t publishers = 0;    ///< connected now
+  std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber
   std::uint64_t held = 0;          ///< messages that someone in this process still holds
 };
 

@@ -85,6 +85,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t withdrawn() const noexcept { return withdrawn_.load(std::memory_order_relaxed); }
   /// Left out because Thinning did not want them.
   std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
+  /// What is published from now on is for this subscriber.
+  bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
   /// Published, but not decided about by this reader.
   std::uint64_t untaken() const noexcept;

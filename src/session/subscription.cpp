@@ -148,7 +148,7 @@ Subscription::Counters Subscription::counters() const {
     counters.missed += end->missed();
     counters.withdrawn += end->withdrawn();
     counters.skipped += end->skipped();
-    counters.publishers += end->hung_up() ? 0U : 1U;
+    counters.publishers += end->is_served() ? 1U : 0U;
     counters.held += end->held();
   }
   return counters;

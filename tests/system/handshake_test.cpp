@@ -13,6 +13,20 @@ namespace {
 
 class Handshake : public Domain {};
 
+TEST_F(Handshake, APublisherThatASubscriberCountsServesItAlready) {
+  auto here = Node::create("here"), there = Node::create("there");
+  for (std::uint64_t number = 1; number <= static_cast<std::uint64_t>(rounds(300)); ++number) {
+    auto publisher = there->create_publisher<Sample>("topic");
+    auto subscriber = here->create_subscriber<Sample>("topic");
+    while (subscriber->statistics().publishers == 0) {
+    }
+    publish_in_place(*publisher, 1, number, 10);
+    const auto message = take_soon(*subscriber);
+    ASSERT_TRUE(message) << number;
+    EXPECT_EQ(message->number, number);
+  }
+}
+
 TEST_F(Handshake, S1_a_new_connection_to_a_sleeping_thread_is_woken) {
   std::atomic<int> received{0};
   auto receiver = Node::create("receiver"), sender = Node::create("sender");
