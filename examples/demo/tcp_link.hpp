@@ -53,7 +53,10 @@ class TcpInput final : public Input {
         callback_(std::move(callback)),
         subscriber_(folder, topic, [this](auto bytes, auto sequence) { receive(bytes, sequence); }) {}
 
-  InputCount count() const override { return {received_, missed_, bytes_copied_, received_}; }
+  InputCount count() const override {
+    const std::uint64_t received = received_;
+    return {received, missed_, bytes_copied_, received};
+  }
 
  private:
   void receive(std::span<const std::byte> bytes, std::uint64_t sequence) {
