@@ -30,6 +30,12 @@ struct PublisherOptions {
   /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. At most the size of a window (1 to 16 GiB,
   /// the manager says). Memory is taken as it is needed.
   std::size_t memory_budget = std::size_t{1} << 30;
+  /// Bytes of it to have mapped from the start and to keep: while messages fit into them, no system call maps memory, and no page fault comes later.
+  /// create_publisher throws Error(exhausted) when they cannot be had.
+  std::size_t prefault = 0;
+  /// Lock the memory, so that it is never written to a swap device (mlock). Needs a high enough limit of locked memory (ulimit -l): beyond it
+  /// prefault throws Error(exhausted), and messages are refused as when memory is used up.
+  bool lock_memory = false;
   WhenFull when_full = WhenFull::best_effort;
   /// For WhenFull::medium_effort; at least 1.
   std::uint32_t withdraw_at_most = 3;

@@ -100,11 +100,14 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
   impl->session = impl_->session;
   impl->publisher = impl_->session->create_publisher(topic, description_of(type), detail::storage_of(*type.type),
                                                      {.budget = options.memory_budget,
+                                                      .lock_memory = options.lock_memory,
                                                       .withdraw_at_most = withdraw_at_most(topic, options),
                                                       .wait_for_room = options.when_full == WhenFull::wait,
                                                       .max_blocking = options.max_blocking,
                                                       .quality = quality});
-  return std::make_shared<detail::PublisherCore>(std::move(impl));
+  auto core = std::make_shared<detail::PublisherCore>(std::move(impl));
+  core->prefault(options.prefault);
+  return core;
 }
 
 std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,

@@ -79,6 +79,14 @@ const std::string& PublisherCore::topic() const noexcept {
   return impl_->topic;
 }
 
+void PublisherCore::prefault(std::size_t bytes) {
+  const shm::HeapScope heap;
+  shm::Window& window = impl_->publisher->window();
+  if (bytes == 0 || window.reserve(bytes)) return;
+  throw Error(ErrorKind::exhausted,
+              "topic '" + impl_->topic + "': cannot prefault " + std::to_string(bytes) + " bytes. " + window.why_refused());
+}
+
 // --- building ----------------------------------------------------------------------------------------------------------------------
 
 void* PublisherCore::allocate_object(bool in_place) {

@@ -45,6 +45,7 @@ enum class Call {
   rlimit,
   fork,
   chdir,
+  mlock,
   count_of_calls
 };
 

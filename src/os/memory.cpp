@@ -168,6 +168,14 @@ std::optional<Mapping> Mapping::map_at(const Fd& fd, std::uintptr_t address, std
   return mapping;
 }
 
+void Mapping::lock() const {
+  if (call(fault::Call::mlock, [&] { return ::mlock(data_, size_); }) == 0) return;
+  fail(errno,
+       "cannot lock " + std::to_string(size_) +
+           " bytes of shared memory: raise the limit of locked memory (ulimit -l, or LimitMEMLOCK= of a service), or lock less",
+       ErrorKind::exhausted);
+}
+
 std::size_t page_size() noexcept {
   static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   return size;

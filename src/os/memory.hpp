@@ -43,6 +43,9 @@ class Mapping {
   /// limit (RLIMIT_AS, mlockall, map count) refuses; `why`, if given, then says so.
   static std::optional<Mapping> map_at(const Fd& fd, std::uintptr_t address, std::size_t size, Access access, std::string* why = nullptr);
 
+  /// Keeps the pages in memory, whatever happens, until they are unmapped (mlock). Throws Error(exhausted) when a limit forbids it.
+  void lock() const;
+
   std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
   explicit operator bool() const noexcept { return data_ != nullptr; }

@@ -39,7 +39,7 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
       where_(where),
       storage_(std::move(storage)),
       options_(options),
-      window_(shm::Window::create(where.base, where.size, {.budget = options.budget}, this)),
+      window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
       ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
       space_(os::create_eventfd()),

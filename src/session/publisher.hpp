@@ -45,6 +45,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
  public:
   struct Options {
     std::size_t budget = 0;                   ///< bytes of shared memory
+    bool lock_memory = false;                 ///< keep them in memory
     std::uint64_t withdraw_at_most = 0;       ///< frames that may be taken back from slow readers to make room for one message
     bool wait_for_room = false;               ///< or else wait, at most max_blocking, until readers let go
     std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers

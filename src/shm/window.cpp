@@ -39,6 +39,7 @@ struct Window::Impl {
   struct Mapped {
     Chunk chunk;
     Blocks::Area area;
+    bool reserved = false;  // stays when it is empty
 
     Mapped(std::uintptr_t address, std::size_t bytes) noexcept : area(address, bytes) {}
   };
@@ -91,19 +92,16 @@ struct Window::Impl {
     return index == 0 ? nullptr : chunks[index - 1u].get();
   }
 
-  bool refuse(std::string sentence) {
-    refusal = std::move(sentence);
-    return false;
-  }
+  void refuse(std::string sentence) { refusal = std::move(sentence); }
 
   bool is_dead() const noexcept { return closed && mapped == 0; }
 
   std::uintptr_t allocate(std::size_t bytes, std::size_t alignment);
-  bool add_chunk(std::size_t needed);
+  Mapped* add_chunk(std::size_t needed);
   std::size_t admit(std::size_t needed);
   std::uintptr_t take_address(std::size_t bytes);
   void put_address(std::uintptr_t address, std::size_t bytes);
-  void map_chunk(std::uintptr_t address, std::size_t bytes);
+  Mapped& map_chunk(std::uintptr_t address, std::size_t bytes);
   void drop(Mapped& chunk);
   void became_empty(Mapped& chunk);
 };
@@ -135,7 +133,7 @@ std::uintptr_t Window::Impl::allocate(std::size_t bytes, std::size_t alignment) 
     return 0;
   }
   std::uintptr_t address = blocks.allocate(bytes, alignment);
-  if (address == 0 && add_chunk(Blocks::bytes_needed(bytes, alignment))) address = blocks.allocate(bytes, alignment);
+  if (address == 0 && add_chunk(Blocks::bytes_needed(bytes, alignment)) != nullptr) address = blocks.allocate(bytes, alignment);
   if (spare != nullptr && spare->area.live != 0) spare = nullptr;
   return address;
 }
@@ -164,26 +162,28 @@ void Window::Impl::put_address(std::uintptr_t address, std::size_t bytes) {
   }
 }
 
-bool Window::Impl::add_chunk(std::size_t needed) {
+// Null when it is refused.
+Window::Impl::Mapped* Window::Impl::add_chunk(std::size_t needed) {
   needed = (needed + chunk_unit - 1) / chunk_unit * chunk_unit;
   std::size_t bytes = admit(needed);
-  if (bytes == 0) return false;
+  if (bytes == 0) return nullptr;
   std::uintptr_t address = take_address(bytes);
   if (address == 0) address = take_address(bytes = needed);
   if (address == 0) {
-    return refuse("A message needs " + in_mib(bytes) + " more shared memory, but the publisher's window of " + in_mib(size) +
-                  " of addresses has no gap of that size: let publisher and subscribers keep fewer messages, or make them smaller.");
+    refuse("A message needs " + in_mib(bytes) + " more shared memory, but the publisher's window of " + in_mib(size) +
+           " of addresses has no gap of that size: let publisher and subscribers keep fewer messages, or make them smaller.");
+    return nullptr;
   }
   try {
-    map_chunk(address, bytes);
-    return true;
+    return &map_chunk(address, bytes);
   } catch (const std::exception& problem) {
     put_address(address, bytes);
-    return refuse(problem.what());
+    refuse(problem.what());
+    return nullptr;
   }
 }
 
-void Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
+Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
   auto made = std::make_unique<Mapped>(address, bytes);
   made->chunk = {.id = newest.load(std::memory_order_relaxed) + 1,
                  .address = address,
@@ -193,6 +193,7 @@ void Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
   std::string why;
   std::optional<os::Mapping> mapping = os::Mapping::map_at(made->chunk.memfd, address, bytes, os::Access::read_write, &why);
   if (!mapping) throw Error(ErrorKind::exhausted, "A message needs " + in_mib(bytes) + " more shared memory, but " + why + ".");
+  if (limits.lock) mapping->lock();
   made->chunk.mapping = std::make_shared<const os::Mapping>(std::move(*mapping));
   os::seal_for_readers(made->chunk.memfd);
   SINEW_POINT("window.sealed");
@@ -214,6 +215,7 @@ void Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
   mark_units(chunk.chunk, static_cast<std::size_t>(place - chunks.begin()) + 1);
   newest.store(chunk.chunk.id, std::memory_order_release);  // sync: NEWEST (with Window::newest_chunk)
   if (observer != nullptr) observer->chunk_added(chunk.chunk);
+  return chunk;
 }
 
 void Window::Impl::drop(Mapped& chunk) {
@@ -229,6 +231,7 @@ void Window::Impl::drop(Mapped& chunk) {
 // The larger of two empty chunks stays: the next message of the same size fits into it.
 void Window::Impl::became_empty(Mapped& chunk) {
   if (closed) return drop(chunk);
+  if (chunk.reserved) return;
   Mapped* other = std::exchange(spare, &chunk);
   if (other == nullptr) return;
   if (other->chunk.size > chunk.chunk.size) std::swap(spare, other);
@@ -266,6 +269,19 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
       return nullptr;  // not even the bookkeeping could be had: the last sentence stays
     }
     if (observer == nullptr || !observer->make_room()) return nullptr;
+  }
+}
+
+bool Window::reserve(std::size_t size) noexcept {
+  const HeapScope heap;
+  try {
+    const std::lock_guard lock(impl_->mutex);
+    Impl::Mapped* const chunk = impl_->add_chunk(size);
+    if (chunk == nullptr) return false;
+    chunk->reserved = true;
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 

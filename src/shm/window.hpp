@@ -33,6 +33,7 @@ class Window {
 
   struct Limits {
     std::size_t budget = 0;                                           ///< bytes of chunks, at most
+    bool lock = false;                                                ///< chunks are locked into memory; one that cannot be is not made
     std::function<std::uint64_t()> available = os::available_memory;  ///< admission: asked before every new chunk (S4)
   };
   /// Told of every new chunk, before a block of it is given out, and of every chunk that holds no block any more and was dropped from the allocator.
@@ -58,6 +59,9 @@ class Window {
   /// budget, the window or the machine's memory forbids and the observer could not make room, or the window is closed (why_refused() has the sentence).
   /// Thread-safe. Makes system calls only when a new chunk is needed.
   void* allocate(std::size_t size, std::size_t alignment) noexcept;
+  /// Maps a chunk of at least `size` bytes that stays, empty or not, until close(): so that up to so much needs no system call later. False when it is
+  /// refused (why_refused() has the sentence). Thread-safe.
+  bool reserve(std::size_t size) noexcept;
   /// Thread-safe, also after close(). REQUIRES: `block` came from allocate() of this window and is not free. An address where no live block begins is ignored.
   /// Unmaps a chunk that became empty, but for the largest such.
   void free(void* block) noexcept;

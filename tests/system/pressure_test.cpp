@@ -1,7 +1,12 @@
 // Publishers that are faster than their subscribers, and messages for which there is no memory.
+#include <unistd.h>
+
 #include <atomic>
+#include <cerrno>
+#include <fstream>
 #include <thread>
 
+#include "os/fault.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
@@ -134,6 +139,65 @@ TEST_F(Pressure, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
   EXPECT_GE(fitted, 4U);
   held.clear();
   for (std::size_t i = 0; i < fitted; ++i) EXPECT_EQ(publish_next(), PublishResult::published) << i;
+}
+
+// --- memory that is ready from the start -------------------------------------------------------------------------------------------
+
+std::uint64_t locked_kib() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmLck:")) return std::stoull(line.substr(6));
+  }
+  return 0;
+}
+
+TEST_F(Pressure, PrefaultedMemoryIsThereFromTheStartAndServesWithoutGrowing) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", {}, {.prefault = 16 << 20});
+  const std::uint64_t mapped = publisher->statistics().memory_mapped;
+  EXPECT_GE(mapped, 16U << 20);
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  await_subscribers(*publisher, 1);
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    publish_in_place(*publisher, 1, number, 3'000'000);
+    EXPECT_TRUE(is_whole(*take_soon(*subscriber)));
+  }
+  EXPECT_EQ(publisher->statistics().memory_mapped, mapped);
+  EXPECT_EQ(publisher->statistics().bytes_copied, 0U);
+}
+
+TEST_F(Pressure, LockedMemoryIsLockedAndWhatCannotBeLockedIsRefusedWithTheLimitToRaise) {
+  auto node = Node::create("node");
+  const PublisherOptions locked{.prefault = 1 << 20, .lock_memory = true};
+  os::fault::arm(os::fault::Call::mlock, 1, ENOMEM);
+  try {
+    node->create_publisher<Sample>("topic", {}, locked);
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::exhausted);
+    EXPECT_NE(std::string(error.what()).find("ulimit -l"), std::string::npos) << error.what();
+  }
+  os::fault::disarm();
+  if (sanitized) GTEST_SKIP() << "sanitizers take mlock away";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may lock as much as it likes";
+  const std::uint64_t before = locked_kib();
+  auto publisher = node->create_publisher<Sample>("topic", {}, locked);
+  EXPECT_GE(locked_kib(), before + 1024);
+  publisher.reset();
+  EXPECT_TRUE(eventually([&] { return locked_kib() == before; }));
+}
+
+TEST_F(Pressure, MoreThanTheBudgetCannotBePrefaulted) {
+  auto node = Node::create("node");
+  try {
+    node->create_publisher<Sample>("topic", {}, {.memory_budget = 1 << 20, .prefault = 2 << 20});
+    ADD_FAILURE() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::exhausted);
+    EXPECT_NE(std::string(error.what()).find("prefault"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("budget of 1.0 MiB"), std::string::npos) << error.what();
+  }
+  EXPECT_TRUE(node->create_publisher<Sample>("topic")) << "the node goes on";
 }
 
 // --- what becomes of messages when the publisher's memory is full ------------------------------------------------------------------

@@ -20,6 +20,8 @@ class SINEW_API PublisherCore {
   ~PublisherCore();
 
   const std::string& topic() const noexcept;
+  /// Has so many bytes mapped from now on. Throws Error(exhausted).
+  void prefault(std::size_t bytes);
 
   /// Raw memory for one message object: in the window, or, when memory is refused there or `in_place` is false, on the heap.
   void* allocate_object(bool in_place);

@@ -156,6 +156,40 @@ TEST(Window, a_block_beyond_the_budget_is_refused_with_a_sentence) {
   EXPECT_LE(window->usage().mapped, 10 * mib);
 }
 
+TEST(Window, what_is_reserved_is_mapped_at_once_serves_blocks_and_stays_when_they_are_freed) {
+  const auto window = new_window({.budget = 64 * mib});
+  ASSERT_TRUE(window->reserve(10 * mib)) << window->why_refused();
+  const std::size_t mapped = window->usage().mapped;
+  EXPECT_GE(mapped, 10 * mib);
+  for (int round = 0; round < 3; ++round) {
+    void* const blocks[] = {window->allocate(4 * mib, 64), window->allocate(5 * mib, 64)};
+    EXPECT_EQ(window->usage().mapped, mapped) << "no other chunk is needed";
+    for (void* const block : blocks) window->free(block);
+  }
+  window->free(window->allocate(20 * mib, 64));  // makes a larger empty chunk, which is the one that is kept otherwise
+  window->free(window->allocate(30 * mib, 64));
+  void* const block = window->allocate(9 * mib, 64);
+  ASSERT_NE(block, nullptr);
+  window->free(block);
+  EXPECT_GE(window->usage().mapped, mapped);
+}
+
+TEST(Window, what_cannot_be_reserved_is_refused_with_a_sentence) {
+  const auto window = new_window({.budget = 10 * mib});
+  EXPECT_FALSE(window->reserve(11 * mib));
+  EXPECT_NE(window->why_refused().find("budget of 10.0 MiB"), std::string::npos) << window->why_refused();
+  EXPECT_EQ(window->usage().mapped, 0u);
+}
+
+TEST(Window, a_chunk_that_cannot_be_locked_into_memory_is_not_made) {
+  const auto window = new_window({.budget = 64 * mib, .lock = true});
+  os::fault::arm(os::fault::Call::mlock, 1, ENOMEM);
+  EXPECT_EQ(window->allocate(mib, 64), nullptr);
+  os::fault::disarm();
+  EXPECT_NE(window->why_refused().find("ulimit -l"), std::string::npos) << window->why_refused();
+  EXPECT_EQ(window->usage().mapped, 0u);
+}
+
 TEST(Window, an_empty_chunk_makes_room_in_the_budget_for_a_larger_block) {
   const auto window = new_window({.budget = 10 * mib});
   window->free(window->allocate(6 * mib, 64));
