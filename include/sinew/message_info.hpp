@@ -47,6 +47,17 @@ struct PublisherStatistics {
   std::uint64_t memory_in_use = 0;  ///< of these, in messages: loaned, kept for subscribers, or held by them
 };
 
+/// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long.
+struct SubscriberShare {
+  std::string node;                     ///< name of the subscribing node
+  std::uint64_t received = 0;           ///< messages it has taken, as it counts itself
+  std::uint64_t missed = 0;             ///< messages it has lost, likewise
+  std::uint64_t waiting = 0;            ///< messages kept for it that it has yet to take
+  std::uint64_t held = 0;               ///< messages that its process holds now
+  std::uint64_t bytes_held = 0;         ///< their sizes together, which count towards memory_in_use
+  std::chrono::nanoseconds held_for{};  ///< how long ago the oldest of them was published
+};
+
 /// Counts since the subscriber was created. A snapshot, not an atomic one.
 struct SubscriberStatistics {
   std::uint64_t received = 0;      ///< messages handed to the callback or to take()

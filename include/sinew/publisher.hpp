@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "sinew/detail/allocation_probe.hpp"
 #include "sinew/detail/publisher_core.hpp"
@@ -145,6 +146,8 @@ class Publisher {
   PublishResult publish(const T& message) { return core_->publish_copy(std::addressof(message)); }
 
   PublisherStatistics statistics() const { return core_->statistics(); }
+  /// Every subscriber that is connected now, or still holds a message after it unsubscribed. A snapshot.
+  std::vector<SubscriberShare> subscribers() const { return core_->subscribers(); }
   const std::string& topic() const noexcept { return core_->topic(); }
 
   /// For Node::create_publisher.

@@ -1,10 +1,13 @@
 #include "sinew/detail/publisher_core.hpp"
 
+#include <chrono>
 #include <new>
+#include <utility>
 
 #include "api/publisher_impl.hpp"
 #include "base/log.hpp"
 #include "msg/walk.hpp"
+#include "os/clock.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 
@@ -198,6 +201,23 @@ PublishResult PublisherCore::refused() {
                                         publisher.window().why_refused());
   }
   return PublishResult::no_memory;
+}
+
+std::vector<SubscriberShare> PublisherCore::subscribers() const {
+  const shm::HeapScope heap;
+  std::vector<SubscriberShare> all;
+  if (session::forked()) return all;
+  const std::int64_t now = os::now_ns();
+  for (session::Publisher::Share& share : impl_->publisher->shares()) {
+    all.push_back({.node = std::move(share.peer),
+                   .received = share.received,
+                   .missed = share.missed,
+                   .waiting = share.waiting,
+                   .held = share.held,
+                   .bytes_held = share.bytes_held,
+                   .held_for = std::chrono::nanoseconds(share.held > 0 ? now - share.oldest_held : 0)});
+  }
+  return all;
 }
 
 PublisherStatistics PublisherCore::statistics() const {

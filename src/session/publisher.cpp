@@ -162,10 +162,11 @@ Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
   announce_changes_locked();
   const std::uint64_t sequence = writer_.head() + 1;
   if (sequence > shm::ring_capacity) retire_up_to_locked(sequence - shm::ring_capacity);
-  kept_[sequence % shm::ring_capacity] = {sequence, root, size};
+  const std::int64_t now = os::now_ns();
+  kept_[sequence % shm::ring_capacity] = {sequence, root, size, now};
   kept_bytes_ += size;
   SINEW_POINT("publisher.before_publish");
-  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root), .size = size, .source_time = os::now_ns(), .newest_chunk = newest_chunk});
+  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root), .size = size, .source_time = now, .newest_chunk = newest_chunk});
   SINEW_POINT("publisher.before_doorbell");
   for (const auto& end : connections_) end->ring_if_asleep();
   auto& header = ring().header;
@@ -220,6 +221,37 @@ Publisher::Counters Publisher::counters() const {
           header.refused.load(std::memory_order_relaxed),
           header.withdrawn.load(std::memory_order_relaxed),
           static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }))};
+}
+
+// Retired frames stand in limbo_ in the order of their sequences.
+const Publisher::Kept* Publisher::find_locked(std::uint64_t sequence) const noexcept {
+  if (sequence > writer_.head()) return nullptr;  // whatever a peer's page says
+  if (sequence >= oldest_) return &kept_[sequence % shm::ring_capacity];
+  const auto found = std::ranges::lower_bound(limbo_, sequence, {}, &Kept::sequence);
+  return found != limbo_.end() && found->sequence == sequence ? &*found : nullptr;
+}
+
+std::vector<Publisher::Share> Publisher::shares() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Share> shares;
+  std::vector<std::uint64_t> claims;
+  for (const auto& end : connections_) {
+    Share share{.peer = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
+    share.waiting = writer_.head() - end->decided(writer_.head());
+    claims.clear();
+    end->gather_claims(claims);
+    std::ranges::sort(claims);
+    claims.erase(std::ranges::unique(claims).begin(), claims.end());
+    for (const std::uint64_t sequence : claims) {
+      const Kept* const frame = find_locked(sequence);
+      if (frame == nullptr) continue;
+      if (share.held == 0) share.oldest_held = frame->source_time;
+      ++share.held;
+      share.bytes_held += frame->size;
+    }
+    if (end->is_served() || share.held > 0) shares.push_back(std::move(share));
+  }
+  return shares;
 }
 
 // --- connections -----------------------------------------------------------------------------------------------------------------

@@ -73,6 +73,17 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   };
   Counters counters() const;
 
+  /// What one reader has of the frames.
+  struct Share {
+    std::string peer;
+    std::uint64_t received = 0, missed = 0;  ///< as it counts itself
+    std::uint64_t waiting = 0;               ///< it has not decided about them
+    std::uint64_t held = 0, bytes_held = 0;
+    std::int64_t oldest_held = 0;  ///< source time; 0: it holds none
+  };
+  /// Of every reader that is served, or holds something though it is not.
+  std::vector<Share> shares() const;
+
   /// Ends all connections. Messages that readers hold stay readable for them; the memory is theirs. Idempotent; publish() gives `closed` from now on.
   void close();
 
@@ -96,6 +107,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t sequence = 0;
     void* root = nullptr;
     std::uint64_t size = 0;
+    std::int64_t source_time = 0;
   };
   struct Withdrawal {
     std::uint64_t chunk = 0;
@@ -113,6 +125,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool make_room() noexcept override;
 
   std::uint64_t floor_locked() const;
+  const Kept* find_locked(std::uint64_t sequence) const noexcept;
   /// True when it freed something.
   bool sweep_locked();
   bool withdraw_oldest_locked();

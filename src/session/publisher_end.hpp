@@ -43,6 +43,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   /// The newest sequence up to `head` that this reader will not claim any more, or may not insist on.
   std::uint64_t decided(std::uint64_t head) const noexcept;
   void gather_claims(std::vector<std::uint64_t>& into) const { reader_->gather_claims(into); }
+  const shm::Reader& reader() const noexcept { return *reader_; }
   void ring_if_asleep() noexcept;
 
   /// Queues an announcement, unless this reader had it already.

@@ -92,6 +92,9 @@ class Reader {
  public:
   explicit Reader(const AckPage& page) noexcept : page_(&page) {}
   std::uint64_t cursor() const noexcept;
+  /// What the reader counts itself; for people, nothing is decided by it.
+  std::uint64_t received() const noexcept { return page_->received.load(std::memory_order_relaxed); }
+  std::uint64_t missed() const noexcept { return page_->missed.load(std::memory_order_relaxed); }
   /// Appends all non-zero claims (seq_cst loads). Bounded by max_claims whatever the page says.
   void gather_claims(std::vector<std::uint64_t>& into) const;
 

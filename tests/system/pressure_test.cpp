@@ -141,6 +141,46 @@ TEST_F(Pressure, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
   for (std::size_t i = 0; i < fitted; ++i) EXPECT_EQ(publish_next(), PublishResult::published) << i;
 }
 
+// --- who holds what --------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Pressure, APublisherKnowsWhoHoldsHowMuchOfItsMemoryForHowLong) {
+  auto node = Node::create("node"), slow = Node::create("slow"), busy = Node::create("busy");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto holding = busy->create_subscriber<Sample>("topic", Qos{}.keep_last(4));
+  auto sleeping = slow->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  await_subscribers(*publisher, 2);
+  const auto share_of = [&](const std::string& name) {
+    for (SubscriberShare& share : publisher->subscribers()) {
+      if (share.node == name) return share;
+    }
+    return SubscriberShare{};
+  };
+  std::vector<std::shared_ptr<const Sample>> held;
+  const auto first = std::chrono::steady_clock::now();
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    publish_in_place(*publisher, 1, number, 100'000);
+    if (number <= 2 || number == 20) held.push_back(take_soon(*holding));
+  }
+  SubscriberShare share = share_of("busy");
+  EXPECT_EQ(share.held, 3U);
+  EXPECT_GE(share.bytes_held, 300'000U);
+  EXPECT_LT(share.bytes_held, 310'000U);
+  EXPECT_EQ(share.received, 3U);
+  EXPECT_EQ(share.missed, 14U) << "of 3 to 20 the newest four were kept, and the oldest of these taken";
+  EXPECT_EQ(share.waiting, 3U);
+  EXPECT_GT(share.held_for.count(), 0);
+  EXPECT_LE(share.held_for, std::chrono::steady_clock::now() - first);
+  EXPECT_EQ(share_of("slow").waiting, 2U);
+  EXPECT_EQ(share_of("slow").held, 0U);
+  EXPECT_EQ(share_of("slow").held_for.count(), 0);
+  // What is held counts also after the subscriber has gone.
+  holding.reset();
+  EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 1; }));
+  EXPECT_EQ(share_of("busy").held, 3U);
+  held.clear();
+  EXPECT_TRUE(eventually([&] { return publisher->subscribers().size() == 1; }));
+}
+
 // --- memory that is ready from the start -------------------------------------------------------------------------------------------
 
 std::uint64_t locked_kib() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sinew/error.hpp"
 #include "sinew/message_info.hpp"
@@ -34,6 +35,7 @@ class SINEW_API PublisherCore {
   /// Publishes a copy.
   PublishResult publish_copy(const void* object);
   PublisherStatistics statistics() const;
+  std::vector<SubscriberShare> subscribers() const;
 
   /// Makes operator new of this thread allocate from the window; leave_scope() takes what enter_scope() returned.
   struct ScopeToken {
