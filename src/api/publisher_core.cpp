@@ -48,6 +48,8 @@ PublishResult result_of(session::Publisher::Outcome outcome) noexcept {
       return PublishResult::published;
     case session::Publisher::Outcome::held_back:
       return PublishResult::would_block;
+    case session::Publisher::Outcome::no_memory:
+      return PublishResult::no_memory;
     case session::Publisher::Outcome::closed:
       return PublishResult::closed;
   }

@@ -96,10 +96,14 @@ bool Publisher::is_closed() const {
   return closed_;
 }
 
-void Publisher::reclaim() {
+void Publisher::reclaim() noexcept {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
+  try {
+    if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
+  } catch (const std::bad_alloc&) {
+    // Another time: nothing is lost by keeping frames longer.
+  }
 }
 
 // --- memory is short (TZC III-E) ---------------------------------------------------------------------------------------------------
@@ -159,9 +163,15 @@ Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
   waited_in_vain_ = false;
   // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
   const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
-  announce_changes_locked();
   const std::uint64_t sequence = writer_.head() + 1;
-  if (sequence > shm::ring_capacity) retire_up_to_locked(sequence - shm::ring_capacity);
+  try {
+    announce_changes_locked();
+    if (sequence > shm::ring_capacity) retire_up_to_locked(sequence - shm::ring_capacity);
+  } catch (const std::bad_alloc&) {
+    storage_->release(root, *window_);
+    count_refused();
+    return Outcome::no_memory;
+  }
   const std::int64_t now = os::now_ns();
   kept_[sequence % shm::ring_capacity] = {sequence, root, size, now};
   kept_bytes_ += size;
@@ -280,6 +290,11 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
 
 void Publisher::chunk_added(const shm::Chunk& chunk) {
   offer_mapping(chunk.memfd, chunk.mapping);
+  {
+    const std::lock_guard lock(notes_.mutex);
+    notes_.dropped.reserve(notes_.dropped.size() + notes_.chunks + 1);
+    ++notes_.chunks;
+  }
   notes_.changed.store(true, std::memory_order_relaxed);
   notes_.newest.store(
       chunk.id, std::memory_order_release);  // after `changed`: who reads this id also finds something to announce, or it was announced
@@ -288,6 +303,7 @@ void Publisher::chunk_added(const shm::Chunk& chunk) {
 void Publisher::chunk_dropped(std::uint64_t id) {
   const std::lock_guard lock(notes_.mutex);
   notes_.dropped.push_back(id);
+  --notes_.chunks;
   notes_.changed.store(true, std::memory_order_release);
 }
 
@@ -296,6 +312,8 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
   for (const auto& end : connections_) {
     try {
       end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd});
+    } catch (const std::bad_alloc&) {
+      throw;  // this frame is refused, and the next one tries again
     } catch (const std::exception& error) {
       end->give_up(error.what());
     }
@@ -304,27 +322,42 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
 
 void Publisher::announce_changes_locked() {
   if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
-  window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
-  std::vector<std::uint64_t> dropped;
-  {
-    const std::lock_guard lock(notes_.mutex);
-    dropped.swap(notes_.dropped);
+  try {
+    window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
+    std::vector<std::uint64_t> dropped;
+    {
+      const std::lock_guard lock(notes_.mutex);
+      dropped = notes_.dropped;
+    }
+    for (const std::uint64_t chunk : dropped) {
+      withdraw_chunk_locked(chunk);
+      const std::lock_guard lock(notes_.mutex);
+      notes_.dropped.erase(notes_.dropped.begin());
+    }
+  } catch (...) {
+    notes_.changed.store(true, std::memory_order_release);  // what was not told yet is told before the next frame
+    throw;
   }
-  for (const std::uint64_t chunk : dropped) {
-    Withdrawal withdrawal{chunk, {}};
-    for (const auto& end : connections_) {
-      try {
-        if (!end->withdraw(chunk)) continue;
-      } catch (const std::exception& error) {
-        end->give_up(error.what());
-      }
-      withdrawal.waits_for.push_back(end.get());
+}
+
+void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
+  Withdrawal withdrawal{chunk, {}};
+  withdrawal.waits_for.reserve(connections_.size());
+  withdrawals_.reserve(withdrawals_.size() + 1);
+  for (const auto& end : connections_) {
+    try {
+      if (!end->withdraw(chunk)) continue;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      end->give_up(error.what());
     }
-    if (withdrawal.waits_for.empty()) {
-      window_->reuse_address(chunk);
-    } else {
-      withdrawals_.push_back(std::move(withdrawal));
-    }
+    withdrawal.waits_for.push_back(end.get());
+  }
+  if (withdrawal.waits_for.empty()) {
+    window_->reuse_address(chunk);
+  } else {
+    withdrawals_.push_back(std::move(withdrawal));
   }
 }
 

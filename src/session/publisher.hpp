@@ -59,9 +59,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool is_closed() const;
 
   /// Frees the frames that nobody needs any more, so that their memory, still in the caches, serves the next message. Call before building one.
-  void reclaim();
+  void reclaim() noexcept;
 
-  enum class Outcome { published, held_back, closed };
+  enum class Outcome { published, held_back, no_memory, closed };
   /// Publishes the message at `root`, which with all its storage lies in window(). The publisher owns it from now on, also when it was not published.
   /// Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
   Outcome publish(void* root, std::uint64_t size);
@@ -115,7 +115,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   };
   struct Notes {
     std::mutex mutex;
-    std::vector<std::uint64_t> dropped;
+    std::vector<std::uint64_t> dropped;  // with room for every chunk there is
+    std::size_t chunks = 0;
     std::atomic<bool> changed{false};
     std::atomic<std::uint64_t> newest{0};
   };
@@ -123,6 +124,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void chunk_added(const shm::Chunk& chunk) override;
   void chunk_dropped(std::uint64_t id) override;
   bool make_room() noexcept override;
+  void withdraw_chunk_locked(std::uint64_t chunk);
 
   std::uint64_t floor_locked() const;
   const Kept* find_locked(std::uint64_t sequence) const noexcept;

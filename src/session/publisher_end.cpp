@@ -165,10 +165,12 @@ void PublisherEnd::give_up(const std::string& why) noexcept {
 // --- chunks ------------------------------------------------------------------------------------------------------------------------
 
 void PublisherEnd::announce(const Chunk& chunk) {
-  if (left_ || chunk.id <= last_announced_) return;
-  last_announced_ = chunk.id;
-  waiting_.push_back({chunk, chunk.memfd ? chunk.memfd->duplicate() : os::Fd()});
-  send_waiting();
+  if (left_) return;
+  if (chunk.id > last_announced_) {
+    waiting_.push_back({chunk, chunk.memfd ? chunk.memfd->duplicate() : os::Fd()});
+    last_announced_ = chunk.id;
+  }
+  send_waiting();  // also what could not be sent the last time
 }
 
 // One descriptor in flight per pair: a stopped subscriber must not use up what the user's processes may have in flight together (S6).
@@ -180,8 +182,7 @@ void PublisherEnd::send_waiting() {
       channel_.send(wire::Chunk{next.chunk.id, next.chunk.address, next.chunk.size}, {&fd, 1});
       in_flight_ = next.chunk.id;
     } else {
-      channel_.send(wire::ChunkWithdrawn{next.chunk.id});
-      withdrawn_.push_back(next.chunk.id);
+      tell_withdrawn(next.chunk.id);
     }
     waiting_.pop_front();
   }
@@ -197,9 +198,16 @@ bool PublisherEnd::withdraw(std::uint64_t chunk) {
     waiting.memfd.reset();
     return false;
   }
+  tell_withdrawn(chunk);
+  return true;
+}
+
+// Once, however often it is tried: every answer must have its question.
+void PublisherEnd::tell_withdrawn(std::uint64_t chunk) {
+  if (std::ranges::find(withdrawn_, chunk) != withdrawn_.end()) return;
+  withdrawn_.reserve(withdrawn_.size() + 1);
   channel_.send(wire::ChunkWithdrawn{chunk});
   withdrawn_.push_back(chunk);
-  return true;
 }
 
 void PublisherEnd::mapped(std::uint64_t chunk) {

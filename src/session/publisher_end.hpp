@@ -46,9 +46,9 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   const shm::Reader& reader() const noexcept { return *reader_; }
   void ring_if_asleep() noexcept;
 
-  /// Queues an announcement, unless this reader had it already.
+  /// Queues an announcement, unless this reader had it already. When it throws std::bad_alloc, it can be tried again.
   void announce(const Chunk& chunk);
-  /// True when the reader has, or may get, the chunk mapped: it will answer, or vanish.
+  /// True when the reader has, or may get, the chunk mapped: it will answer, or vanish. When it throws std::bad_alloc, it can be tried again.
   bool withdraw(std::uint64_t chunk);
   /// The reader answered the announcement in flight. Throws Violation when there is none of this id.
   void mapped(std::uint64_t chunk);
@@ -72,6 +72,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   void on_doorbell(const wire::Doorbell& message, Channel::Input& input);
   void on_attach(const wire::Attach& message, Channel::Input& input);
   void send_waiting();
+  void tell_withdrawn(std::uint64_t chunk);
   void ended();
 
   // What publish() looks at stands together, under the publisher's mutex.

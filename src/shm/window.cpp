@@ -36,10 +36,14 @@ struct FreeUnits {
 }  // namespace
 
 struct Window::Impl {
+  // By id of a dropped chunk: the addresses that readers may still map (F3).
+  using Unreleased = std::map<std::uint64_t, std::pair<std::uintptr_t, std::size_t>>;
+
   struct Mapped {
     Chunk chunk;
     Blocks::Area area;
-    bool reserved = false;  // stays when it is empty
+    bool reserved = false;             // stays when it is empty
+    Unreleased::node_type to_release;  // made with the chunk, since dropping one must not fail
 
     Mapped(std::uintptr_t address, std::size_t bytes) noexcept : area(address, bytes) {}
   };
@@ -62,8 +66,8 @@ struct Window::Impl {
   std::size_t mapped = 0;
   std::size_t most_mapped = 0;  // ever
   Mapped* spare = nullptr;      // the one empty chunk that is kept, so that a loop of allocate and free does not map and unmap
-  std::map<std::uintptr_t, std::size_t> addresses;                             // ranges of the window that no reader maps
-  std::map<std::uint64_t, std::pair<std::uintptr_t, std::size_t>> unreleased;  // by id of a dropped chunk: what readers may still map (F3)
+  std::map<std::uintptr_t, std::size_t> addresses;  // ranges of the window that no reader maps
+  Unreleased unreleased;
   std::string refusal;
   bool closed = false;
   bool has_publisher = true;
@@ -207,14 +211,22 @@ Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_
     }
     place = chunks.emplace(chunks.end());
   }
+  Unreleased one;
+  one.emplace(made->chunk.id, std::pair(address, bytes));
+  made->to_release = one.extract(one.begin());
   blocks.add(made->area);
+  try {
+    if (observer != nullptr) observer->chunk_added(made->chunk);
+  } catch (...) {
+    blocks.remove(made->area);
+    throw;
+  }
   *place = std::move(made);
   Mapped& chunk = **place;
   mapped += bytes;
   most_mapped = std::max(most_mapped, mapped);
   mark_units(chunk.chunk, static_cast<std::size_t>(place - chunks.begin()) + 1);
   newest.store(chunk.chunk.id, std::memory_order_release);  // sync: NEWEST (with Window::newest_chunk)
-  if (observer != nullptr) observer->chunk_added(chunk.chunk);
   return chunk;
 }
 
@@ -223,7 +235,7 @@ void Window::Impl::drop(Mapped& chunk) {
   blocks.remove(chunk.area);
   mark_units(chunk.chunk, 0);
   mapped -= chunk.chunk.size;
-  unreleased.emplace(chunk.chunk.id, std::pair(chunk.chunk.address, chunk.chunk.size));
+  unreleased.insert(std::move(chunk.to_release));
   if (observer != nullptr) observer->chunk_dropped(chunk.chunk.id);
   std::find_if(chunks.begin(), chunks.end(), [&](const auto& each) { return each.get() == &chunk; })->reset();
 }
@@ -343,8 +355,12 @@ void Window::reuse_address(std::uint64_t chunk_id) noexcept {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->unreleased.find(chunk_id);
   if (found == impl_->unreleased.end()) return;
-  impl_->put_address(found->second.first, found->second.second);
-  impl_->unreleased.erase(found);
+  try {
+    impl_->put_address(found->second.first, found->second.second);
+    impl_->unreleased.erase(found);
+  } catch (const std::bad_alloc&) {
+    // These addresses lie idle from now on; there are more.
+  }
 }
 
 void Window::close(const std::vector<const void*>& abandoned, std::function<void()> when_dead) noexcept {

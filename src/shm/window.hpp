@@ -39,8 +39,9 @@ class Window {
   /// Told of every new chunk, before a block of it is given out, and of every chunk that holds no block any more and was dropped from the allocator.
   /// Called under the window's mutex from whatever thread allocates or frees: it must only take note.
   struct Observer {
+    /// When it throws, the chunk is not made.
     virtual void chunk_added(const Chunk& chunk) = 0;
-    /// The address range is not used again before reuse_address(id).
+    /// The address range is not used again before reuse_address(id). Must not throw: make room for this note when the chunk is added.
     virtual void chunk_dropped(std::uint64_t id) = 0;
     /// Unlike the others without the mutex, by a thread whose allocate() found no room: frees blocks if it can. True: there may be room now.
     virtual bool make_room() noexcept { return false; }

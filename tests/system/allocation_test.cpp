@@ -1,0 +1,116 @@
+// Whatever allocation of the ordinary heap fails on the publishing thread: the message is published or it is not, nothing leaks, and the next one goes.
+#include <cerrno>
+#include <cstddef>
+#include <new>
+
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+
+namespace {
+
+// Counts down; the allocation that reaches zero fails. Negative: none does.
+[[gnu::tls_model("initial-exec")]] thread_local int countdown = -1;
+
+}  // namespace
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+extern "C" {
+void* __libc_malloc(std::size_t size);                     // NOLINT(bugprone-reserved-identifier): glibc's own names
+void* __libc_calloc(std::size_t count, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
+
+void* malloc(std::size_t size) {
+  if (countdown < 0 || countdown-- > 0) return __libc_malloc(size);
+  errno = ENOMEM;
+  return nullptr;
+}
+void* calloc(std::size_t count, std::size_t size) {
+  if (countdown < 0 || countdown-- > 0) return __libc_calloc(count, size);
+  errno = ENOMEM;
+  return nullptr;
+}
+}
+
+namespace sinew::system {
+namespace {
+
+class Allocations : public Domain {
+ protected:
+  /// Runs `work` with the first, the second, ... allocation of this thread failing, until there are no more. `after` runs after each.
+  static void walk(const std::function<void()>& work, const std::function<void(int)>& after) {
+    for (int nth = 0; nth < 10'000; ++nth) {
+      countdown = nth;
+      work();
+      const bool reached = countdown < 0;
+      countdown = -1;
+      after(nth);
+      if (!reached || ::testing::Test::HasFatalFailure()) return;
+    }
+    ADD_FAILURE() << "it never ends";
+  }
+};
+
+TEST_F(Allocations, OneThatFailsWhileALoanIsFilledAndPublishedCostsAtMostThatMessage) {
+  auto node = Node::create("node");
+  std::shared_ptr<Publisher<Sample>> publisher;
+  std::shared_ptr<Subscriber<Sample>> subscriber;
+  std::uint64_t number = 0;
+  const auto renew = [&] {  // so that the publisher's memory has to grow again
+    subscriber.reset();
+    publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
+    subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4));
+    await_subscribers(*publisher, 1);
+  };
+  renew();
+  publisher->loan();  // the program's own check, whether loans can be built in place, is made once
+  walk(
+      [&] {
+        for (const std::size_t size : {10, 300'000, 10, 3'000'000, 10}) {
+          try {
+            auto loan = publisher->loan();
+            loan->writer = 1;
+            loan->number = ++number;
+            loan->text.assign("message number ");
+            loan->data.assign(size, static_cast<std::uint8_t>(31 + number));
+            publisher->publish(std::move(loan));
+          } catch (const std::bad_alloc&) {
+            // From the user's own statements; publish() says it by its result.
+          }
+        }
+      },
+      [&](int nth) {
+        ASSERT_EQ(publish_in_place(*publisher, 1, ++number, 5'000'000), PublishResult::published) << nth;
+        std::shared_ptr<const Sample> message;
+        while (!message || message->number != number) {  // those before it are of no interest, and the last may wait for its chunk
+          message = take_soon(*subscriber);
+          ASSERT_TRUE(message) << nth;
+        }
+        EXPECT_TRUE(is_whole(*message)) << nth;
+        const PublisherStatistics statistics = publisher->statistics();
+        EXPECT_EQ(statistics.published, subscriber->statistics().received + subscriber->statistics().missed) << nth;
+        EXPECT_LT(statistics.memory_in_use, 20'000'000U) << nth;
+        renew();
+      });
+}
+
+TEST_F(Allocations, OneThatFailsWhileAnObjectIsPublishedCostsAtMostThatMessage) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4));
+  await_subscribers(*publisher, 1);
+  const Sample sample = sample_of(1, 7, 500'000);
+  PublishResult result{};
+  walk([&] { result = publisher->publish(sample); },
+       [&](int nth) {
+         EXPECT_TRUE(result == PublishResult::published || result == PublishResult::no_memory) << nth;
+         ASSERT_EQ(publisher->publish(sample), PublishResult::published) << nth;
+         while (const auto message = subscriber->take()) EXPECT_TRUE(is_whole(*message)) << nth;
+         publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
+         EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 1; }));
+       });
+}
+
+}  // namespace
+}  // namespace sinew::system
+
+#endif
