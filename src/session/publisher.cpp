@@ -102,7 +102,7 @@ void Publisher::reclaim() noexcept {
   try {
     if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
   } catch (const std::bad_alloc&) {
-    // Another time: nothing is lost by keeping frames longer.
+    return;  // another time: nothing is lost by keeping frames longer
   }
 }
 

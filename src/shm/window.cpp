@@ -359,7 +359,7 @@ void Window::reuse_address(std::uint64_t chunk_id) noexcept {
     impl_->put_address(found->second.first, found->second.second);
     impl_->unreleased.erase(found);
   } catch (const std::bad_alloc&) {
-    // These addresses lie idle from now on; there are more.
+    return;  // these addresses lie idle from now on; there are more
   }
 }
 

@@ -65,7 +65,7 @@ TEST_F(Allocations, OneThatFailsWhileALoanIsFilledAndPublishedCostsAtMostThatMes
   publisher->loan();  // the program's own check, whether loans can be built in place, is made once
   walk(
       [&] {
-        for (const std::size_t size : {10, 300'000, 10, 3'000'000, 10}) {
+        for (const std::size_t size : {10U, 300'000U, 10U, 3'000'000U, 10U}) {
           try {
             auto loan = publisher->loan();
             loan->writer = 1;
