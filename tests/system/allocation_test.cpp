@@ -6,14 +6,14 @@
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which bring their own malloc
+
 namespace {
 
 // Counts down; the allocation that reaches zero fails. Negative: none does.
 [[gnu::tls_model("initial-exec")]] thread_local int countdown = -1;
 
 }  // namespace
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 extern "C" {
 void* __libc_malloc(std::size_t size);                     // NOLINT(bugprone-reserved-identifier): glibc's own names

@@ -18,6 +18,8 @@ ROLE(cramped_subscriber) {
   std::atomic<std::uint64_t> received{0};
   auto node = Node::create("cramped");
   auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample&) { ++received; });
+  require(eventually([&] { return subscriber->statistics().publishers == 1; }),
+          "no publisher comes");  // what connecting maps is no part of this
   std::uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   const rlimit limit{pages * 4096 + (16 << 20), RLIM_INFINITY};
