@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -8,6 +9,8 @@
 
 namespace sinew::msg {
 namespace {
+
+constexpr std::size_t largest_container = std::max({sizeof(StringImage), sizeof(VectorImage), sizeof(BitVectorImage)});
 
 class Auditor {
  public:
@@ -28,7 +31,7 @@ class Auditor {
  private:
   // Builds a second image beside the container before it destroys the first, so that a refusal leaves the message as it was.
   bool replace(const Type& type, void* at, const Path& path) {
-    alignas(BitVectorImage) std::byte image[sizeof(BitVectorImage)];
+    alignas(std::max_align_t) std::byte image[largest_container];
     std::memcpy(image, at, type.size);
     Copier copier(memory_);
     copier.own_storage(type, at, image);
@@ -37,9 +40,10 @@ class Auditor {
       return false;
     }
     type.destroy(at);
-    std::memcpy(at, image, type.size);
-    if (type.kind == Kind::string && image_at<StringImage>(image).data == image_at<StringImage>(image).own) {
-      image_at<StringImage>(at).data = image_at<StringImage>(at).own;
+    if (type.kind == Kind::string) {
+      place_text(at, image);
+    } else {
+      std::memcpy(at, image, type.size);
     }
     result.size += copier.bytes();
     if (!replaced_) result.first_field = path.text();

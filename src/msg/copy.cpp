@@ -8,41 +8,31 @@
 
 namespace sinew::msg {
 
-void* Copier::copy_block(const void* from, std::size_t size, std::size_t alignment) noexcept {
+void* Copier::allocate(std::size_t size, std::size_t alignment) noexcept {
   if (refused_) return nullptr;
-  void* block = memory_.allocate(size, alignment);
-  if (!block) {
-    refused_ = true;
-    return nullptr;
-  }
-  std::memcpy(block, from, size);
-  bytes_ += size;
+  void* const block = memory_.allocate(size, alignment);
+  refused_ = block == nullptr;
+  if (block) bytes_ += size;
   return block;
 }
 
 void Copier::own_string(const void* source, void* target) noexcept {
-  const auto& from = image_at<StringImage>(source);
-  auto& to = image_at<StringImage>(target);
-  const std::size_t size = from.size;
-  if (size >= sizeof to.own) {
-    if (void* block = copy_block(from.data, size + 1, 1)) {
-      to.data = static_cast<char*>(block);
-      to.capacity = size;
-      return;
-    }
-    to.size = 0;
-    to.own[0] = '\0';
-  } else {
-    std::memcpy(to.own, from.data, size + 1);
+  const std::string_view from = text_at(source).characters;
+  void* block = nullptr;
+  std::size_t size = from.size();
+  if (size > longest_inside) {
+    block = allocate(text_room(size), 1);
+    if (!block) size = 0;
   }
-  to.data = to.own;
+  std::memcpy(set_text(target, size, block), from.data(), size);
 }
 
 void Copier::own_vector(const Type& type, const void* source, void* target) noexcept {
   const auto& from = image_at<VectorImage>(source);
   auto& to = image_at<VectorImage>(target);
   const std::size_t size = used_bytes(type, source);
-  auto* block = size == 0 ? nullptr : static_cast<std::byte*>(copy_block(from.begin, size, type.element->align));
+  auto* const block = size == 0 ? nullptr : static_cast<std::byte*>(allocate(size, type.element->align));
+  if (block) std::memcpy(block, from.begin, size);
   to.begin = block;
   to.end = to.limit = block ? block + size : nullptr;
   if (!block || !type.element->owns) return;
@@ -50,16 +40,11 @@ void Copier::own_vector(const Type& type, const void* source, void* target) noex
 }
 
 void Copier::own_bits(const Type& type, const void* source, void* target) noexcept {
-  auto& to = image_at<BitVectorImage>(target);
+  const Bits from = bits_at(source);
   const std::size_t size = used_bytes(type, source);
-  auto* block = size == 0 ? nullptr : static_cast<BitVectorImage::Word*>(copy_block(to.begin, size, alignof(BitVectorImage::Word)));
-  if (!block) {
-    to = BitVectorImage{};
-    return;
-  }
-  to.end = block + (to.end - to.begin);
-  to.begin = block;
-  to.limit = block + size / sizeof(BitVectorImage::Word);
+  void* const block = size == 0 ? nullptr : allocate(size, alignof(Bits::Word));
+  if (block) std::memcpy(block, from.words, size);
+  set_bits(target, block ? from.count : 0, block);
 }
 
 void Copier::own_storage(const Type& type, const void* source, void* target) noexcept {

@@ -19,7 +19,7 @@ class Copier {
   std::uint64_t bytes() const { return bytes_; }
 
  private:
-  void* copy_block(const void* from, std::size_t size, std::size_t alignment) noexcept;
+  void* allocate(std::size_t size, std::size_t alignment) noexcept;
   void own_string(const void* source, void* target) noexcept;
   void own_vector(const Type& type, const void* source, void* target) noexcept;
   void own_bits(const Type& type, const void* source, void* target) noexcept;

@@ -1,4 +1,4 @@
-// How string, vector, vector<bool> and optional of this standard library lie in memory. Nothing else in sinew knows.
+// How string, vector, vector<bool> and optional of this standard library lie in memory. Nothing else in sinew knows, but the tests.
 //
 // They are read and written as these images, never through the classes: the walk has no static type, and a message is checked before it is an object.
 #pragma once
@@ -8,31 +8,59 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sinew/msg/type.hpp"
 
-#if !defined(__GLIBCXX__) || !_GLIBCXX_USE_CXX11_ABI
-#error \
-    "sinew reads messages in place only with libstdc++ and its C++11 strings: build with g++, or with clang++ -stdlib=libstdc++, and _GLIBCXX_USE_CXX11_ABI=1"
-#endif
-#if defined(_GLIBCXX_DEBUG)
-#error "sinew does not read the checked containers of _GLIBCXX_DEBUG: build without it (_GLIBCXX_ASSERTIONS is fine)"
+namespace sinew::msg {
+
+/// A string. A NUL stands behind the characters.
+struct Text {
+  std::string_view characters;
+  std::size_t room;  ///< bytes of its block; 0: they are inside the object
+};
+
+/// A vector of bool: bit i is bit i % word_bits of word i / word_bits, counted from the least significant.
+struct Bits {
+  using Word = std::uint64_t;
+  static constexpr unsigned word_bits = 64;
+  const void* words;
+  std::size_t count;
+  std::size_t capacity;  ///< words
+
+  bool operator[](std::size_t index) const {
+    Word word;
+    std::memcpy(&word, static_cast<const std::byte*>(words) + index / word_bits * sizeof word, sizeof word);
+    return (word >> (index % word_bits) & 1U) != 0;
+  }
+};
+static_assert(sizeof(void*) == 8, "sinew is for 64-bit machines");
+
+constexpr std::size_t bit_words(std::size_t count) {
+  return (count + Bits::word_bits - 1) / Bits::word_bits;
+}
+
+// Each standard library says, of images at any address:
+//   longest_inside                      as many characters fit into a string object
+//   text_room(size)                     bytes of the block of a longer string with so many characters
+//   Text text_at(at)
+//   char* set_text(at, size, block)     makes a string; block null: inside. Returns where its characters are to be written; the NUL is
+//   place_text(at, image)               moves an image
+//   const char* text_fault(at)          what is impossible in it by itself, or null; follows no pointer
+//   Bits bits_at(at), set_bits(at, count, block), const char* bits_fault(at)
+
+}  // namespace sinew::msg
+
+#if defined(_LIBCPP_VERSION)
+#include "msg/layout/libcxx.hpp"
+#elif defined(__GLIBCXX__)
+#include "msg/layout/libstdcxx.hpp"
+#else
+#error "sinew knows the containers of libstdc++ and libc++ only"
 #endif
 
 namespace sinew::msg {
-
-/// Up to 15 characters lie in `own`, and then `data` points there; more lie elsewhere and `capacity` is in the same place.
-struct [[gnu::may_alias]] StringImage {
-  char* data;
-  std::size_t size;
-  union {
-    char own[16];
-    std::size_t capacity;
-  };
-};
-static_assert(sizeof(StringImage) == sizeof(std::string) && alignof(StringImage) == alignof(std::string));
 
 struct [[gnu::may_alias]] VectorImage {
   std::byte* begin;
@@ -40,18 +68,6 @@ struct [[gnu::may_alias]] VectorImage {
   std::byte* limit;  // of the capacity
 };
 static_assert(sizeof(VectorImage) == sizeof(std::vector<int>) && alignof(VectorImage) == alignof(std::vector<int>));
-
-/// Bits in words; an end is a word and a bit in it.
-struct [[gnu::may_alias]] BitVectorImage {
-  using Word = unsigned long;
-  static constexpr unsigned word_bits = 8 * sizeof(Word);
-  Word* begin;
-  unsigned begin_bit;
-  Word* end;
-  unsigned end_bit;
-  Word* limit;
-};
-static_assert(sizeof(BitVectorImage) == sizeof(std::vector<bool>) && alignof(BitVectorImage) == alignof(std::vector<bool>));
 
 /// An optional is its value and behind it one byte, 1 when there is a value.
 static_assert(sizeof(std::optional<std::uint64_t>) == 16 && sizeof(std::optional<std::array<char, 3>>) == 4);
@@ -85,17 +101,17 @@ struct Block {
 inline Block block_of(const Type& type, const void* at) {
   switch (type.kind) {
     case Kind::string: {
-      const auto& string = image_at<StringImage>(at);
-      if (string.data == string.own) return {};
-      return {string.data, string.capacity + 1};
+      const Text text = text_at(at);
+      if (text.room == 0) return {};
+      return {text.characters.data(), text.room};
     }
     case Kind::vector: {
       const auto& vector = image_at<VectorImage>(at);
       return {vector.begin, static_cast<std::size_t>(vector.limit - vector.begin)};
     }
     case Kind::bit_vector: {
-      const auto& bits = image_at<BitVectorImage>(at);
-      return {bits.begin, static_cast<std::size_t>(bits.limit - bits.begin) * sizeof(BitVectorImage::Word)};
+      const Bits bits = bits_at(at);
+      return {bits.words, bits.capacity * sizeof(Bits::Word)};
     }
     default:
       return {};
@@ -106,17 +122,15 @@ inline Block block_of(const Type& type, const void* at) {
 inline std::size_t used_bytes(const Type& type, const void* at) {
   switch (type.kind) {
     case Kind::string: {
-      const auto& string = image_at<StringImage>(at);
-      return string.size < sizeof string.own ? 0 : string.size + 1;
+      const std::size_t size = text_at(at).characters.size();
+      return size <= longest_inside ? 0 : text_room(size);
     }
     case Kind::vector: {
       const auto& vector = image_at<VectorImage>(at);
       return static_cast<std::size_t>(vector.end - vector.begin);
     }
-    case Kind::bit_vector: {
-      const auto& bits = image_at<BitVectorImage>(at);
-      return (static_cast<std::size_t>(bits.end - bits.begin) + (bits.end_bit != 0 ? 1 : 0)) * sizeof(BitVectorImage::Word);
-    }
+    case Kind::bit_vector:
+      return bit_words(bits_at(at).count) * sizeof(Bits::Word);
     default:
       return 0;
   }

@@ -36,13 +36,13 @@ class Validator {
         wrong = static_cast<const unsigned char*>(at)[type.element->size] > 1 ? "an optional whose flag is neither 0 nor 1" : nullptr;
         break;
       case Kind::string:
-        wrong = string_fault(image_at<StringImage>(at));
+        wrong = string_fault(at);
         break;
       case Kind::vector:
         wrong = vector_fault(image_at<VectorImage>(at), *type.element);
         break;
       case Kind::bit_vector:
-        wrong = bits_fault(image_at<BitVectorImage>(at));
+        wrong = bit_vector_fault(at);
         break;
       default:
         break;
@@ -64,15 +64,11 @@ class Validator {
     return nullptr;
   }
 
-  const char* string_fault(const StringImage& string) {
-    if (string.data == string.own) {
-      if (string.size >= sizeof string.own) return "a short string that is longer than its place";
-    } else {
-      if (string.size > string.capacity) return "a string with a size above its capacity";
-      if (string.capacity >= PTRDIFF_MAX) return "a string with an impossible capacity";
-      if (!region_.contains(string.data, string.capacity + 1)) return "a string with storage outside the publisher's memory";
-    }
-    if (string.data[string.size] != '\0') return "a string without the NUL at its end";
+  const char* string_fault(const void* at) {
+    if (const char* const fault = text_fault(at)) return fault;
+    const auto [characters, room] = text_at(at);
+    if (room > 0 && !region_.contains(characters.data(), room)) return "a string with storage outside the publisher's memory";
+    if (characters.data()[characters.size()] != '\0') return "a string without the NUL at its end";
     return spend(1);
   }
 
@@ -88,16 +84,11 @@ class Validator {
     return spend(1 + (element.flat ? 0 : (end - begin) / 64));
   }
 
-  const char* bits_fault(const BitVectorImage& bits) {
-    const std::uintptr_t begin = number(bits.begin), end = number(bits.end), limit = number(bits.limit);
-    if (bits.begin_bit != 0 || bits.end_bit >= BitVectorImage::word_bits) return "a vector of bool with an impossible bit position";
-    if (begin > end || end > limit) return "a vector of bool that ends before it begins, or behind its capacity";
-    if (end == limit && bits.end_bit != 0) return "a vector of bool that ends behind its capacity";
-    if (limit == 0) return spend(1);
-    if (begin == limit) return "a vector of bool that has storage of no bytes";
-    constexpr std::size_t word = sizeof(BitVectorImage::Word);
-    if (begin % word != 0 || end % word != 0 || limit % word != 0) return "a vector of bool with storage that is not aligned";
-    if (!region_.contains(bits.begin, limit - begin)) return "a vector of bool with storage outside the publisher's memory";
+  const char* bit_vector_fault(const void* at) {
+    if (const char* const fault = bits_fault(at)) return fault;
+    const Bits bits = bits_at(at);
+    if (bits.capacity > 0 && !region_.contains(bits.words, bits.capacity * sizeof(Bits::Word)))
+      return "a vector of bool with storage outside the publisher's memory";
     return spend(1);
   }
 

@@ -1,0 +1,84 @@
+// Messages as CDR streams (spec/cdr.md): plain CDR of version 1, which ROS 2 speaks, in either byte order, over the type table.
+//
+// Partial serialization is TZC's (section III.B): small members are written into a control part and big arrays are referred to where they lie. Here the pieces
+// in their order are the CDR stream itself, so that who wants the bytes need not know which were copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "msg/cdr/plan.hpp"
+#include "msg/walk.hpp"
+#include "sinew/msg/type.hpp"
+
+namespace sinew::msg::cdr {
+
+enum class Order : std::uint8_t { big = 0, little = 1 };
+
+/// A part of a stream.
+struct Piece {
+  const std::byte* data = nullptr;
+  std::uint64_t size = 0;
+};
+
+/// The codec of one type. Immutable once made, hence thread-safe. Making one costs some microseconds and heap memory; using it neither locks nor, for
+/// writing, allocates.
+class Codec {
+ public:
+  /// `type` lives as long as the codec.
+  explicit Codec(const Type& type, Order order = Order::little);
+
+  /// Arrays and strings of this size and more are referred to, smaller ones copied: a page, about where a copy costs as much as another piece does.
+  static constexpr std::uint64_t refer_from = 4096;
+
+  struct Size {
+    std::uint64_t stream = 0;   ///< bytes of the whole stream, its 4 bytes of encapsulation included
+    std::uint64_t control = 0;  ///< of them, those that are written when arrays are referred to
+    std::uint64_t pieces = 0;   ///< then
+  };
+  /// Nothing when CDR cannot say it: a string or vector of 4 Gi elements or more. The message is valid, and so for the functions below.
+  std::optional<Size> measure(const void* message) const noexcept;
+
+  /// Writes the stream. `into` has measure().stream bytes.
+  void write(const void* message, std::byte* into) const noexcept;
+
+  /// Writes what is not referred to into `control`, of measure().control bytes, and lists the pieces of the stream, measure().pieces. They are valid as long
+  /// as the message and `control` are. The message must not have changed since it was measured.
+  void write_pieces(const void* message, std::byte* control, Piece* pieces) const noexcept;
+
+ private:
+  const Order order_;
+  const std::vector<Plan> plans_;
+};
+
+struct Read {
+  std::string complaint;    ///< empty: the value is complete. Else what is wrong, with the place in the stream; nothing is left to be freed
+  std::uint64_t bytes = 0;  ///< of the object and the storage it got
+};
+
+/// Reads streams of one type in either byte order. Immutable, thread-safe.
+class Reader {
+ public:
+  explicit Reader(const Type& type);
+
+  /// Makes at `target` (type.size bytes, aligned, raw) the value that the stream says, with storage from `memory`.
+  ///
+  /// The pieces may lie in memory that somebody else writes to meanwhile: every length is read once and bounded by what is left of the stream and by
+  /// `budget`, the bytes of memory that the value may take. So such a peer can bring about any value or a complaint, and nothing else. The list of pieces
+  /// itself must be the caller's own.
+  Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget) const;
+
+  /// What a stream of so many bytes may take in memory when nobody says otherwise: the largest factor between honest streams and values (short strings,
+  /// empty vectors) is below 16.
+  static constexpr std::uint64_t usual_budget(std::uint64_t stream) noexcept { return (std::uint64_t{1} << 20) + 16 * stream; }
+
+ private:
+  const Type& type_;
+  const std::vector<Plan> little_, big_;
+};
+
+}  // namespace sinew::msg::cdr

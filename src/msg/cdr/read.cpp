@@ -1,0 +1,257 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "msg/cdr/cdr.hpp"
+#include "msg/cdr/plan.hpp"
+#include "msg/cdr/swap.hpp"
+#include "msg/std_layout.hpp"
+
+namespace sinew::msg::cdr {
+namespace {
+
+constexpr std::uint64_t header_size = 4;
+
+/// The bytes of the pieces, one after the other, each read at most once.
+class Source {
+ public:
+  explicit Source(std::span<const Piece> pieces) : pieces_(pieces) {
+    for (const Piece& piece : pieces) left_ += piece.size;
+    next_piece();
+  }
+
+  std::uint64_t left() const { return left_; }
+  std::uint64_t position() const { return position_; }
+
+  bool take(void* to, std::uint64_t size) {
+    if (size > left_) return false;
+    auto* into = static_cast<std::byte*>(to);
+    left_ -= size;
+    position_ += size;
+    while (size > here_.size) {
+      if (here_.size > 0) std::memcpy(into, here_.data, here_.size);
+      into += here_.size;
+      size -= here_.size;
+      next_piece();
+    }
+    if (size > 0) std::memcpy(into, here_.data, size);
+    here_.data += size;
+    here_.size -= size;
+    return true;
+  }
+
+  bool align(std::uint64_t alignment) {
+    std::byte padding[8];
+    return take(padding, (alignment - position_ % alignment) % alignment);
+  }
+
+  /// What follows begins the body: alignment counts from here.
+  void begin_body() { position_ = 0; }
+
+ private:
+  void next_piece() {
+    here_ = pieces_.empty() ? Piece{} : pieces_.front();
+    if (!pieces_.empty()) pieces_ = pieces_.subspan(1);
+  }
+
+  std::span<const Piece> pieces_;  // those after this one
+  Piece here_;                     // what is left of this one
+  std::uint64_t left_ = 0, position_ = 0;
+};
+
+/// Fills zeroed objects. Whenever it stops, what it has filled so far is a value whose storage can be freed.
+template <bool Swapped>
+class Filler {
+ public:
+  Filler(const Plan* plans, Source& source, Memory& memory, std::uint64_t budget)
+      : plans_(plans), source_(source), memory_(memory), budget_(budget), allowed_(budget) {}
+
+  const char* complaint = nullptr;
+  std::uint64_t used() const { return allowed_ - budget_; }
+
+  bool value(const Plan& plan, std::byte* object) {
+    for (const Step& step : plan.steps) {
+      if (!fill(step, object + step.offset)) return false;
+    }
+    return flags(plan, object);
+  }
+
+ private:
+  bool fail(const char* why) {
+    complaint = why;
+    return false;
+  }
+
+  bool fill(const Step& step, std::byte* at) {
+    switch (step.action) {
+      case Step::Action::numbers:
+        return numbers(at, step.size, step.alignment);
+      case Step::Action::text:
+        return text(at);
+      case Step::Action::bits:
+        return bits(at);
+      case Step::Action::sequence:
+        return sequence(step, at);
+      case Step::Action::repeat:
+        return elements(plans_[step.body], at, step.count);
+      case Step::Action::optional: {
+        std::uint32_t count = 0;
+        if (!length(count)) return false;
+        if (count > 1) return fail("an optional with more than one value");
+        if (count == 0) return true;
+        at[step.size] = std::byte{1};
+        return value(plans_[step.body], at);
+      }
+    }
+    return false;
+  }
+
+  bool numbers(std::byte* at, std::uint64_t size, std::uint8_t alignment) {
+    if (!source_.align(alignment) || !source_.take(at, size)) return fail("the stream ends before the message does");
+    if constexpr (Swapped) copy_swapped(at, at, size, alignment);
+    return true;
+  }
+
+  bool length(std::uint32_t& count) { return numbers(reinterpret_cast<std::byte*>(&count), sizeof count, sizeof count); }
+
+  bool flags(const Plan& plan, const std::byte* object) {
+    for (const Plan::Flags& flags : plan.flags) {
+      for (std::uint64_t i = 0; i < flags.count; ++i) {
+        if (static_cast<unsigned char>(object[flags.offset + i]) > 1) return fail("a bool that is neither 0 nor 1");
+      }
+    }
+    return true;
+  }
+
+  std::byte* allocate(std::uint64_t size, std::size_t alignment) {
+    if (size > budget_) {
+      fail("more memory than a reader is willing to spend on it");
+      return nullptr;
+    }
+    auto* const block = static_cast<std::byte*>(memory_.allocate(size, alignment));
+    if (!block) fail("no memory for it");
+    if (block) budget_ -= size;
+    return block;
+  }
+
+  bool text(std::byte* at) {
+    std::uint32_t size = 0;  // with its NUL; some writers say 0 for the empty string
+    if (!length(size)) return false;
+    if (size > source_.left()) return fail("a string that goes on behind the end of the stream");
+    const std::size_t characters = size == 0 ? 0 : size - 1;
+    std::byte* block = nullptr;
+    if (characters > longest_inside) {
+      block = allocate(text_room(characters), 1);
+      if (!block) return false;
+    }
+    char* const to = set_text(at, characters, block);
+    if (size == 0) return true;
+    char end = 0;
+    source_.take(to, characters);
+    source_.take(&end, 1);
+    return end == '\0' || fail("a string without the NUL at its end");
+  }
+
+  bool bits(std::byte* at) {
+    std::uint32_t count = 0;
+    if (!length(count)) return false;
+    if (count > source_.left()) return fail("a vector of bool that goes on behind the end of the stream");
+    const std::size_t words = bit_words(count);
+    std::byte* const block = count == 0 ? nullptr : allocate(words * sizeof(Bits::Word), alignof(Bits::Word));
+    if (count > 0 && !block) return false;
+    set_bits(at, count, block);
+    for (std::size_t first = 0; first < words; ++first) {
+      unsigned char each[Bits::word_bits];
+      const std::size_t here = std::min<std::size_t>(Bits::word_bits, count - first * Bits::word_bits);
+      source_.take(each, here);
+      Bits::Word word = 0;
+      for (std::size_t bit = 0; bit < here; ++bit) {
+        if (each[bit] > 1) return fail("a bool that is neither 0 nor 1");
+        word |= Bits::Word{each[bit]} << bit;
+      }
+      std::memcpy(block + first * sizeof word, &word, sizeof word);
+    }
+    return true;
+  }
+
+  bool sequence(const Step& step, std::byte* at) {
+    std::uint32_t count = 0;
+    if (!length(count)) return false;
+    if (count == 0) return true;
+    const Plan& body = plans_[step.body];
+    if (body.least > 0 && count > source_.left() / body.least) return fail("a sequence that goes on behind the end of the stream");
+    if (count > budget_ / step.size) return fail("a sequence of more elements than a reader is willing to make");
+    const std::uint64_t size = count * step.size;
+    std::byte* const block = allocate(size, step.type->element->align);
+    if (!block) return false;
+    if (!body.plain) std::memset(block, 0, size);
+    image_at<VectorImage>(at) = {block, block + size, block + size};
+    return elements(body, block, count);
+  }
+
+  bool elements(const Plan& plan, std::byte* first, std::uint64_t count) {
+    if (count == 0) return true;
+    if (plan.plain) {
+      if (!source_.align(plan.first)) return fail("the stream ends before the message does");
+      if (source_.position() % plan.widest == 0) {
+        if (!numbers(first, count * plan.size, plan.widest)) return false;
+        for (std::uint64_t i = 0; !plan.flags.empty() && i < count; ++i) {
+          if (!flags(plan, first + i * plan.size)) return false;
+        }
+        return true;
+      }
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+      if (!value(plan, first + i * plan.size)) return false;
+    }
+    return true;
+  }
+
+  const Plan* const plans_;
+  Source& source_;
+  Memory& memory_;
+  std::uint64_t budget_;
+  const std::uint64_t allowed_;
+};
+
+// Writers pad a stream to a multiple of 4.
+constexpr std::uint64_t most_padding = 3;
+
+template <bool Swapped>
+Read read_as(const Type& type, const Plan* plans, Source& source, void* target, Memory& memory, std::uint64_t budget) {
+  std::memset(target, 0, type.size);
+  source.begin_body();
+  Filler<Swapped> filler(plans, source, memory, budget);
+  if (filler.value(plans[0], static_cast<std::byte*>(target))) {
+    if (source.left() <= most_padding) return {{}, type.size + filler.used()};
+    filler.complaint = "the stream goes on behind the end of the message";
+  }
+  free_storage(type, target, memory);
+  return {"byte " + std::to_string(header_size + source.position()) + " of the stream: " + filler.complaint, 0};
+}
+
+}  // namespace
+
+Reader::Reader(const Type& type)
+    : type_(type),
+      little_(compile(type, std::endian::native == std::endian::big)),
+      big_(compile(type, std::endian::native == std::endian::little)) {}
+
+Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget) const {
+  Source source(pieces);
+  unsigned char header[header_size];
+  if (!source.take(header, sizeof header)) return {"the stream is shorter than its encapsulation", 0};
+  if (header[0] != 0 || header[1] > 1) {
+    return {
+        "the stream is not plain CDR: its encapsulation is " + std::to_string(header[0] * 256 + header[1]) + ", and 0 and 1 are understood",
+        0};
+  }
+  const Order order = header[1] == 1 ? Order::little : Order::big;
+  const Plan* const plans = order == Order::little ? little_.data() : big_.data();
+  if ((order == Order::little) == (std::endian::native == std::endian::little)) {
+    return read_as<false>(type_, plans, source, target, memory, budget);
+  }
+  return read_as<true>(type_, plans, source, target, memory, budget);
+}
+
+}  // namespace sinew::msg::cdr

@@ -1,0 +1,350 @@
+// Streams: beside Fast CDR and the vectors of spec/vectors/cdr, in pieces, cut short, and damaged.
+#include "msg/cdr/cdr.hpp"
+
+#include <fastcdr/FastBuffer.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "cdr_values.hpp"
+#include "random_values.hpp"
+
+namespace sinew::msg::testing {
+namespace {
+
+using cdr::Codec;
+using cdr::Order;
+using cdr::Piece;
+using cdr::Reader;
+using Bytes = std::vector<std::byte>;
+
+template <class T>
+const Type& type_for() {
+  return *message_of<T>().type;
+}
+
+template <class T>
+Bytes stream_of(const T& message, Order order = Order::little) {
+  const Codec codec(type_for<T>(), order);
+  Bytes bytes(codec.measure(&message).value().stream);
+  codec.write(&message, bytes.data());
+  return bytes;
+}
+
+template <class T>
+Bytes by_fast_cdr(const T& message, Order order) {
+  using eprosima::fastcdr::Cdr;
+  std::vector<char> memory(1 << 16);  // zeros: Fast CDR skips padding
+  eprosima::fastcdr::FastBuffer buffer(memory.data(), memory.size());
+  Cdr cdr(buffer, order == Order::little ? Cdr::LITTLE_ENDIANNESS : Cdr::BIG_ENDIANNESS, Cdr::DDS_CDR);
+  cdr.serialize_encapsulation();
+  write_with_fast_cdr(cdr, type_for<T>(), &message);
+  const auto* const begin = reinterpret_cast<const std::byte*>(cdr.getBufferPointer());
+  return {begin, begin + cdr.getSerializedDataLength()};
+}
+
+/// A value that a reader made.
+template <class T>
+class Decoded {
+ public:
+  explicit Decoded(std::span<const Piece> pieces, std::uint64_t budget = std::uint64_t{1} << 30) {
+    result = Reader(type_for<T>()).read(pieces, &room_, arena, budget);
+  }
+  explicit Decoded(const Bytes& bytes, std::uint64_t budget = std::uint64_t{1} << 30)
+      : Decoded(std::array{Piece{bytes.data(), bytes.size()}}, budget) {}
+  ~Decoded() {
+    if (result.complaint.empty()) std::destroy_at(&value());
+  }
+  Decoded(const Decoded&) = delete;
+  Decoded& operator=(const Decoded&) = delete;
+  T& value() { return *std::launder(reinterpret_cast<T*>(&room_)); }
+
+  Arena arena;
+  cdr::Read result;
+
+ private:
+  alignas(T) std::byte room_[sizeof(T)];
+};
+
+// --- the vectors -----------------------------------------------------------------------------------------------------------------------
+
+Bytes vector_in(const std::string& name, const std::string& order) {
+  std::ifstream file(std::string(SINEW_VECTORS) + "/" + name + ".hex");
+  EXPECT_TRUE(file) << name;
+  Bytes bytes;
+  bool wanted = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line == "little" || line == "big") wanted = line == order;
+    if (!wanted || line.empty() || line[0] == '#' || line == order) continue;
+    for (std::size_t at = 0; at + 1 < line.size(); at += 3)
+      bytes.push_back(static_cast<std::byte>(std::stoul(line.substr(at, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+std::string hex(const Bytes& bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    constexpr char digits[] = "0123456789abcdef";
+    text += digits[static_cast<unsigned>(bytes[i]) >> 4U];
+    text += digits[static_cast<unsigned>(bytes[i]) & 15U];
+    text += i % 16 == 15 ? '\n' : ' ';
+  }
+  return text;
+}
+
+template <class T>
+class Vectors : public ::testing::Test {};
+struct Names {
+  template <class T>
+  static std::string GetName(int) {
+    const std::string name = message_of<T>().name;
+    return name.substr(name.rfind('/') + 1);
+  }
+};
+using OfTheSpecification = ::testing::Types<Scalars, Image, Arrays, Options>;
+TYPED_TEST_SUITE(Vectors, OfTheSpecification, Names);
+
+TYPED_TEST(Vectors, AreWhatSinewAndFastCdrWriteAndSinewReads) {
+  const TypeParam message;
+  const std::string name = Names::GetName<TypeParam>(0);
+  for (const Order order : {Order::little, Order::big}) {
+    SCOPED_TRACE(order == Order::little ? "little" : "big");
+    const Bytes expected = vector_in(name, order == Order::little ? "little" : "big");
+    EXPECT_EQ(hex(by_fast_cdr(message, order)), hex(expected));
+    EXPECT_EQ(hex(stream_of(message, order)), hex(expected));
+    Decoded<TypeParam> decoded(expected);
+    EXPECT_EQ(decoded.result.complaint, "");
+    if (!decoded.result.complaint.empty()) continue;
+    EXPECT_EQ(hex(stream_of(decoded.value())), hex(stream_of(message)));
+  }
+}
+
+TEST(Cdr, an_empty_sequence_brings_no_padding_also_for_fast_cdr) {
+  char memory[64] = {};
+  eprosima::fastcdr::FastBuffer buffer(memory, sizeof memory);
+  eprosima::fastcdr::Cdr fast(buffer);
+  fast << std::uint8_t{1} << std::vector<double>{} << std::uint8_t{2};
+  const Bytes ours = stream_of(AroundNone{});
+  ASSERT_EQ(ours.size(), 4 + fast.getSerializedDataLength());
+  EXPECT_EQ(std::memcmp(ours.data() + 4, fast.getBufferPointer(), ours.size() - 4), 0);
+}
+
+TEST(Cdr, random_messages_are_written_as_fast_cdr_writes_them_and_read_back_equal) {
+  Random random(5);
+  for (int i = 0; i < 500; ++i) {
+    const Whole message = random_whole(random);
+    for (const Order order : {Order::little, Order::big}) {
+      const Bytes stream = stream_of(message, order);
+      ASSERT_EQ(stream, by_fast_cdr(message, order));
+      Decoded<Whole> decoded(stream);
+      ASSERT_EQ(decoded.result.complaint, "");
+      ASSERT_EQ(decoded.value(), message);
+    }
+  }
+}
+
+TEST(Cdr, padding_is_zero_whatever_lies_between_the_members) {
+  alignas(Gaps) std::byte room[sizeof(Gaps)];
+  std::memset(room, 0xee, sizeof room);
+  auto& gaps = *reinterpret_cast<Gaps*>(room);
+  gaps.a = 1, gaps.b = 2, gaps.c = 3;
+  EXPECT_EQ(stream_of(gaps), stream_of(Gaps{1, 2, 3}));
+}
+
+// --- pieces ----------------------------------------------------------------------------------------------------------------------------
+
+struct Written {
+  Bytes control;
+  std::vector<Piece> pieces;
+  Bytes joined() const {
+    Bytes bytes;
+    for (const Piece& piece : pieces) bytes.insert(bytes.end(), piece.data, piece.data + piece.size);
+    return bytes;
+  }
+};
+
+template <class T>
+Written in_pieces(const T& message, Order order = Order::little) {
+  const Codec codec(type_for<T>(), order);
+  const Codec::Size size = codec.measure(&message).value();
+  Written written{Bytes(size.control), std::vector<Piece>(size.pieces)};
+  codec.write_pieces(&message, written.control.data(), written.pieces.data());
+  return written;
+}
+
+TEST(Cdr, big_arrays_and_strings_are_referred_to_where_they_lie_and_the_pieces_are_the_stream) {
+  Cloud cloud{.header = {}, .points = std::vector<Point>(1000, Point{1, 2, 3}), .remark = std::string(5000, 'r')};
+  const Written written = in_pieces(cloud);
+  ASSERT_EQ(written.pieces.size(), 5U);
+  EXPECT_EQ(written.pieces[1].data, reinterpret_cast<const std::byte*>(cloud.points.data()));
+  EXPECT_EQ(written.pieces[1].size, 1000 * sizeof(Point));
+  EXPECT_EQ(written.pieces[3].data, reinterpret_cast<const std::byte*>(cloud.remark.data()));
+  EXPECT_LT(written.control.size(), 100U);
+  EXPECT_EQ(written.joined(), stream_of(cloud));
+  Decoded<Cloud> decoded(written.pieces);
+  ASSERT_EQ(decoded.result.complaint, "");
+  EXPECT_EQ(decoded.value().remark, cloud.remark);
+}
+
+TEST(Cdr, a_member_array_of_a_page_is_referred_to_inside_the_object) {
+  const auto grid = std::make_unique<Grid>();
+  const Written written = in_pieces(*grid);
+  ASSERT_EQ(written.pieces.size(), 2U);
+  EXPECT_EQ(written.pieces[1].data, reinterpret_cast<const std::byte*>(&grid->cells));
+  EXPECT_EQ(written.joined(), stream_of(*grid));
+}
+
+TEST(Cdr, in_the_other_byte_order_only_text_is_referred_to) {
+  const Cloud cloud{.header = {}, .points = std::vector<Point>(1000, Point{1, 2, 3}), .remark = std::string(5000, 'r')};
+  const Written written = in_pieces(cloud, Order::big);
+  EXPECT_EQ(written.pieces.size(), 3U);
+  EXPECT_EQ(written.joined(), stream_of(cloud, Order::big));
+}
+
+TEST(Cdr, the_pieces_of_random_messages_are_their_streams_and_are_read_wherever_they_are_cut) {
+  Random random(6);
+  for (int i = 0; i < 300; ++i) {
+    Whole message = random_whole(random);
+    message.data.resize(below(random, 3) * 4096);
+    message.name.resize(below(random, 2) * 6000, 'n');
+    ASSERT_EQ(in_pieces(message).joined(), stream_of(message));
+    ASSERT_EQ(in_pieces(message, Order::big).joined(), stream_of(message, Order::big));
+    const Bytes stream = stream_of(message);
+    std::vector<Piece> pieces;
+    for (std::size_t at = 0; at < stream.size();) {
+      const std::size_t size = std::min(below(random, 40), stream.size() - at);
+      pieces.push_back({stream.data() + at, size});
+      at += size;
+    }
+    Decoded<Whole> decoded(pieces);
+    ASSERT_EQ(decoded.result.complaint, "");
+    ASSERT_EQ(decoded.value(), message);
+  }
+}
+
+// --- strangers ---------------------------------------------------------------------------------------------------------------------------
+
+TEST(Cdr, a_stream_that_ends_early_is_refused_wherever_it_ends_and_nothing_is_left) {
+  const Bytes stream = stream_of(example());
+  for (std::size_t size = 0; size < stream.size(); ++size) {
+    Decoded<Whole> decoded(Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size)));
+    ASSERT_NE(decoded.result.complaint, "") << size;
+    ASSERT_EQ(decoded.arena.block_count(), 0U) << size;
+  }
+}
+
+TEST(Cdr, up_to_three_bytes_of_padding_at_the_end_are_accepted_and_no_more) {
+  Bytes stream = stream_of(Image{});
+  for (int i = 0; i < 3; ++i) {
+    stream.push_back({});
+    EXPECT_EQ(Decoded<Image>(stream).result.complaint, "");
+  }
+  stream.push_back({});
+  EXPECT_NE(Decoded<Image>(stream).result.complaint.find("goes on behind the end of the message"), std::string::npos);
+}
+
+TEST(Cdr, other_encapsulations_are_refused_by_their_number) {
+  Bytes stream = stream_of(Image{});
+  stream[1] = std::byte{7};
+  EXPECT_EQ(Decoded<Image>(stream).result.complaint, "the stream is not plain CDR: its encapsulation is 7, and 0 and 1 are understood");
+}
+
+TEST(Cdr, a_complaint_says_what_is_wrong_and_where) {
+  Bytes stream = stream_of(std::vector<double>(3));
+  stream[4] = std::byte{4};
+  EXPECT_EQ(Decoded<std::vector<double>>(stream).result.complaint,
+            "byte 8 of the stream: a sequence that goes on behind the end of the stream");
+}
+
+TEST(Cdr, a_short_stream_cannot_make_a_reader_allocate_much) {
+  const std::uint32_t many = UINT32_MAX;
+  Bytes stream(8);
+  stream[1] = std::byte{1};
+  std::memcpy(stream.data() + 4, &many, 4);
+  Decoded<std::vector<Nothing>> nothings(stream, Reader::usual_budget(stream.size()));
+  EXPECT_NE(nothings.result.complaint.find("more elements than a reader is willing to make"), std::string::npos);
+  Bytes zeros(100'004);
+  zeros[1] = std::byte{1};
+  const std::uint32_t count = 24'999;
+  std::memcpy(zeros.data() + 4, &count, 4);
+  Decoded<std::vector<Big>> big(zeros, Reader::usual_budget(zeros.size()));
+  EXPECT_NE(big.result.complaint, "");
+  EXPECT_EQ(Decoded<std::vector<Big>>(zeros).result.complaint, "");
+}
+
+TEST(Cdr, refused_memory_is_a_complaint_and_leaves_nothing) {
+  const Bytes stream = stream_of(example());
+  const std::array pieces{Piece{stream.data(), stream.size()}};
+  const Reader reader(type_for<Whole>());
+  for (std::size_t allowed = 0;; ++allowed) {
+    ASSERT_LT(allowed, 100U);
+    Arena arena;
+    arena.allowed = allowed;
+    alignas(Whole) std::byte room[sizeof(Whole)];
+    if (reader.read(pieces, room, arena, 1 << 20).complaint.empty()) {
+      std::destroy_at(std::launder(reinterpret_cast<Whole*>(room)));
+      break;
+    }
+    ASSERT_EQ(arena.block_count(), 0U);
+  }
+}
+
+TEST(Cdr, whatever_a_damaged_stream_is_read_as_is_a_valid_message) {
+  Random random(7);
+  int read = 0, refused = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    static const Whole message = example();
+    Bytes stream = stream_of(message);
+    for (std::size_t damage = 0; damage <= below(random, 3); ++damage) {
+      const std::size_t at = 4 + below(random, stream.size() - 4);
+      stream[at] = below(random, 2) == 0 ? static_cast<std::byte>(random()) : stream[at] ^ static_cast<std::byte>(1U << below(random, 8));
+    }
+    Decoded<Whole> decoded(stream, Reader::usual_budget(stream.size()));
+    if (decoded.result.complaint.empty()) {
+      ++read;
+      decoded.arena.adopt(&decoded.value(), sizeof(Whole));
+      ASSERT_EQ(complaint_about(type_for<Whole>(), &decoded.value(), decoded.arena), std::nullopt);
+    } else {
+      ++refused;
+      ASSERT_EQ(decoded.arena.block_count(), 0U);
+    }
+  }
+  EXPECT_GT(read, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
+TEST(Cdr, a_stream_that_changes_while_it_is_read_brings_about_nothing_but_other_values) {
+  const Bytes original = stream_of(example());
+  Bytes stream = original;
+  std::atomic<bool> done{false};
+  std::thread attacker([&] {
+    Random random(8);
+    while (!done.load(std::memory_order_relaxed)) {
+      const std::size_t at = 4 + below(random, stream.size() - 4);
+      std::atomic_ref(reinterpret_cast<unsigned char&>(stream[at])).store(static_cast<unsigned char>(random()), std::memory_order_relaxed);
+      std::atomic_ref(reinterpret_cast<unsigned char&>(stream[at]))
+          .store(static_cast<unsigned char>(original[at]), std::memory_order_relaxed);
+    }
+  });
+  int read = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    Decoded<Whole> decoded(stream, Reader::usual_budget(stream.size()));
+    if (!decoded.result.complaint.empty()) continue;
+    ++read;
+    decoded.arena.adopt(&decoded.value(), sizeof(Whole));
+    ASSERT_EQ(complaint_about(type_for<Whole>(), &decoded.value(), decoded.arena), std::nullopt);
+  }
+  done = true;
+  attacker.join();
+  EXPECT_GT(read, 0);
+}
+
+}  // namespace
+}  // namespace sinew::msg::testing

@@ -1,0 +1,51 @@
+// Random messages.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "values.hpp"
+
+namespace sinew::msg::testing {
+
+using Random = std::mt19937_64;
+
+inline std::size_t below(Random& random, std::size_t limit) {
+  return std::uniform_int_distribution<std::size_t>(0, limit - 1)(random);
+}
+
+inline std::string random_string(Random& random) {
+  return std::string(below(random, 40), static_cast<char>('a' + below(random, 26)));
+}
+
+template <class T, class Make>
+std::vector<T> random_vector(Random& random, Make make) {
+  std::vector<T> result(below(random, 5));
+  for (auto&& element : result) element = make(random);
+  return result;
+}
+
+inline Part random_part(Random& random) {
+  Part part{random_string(random), random_vector<std::string>(random, random_string), std::nullopt, below(random, 2) == 1};
+  if (below(random, 2)) part.note = random_string(random);
+  return part;
+}
+
+inline Whole random_whole(Random& random) {
+  Whole whole;
+  whole.id = random();
+  whole.name = random_string(random);
+  whole.data.resize(below(random, 300), 5);
+  whole.parts = random_vector<Part>(random, random_part);
+  whole.curves[below(random, 2)].resize(below(random, 9), 0.25F);
+  whole.bits = random_vector<bool>(random, [](Random& r) { return below(r, 2) == 1; });
+  whole.bits.resize(below(random, 200));
+  if (below(random, 2)) whole.extra = random_part(random);
+  whole.table = random_vector<std::vector<std::string>>(random, [](Random& r) { return random_vector<std::string>(r, random_string); });
+  return whole;
+}
+
+}  // namespace sinew::msg::testing
