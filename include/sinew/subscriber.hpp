@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -19,6 +20,11 @@ struct SubscriberOptions {
   /// Take at most so many messages a second of each publisher, by their source times and on average; 0: all. A message that comes too early is left
   /// out, not delayed. Together with `every`: of every n-th message at most so many.
   double max_rate = 0;
+  /// How messages are to be read. Nothing: in place (Delivery::native) wherever both processes have the same layout of the type and the publisher's memory can be mapped at
+  /// its address; else by Delivery::view, which costs the publisher a description of each message and this side decoding. Delivery::native insists: what
+  /// cannot be read in place is not received, with a line in the log. Delivery::view never reads in place. Delivery::copy copies or decodes every message before it is
+  /// handed out: nothing that the publisher's process does later changes it, and holding it keeps none of the publisher's memory. Others throw Error(invalid_argument).
+  std::optional<Delivery> delivery = {};
 };
 
 /// Made by Node::create_subscriber. Thread-safe.

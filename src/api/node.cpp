@@ -52,6 +52,24 @@ session::Thinning::Options thinning_of(const std::string& topic, const Subscribe
   return {.every = options.every, .period = static_cast<std::int64_t>(std::min(period, 3e18))};
 }
 
+session::Reading reading_of(const std::string& topic, const SubscriberOptions& options) {
+  if (!options.delivery) return session::Reading::as_possible;
+  switch (*options.delivery) {
+    case Delivery::native:
+      return session::Reading::in_place;
+    case Delivery::view:
+      return session::Reading::pieces;
+    case Delivery::copy:
+      return session::Reading::copy;
+    case Delivery::pointer:
+    case Delivery::network:
+      break;
+  }
+  throw Error(
+      ErrorKind::invalid_argument,
+      "topic '" + topic + "': a subscriber can ask for delivery native, view or copy; the others follow from where the publisher is");
+}
+
 wire::TypeDescription description_of(const msg::Message& type) {
   return {type.name, type.signature, type.hash, type.layout};
 }
@@ -115,6 +133,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   const shm::HeapScope heap;
   wire::Quality quality = quality_of(topic, qos);
   const session::Thinning::Options thinning = thinning_of(topic, options);
+  const session::Reading reading = reading_of(topic, options);
   // The depth counts messages that are wanted; the publisher keeps those between them as well.
   quality.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{quality.depth} * thinning.every));
   auto impl = std::make_shared<detail::SubscriberCore::Impl>();
@@ -122,8 +141,8 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   impl->type = type.type;
   impl->handler = std::move(handler);
   impl->session = impl_->session;
-  impl->subscription =
-      impl_->session->create_subscription(topic, description_of(type), quality, thinning, impl->handler.call ? impl.get() : nullptr);
+  impl->subscription = impl_->session->create_subscription(topic, description_of(type), {quality, thinning, reading},
+                                                           impl->handler.call ? impl.get() : nullptr);
   return std::make_shared<detail::SubscriberCore>(std::move(impl));
 }
 

@@ -1,11 +1,14 @@
 #include "sinew/detail/publisher_core.hpp"
 
 #include <chrono>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "api/publisher_impl.hpp"
 #include "base/log.hpp"
+#include "msg/cdr/cdr.hpp"
 #include "msg/walk.hpp"
 #include "os/clock.hpp"
 #include "session/fork.hpp"
@@ -33,6 +36,29 @@ class TypeStorage final : public session::FrameStorage {
     msg::free_storage(type_, root, memory);
     window.free(const_cast<void*>(root));  // the block was ours before it was published
   }
+  void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept override {
+    try {
+      std::call_once(once_, [this] { codec_.emplace(type_); });
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    const auto size = codec_->measure(root);
+    if (!size) return nullptr;
+    const std::size_t entries = sizeof(shm::PieceTable) + size->pieces * sizeof(shm::PieceEntry);
+    const std::size_t bytes = entries + size->control;
+    void* const block =
+        make_room ? window.allocate(bytes, alignof(shm::PieceTable)) : window.allocate_from_mapped(bytes, alignof(shm::PieceTable));
+    if (!block) return nullptr;
+    auto* const table = ::new (block) shm::PieceTable{size->pieces};
+    static_assert(sizeof(msg::cdr::Piece) == sizeof(shm::PieceEntry));  // each is replaced where it stands
+    auto* const pieces = reinterpret_cast<msg::cdr::Piece*>(table + 1);
+    codec_->write_pieces(root, static_cast<std::byte*>(block) + entries, pieces);
+    for (std::uint64_t i = 0; i < size->pieces; ++i) {
+      const msg::cdr::Piece piece = pieces[i];
+      ::new (pieces + i) shm::PieceEntry{reinterpret_cast<std::uint64_t>(piece.data()), piece.size()};
+    }
+    return block;
+  }
   void list(const void* root, std::vector<const void*>& into) const override {
     msg::list_storage(type_, root, into);
     into.push_back(root);
@@ -40,6 +66,8 @@ class TypeStorage final : public session::FrameStorage {
 
  private:
   const msg::Type& type_;
+  mutable std::once_flag once_;
+  mutable std::optional<const msg::cdr::Codec> codec_;  // made for the first reader that needs it
 };
 
 PublishResult result_of(session::Publisher::Outcome outcome) noexcept {

@@ -54,44 +54,87 @@ class Held {
   std::uint32_t slot_;
 };
 
-std::shared_ptr<const void> copy_of(const msg::Type& type, const void* object, std::uint64_t& bytes) {
+Delivery delivery_of(const session::Arrival& arrival) noexcept {
+  if (arrival.must_copy) return Delivery::copy;
+  return arrival.in_pieces ? Delivery::view : Delivery::native;
+}
+
+/// Makes an object on the heap. `fill(memory, heap)` gives the bytes it took, or nothing when it made no object.
+template <class Fill>
+std::shared_ptr<const void> make_on_heap(const msg::Type& type, Fill fill) {
   void* const memory = ::operator new(type.size, std::align_val_t(type.align));
   HeapMemory heap;
-  const msg::Copied copied = msg::copy_value(type, object, memory, heap);
-  if (!copied.complete) {
+  bool made = false;
+  try {
+    made = fill(memory, heap);
+  } catch (...) {
+    ::operator delete(memory, std::align_val_t(type.align));
+    throw;
+  }
+  if (!made) {
     ::operator delete(memory, std::align_val_t(type.align));
     return nullptr;
   }
-  bytes = copied.bytes;
   return {static_cast<const void*>(memory), [&type](const void* kept) {
-            void* const object_again = const_cast<void*>(kept);  // const for its readers; made here
-            type.destroy(object_again);
-            ::operator delete(object_again, std::align_val_t(type.align));
+            void* const object = const_cast<void*>(kept);  // const for its readers; made here
+            type.destroy(object);
+            ::operator delete(object, std::align_val_t(type.align));
           }};
 }
 
 }  // namespace
 
+void SubscriberCore::Impl::reject(const session::Arrival& arrival, const std::string& complaint) {
+  rejected.fetch_add(1, std::memory_order_relaxed);
+  if (rejection_reported.exchange(true, std::memory_order_relaxed)) return;
+  base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + arrival.end->peer() +
+                                       "' was rejected (said once; statistics().rejected counts): " + complaint);
+}
+
+std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arrival& arrival) {
+  if (!arrival.gather_pieces(pieces)) {
+    reject(arrival, "its pieces do not lie in the publisher's memory");
+    return std::nullopt;
+  }
+  if (!reader) reader.emplace(*type);
+  std::uint64_t stream = 0;
+  for (const msg::cdr::Piece& piece : pieces) stream += piece.size();
+  msg::cdr::Read read;
+  auto object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
+    read = reader->read(pieces, memory, heap, msg::cdr::Reader::usual_budget(stream));
+    return read.complaint.empty();
+  });
+  if (!object) {
+    reject(arrival, read.complaint);
+    return std::nullopt;
+  }
+  arrival.end->release(arrival.slot);
+  bytes_copied.fetch_add(read.bytes, std::memory_order_relaxed);
+  received.fetch_add(1, std::memory_order_relaxed);
+  const void* const address = object.get();
+  return ReceivedMessage{address, std::move(object), nullptr};
+}
+
 std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, bool keep) {
+  if (arrival.in_pieces) return decode(arrival);
   if (auto complaint = msg::complaint_about(*type, arrival.root(), ChunkRegion(*arrival.chunks))) {
-    rejected.fetch_add(1, std::memory_order_relaxed);
-    if (!rejection_reported.exchange(true, std::memory_order_relaxed)) {
-      base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + arrival.end->peer() +
-                                           "' was rejected (said once; statistics().rejected counts): " + *complaint);
-    }
+    reject(arrival, *complaint);
     return std::nullopt;
   }
   ReceivedMessage message{arrival.root(), nullptr, nullptr};
   if (arrival.must_copy) {
     std::uint64_t bytes = 0;
-    auto copy = copy_of(*type, arrival.root(), bytes);
-    if (!copy) {
-      rejected.fetch_add(1, std::memory_order_relaxed);
+    message.keep = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
+      const msg::Copied copied = msg::copy_value(*type, arrival.root(), memory, heap);
+      bytes = copied.bytes;
+      return copied.complete;
+    });
+    if (!message.keep) {
+      reject(arrival, "this process has no memory for a copy of it");
       return std::nullopt;
     }
     arrival.end->release(arrival.slot);
-    message.object = copy.get();
-    message.keep = std::move(copy);
+    message.object = message.keep.get();
     bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
   } else if (keep) {
     message.keep = std::make_shared<Held>(arrival);
@@ -118,7 +161,7 @@ void SubscriberCore::Impl::on_arrival(const session::Arrival& arrival) {
         info.publisher = arrival.end->peer();
         info_connection = arrival.end->connection();
       }
-      fill(info, arrival, arrival.must_copy ? Delivery::copy : Delivery::native);
+      fill(info, arrival, delivery_of(arrival));
       message->info = &info;
     }
     handler.call(*message);
@@ -164,7 +207,7 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
     }
     if (info) {
       info->publisher = arrival.end->peer();
-      impl_->fill(*info, arrival, arrival.must_copy ? Delivery::copy : Delivery::native);
+      impl_->fill(*info, arrival, delivery_of(arrival));
     }
     return true;
   });

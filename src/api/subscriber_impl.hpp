@@ -3,8 +3,11 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "msg/cdr/cdr.hpp"
 #include "session/node_session.hpp"
 #include "session/subscription.hpp"
 #include "sinew/detail/subscriber_core.hpp"
@@ -22,11 +25,15 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   std::uint64_t info_connection = 0;  // whose name stands in info
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
+  std::optional<msg::cdr::Reader> reader;  // made for the first message in pieces; one thread at a time receives
+  std::vector<msg::cdr::Piece> pieces;
 
   void on_arrival(const session::Arrival& arrival) override;
   /// Validates, and copies where it must. Nothing when the message is not fit to be handed out.
   /// Unless the result has `keep` set, the claim stays the caller's to release, once, in either case.
   std::optional<ReceivedMessage> admit(const session::Arrival& arrival, bool keep);
+  std::optional<ReceivedMessage> decode(const session::Arrival& arrival);
+  void reject(const session::Arrival& arrival, const std::string& complaint);
   void fill(MessageInfo& into, const session::Arrival& arrival, Delivery delivery) const;
 };
 

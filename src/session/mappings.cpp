@@ -48,7 +48,6 @@ Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::u
   if (const auto found = all.entries.find(key); found != all.entries.end()) {
     if (SharedMapping existing = found->second.lock()) {
       if (!address || reinterpret_cast<std::uintptr_t>(existing->data()) == *address) return {existing, false, {}};
-      return {nullptr, false, "the same file is mapped here at another address"};
     }
   }
   drop_expired(all);

@@ -211,7 +211,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
 }
 
 std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string& topic, const wire::TypeDescription& type,
-                                                               wire::Quality quality, Thinning::Options thinning, Receiver* receiver) {
+                                                               const Subscription::Options& options, Receiver* receiver) {
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
@@ -219,12 +219,12 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
       thread_->start("sinew-run");
       thread_started_ = true;
     }
-    subscription = std::make_shared<Subscription>(next_id_++, quality, thinning, receiver ? thread_ : nullptr, receiver);
+    subscription = std::make_shared<Subscription>(next_id_++, options, receiver ? thread_ : nullptr, receiver);
     subscriptions_[subscription->id()] = subscription;
   }
   const std::uint64_t id = subscription->id();
   try {
-    ask(id, wire::RegisterSubscriber{id, topic, type, quality}, [](const wire::Message&) {});
+    ask(id, wire::RegisterSubscriber{id, topic, type, options.quality}, [](const wire::Message&) {});
   } catch (...) {
     const std::lock_guard lock(mutex_);
     subscriptions_.erase(id);
@@ -324,7 +324,7 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
     if (const auto found = publishers_.find(introduction.id); found != publishers_.end()) publisher = found->second.lock();
   }
   // Closing the socket is the answer when the publisher has gone meanwhile, or when memory cannot be shared with this peer.
-  if (!publisher || !introduction.same_user || !introduction.same_layout) return;
+  if (!publisher || !introduction.same_user) return;
   auto end = std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction, publisher->is_reliable());
   if (!publisher->add_connecting(end)) return;
   try {
@@ -342,12 +342,14 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     const std::lock_guard lock(mutex_);
     if (const auto found = subscriptions_.find(introduction.id); found != subscriptions_.end()) subscription = found->second.lock();
   }
-  if (!subscription || !introduction.same_user || !introduction.same_layout) {
+  const bool must_be_in_place = subscription && subscription->options().reading == Reading::in_place;
+  if (!subscription || !introduction.same_user || (must_be_in_place && !introduction.same_layout)) {
     if (subscription) {
       base::log(
           base::LogLevel::warn,
-          "messages of node '" + introduction.peer + "' cannot be read in place: " +
-              (introduction.same_user ? "it was built with another layout of the same type (compiler flags or standard library differ)"
+          "messages of node '" + introduction.peer + "' cannot be received: " +
+              (introduction.same_user ? "the subscriber wants them in place, and they were built with another layout of the same type "
+                                        "(compiler flags or standard library differ)"
                                       : "it belongs to another user"));
     }
     release_window(introduction.window);
@@ -355,7 +357,8 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   }
   std::shared_ptr<SubscriberEnd> end;
   try {
-    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction, subscription->thinning());
+    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction,
+                                          subscription->options().thinning, subscription->options().reading);
   } catch (...) {
     release_window(introduction.window);  // from here on the end itself does it
     throw;

@@ -39,8 +39,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   /// Block until the manager has answered. Throw Error(type_mismatch, invalid_argument, exhausted, disconnected).
   std::shared_ptr<Publisher> create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                               const std::shared_ptr<const FrameStorage>& storage, const Publisher::Options& options);
-  std::shared_ptr<Subscription> create_subscription(const std::string& topic, const wire::TypeDescription& type, wire::Quality quality,
-                                                    Thinning::Options thinning, Receiver* receiver);
+  std::shared_ptr<Subscription> create_subscription(const std::string& topic, const wire::TypeDescription& type,
+                                                    const Subscription::Options& options, Receiver* receiver);
   /// Tells the manager first, so that nobody is introduced any more, then closes.
   void remove(Publisher& publisher);
   void remove(const std::shared_ptr<Subscription>& subscription);

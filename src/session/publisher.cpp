@@ -25,6 +25,10 @@ constexpr std::chrono::milliseconds linger{200};
 // Readers do not say when they let go of a frame, so who waits for that looks again and again.
 constexpr std::chrono::milliseconds look_again{1};
 
+std::uint64_t pieces_word(const void* pieces) {
+  return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible;
+}
+
 std::size_t ring_file_size() {
   const std::size_t page = os::page_size();
   return (sizeof(shm::RingLayout) + page - 1) / page * page;
@@ -77,6 +81,16 @@ void Publisher::retire_up_to_locked(std::uint64_t sequence) {
   }
 }
 
+void Publisher::release(const Kept& frame) noexcept {
+  if (frame.pieces) window_->free(frame.pieces);
+  storage_->release(frame.root, *window_);
+}
+
+void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
+  if (frame.pieces) into.push_back(frame.pieces);
+  storage_->list(frame.root, into);
+}
+
 bool Publisher::sweep_locked() {
   retire_up_to_locked(floor_locked());
   if (limbo_.empty()) return false;
@@ -86,7 +100,7 @@ bool Publisher::sweep_locked() {
   std::sort(claims_.begin(), claims_.end());
   return std::erase_if(limbo_, [&](const Kept& frame) {
            if (std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
-           storage_->release(frame.root, *window_);
+           release(frame);
            return true;
          }) > 0;
 }
@@ -149,34 +163,43 @@ bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
 
 Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
   const std::lock_guard one_at_a_time(publishing_);
+  Kept frame{.root = root, .size = size};
+  const bool wrote_pieces = piece_readers_.load(std::memory_order_relaxed) > 0;
+  if (wrote_pieces) frame.pieces = storage_->write_pieces(root, *window_, true);  // without the lock: making room takes it
   std::unique_lock lock(mutex_);
   if (!wait_for_space(lock)) {
-    storage_->release(root, *window_);
+    release(frame);
     count_refused();
     return Outcome::held_back;
   }
   if (closed_) {
-    storage_->release(root, *window_);
+    release(frame);
     return Outcome::closed;
   }
   withdrawn_for_next_ = 0;
   waited_in_vain_ = false;
+  const bool needs_pieces = piece_readers_.load(std::memory_order_relaxed) > 0;
+  if (needs_pieces && !wrote_pieces) frame.pieces = storage_->write_pieces(root, *window_, false);  // a reader has come just now
   // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
   const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
-  const std::uint64_t sequence = writer_.head() + 1;
+  frame.sequence = writer_.head() + 1;
   try {
     announce_changes_locked();
-    if (sequence > shm::ring_capacity) retire_up_to_locked(sequence - shm::ring_capacity);
+    if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
   } catch (const std::bad_alloc&) {
-    storage_->release(root, *window_);
+    release(frame);
     count_refused();
     return Outcome::no_memory;
   }
-  const std::int64_t now = os::now_ns();
-  kept_[sequence % shm::ring_capacity] = {sequence, root, size, now};
+  frame.source_time = os::now_ns();
+  kept_[frame.sequence % shm::ring_capacity] = frame;
   kept_bytes_ += size;
   SINEW_POINT("publisher.before_publish");
-  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root), .size = size, .source_time = now, .newest_chunk = newest_chunk});
+  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root),
+                   .size = size,
+                   .source_time = frame.source_time,
+                   .newest_chunk = newest_chunk,
+                   .pieces = needs_pieces ? pieces_word(frame.pieces) : shm::pieces_unknown});
   SINEW_POINT("publisher.before_doorbell");
   for (const auto& end : connections_) end->ring_if_asleep();
   auto& header = ring().header;
@@ -279,6 +302,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   const std::uint64_t start = writer_.head() + 1;
   end->set_start(start);
   if (end->holds_back()) ++reliable_readers_;
+  if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring_fd_.get();
@@ -315,6 +339,7 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
     } catch (const std::bad_alloc&) {
       throw;  // this frame is refused, and the next one tries again
     } catch (const std::exception& error) {
+      left_locked(*end);
       end->give_up(error.what());
     }
   }
@@ -350,6 +375,7 @@ void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
+      left_locked(*end);
       end->give_up(error.what());
     }
     withdrawal.waits_for.push_back(end.get());
@@ -384,9 +410,28 @@ void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
   stop_waiting_locked(end, chunk);
 }
 
+void Publisher::left_locked(const PublisherEnd& end) {
+  if (end.holds_back()) --reliable_readers_;
+  if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Publisher::start_writing_pieces(PublisherEnd& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !end.is_served()) return;
+  end.set_reads_pieces();
+  piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  for (std::uint64_t sequence = std::max(oldest_, end.decided(writer_.head()) + 1); sequence <= writer_.head(); ++sequence) {
+    Kept& frame = kept_[sequence % shm::ring_capacity];
+    if (frame.pieces) continue;
+    frame.pieces = storage_->write_pieces(frame.root, *window_, false);
+    writer_.add_pieces(sequence, pieces_word(frame.pieces));
+  }
+  end.ring_if_asleep();
+}
+
 void Publisher::unsubscribed(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
-  if (end.holds_back()) --reliable_readers_;
+  left_locked(end);
   end.leave();
   os::ring(space_.get());
 }
@@ -395,7 +440,7 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   std::erase(connecting_, end);
   if (std::erase(connections_, end) == 0) return;
-  if (end->holds_back()) --reliable_readers_;
+  left_locked(*end);
   stop_waiting_locked(*end, std::nullopt);
   announced_.notify_all();
   os::ring(space_.get());  // it may have been the one that held us back
@@ -415,8 +460,8 @@ void Publisher::close() {
     // As if this process had died: what readers hold or have yet to take stays in the ring and in its chunks, which are theirs from now on.
     sweep_locked();
     std::vector<const void*> abandoned;
-    for (const Kept& frame : limbo_) storage_->list(frame.root, abandoned);
-    for (; oldest_ <= writer_.head(); ++oldest_) storage_->list(kept_[oldest_ % shm::ring_capacity].root, abandoned);
+    for (const Kept& frame : limbo_) list(frame, abandoned);
+    for (; oldest_ <= writer_.head(); ++oldest_) list(kept_[oldest_ % shm::ring_capacity], abandoned);
     limbo_.clear();
     // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
     window_->close(abandoned, [session = session_, where = where_] { session->release_window(where); });
@@ -425,6 +470,7 @@ void Publisher::close() {
     connections_.clear();
     connecting_.clear();
     reliable_readers_ = 0;
+    piece_readers_.store(0, std::memory_order_relaxed);
   }
   session_->loop().run([&] {
     for (const auto& end : ends) end->stop();

@@ -28,6 +28,8 @@ class FrameStorage {
  public:
   /// Gives every block of the frame back to the window, its root included, writing nothing to the message.
   virtual void release(const void* root, shm::Window& window) const noexcept = 0;
+  /// Makes the frame's shm::PieceTable, one block of the window. Null when it cannot be had. `make_room`: frames that are in the way may be withdrawn.
+  virtual void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept = 0;
   /// Appends the address of every block of the frame, its root included.
   virtual void list(const void* root, std::vector<const void*>& into) const = 0;
 
@@ -100,6 +102,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void chunk_mapped(PublisherEnd& end, std::uint64_t chunk);
   void chunk_unmapped(PublisherEnd& end, std::uint64_t chunk);
   void unsubscribed(PublisherEnd& end);
+  /// From now on frames have pieces, and so have those that this reader has yet to take.
+  void start_writing_pieces(PublisherEnd& end);
   void forget(const std::shared_ptr<PublisherEnd>& end);
 
  private:
@@ -108,6 +112,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     void* root = nullptr;
     std::uint64_t size = 0;
     std::int64_t source_time = 0;
+    void* pieces = nullptr;
   };
   struct Withdrawal {
     std::uint64_t chunk = 0;
@@ -128,6 +133,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   std::uint64_t floor_locked() const;
   const Kept* find_locked(std::uint64_t sequence) const noexcept;
+  void release(const Kept& frame) noexcept;
+  void list(const Kept& frame, std::vector<const void*>& into) const;
   /// True when it freed something.
   bool sweep_locked();
   bool withdraw_oldest_locked();
@@ -135,6 +142,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void retire_up_to_locked(std::uint64_t sequence);
   std::uint64_t slowest_reliable_locked() const;
   bool wait_for_space(std::unique_lock<std::mutex>& lock);
+  void left_locked(const PublisherEnd& end);
   void announce_changes_locked();
   void announce_to_all_locked(const shm::Chunk& chunk);
   void stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk);
@@ -164,7 +172,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool waited_in_vain_ = false;           // likewise
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
-  std::size_t reliable_readers_ = 0;  // of connections_, those that hold the publisher back
+  std::atomic<std::size_t> piece_readers_ = 0;  // of connections_, those that read pieces; changed under mutex_
+  std::size_t reliable_readers_ = 0;            // of connections_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::condition_variable announced_;  // a reader answered while close() waits for it
 };

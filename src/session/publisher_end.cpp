@@ -85,6 +85,8 @@ void PublisherEnd::handle(Channel::Input& input) {
     on_attach(*attach, input);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
     base::log(base::LogLevel::warn, "subscriber '" + peer() + "' ended the connection: " + error->text);
+  } else if (std::holds_alternative<wire::ReadsPieces>(input.message)) {
+    on_reads_pieces(*publisher);
   } else if (stage_ != Stage::serving) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before Attach");
   } else if (const auto* mapped_chunk = std::get_if<wire::ChunkMapped>(&input.message)) {
@@ -138,6 +140,15 @@ void PublisherEnd::on_attach(const wire::Attach& message, Channel::Input& input)
   stage_ = Stage::serving;
   SINEW_POINT("publisher.attaching");
   if (const auto publisher = publisher_.lock()) publisher->start_serving(shared_from_this());
+}
+
+void PublisherEnd::on_reads_pieces(Publisher& publisher) {
+  if (stage_ == Stage::waits_for_doorbell || reads_pieces_) throw Violation("ReadsPieces came twice, or before Doorbell");
+  if (stage_ == Stage::serving) {
+    publisher.start_writing_pieces(*this);
+  } else {
+    reads_pieces_ = true;  // before it is listed: every frame for it has them
+  }
 }
 
 std::uint64_t PublisherEnd::decided(std::uint64_t head) const noexcept {

@@ -39,6 +39,9 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   Channel& channel() noexcept { return channel_; }
   const std::string& peer() const noexcept { return introduction_.peer; }
   bool holds_back() const noexcept { return holds_back_ && !left_; }
+  bool reads_pieces() const noexcept { return reads_pieces_ && !left_; }
+  /// It has changed its mind: frames without pieces are no use to it any more.
+  void set_reads_pieces() noexcept { reads_pieces_ = true; }
   void set_start(std::uint64_t sequence) noexcept { start_ = sequence; }
   /// The newest sequence up to `head` that this reader will not claim any more, or may not insist on.
   std::uint64_t decided(std::uint64_t head) const noexcept;
@@ -71,6 +74,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   void handle(Channel::Input& input);
   void on_doorbell(const wire::Doorbell& message, Channel::Input& input);
   void on_attach(const wire::Attach& message, Channel::Input& input);
+  void on_reads_pieces(Publisher& publisher);
   void send_waiting();
   void tell_withdrawn(std::uint64_t chunk);
   void ended();
@@ -79,6 +83,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   alignas(64) bool left_ = false;
   std::uint64_t start_ = 1;
   const bool holds_back_;
+  bool reads_pieces_ = false;
   std::optional<shm::Ringer> ringer_;
   std::optional<shm::Reader> reader_;
   os::Fd bell_fd_;

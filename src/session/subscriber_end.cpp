@@ -1,6 +1,7 @@
 #include "session/subscriber_end.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "base/log.hpp"
@@ -16,6 +17,7 @@ namespace sinew::session {
 namespace {
 
 constexpr std::size_t max_chunks = 4096;
+constexpr std::uint64_t most_pieces = std::uint64_t{1} << 32;  // so that their table has a size
 
 std::size_t ack_file_size() {
   const std::size_t page = os::page_size();
@@ -24,25 +26,55 @@ std::size_t ack_file_size() {
 
 }  // namespace
 
-bool ChunkTable::contains(const void* address, std::size_t size) const noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  auto next =
-      std::upper_bound(entries.begin(), entries.end(), at, [](std::uintptr_t value, const Entry& entry) { return value < entry.address; });
-  if (next == entries.begin()) return false;
+const ChunkTable::Entry* ChunkTable::entry_of(std::uintptr_t address, std::size_t size) const noexcept {
+  auto next = std::upper_bound(entries.begin(), entries.end(), address,
+                               [](std::uintptr_t value, const Entry& entry) { return value < entry.address; });
+  if (next == entries.begin()) return nullptr;
   const Entry& entry = *std::prev(next);
-  const std::uintptr_t offset = at - entry.address;
-  return offset <= entry.size && size <= entry.size - offset;
+  const std::uintptr_t offset = address - entry.address;
+  return offset <= entry.size && size <= entry.size - offset ? &entry : nullptr;
+}
+
+bool ChunkTable::contains(const void* address, std::size_t size) const noexcept {
+  return entry_of(reinterpret_cast<std::uintptr_t>(address), size) != nullptr;
+}
+
+const std::byte* ChunkTable::find(std::uint64_t address, std::uint64_t size) const noexcept {
+  const Entry* const entry = entry_of(address, size);
+  return entry ? entry->mapping->data() + (address - entry->address) : nullptr;
+}
+
+bool Arrival::gather_pieces(std::vector<std::span<const std::byte>>& into) const {
+  into.clear();
+  const std::byte* const table = chunks->find(frame.pieces, sizeof(shm::PieceTable));
+  if (!table || frame.pieces % alignof(shm::PieceTable) != 0) return false;
+  shm::PieceTable header;
+  std::memcpy(&header, table, sizeof header);
+  if (header.count == 0 || header.count > most_pieces) return false;
+  const std::byte* const entries = chunks->find(frame.pieces + sizeof header, header.count * sizeof(shm::PieceEntry));
+  if (!entries) return false;
+  into.reserve(header.count);
+  for (std::uint64_t i = 0; i < header.count; ++i) {
+    shm::PieceEntry entry;
+    std::memcpy(&entry, entries + i * sizeof entry, sizeof entry);
+    const std::byte* const data = entry.size == 0 ? nullptr : chunks->find(entry.address, entry.size);
+    if (!data) return false;
+    into.emplace_back(data, entry.size);
+  }
+  return true;
 }
 
 SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                             wire::ConnectSubscriber introduction, Thinning::Options thinning)
+                             wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading)
     : thinning_(thinning),
+      must_copy_(reading == Reading::copy),
       subscription_(std::move(subscription)),
       session_(std::move(session)),
       introduction_(std::move(introduction)),
       channel_(std::move(socket)),
       ack_fd_(os::create_memfd("sinew-ack", ack_file_size())),
-      chunks_(std::make_shared<const ChunkTable>()) {
+      chunks_(std::make_shared<const ChunkTable>()),
+      reading_(reading) {
   auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ack_fd_, ack_file_size(), os::Access::read_write));
   os::seal_for_readers(ack_fd_);
   offer_mapping(ack_fd_, mapping);
@@ -90,6 +122,11 @@ void SubscriberEnd::handle(Channel::Input& input) {
     authenticated_ = true;
   }
   if (std::holds_alternative<wire::DoorbellTaken>(input.message)) {
+    if (reading_ == Reading::pieces) {
+      read_pieces("the subscriber asks for it");
+    } else if (!introduction_.same_layout) {
+      read_pieces("its process was built with another layout of the type (another standard library or compiler flags)");
+    }
     const int fd = ack_fd_.get();
     channel_.send(wire::Attach{static_cast<std::uint32_t>(ack_file_size())}, {&fd, 1});
   } else if (const auto* ring = std::get_if<wire::Ring>(&input.message)) {
@@ -135,12 +172,10 @@ void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
   }
   const auto before = chunks();
   if (before->entries.size() >= max_chunks || chunk_bytes_ + message.size > window.size) throw Violation("too many chunks");
-  Attached attached = attach_mapping(memfd, message.size, message.address);
-  if (attached.violation) throw Violation("a chunk: " + attached.why);
-  if (!attached.mapping) throw Violation("the publisher's memory cannot be mapped in this process at its address: " + attached.why);
+  SharedMapping mapping = map_chunk(message, memfd);
   SINEW_POINT("subscriber.chunk_mapped");
   auto after = std::make_shared<ChunkTable>(*before);
-  after->entries.push_back({message.id, message.address, message.size, answered_when_unmapped(std::move(attached.mapping), message.id)});
+  after->entries.push_back({message.id, message.address, message.size, answered_when_unmapped(std::move(mapping), message.id)});
   std::sort(after->entries.begin(), after->entries.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
   chunk_bytes_ += message.size;
   {
@@ -151,6 +186,37 @@ void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
   newest_chunk_.store(message.id, std::memory_order_release);
   channel_.send(wire::ChunkMapped{message.id});
   if (const auto subscription = subscription_.lock()) subscription->wake();
+}
+
+SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd& memfd) {
+  if (!reads_pieces_.load(std::memory_order_relaxed)) {
+    Attached in_place = attach_mapping(memfd, message.size, message.address);
+    if (in_place.violation) throw Violation("a chunk: " + in_place.why);
+    if (in_place.mapping) return std::move(in_place.mapping);
+    const std::string why = "the publisher's memory cannot be mapped in this process at its address: " + in_place.why;
+    if (reading_ == Reading::in_place) throw Violation(why);
+    read_pieces(why);
+  }
+  Attached anywhere = attach_mapping(memfd, message.size);
+  if (anywhere.violation) throw Violation("a chunk: " + anywhere.why);
+  if (!anywhere.mapping) throw Violation("the publisher's memory cannot be mapped in this process at any address: " + anywhere.why);
+  return std::move(anywhere.mapping);
+}
+
+// Before newest_chunk_ says so: no frame of a chunk that lies elsewhere is read in place.
+void SubscriberEnd::read_pieces(const std::string& why) {
+  base::log(base::LogLevel::info, "messages of node '" + peer() + "' are not read in place: " + why);
+  {
+    const std::lock_guard lock(chunks_mutex_);
+    why_not_in_place_ = why;
+  }
+  channel_.send(wire::ReadsPieces{});
+  reads_pieces_.store(true, std::memory_order_release);
+}
+
+std::string SubscriberEnd::why_not_in_place() const {
+  const std::lock_guard lock(chunks_mutex_);
+  return why_not_in_place_;
 }
 
 // The publisher uses the addresses again only after this answer, so it is sent when the last table that held the mapping is gone, on whatever thread (F3).
@@ -190,8 +256,10 @@ std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
 bool SubscriberEnd::has_news() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return false;
   if (claims_->head() <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
-  return hung_up_.load(std::memory_order_acquire) ||
-         stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
+  if (hung_up_.load(std::memory_order_acquire)) return true;
+  const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
+  if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
+  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
 }
 
 void SubscriberEnd::prefetch() const noexcept {
@@ -247,8 +315,8 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       continue;
     }
     shm::Claims::Claim claim = claims_->claim_frame(next);
-    const bool must_copy = claim.outcome == shm::Claims::Outcome::exhausted;
-    if (must_copy) claim = claims_->claim_frame(next, true);
+    const bool exhausted = claim.outcome == shm::Claims::Outcome::exhausted;
+    if (exhausted) claim = claims_->claim_frame(next, true);
     if (claim.outcome == shm::Claims::Outcome::claimed && claim.frame.newest_chunk > newest_chunk_.load(std::memory_order_acquire)) {
       // Announced on the socket, published in the ring: the ring was faster (S7). The loop wakes us when the chunk is mapped.
       claims_->release(claim.slot);
@@ -261,12 +329,25 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       stalled_for_.store(claim.frame.newest_chunk, std::memory_order_relaxed);
       continue;
     }
+    const bool in_pieces = reads_pieces_.load(std::memory_order_acquire);  // after newest_chunk_, see read_pieces()
+    if (in_pieces && claim.outcome == shm::Claims::Outcome::claimed && claim.frame.pieces == shm::pieces_unknown && !no_more_chunks) {
+      // Published before the publisher knew that we need them. It makes them now, and rings.
+      claims_->release(claim.slot);
+      if (next > cursor + 1) claims_->advance_cursor(next - 1);
+      stalled_for_pieces_.store(next, std::memory_order_relaxed);
+      continue;
+    }
     SINEW_POINT("subscriber.claimed");
     claims_->advance_cursor(next);
     tell_blocked_publisher(head);
     if (claim.outcome == shm::Claims::Outcome::claimed && !thinning_.wants(next, claim.frame.source_time)) {
       claims_->release(claim.slot);
       skipped(1);
+      continue;
+    }
+    if (in_pieces && claim.outcome == shm::Claims::Outcome::claimed && claim.frame.pieces <= shm::pieces_impossible) {
+      claims_->release(claim.slot);
+      lost(1);
       continue;
     }
     if (claim.outcome != shm::Claims::Outcome::claimed) {
@@ -278,7 +359,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     refresh_chunks();
     ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     held_.fetch_add(1, std::memory_order_relaxed);
-    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, must_copy, std::exchange(missed_, 0)};
+    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, exhausted || must_copy_, in_pieces, std::exchange(missed_, 0)};
   }
   return std::nullopt;
 }

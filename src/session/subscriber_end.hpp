@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "session/channel.hpp"
 #include "session/io_loop.hpp"
 #include "session/mappings.hpp"
+#include "session/reading.hpp"
 #include "session/thinning.hpp"
 #include "shm/bell.hpp"
 #include "shm/ring.hpp"
@@ -29,14 +31,19 @@ class Subscription;
 struct ChunkTable {
   struct Entry {
     std::uint64_t id = 0;
-    std::uintptr_t address = 0;
+    std::uintptr_t address = 0;  ///< the publisher's; here it may lie elsewhere
     std::size_t size = 0;
     SharedMapping mapping;
   };
   std::vector<Entry> entries;  // by address
 
-  /// True when the whole range lies in one chunk.
+  /// True when the whole range lies in one chunk, at its publisher's address.
   bool contains(const void* address, std::size_t size) const noexcept;
+  /// Where the publisher's range lies here; null when it is not in one chunk as a whole.
+  const std::byte* find(std::uint64_t address, std::uint64_t size) const noexcept;
+
+ private:
+  const Entry* entry_of(std::uintptr_t address, std::size_t size) const noexcept;
 };
 
 /// A claimed frame. Whoever owns it calls end->release(slot), once, from any thread.
@@ -45,17 +52,21 @@ struct Arrival {
   const ChunkTable* chunks = nullptr;  ///< valid during the call
   shm::Frame frame;
   std::uint32_t slot = 0;
-  bool must_copy = false;    ///< the claim is the reserved one: copy the message and release the claim before taking the next
+  bool must_copy = false;    ///< copy the message and release the claim before taking the next
+  bool in_pieces = false;    ///< root() is not for this process: gather_pieces()
   std::uint64_t missed = 0;  ///< frames of this publisher lost since the one before
 
   const void* root() const noexcept { return reinterpret_cast<const void*>(frame.root); }
+  /// The pieces of the message as they lie here, checked to be in the publisher's memory. False when they do not make sense. The list is the caller's own, the bytes may
+  /// change, if the publisher's process runs wild.
+  bool gather_pieces(std::vector<std::span<const std::byte>>& into) const;
 };
 
 /// Lives as long as the subscription serves it or a handle holds one of its frames; the socket closes, and the window is reported unmapped, with the last of them (F2).
 class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_from_this<SubscriberEnd> {
  public:
   SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                wire::ConnectSubscriber introduction, Thinning::Options thinning);
+                wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading);
   ~SubscriberEnd();
 
   /// Watches the socket and starts the handshake. On the loop's thread.
@@ -88,6 +99,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
+  /// Why messages are not read in place; empty when they are.
+  std::string why_not_in_place() const;
   /// Published, but not decided about by this reader.
   std::uint64_t untaken() const noexcept;
 
@@ -97,6 +110,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void on_ring(const wire::Ring& message, const os::Fd& memfd);
   void on_chunk(const wire::Chunk& message, const os::Fd& memfd);
   void on_withdrawn(const wire::ChunkWithdrawn& message);
+  SharedMapping map_chunk(const wire::Chunk& message, const os::Fd& memfd);
+  void read_pieces(const std::string& why);
   void tell_blocked_publisher(std::uint64_t head) noexcept;
   void lost(std::uint64_t count) noexcept;
   void skipped(std::uint64_t count) noexcept;
@@ -113,6 +128,9 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> held_{0};
   std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0};
   Thinning thinning_;
+  std::atomic<std::uint64_t> stalled_for_pieces_{0};  // the frame that has none yet
+  std::atomic<bool> reads_pieces_{false};
+  const bool must_copy_;
   std::uint64_t missed_ = 0;
   std::uint64_t seen_version_ = 0;
   std::shared_ptr<const ChunkTable> seen_chunks_;
@@ -131,7 +149,9 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   SharedMapping ack_mapping_, ring_mapping_;
   mutable std::mutex chunks_mutex_;
   std::shared_ptr<const ChunkTable> chunks_;  // guarded by chunks_mutex_
-  std::uint64_t chunk_bytes_ = 0;             // the loop's
+  std::string why_not_in_place_;              // likewise
+  const Reading reading_;
+  std::uint64_t chunk_bytes_ = 0;  // the loop's
 };
 
 }  // namespace sinew::session

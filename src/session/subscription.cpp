@@ -13,11 +13,9 @@ constexpr std::ptrdiff_t departed_kept = 16;
 
 }  // namespace
 
-Subscription::Subscription(std::uint64_t id, wire::Quality quality, Thinning::Options thinning, std::shared_ptr<ExecutionThread> thread,
-                           Receiver* receiver)
+Subscription::Subscription(std::uint64_t id, const Options& options, std::shared_ptr<ExecutionThread> thread, Receiver* receiver)
     : id_(id),
-      quality_(quality),
-      thinning_(thinning),
+      options_(options),
       thread_(std::move(thread)),
       silent_(thread_ ? nullptr : std::make_unique<Doorbell>()),
       receiver_(receiver) {}
@@ -81,7 +79,7 @@ std::optional<Arrival> Subscription::take_next() {
   refresh();
   for (std::size_t looked = 0; looked < seen_.size(); ++looked) {
     const std::size_t index = (turn_ + looked) % seen_.size();
-    if (auto arrival = seen_[index]->take(quality_.depth)) {
+    if (auto arrival = seen_[index]->take(options_.quality.depth)) {
       turn_ = index + 1;
       return arrival;
     }

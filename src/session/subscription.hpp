@@ -29,13 +29,17 @@ class Receiver {
 /// Thread-safe.
 class Subscription : public std::enable_shared_from_this<Subscription> {
  public:
+  struct Options {
+    wire::Quality quality;
+    Thinning::Options thinning;
+    Reading reading = Reading::as_possible;
+  };
   /// With a thread, `receiver` is called on it for every frame; without, frames wait for take().
-  Subscription(std::uint64_t id, wire::Quality quality, Thinning::Options thinning, std::shared_ptr<ExecutionThread> thread,
-               Receiver* receiver);
+  Subscription(std::uint64_t id, const Options& options, std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
   ~Subscription();
 
   std::uint64_t id() const noexcept { return id_; }
-  Thinning::Options thinning() const noexcept { return thinning_; }
+  const Options& options() const noexcept { return options_; }
   Doorbell& doorbell() noexcept;
 
   /// On the loop's thread.
@@ -66,8 +70,7 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   void refresh();
 
   const std::uint64_t id_;
-  const wire::Quality quality_;
-  const Thinning::Options thinning_;
+  const Options options_;
   const std::shared_ptr<ExecutionThread> thread_;
   const std::unique_ptr<Doorbell> silent_;  // without a thread: a bell that says awake, so nobody rings it
   Receiver* const receiver_;

@@ -32,7 +32,21 @@ struct alignas(64) RingEntry {
   Word64 source_time;   ///< CLOCK_MONOTONIC nanoseconds at publish
   Word64 newest_chunk;  ///< id of the newest chunk when the frame was published: a reader that has not mapped it yet must wait
   Word64 flags;         ///< reserved, zero
-  Word64 reserved[2];
+  Word64
+      pieces;  ///< address of the frame's PieceTable; pieces_unknown, or pieces_impossible. May be stored later than the other fields, once
+  Word64 reserved;
+};
+
+inline constexpr std::uint64_t pieces_unknown = 0;     ///< not made, or not yet: no reader needed them when the frame was published
+inline constexpr std::uint64_t pieces_impossible = 1;  ///< for want of memory, or because CDR cannot say the message
+
+/// The frame as a CDR stream: its pieces, in their order, each in one chunk of the window. Written before its address is stored, and not changed then.
+struct PieceTable {
+  std::uint64_t count;
+};
+/// Behind the table, one after the other.
+struct PieceEntry {
+  std::uint64_t address, size;
 };
 
 inline constexpr std::uint32_t ring_capacity = 1024;  ///< entries; the deepest history a subscriber can ask for is half of it

@@ -50,6 +50,7 @@ std::uint64_t RingWriter::publish(const Frame& frame) noexcept {
   entry.size.store(frame.size, std::memory_order_release);
   entry.source_time.store(static_cast<std::uint64_t>(frame.source_time), std::memory_order_release);
   entry.newest_chunk.store(frame.newest_chunk, std::memory_order_release);
+  entry.pieces.store(frame.pieces, std::memory_order_release);
   SINEW_POINT("ring.fields");
   entry.seq.store(sequence, std::memory_order_release);  // sync: PUBLISH (with the first look of Claims::claim_frame)
   SINEW_POINT("ring.published");
@@ -63,6 +64,10 @@ void RingWriter::retire(std::uint64_t sequence) noexcept {
   if (entry.seq.load(std::memory_order_relaxed) != sequence) return;  // only this side writes it
   entry.seq.store(retired, std::memory_order_seq_cst);  // sync: RETIRE (with both looks of Claims::claim_frame; Dekker pair with CLAIM)
   SINEW_POINT("ring.retired");
+}
+
+void RingWriter::add_pieces(std::uint64_t sequence, std::uint64_t pieces) noexcept {
+  entry_of(*ring_, sequence).pieces.store(pieces, std::memory_order_seq_cst);  // sync: PIECES (with Claims; Dekker pair with BELL)
 }
 
 std::uint64_t RingWriter::head() const noexcept {
@@ -120,6 +125,7 @@ Claims::Claim Claims::claim_frame(std::uint64_t sequence, bool use_reserved) noe
     claim.frame.size = entry.size.load(std::memory_order_acquire);
     claim.frame.source_time = static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));
     claim.frame.newest_chunk = entry.newest_chunk.load(std::memory_order_acquire);
+    claim.frame.pieces = entry.pieces.load(std::memory_order_acquire);  // sync: FIELDS, PIECES (with RingWriter)
     SINEW_POINT("claim.copied");
     if (entry.seq.load(std::memory_order_seq_cst) == sequence) {  // sync: RETIRE (with RingWriter::retire)
       SINEW_POINT("claim.second_look");
@@ -155,6 +161,13 @@ std::uint64_t Claims::cursor() const noexcept {
 
 std::uint64_t Claims::head() const noexcept {
   return ring_->header.head.load(std::memory_order_seq_cst);  // sync: HEAD (with RingWriter::publish)
+}
+
+bool Claims::has_pieces(std::uint64_t sequence) const noexcept {
+  const RingEntry& entry = entry_of(*ring_, sequence);
+  return entry.pieces.load(std::memory_order_seq_cst) !=
+             pieces_unknown ||  // sync: PIECES (with RingWriter::add_pieces; Dekker pair with BELL)
+         entry.seq.load(std::memory_order_seq_cst) != sequence;
 }
 
 void Claims::prefetch_next() const noexcept {

@@ -21,6 +21,7 @@ struct Frame {
   std::uint64_t size = 0;
   std::int64_t source_time = 0;
   std::uint64_t newest_chunk = 0;
+  std::uint64_t pieces = pieces_unknown;
 };
 
 /// Makes a zeroed file's bytes into an empty ring.
@@ -39,6 +40,8 @@ class RingWriter {
   std::uint64_t publish(const Frame& frame) noexcept;
   /// From now on nobody can newly claim this frame (seq_cst). Whoever claimed before is seen by claims loaded after this call. Idempotent.
   void retire(std::uint64_t sequence) noexcept;
+  /// Says where the pieces of a published frame are, or that there are none to be had. REQUIRES: it is not retired, and its pieces were unknown.
+  void add_pieces(std::uint64_t sequence, std::uint64_t pieces) noexcept;
   std::uint64_t head() const noexcept;
 
  private:
@@ -74,6 +77,8 @@ class Claims {
   void advance_cursor(std::uint64_t sequence) noexcept;
   std::uint64_t cursor() const noexcept;
   std::uint64_t head() const noexcept;
+  /// False as long as frame `sequence` may be claimed and its pieces are unknown. seq_cst: a thread about to sleep looks once more.
+  bool has_pieces(std::uint64_t sequence) const noexcept;
   /// Brings the lines that claiming the next frame needs into this core's cache, all at once and without waiting for them.
   void prefetch_next() const noexcept;
 

@@ -156,6 +156,8 @@ struct ChunkUnmapped {
 };
 /// Nothing more will be claimed; what is claimed stays claimed until released.
 struct Unsubscribe {};
+/// This subscriber does not read messages in place: from now on, and for what it has yet to take, it needs their pieces. Once, after DoorbellTaken.
+struct ReadsPieces {};
 
 // --- publisher to subscriber, on the pair ------------------------------------------------------------------------------------------
 
@@ -187,7 +189,7 @@ struct ErrorText {
 using Message = std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased,
                              Goodbye, ConnectTaken, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered,
                              PublisherRefused, SubscriberRefused, ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped,
-                             ChunkUnmapped, Unsubscribe, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, ErrorText>;
+                             ChunkUnmapped, Unsubscribe, ReadsPieces, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

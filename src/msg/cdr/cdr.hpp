@@ -20,10 +20,7 @@ namespace sinew::msg::cdr {
 enum class Order : std::uint8_t { big = 0, little = 1 };
 
 /// A part of a stream.
-struct Piece {
-  const std::byte* data = nullptr;
-  std::uint64_t size = 0;
-};
+using Piece = std::span<const std::byte>;
 
 /// The codec of one type. Immutable once made, hence thread-safe. Making one costs some microseconds and heap memory; using it neither locks nor, for
 /// writing, allocates.

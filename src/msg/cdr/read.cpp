@@ -16,7 +16,7 @@ constexpr std::uint64_t header_size = 4;
 class Source {
  public:
   explicit Source(std::span<const Piece> pieces) : pieces_(pieces) {
-    for (const Piece& piece : pieces) left_ += piece.size;
+    for (const Piece& piece : pieces) left_ += piece.size();
     next_piece();
   }
 
@@ -28,15 +28,14 @@ class Source {
     auto* into = static_cast<std::byte*>(to);
     left_ -= size;
     position_ += size;
-    while (size > here_.size) {
-      if (here_.size > 0) std::memcpy(into, here_.data, here_.size);
-      into += here_.size;
-      size -= here_.size;
+    while (size > here_.size()) {
+      if (!here_.empty()) std::memcpy(into, here_.data(), here_.size());
+      into += here_.size();
+      size -= here_.size();
       next_piece();
     }
-    if (size > 0) std::memcpy(into, here_.data, size);
-    here_.data += size;
-    here_.size -= size;
+    if (size > 0) std::memcpy(into, here_.data(), size);
+    here_ = here_.subspan(size);
     return true;
   }
 

@@ -96,7 +96,7 @@ class Pieces {
     ++position_;
   }
   void close() {
-    if (at_ != open_) *piece_++ = {open_, static_cast<std::uint64_t>(at_ - open_)};
+    if (at_ != open_) *piece_++ = {open_, at_};
     open_ = at_;
   }
 

@@ -165,7 +165,7 @@ struct Written {
   std::vector<Piece> pieces;
   Bytes joined() const {
     Bytes bytes;
-    for (const Piece& piece : pieces) bytes.insert(bytes.end(), piece.data, piece.data + piece.size);
+    for (const Piece& piece : pieces) bytes.insert(bytes.end(), piece.begin(), piece.end());
     return bytes;
   }
 };
@@ -183,9 +183,9 @@ TEST(Cdr, big_arrays_and_strings_are_referred_to_where_they_lie_and_the_pieces_a
   Cloud cloud{.header = {}, .points = std::vector<Point>(1000, Point{1, 2, 3}), .remark = std::string(5000, 'r')};
   const Written written = in_pieces(cloud);
   ASSERT_EQ(written.pieces.size(), 5U);
-  EXPECT_EQ(written.pieces[1].data, reinterpret_cast<const std::byte*>(cloud.points.data()));
-  EXPECT_EQ(written.pieces[1].size, 1000 * sizeof(Point));
-  EXPECT_EQ(written.pieces[3].data, reinterpret_cast<const std::byte*>(cloud.remark.data()));
+  EXPECT_EQ(written.pieces[1].data(), reinterpret_cast<const std::byte*>(cloud.points.data()));
+  EXPECT_EQ(written.pieces[1].size(), 1000 * sizeof(Point));
+  EXPECT_EQ(written.pieces[3].data(), reinterpret_cast<const std::byte*>(cloud.remark.data()));
   EXPECT_LT(written.control.size(), 100U);
   EXPECT_EQ(written.joined(), stream_of(cloud));
   Decoded<Cloud> decoded(written.pieces);
@@ -197,7 +197,7 @@ TEST(Cdr, a_member_array_of_a_page_is_referred_to_inside_the_object) {
   const auto grid = std::make_unique<Grid>();
   const Written written = in_pieces(*grid);
   ASSERT_EQ(written.pieces.size(), 2U);
-  EXPECT_EQ(written.pieces[1].data, reinterpret_cast<const std::byte*>(&grid->cells));
+  EXPECT_EQ(written.pieces[1].data(), reinterpret_cast<const std::byte*>(&grid->cells));
   EXPECT_EQ(written.joined(), stream_of(*grid));
 }
 

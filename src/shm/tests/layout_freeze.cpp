@@ -11,7 +11,8 @@ static_assert(layout_version == 1 && ring_capacity == 1024 && max_claims == 120 
 static_assert(sizeof(RingEntry) == 64 && alignof(RingEntry) == 64);
 static_assert(offsetof(RingEntry, seq) == 0 && offsetof(RingEntry, root) == 8 && offsetof(RingEntry, size) == 16);
 static_assert(offsetof(RingEntry, source_time) == 24 && offsetof(RingEntry, newest_chunk) == 32 && offsetof(RingEntry, flags) == 40);
-static_assert(offsetof(RingEntry, reserved) == 48);
+static_assert(offsetof(RingEntry, pieces) == 48 && offsetof(RingEntry, reserved) == 56);
+static_assert(sizeof(PieceTable) == 8 && sizeof(PieceEntry) == 16 && offsetof(PieceEntry, size) == 8);
 
 static_assert(sizeof(RingHeader) == 256 && alignof(RingHeader) == 64);
 static_assert(offsetof(RingHeader, version) == 0 && offsetof(RingHeader, capacity) == 4);

@@ -48,6 +48,7 @@ std::vector<Message> samples() {
       ChunkMapped{5},
       ChunkUnmapped{5},
       Unsubscribe{},
+      ReadsPieces{},
       DoorbellTaken{},
       Ring{69632, 42},
       Chunk{5, 0x200000001000, 0x800000},
