@@ -66,6 +66,11 @@ int run_role(const std::string& name, const Arguments& arguments) {
 
 }  // namespace
 
+std::chrono::seconds soak() {
+  const char* const wanted = std::getenv("SINEW_SOAK_SECONDS");
+  return std::chrono::seconds(wanted ? std::atoi(wanted) : 2);
+}
+
 bool eventually(const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!condition()) {

@@ -37,6 +37,9 @@ constexpr int rounds(int full) {
   return sanitized ? (full + 9) / 10 : full;
 }
 
+/// How long a test that tries again and again goes on: some seconds, or $SINEW_SOAK_SECONDS.
+std::chrono::seconds soak();
+
 /// Looks at `condition` again and again until it holds. False after a minute: something hangs. Nothing is ever concluded from how long it took.
 bool eventually(const std::function<bool()>& condition);
 

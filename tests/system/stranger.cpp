@@ -139,7 +139,8 @@ bool HandPublisher::take_attach() {
   if (!doorbell || !std::holds_alternative<wire::Doorbell>(*doorbell)) return false;
   bell_eventfd = std::move(pair.descriptors[1]);
   pair.send(wire::DoorbellTaken{});
-  const auto attach = pair.receive();
+  auto attach = pair.receive();
+  if (attach && std::holds_alternative<wire::ReadsPieces>(*attach)) attach = pair.receive();
   if (!attach || !std::holds_alternative<wire::Attach>(*attach)) return false;
   ack_file = std::move(pair.descriptors[0]);
   return true;
@@ -161,8 +162,8 @@ std::uintptr_t HandPublisher::lay(std::size_t offset, std::uint64_t number) {
   return address(offset);
 }
 
-void HandPublisher::publish(std::uintptr_t root, std::uint64_t newest_chunk) {
-  writer->publish({.root = root, .size = sizeof(Sample), .source_time = os::now_ns(), .newest_chunk = newest_chunk});
+void HandPublisher::publish(std::uintptr_t root, std::uint64_t newest_chunk, std::uint64_t pieces) {
+  writer->publish({.root = root, .size = sizeof(Sample), .source_time = os::now_ns(), .newest_chunk = newest_chunk, .pieces = pieces});
   os::ring(bell_eventfd.get());
 }
 
