@@ -99,6 +99,7 @@ int main(int argc, char** argv) {
     serve(options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sinewd: %s\n", error.what());
+    if (options.daemon) std::fputs(error.what(), stdout);  // for the node that started us
     return 1;
   }
   return 0;

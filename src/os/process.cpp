@@ -24,6 +24,7 @@
 #include "os/call.hpp"
 #include "os/failure.hpp"
 #include "os/file.hpp"
+#include "os/memory.hpp"
 
 namespace sinew::os {
 namespace {
@@ -31,13 +32,14 @@ namespace {
 /// What posix_spawn is told, freed at the end of the scope.
 class SpawnPlan {
  public:
-  explicit SpawnPlan(int inherited) {
+  /// REQUIRES: `output` is none of 0 to 3.
+  SpawnPlan(int inherited, int output) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
     // First, since `inherited` may itself be 0 or 1 in a process that was started without them.
     posix_spawn_file_actions_adddup2(&actions_, inherited, 3);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
@@ -66,12 +68,24 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
+/// What was written to a file of zeros, as far as it is a sentence and not a flood.
+std::string text_of(const Fd& file) {
+  std::array<char, 4097> text{};
+  call(fault::Call::read, [&] { return ::pread(file.get(), text.data(), text.size() - 1, 0); });
+  return text.data();
+}
+
 }  // namespace
 
 void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited) {
   const std::string what = "cannot start '" + program + "'";
   pid_t pid = 0;
-  if (const int error = SpawnPlan(inherited.get()).spawn(&pid, program, arguments); error != 0) fail(error, what, ErrorKind::unavailable);
+  // Not a pipe, which a daemon that keeps its end could make us wait for.
+  const Fd file = create_memfd("sinew-said", page_size());
+  const Fd output(call(fault::Call::fcntl, [&] { return ::fcntl(file.get(), F_DUPFD_CLOEXEC, 4); }));
+  if (!output) fail(errno, what, ErrorKind::exhausted);
+  if (const int error = SpawnPlan(inherited.get(), output.get()).spawn(&pid, program, arguments); error != 0)
+    fail(error, what, ErrorKind::unavailable);
   int status = 0;
   pid_t ended = 0;
   do {
@@ -80,7 +94,9 @@ void start_daemon(const std::string& program, const std::vector<std::string>& ar
   if (ended != pid || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
   const std::string end = WIFEXITED(status) ? "it exited with status " + std::to_string(WEXITSTATUS(status))
                                             : "signal " + std::to_string(WTERMSIG(status)) + " ended it";
-  throw Error(ErrorKind::unavailable, "sinew " + what + ": " + end + ". Run it by hand to see why.");
+  const std::string said = text_of(output);
+  throw Error(ErrorKind::unavailable,
+              "sinew " + what + ": " + end + (said.empty() ? ". Run it by hand to see why." : ". It says: " + said));
 }
 
 void become_daemon(bool keep_stderr) {
@@ -89,6 +105,7 @@ void become_daemon(bool keep_stderr) {
   if (child < 0) fail(errno, "cannot start a process of its own", ErrorKind::exhausted);
   if (child > 0) ::_exit(0);
   close_descriptors_from(4);
+  call(fault::Call::dup, [] { return ::dup2(STDIN_FILENO, STDOUT_FILENO); });
   if (!keep_stderr) call(fault::Call::dup, [] { return ::dup2(STDIN_FILENO, STDERR_FILENO); });
 }
 

@@ -12,17 +12,17 @@
 
 namespace sinew::os {
 
-/// Starts `program` (a path, or a name to look for in PATH) in a session of its own with stdin and stdout on /dev/null, stderr kept,
+/// Starts `program` (a path, or a name to look for in PATH) in a session of its own with stdin on /dev/null, stdout for saying why it fails, stderr kept,
 /// `inherited` as descriptor 3, no signal blocked or ignored. Other descriptors that the user did not make close-on-exec arrive
 /// too: the program calls close_descriptors_from(4).
 /// Waits until the started process has exited or, for a daemon, until its first process has: the program is expected to fork and to let its
 /// parent exit with 0.
-/// Throws Error(unavailable), naming the program, when it cannot be started or exits with another status. Where the user ignores SIGCHLD or
+/// Throws Error(unavailable), naming the program, when it cannot be started or exits with another status; the text has what it wrote to stdout. Where the user ignores SIGCHLD or
 /// reaps every child, the status is not known and counts as 0.
 void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited);
 
 /// What start_daemon() expects of the program: goes on in a child process, in the root folder and with descriptors 0 to 3 only, while the process that
-/// called it exits with 0. `keep_stderr`: else standard error leads where standard input does. Not while other threads run. Throws
+/// called it exits with 0. Standard output leads where standard input does, and so does standard error unless `keep_stderr`. Not while other threads run. Throws
 /// Error(exhausted) when there can be no other process, Error(system) else; then this process is as it was but for its folder.
 void become_daemon(bool keep_stderr);
 

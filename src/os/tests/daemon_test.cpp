@@ -68,6 +68,12 @@ TEST(BecomeDaemon, keeps_no_descriptor_beyond_3_and_standard_error_only_if_told_
   }
 }
 
+TEST(BecomeDaemon, leads_standard_output_to_where_standard_input_does) {
+  Pipe error;
+  EXPECT_EQ(status_of_daemon(true, error.write_end, error.write_end, [] { print(std::filesystem::read_symlink("/proc/self/fd/1")); }), 0);
+  EXPECT_EQ(error.all(), "/dev/null");
+}
+
 TEST(BecomeDaemon, says_so_when_it_cannot) {
   const int status = test::status_of_child([] {
     std::string text;
