@@ -15,7 +15,7 @@ enum class ErrorKind {
   type_mismatch,     ///< The topic carries another type: the text names the first field that differs.
   incompatible,      ///< The other side speaks another version of sinew: use the same version everywhere.
   unavailable,       ///< No manager could be reached or started: the text says what was tried.
-  denied,            ///< This user may not take part in this domain.
+  denied,            ///< This user or group may not take part in this domain, or not in this topic: the text says which rule.
   exhausted,         ///< A budget, a limit or the machine's memory is used up: free something or raise the limit.
   disconnected,      ///< The manager or the peer went away: create the node again.
   system,            ///< A system call failed for a reason that sinew does not know a remedy for; the text has errno.

@@ -45,7 +45,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   const std::string& name() const noexcept;
 
   /// Publishes on `topic` (segments of [A-Za-z0-9_] separated by '/'). Connects to every subscriber of the topic, present and future, in the background.
-  /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), invalid_argument, exhausted, disconnected.
+  /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument, exhausted, disconnected.
   template <class T>
   std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {}, const PublisherOptions& options = {}) {
     return std::make_shared<Publisher<T>>(make_publisher(topic, msg::message_of<T>(), qos, options));

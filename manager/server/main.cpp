@@ -77,7 +77,7 @@ void serve(Options options) {
   if (options.linger) linger = static_cast<manager::Time>(*options.linger * 1e9);
   std::printf("sinewd %s listens at %s\n", SINEW_VERSION, entrance.path().c_str());
   std::fflush(stdout);
-  manager::Server(std::move(entrance), manager::Domain(range, os::this_user(), linger, os::now_ns()), stop_bell).run();
+  manager::Server(std::move(entrance), manager::Domain(range, os::this_user(), {}, linger, os::now_ns()), stop_bell).run();
 }
 
 }  // namespace

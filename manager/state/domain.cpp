@@ -19,8 +19,8 @@ std::uint32_t number(ErrorKind kind) {
 
 }  // namespace
 
-Domain::Domain(const os::AddressRange& range, uid_t user, std::optional<Time> linger, Time now)
-    : user_(user), linger_(linger), windows_(range, static_cast<std::uint64_t>(now)), empty_since_(now) {}
+Domain::Domain(const os::AddressRange& range, uid_t user, AccessRules access, std::optional<Time> linger, Time now)
+    : user_(user), access_(std::move(access)), linger_(linger), windows_(range, static_cast<std::uint64_t>(now)), empty_since_(now) {}
 
 // --- events ----------------------------------------------------------------------------------------------------------------------
 
@@ -153,9 +153,12 @@ void Domain::complain(Session session, const std::string& what) {
 
 // --- interfaces ------------------------------------------------------------------------------------------------------------------
 
-std::optional<Domain::Refusal> Domain::refusal_of_interface(const std::string& topic, const wire::TypeDescription& type) const {
+std::optional<Domain::Refusal> Domain::refusal_of_interface(const Node& node, Access access, const std::string& topic,
+                                                            const wire::TypeDescription& type) const {
   if (auto complaint = complaint_about_topic_name(topic)) return Refusal{ErrorKind::invalid_argument, *complaint};
   const std::string name(canonical_topic_name(topic));
+  // Before the type, which is none of the business of who may not take part.
+  if (auto complaint = decide(access_, access, name, node.who.uid, node.who.gid)) return Refusal{ErrorKind::denied, *complaint};
   const auto known = topics_.find(name);
   if (known != topics_.end() && known->second.type.hash != type.hash) {
     return Refusal{ErrorKind::type_mismatch, msg::explain_difference(name, known->second.type.signature, type.signature)};
@@ -165,7 +168,7 @@ std::optional<Domain::Refusal> Domain::refusal_of_interface(const std::string& t
 
 void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& message) {
   if (!node.publisher_ids.add(message.id)) return complain(session, "publisher id " + std::to_string(message.id) + " came a second time.");
-  auto refusal = refusal_of_interface(message.topic, message.type);
+  auto refusal = refusal_of_interface(node, Access::publish, message.topic, message.type);
   std::optional<wire::Window> window;
   if (!refusal && !(window = windows_.grant(session))) {
     refusal = Refusal{ErrorKind::exhausted, "no window of addresses is free for a publisher on topic '" + message.topic + "': all " +
@@ -189,7 +192,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
 void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber& message) {
   if (!node.subscriber_ids.add(message.id))
     return complain(session, "subscriber id " + std::to_string(message.id) + " came a second time.");
-  if (const auto refusal = refusal_of_interface(message.topic, message.type)) {
+  if (const auto refusal = refusal_of_interface(node, Access::subscribe, message.topic, message.type)) {
     return send(session, wire::SubscriberRefused{message.id, number(refusal->kind), refusal->text});
   }
   const std::string name(canonical_topic_name(message.topic));

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "manager/state/access.hpp"
 #include "manager/state/id_set.hpp"
 #include "manager/state/introductions.hpp"
 #include "manager/state/windows.hpp"
@@ -52,8 +53,9 @@ class Domain {
   /// A session for which more introductions wait, while it does not answer those it has, is dropped.
   static constexpr std::size_t max_waiting = 65'536;
 
-  /// `range` is given out in windows. `user` is the manager's own; nobody else may take part (F8). Without `linger` (nanoseconds) there is no Finish.
-  Domain(const os::AddressRange& range, uid_t user, std::optional<Time> linger, Time now);
+  /// `range` is given out in windows. `user` is the manager's own; nobody else may take part (F8), and what those who do may publish and subscribe to is up to
+  /// `access`. Without `linger` (nanoseconds) there is no Finish.
+  Domain(const os::AddressRange& range, uid_t user, AccessRules access, std::optional<Time> linger, Time now);
 
   /// Somebody connected. REQUIRES: `session` was never used before. `who` is what the kernel says about the process that connected.
   Actions opened(Time now, Session session, const os::Credentials& who);
@@ -108,8 +110,9 @@ class Domain {
     std::string text;
   };
   std::optional<Refusal> refusal_of_node(const Node& node, const wire::RegisterNode& message) const;
-  /// What speaks against an interface of this type on this topic.
-  std::optional<Refusal> refusal_of_interface(const std::string& topic, const wire::TypeDescription& type) const;
+  /// What speaks against an interface of this type on this topic at that node.
+  std::optional<Refusal> refusal_of_interface(const Node& node, Access access, const std::string& topic,
+                                              const wire::TypeDescription& type) const;
   /// Pairs that one interface of `session` has come to be part of.
   void add_pairs(Session session, const std::vector<Pair>& pairs);
   void introduce_waiting(Session session);
@@ -124,6 +127,7 @@ class Domain {
   Actions end_event(Time now);
 
   const uid_t user_;
+  const AccessRules access_;
   const std::optional<Time> linger_;
   std::map<Session, Node> nodes_;
   std::map<std::string, Session> names_;

@@ -91,7 +91,7 @@ TEST(Nodes, F8_another_user_is_refused_with_both_users) {
 }
 
 TEST(Nodes, F8_the_overflow_user_is_foreign_even_to_itself) {
-  Domain domain(four_windows, 65534, std::nullopt, 0);
+  Domain domain(four_windows, 65534, {}, std::nullopt, 0);
   domain.opened(0, 1, {100, 65534, 0});
   EXPECT_EQ(sent<NodeRefused>(domain.message(0, 1, RegisterNode{protocol_version, "spy"}), 0, 1).kind, kind(ErrorKind::denied));
 }

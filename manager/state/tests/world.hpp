@@ -47,15 +47,15 @@ M sent(const Actions& actions, std::size_t n, Session session) {
 }
 
 struct World {
-  explicit World(const os::AddressRange& range = four_windows, std::optional<Time> linger = std::nullopt)
-      : domain(range, our_user, linger, 0) {}
+  explicit World(const os::AddressRange& range = four_windows, std::optional<Time> linger = std::nullopt, const AccessRules& access = {})
+      : domain(range, our_user, access, linger, 0) {}
 
-  Session open(uid_t uid = our_user, pid_t pid = 100) {
-    EXPECT_TRUE(domain.opened(now, ++last_session, {pid, uid, 0}).empty());
+  Session open(uid_t uid = our_user, pid_t pid = 100, gid_t gid = our_user) {
+    EXPECT_TRUE(domain.opened(now, ++last_session, {pid, uid, gid}).empty());
     return last_session;
   }
-  Session node(const std::string& name) {
-    const Session session = open();
+  Session node(const std::string& name, gid_t gid = our_user) {
+    const Session session = open(our_user, 100, gid);
     sent<wire::NodeRegistered>(say(session, wire::RegisterNode{wire::protocol_version, name}), 0, session);
     return session;
   }

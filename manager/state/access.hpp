@@ -1,0 +1,44 @@
+// Who may publish and who may subscribe to which topics, as the manager's configuration says.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "os/account.hpp"
+
+namespace sinew::manager {
+
+enum class Access { publish, subscribe };
+
+/// Everybody, or those of these users or (effective) groups.
+struct Peers {
+  bool all = false;
+  std::set<uid_t> users;
+  std::set<gid_t> groups;
+};
+
+struct AccessRule {
+  std::string name;                         // for people; empty when it has none
+  std::string topic;                        // a good pattern
+  std::optional<Peers> publish, subscribe;  // nothing: the rule says nothing about that
+};
+
+struct AccessRules {
+  std::string file;  // where they come from, for those whom they refuse
+  std::vector<AccessRule> rules;
+};
+
+/// True for a topic's name (as canonical_topic_name() gives it) in which '*' may stand for any characters within one level, and a whole level '**' for any
+/// number of levels, also none.
+bool is_topic_pattern(std::string_view pattern);
+/// REQUIRES: is_topic_pattern(pattern).
+bool matches(std::string_view pattern, std::string_view topic);
+
+/// Why this peer may not do that on the topic, as a sentence; nothing when it may. The first rule whose pattern matches and that speaks about the access
+/// decides, and where there is none it is allowed.
+std::optional<std::string> decide(const AccessRules& rules, Access access, std::string_view topic, uid_t uid, gid_t gid);
+
+}  // namespace sinew::manager
