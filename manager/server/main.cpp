@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/log.hpp"
+#include "manager/server/config_file.hpp"
 #include "manager/server/entrance.hpp"
 #include "manager/server/server.hpp"
 #include "os/clock.hpp"
@@ -26,12 +27,14 @@ The first node of a domain starts its manager by itself; nothing needs to be don
   sinewd --socket /run/robot.sock   serve there; nodes find it with SINEW_DOMAIN=/run/robot.sock
   SINEW_LOG=info sinewd             and say who comes and goes
   sinewd --linger 60                end one minute after the last node
+  sinewd --config robot.json        with rules of who may publish and subscribe to what (manager/README.md)
 With systemd: a socket unit with ListenSequentialPacket=, and Service ExecStart=sinewd.)";
 
 constexpr double linger_on_demand = 5;
 
 struct Options {
   std::string socket;
+  std::string config;
   std::optional<double> linger;
   bool listening_on_3 = false;
   bool daemon = false;
@@ -62,6 +65,8 @@ void serve(Options options) {
     options.socket = os::domain_socket_path(std::getenv("SINEW_DOMAIN"));
   if (options.listening_on_3 && !options.linger) options.linger = linger_on_demand;
 
+  // Before the socket is there for nodes, and before the folder that a relative path begins at is left.
+  manager::AccessRules access = manager::load_config(manager::find_config(options.config));
   manager::Entrance entrance =
       options.socket.empty() ? manager::Entrance::inherited(options.listening_on_3) : manager::Entrance::bind(options.socket);
   const os::AddressRange range = os::probe_address_range();
@@ -77,7 +82,7 @@ void serve(Options options) {
   if (options.linger) linger = static_cast<manager::Time>(*options.linger * 1e9);
   std::printf("sinewd %s listens at %s\n", SINEW_VERSION, entrance.path().c_str());
   std::fflush(stdout);
-  manager::Server(std::move(entrance), manager::Domain(range, os::this_user(), {}, linger, os::now_ns()), stop_bell).run();
+  manager::Server(std::move(entrance), manager::Domain(range, os::this_user(), std::move(access), linger, os::now_ns()), stop_bell).run();
 }
 
 }  // namespace
@@ -89,6 +94,9 @@ int main(int argc, char** argv) {
   app.add_option("--linger", options.linger, "End this long after the last node left (default: never)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 1e9).description(""));
+  app.add_option("--config", options.config,
+                 "Access rules (default: SINEW_CONFIG, else sinew/sinewd.json in $XDG_CONFIG_HOME or ~/.config, else in /etc)")
+      ->type_name("FILE");
   app.set_version_flag("--version", std::string("sinewd ") + SINEW_VERSION);
   // How the library starts it; not for people.
   app.add_flag("--listening-on-3", options.listening_on_3)->group("");
