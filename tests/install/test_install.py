@@ -238,6 +238,39 @@ class Replacement(Case):
         self.assertEqual(self.bytes_copied(host, self.plugin("c_plugin.so")), 0)
 
 
+class OtherLibrary(Case):
+    """Programs built with libc++ and with libstdc++ in one domain: in place among their like, in pieces between the two."""
+
+    CLANG = "clang++-19"
+
+    @classmethod
+    def setUpClass(cls):
+        other, build = work / "with-libcxx", work / "build-with-libcxx"
+        must(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "--log-level=WARNING", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_COMPILER={cls.CLANG}",
+              "-DCMAKE_CXX_FLAGS=-stdlib=libc++", "-DSINEW_TESTS=OFF", "-DSINEW_BENCH=OFF", "-DSINEW_EXAMPLES=OFF"])
+        must(["cmake", "--build", build, "--parallel", os.environ.get("JOBS", "2")], seconds=1200)
+        must(["cmake", "--install", build, "--prefix", other])
+        cls.programs = {}
+        for name, compiler, of in ("libstdc++", ["c++"], prefix), ("libc++", [cls.CLANG, "-stdlib=libc++"], other):
+            cls.programs[name] = work / f"either-{name}"
+            must([*compiler, "-std=c++20", HERE / "programs/either.cpp", *flags(of), "-o", cls.programs[name]])
+
+    def assert_arrive(self, sender, receiver, delivery):
+        with self.subTest(sender=sender, receiver=receiver), Domain() as domain:
+            sending = domain.start(self.programs[sender], "send", "40")
+            receiving = domain.start(self.programs[receiver], "receive", "40")
+            self.assertEqual(self.assert_ends_well(domain, receiving), f"{delivery}=40\n")
+            self.assert_ends_well(domain, sending)
+
+    def test_messages_between_programs_with_different_libraries_arrive_in_pieces(self):
+        self.assert_arrive("libstdc++", "libc++", "view")
+        self.assert_arrive("libc++", "libstdc++", "view")
+
+    def test_messages_between_programs_with_the_same_library_are_read_in_place(self):
+        self.assert_arrive("libc++", "libc++", "native")
+        self.assert_arrive("libstdc++", "libstdc++", "native")
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     unittest.main()
