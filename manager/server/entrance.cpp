@@ -46,6 +46,10 @@ Entrance Entrance::inherited(bool owns_file) {
   return {std::move(socket), std::move(path), owns_file};
 }
 
+void Entrance::open_to_everybody() const {
+  os::open_to_everybody(path_);
+}
+
 os::Fd Entrance::lock() const {
   return os::lock_folder(folder_of(path_));
 }

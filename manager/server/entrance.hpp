@@ -21,6 +21,8 @@ class Entrance {
   const os::Fd& socket() const { return socket_; }
   const std::string& path() const { return path_; }
   bool owns_file() const { return owns_file_; }
+  /// Lets every user connect, as far as the folder lets them through. Throws Error(unavailable).
+  void open_to_everybody() const;
   /// Excludes everybody who starts a manager in this folder. Blocks. Throws Error(unavailable).
   os::Fd lock() const;
   /// Removes the file, unless it is not ours or somebody else's socket stands there by now. REQUIRES: lock() is held.

@@ -69,6 +69,7 @@ void serve(Options options) {
   manager::AccessRules access = manager::load_config(manager::find_config(options.config));
   manager::Entrance entrance =
       options.socket.empty() ? manager::Entrance::inherited(options.listening_on_3) : manager::Entrance::bind(options.socket);
+  if (access.join) entrance.open_to_everybody();  // who is not in the list is told so
   const os::AddressRange range = os::probe_address_range();
   // Whoever reads the standard error of the first node to its end does not want to wait for the manager, too.
   if (options.daemon) os::become_daemon(base::log_level() != base::LogLevel::off);

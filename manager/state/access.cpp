@@ -58,6 +58,10 @@ std::string described(const Peers& peers) {
 
 }  // namespace
 
+bool includes(const Peers& peers, uid_t uid, gid_t gid) {
+  return peers.all || peers.users.contains(uid) || peers.groups.contains(gid);
+}
+
 bool is_topic_pattern(std::string_view pattern) {
   for (const std::string_view level : levels_of(pattern)) {
     if (level != "**" && level.find("**") != level.npos) return false;
@@ -76,7 +80,7 @@ std::optional<std::string> decide(const AccessRules& rules, Access access, std::
     const AccessRule& rule = rules.rules[place];
     const std::optional<Peers>& peers = access == Access::publish ? rule.publish : rule.subscribe;
     if (!peers || !matches(rule.topic, topic)) continue;
-    if (peers->all || peers->users.contains(uid) || peers->groups.contains(gid)) return std::nullopt;
+    if (includes(*peers, uid, gid)) return std::nullopt;
     const std::string where = "access[" + std::to_string(place) + "] of " + rules.file;
     return std::string("you may not ") + (access == Access::publish ? "publish" : "subscribe to") + " topic '" + std::string(topic) +
            "': access rule " + (rule.name.empty() ? where : "'" + rule.name + "' (" + where + ")") + " allows " + described(*peers) +

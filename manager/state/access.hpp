@@ -20,6 +20,9 @@ struct Peers {
   std::set<gid_t> groups;
 };
 
+/// Whether they include somebody with this user and effective group.
+bool includes(const Peers& peers, uid_t uid, gid_t gid);
+
 struct AccessRule {
   std::string name;                         // for people; empty when it has none
   std::string topic;                        // a good pattern
@@ -27,7 +30,8 @@ struct AccessRule {
 };
 
 struct AccessRules {
-  std::string file;  // where they come from, for those whom they refuse
+  std::string file;           // where they come from, for those whom they refuse
+  std::optional<Peers> join;  // who may be in the domain, besides the manager's own user
   std::vector<AccessRule> rules;
 };
 

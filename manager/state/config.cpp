@@ -32,8 +32,9 @@ class Reader {
   Reader(const std::string& file, const Accounts& accounts) : file_(file), accounts_(accounts) {}
 
   AccessRules read(const json& root) const {
-    AccessRules rules{file_, {}};
-    require_object(root, "", {"access"});
+    AccessRules rules{file_, {}, {}};
+    require_object(root, "", {"join", "access"});
+    if (root.contains("join")) rules.join = peers(root["join"], "join");
     if (!root.contains("access")) return rules;
     const json& access = root["access"];
     if (!access.is_array()) expected("a list of rules", "access", access);

@@ -84,12 +84,13 @@ std::optional<Domain::Refusal> Domain::refusal_of_node(const Node& node, const w
                                                 ": use the same version of sinew everywhere, and stop the running sinewd, so that "
                                                 "the right one starts."};
   }
-  if (!is_trusted(node.who.uid, user_)) {
+  if (!is_trusted(node.who.uid, user_) && !(access_.join && includes(*access_.join, node.who.uid, node.who.gid))) {
     return Refusal{ErrorKind::denied,
                    "node '" + message.name + "' runs as user " + std::to_string(node.who.uid) +
                        (node.who.uid == overflow_user ? " (a user that is unknown here, as one of a container may be)" : "") +
                        " and this domain belongs to user " + std::to_string(user_) +
-                       ": run the node as that user, or choose a domain of its own with SINEW_DOMAIN."};
+                       ": run the node as that user, choose a domain of its own with SINEW_DOMAIN, or let it in with \"join\" in the "
+                       "manager's configuration."};
   }
   if (auto complaint = complaint_about_node_name(message.name)) return Refusal{ErrorKind::invalid_argument, *complaint};
   if (const auto holder = names_.find(message.name); holder != names_.end()) {
@@ -236,13 +237,13 @@ void Domain::introduce(const Pair& pair) {
   const std::uint64_t connection = ++last_connection_;
   const bool same_user = is_trusted(from.who.uid, to.who.uid);
   const bool same_layout = offered.layout == asked.layout;
-  windows_.introduce(offered.window, subscriber.first);
+  if (same_user) windows_.introduce(offered.window, subscriber.first);
   introductions_.made(pair, connection);
   actions_.emplace_back(
       Introduce{publisher.first, subscriber.first,
                 wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality},
                 wire::ConnectSubscriber{subscriber.second, connection, from.name, from.who.pid, same_user, same_layout, offered.quality,
-                                        offered.window}});
+                                        same_user ? offered.window : wire::Window{}}});
 }
 
 void Domain::handle(Session session, Node&, const wire::ConnectTaken& message) {

@@ -37,12 +37,7 @@ class TypeStorage final : public session::FrameStorage {
     window.free(const_cast<void*>(root));  // the block was ours before it was published
   }
   void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept override {
-    try {
-      std::call_once(once_, [this] { codec_.emplace(type_); });
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-    const auto size = codec_->measure(root);
+    const auto size = measure(root);
     if (!size) return nullptr;
     const std::size_t entries = sizeof(shm::PieceTable) + size->pieces * sizeof(shm::PieceEntry);
     const std::size_t bytes = entries + size->control;
@@ -59,12 +54,26 @@ class TypeStorage final : public session::FrameStorage {
     }
     return block;
   }
+  std::uint64_t stream_size(const void* root) const noexcept override {
+    const auto size = measure(root);
+    return size ? size->stream : 0;
+  }
+  void write_stream(const void* root, std::byte* into) const noexcept override { codec_->write(root, into); }
   void list(const void* root, std::vector<const void*>& into) const override {
     msg::list_storage(type_, root, into);
     into.push_back(root);
   }
 
  private:
+  std::optional<msg::cdr::Codec::Size> measure(const void* root) const noexcept {
+    try {
+      std::call_once(once_, [this] { codec_.emplace(type_); });
+    } catch (const std::bad_alloc&) {
+      return std::nullopt;
+    }
+    return codec_->measure(root);
+  }
+
   const msg::Type& type_;
   mutable std::once_flag once_;
   mutable std::optional<const msg::cdr::Codec> codec_;  // made for the first reader that needs it

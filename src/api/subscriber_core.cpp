@@ -104,6 +104,10 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
     read = reader->read(pieces, memory, heap, msg::cdr::Reader::usual_budget(stream));
     return read.complaint.empty();
   });
+  if (!arrival.end->is_still_there(arrival.frame)) {
+    arrival.end->lose_taken();
+    return std::nullopt;
+  }
   if (!object) {
     reject(arrival, read.complaint);
     return std::nullopt;

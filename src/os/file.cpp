@@ -7,6 +7,7 @@
 #include <array>
 
 #include "os/call.hpp"
+#include "os/failure.hpp"
 #include "os/fd.hpp"
 
 namespace sinew::os {
@@ -32,6 +33,12 @@ std::optional<NamedFile> look_at_file(const std::string& path) noexcept {
 
 bool is_executable(const std::string& path) noexcept {
   return ::access(path.c_str(), X_OK) == 0;
+}
+
+void open_to_everybody(const std::string& path) {
+  constexpr mode_t everybody = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  if (call(fault::Call::chmod, [&] { return ::chmod(path.c_str(), everybody); }) != 0)
+    fail(errno, "cannot open '" + path + "' to other users", ErrorKind::unavailable);
 }
 
 bool remove_file(const std::string& path) noexcept {

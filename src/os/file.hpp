@@ -26,6 +26,9 @@ std::optional<NamedFile> look_at_file(const std::string& path) noexcept;
 /// True when this user may execute that file.
 bool is_executable(const std::string& path) noexcept;
 
+/// Lets every user read and write that file, or connect to that socket. Throws Error(unavailable).
+void open_to_everybody(const std::string& path);
+
 /// Removes that name. False when it still stands there, for whatever reason, or never did.
 bool remove_file(const std::string& path) noexcept;
 

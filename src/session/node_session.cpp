@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "os/clock.hpp"
 #include "os/domain.hpp"
+#include "session/foreign_end.hpp"
 #include "session/manager.hpp"
 #include "session/publisher_end.hpp"
 #include "session/subscriber_end.hpp"
@@ -254,6 +255,7 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
 }
 
 void NodeSession::release_window(const wire::Window& window) noexcept {
+  if (window.size == 0) return;  // that of a publisher of another user, which is none of our business
   tell(wire::WindowReleased{window});
 }
 
@@ -323,8 +325,13 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
     const std::lock_guard lock(mutex_);
     if (const auto found = publishers_.find(introduction.id); found != publishers_.end()) publisher = found->second.lock();
   }
-  // Closing the socket is the answer when the publisher has gone meanwhile, or when memory cannot be shared with this peer.
-  if (!publisher || !introduction.same_user) return;
+  // Closing the socket is the answer when the publisher has gone meanwhile.
+  if (!publisher) return;
+  if (!introduction.same_user) {
+    auto end = std::make_shared<ForeignEnd>(publisher, loop_, std::move(socket), introduction);
+    if (publisher->add_connecting(end)) end->start();
+    return;
+  }
   auto end = std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction, publisher->is_reliable());
   if (!publisher->add_connecting(end)) return;
   try {
@@ -343,14 +350,12 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     if (const auto found = subscriptions_.find(introduction.id); found != subscriptions_.end()) subscription = found->second.lock();
   }
   const bool must_be_in_place = subscription && subscription->options().reading == Reading::in_place;
-  if (!subscription || !introduction.same_user || (must_be_in_place && !introduction.same_layout)) {
+  if (!subscription || (must_be_in_place && !(introduction.same_user && introduction.same_layout))) {
     if (subscription) {
-      base::log(
-          base::LogLevel::warn,
-          "messages of node '" + introduction.peer + "' cannot be received: " +
-              (introduction.same_user ? "the subscriber wants them in place, and they were built with another layout of the same type "
-                                        "(compiler flags or standard library differ)"
-                                      : "it belongs to another user"));
+      base::log(base::LogLevel::warn,
+                "messages of node '" + introduction.peer + "' are not received: the subscriber wants them in place, and " +
+                    (introduction.same_user ? "they were built with another layout of the type (compiler flags or standard library differ)"
+                                            : "it belongs to another user"));
     }
     release_window(introduction.window);
     return;

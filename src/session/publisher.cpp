@@ -9,6 +9,7 @@
 #include "base/point.hpp"
 #include "os/clock.hpp"
 #include "os/event.hpp"
+#include "session/foreign_end.hpp"
 #include "session/node_session.hpp"
 #include "session/publisher_end.hpp"
 #include "shm/bell.hpp"
@@ -69,6 +70,7 @@ std::uint64_t Publisher::floor_locked() const {
   const std::uint64_t head = writer_.head();
   std::uint64_t floor = head;
   for (const auto& end : connections_) floor = std::min(floor, end->decided(head));
+  if (exporting_ != 0) floor = std::min(floor, exporting_ - 1);
   return floor;
 }
 
@@ -138,7 +140,7 @@ bool Publisher::make_room() noexcept {
 
 // A reader that has claimed the frame keeps it; one that has yet to take it misses it, and counts that.
 bool Publisher::withdraw_oldest_locked() {
-  if (oldest_ > writer_.head() || oldest_ > slowest_reliable_locked()) return false;
+  if (oldest_ > writer_.head() || oldest_ > slowest_reliable_locked() || oldest_ == exporting_) return false;
   retire_up_to_locked(oldest_);
   ++withdrawn_for_next_;
   auto& withdrawn = ring().header.withdrawn;
@@ -205,7 +207,32 @@ Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
   auto& header = ring().header;
   header.published.store(header.published.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   header.bytes_published.store(header.bytes_published.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  if (!foreign_.empty()) export_frame(lock, frame);
   return Outcome::published;
+}
+
+// After everybody else was served, and with the mutex free: a stranger's copy holds nobody up but this thread.
+void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame) {
+  if (!has_foreigners_locked()) return;
+  const std::uint64_t stream = storage_->stream_size(frame.root);
+  export_->prepare(stream);
+  exporting_ = frame.sequence;
+  lock.unlock();
+  export_->publish(*storage_, frame.root, stream, frame.source_time);
+  lock.lock();
+  exporting_ = 0;
+  for (const auto& end : foreign_) {
+    if (!end->is_attached()) continue;
+    try {
+      end->tell(*export_, export_->head());
+    } catch (const std::exception& error) {
+      base::log(base::LogLevel::warn, "subscriber '" + end->peer() + "' of another user could not be told of a message: " + error.what());
+    }
+  }
+}
+
+bool Publisher::has_foreigners_locked() const {
+  return std::ranges::any_of(foreign_, [](const auto& end) { return end->is_attached(); });
 }
 
 std::uint64_t Publisher::slowest_reliable_locked() const {
@@ -253,7 +280,8 @@ Publisher::Counters Publisher::counters() const {
           header.bytes_copied.load(std::memory_order_relaxed),
           header.refused.load(std::memory_order_relaxed),
           header.withdrawn.load(std::memory_order_relaxed),
-          static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }))};
+          static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }) +
+                                     std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); }))};
 }
 
 // Retired frames stand in limbo_ in the order of their sequences.
@@ -283,6 +311,9 @@ std::vector<Publisher::Share> Publisher::shares() const {
       share.bytes_held += frame->size;
     }
     if (end->is_served() || share.held > 0) shares.push_back(std::move(share));
+  }
+  for (const auto& end : foreign_) {
+    if (end->is_attached()) shares.push_back({.peer = end->peer()});  // what it says of itself is not looked at
   }
   return shares;
 }
@@ -446,13 +477,37 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   os::ring(space_.get());  // it may have been the one that held us back
 }
 
+bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) foreign_.push_back(end);
+  return !closed_;
+}
+
+void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  if (!export_) export_ = std::make_unique<Export>(options_.budget);
+  if (!has_foreigners_locked() && exporting_ == 0) export_->skip_to(writer_.head());
+  end->send_ring(*export_, writer_.head() + 1);
+}
+
+void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  std::erase(foreign_, end);
+}
+
 void Publisher::close() {
   std::vector<std::shared_ptr<PublisherEnd>> ends;
+  std::vector<std::shared_ptr<ForeignEnd>> foreign;
   {
-    std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = true;
     os::ring(space_.get());
+  }
+  {
+    const std::lock_guard one_at_a_time(publishing_);  // a publish() that had begun is over, and reads nothing of the window any more
+    std::unique_lock lock(mutex_);
     // A message may have been published a moment ago; its readers need its chunks before we vanish.
     announced_.wait_for(lock, linger, [&] {
       return std::all_of(connections_.begin(), connections_.end(), [](const auto& end) { return end->knows_all(); });
@@ -469,11 +524,14 @@ void Publisher::close() {
     ends.insert(ends.end(), connecting_.begin(), connecting_.end());
     connections_.clear();
     connecting_.clear();
+    foreign = std::move(foreign_);
+    foreign_.clear();
     reliable_readers_ = 0;
     piece_readers_.store(0, std::memory_order_relaxed);
   }
   session_->loop().run([&] {
     for (const auto& end : ends) end->stop();
+    for (const auto& end : foreign) end->stop();
   });
 }
 

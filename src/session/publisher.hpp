@@ -13,6 +13,7 @@
 
 #include "os/fd.hpp"
 #include "os/memory.hpp"
+#include "session/export.hpp"
 #include "session/mappings.hpp"
 #include "shm/ring.hpp"
 #include "shm/window.hpp"
@@ -21,6 +22,7 @@
 namespace sinew::session {
 
 class NodeSession;
+class ForeignEnd;
 class PublisherEnd;
 
 /// What the owner of the message type knows about the storage of a frame.
@@ -30,6 +32,9 @@ class FrameStorage {
   virtual void release(const void* root, shm::Window& window) const noexcept = 0;
   /// Makes the frame's shm::PieceTable, one block of the window. Null when it cannot be had. `make_room`: frames that are in the way may be withdrawn.
   virtual void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept = 0;
+  /// Bytes of the frame's CDR stream; 0 when it has none.
+  virtual std::uint64_t stream_size(const void* root) const noexcept = 0;
+  virtual void write_stream(const void* root, std::byte* into) const noexcept = 0;
   /// Appends the address of every block of the frame, its root included.
   virtual void list(const void* root, std::vector<const void*>& into) const = 0;
 
@@ -106,6 +111,18 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void start_writing_pieces(PublisherEnd& end);
   void forget(const std::shared_ptr<PublisherEnd>& end);
 
+  // --- for ForeignEnd, on the loop's thread ---
+  bool add_connecting(const std::shared_ptr<ForeignEnd>& end);
+  /// Sends it the export's ring and chunks. From now on frames are exported.
+  void start_exporting(const std::shared_ptr<ForeignEnd>& end);
+  /// Calls use(export, newest frame in it) under the mutex.
+  template <class Use>
+  void with_export(Use use) {
+    const std::lock_guard lock(mutex_);
+    if (export_) use(*export_, export_->head());
+  }
+  void forget(const std::shared_ptr<ForeignEnd>& end);
+
  private:
   struct Kept {
     std::uint64_t sequence = 0;
@@ -142,6 +159,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void retire_up_to_locked(std::uint64_t sequence);
   std::uint64_t slowest_reliable_locked() const;
   bool wait_for_space(std::unique_lock<std::mutex>& lock);
+  void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
+  bool has_foreigners_locked() const;
   void left_locked(const PublisherEnd& end);
   void announce_changes_locked();
   void announce_to_all_locked(const shm::Chunk& chunk);
@@ -175,6 +194,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::atomic<std::size_t> piece_readers_ = 0;  // of connections_, those that read pieces; changed under mutex_
   std::size_t reliable_readers_ = 0;            // of connections_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
+  std::vector<std::shared_ptr<ForeignEnd>> foreign_;
+  std::unique_ptr<Export> export_;     // made for the first of them
+  std::uint64_t exporting_ = 0;        // the frame that is being exported without the mutex, and must stay
   std::condition_variable announced_;  // a reader answered while close() waits for it
 };
 

@@ -17,7 +17,8 @@ namespace sinew::session {
 namespace {
 
 constexpr std::size_t max_chunks = 4096;
-constexpr std::uint64_t most_pieces = std::uint64_t{1} << 32;  // so that their table has a size
+constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;  // what a publisher of another user may have us map; it pays for it
+constexpr std::uint64_t most_pieces = std::uint64_t{1} << 32;     // so that their table has a size
 
 std::size_t ack_file_size() {
   const std::size_t page = os::page_size();
@@ -54,11 +55,13 @@ bool Arrival::gather_pieces(std::vector<std::span<const std::byte>>& into) const
   const std::byte* const entries = chunks->find(frame.pieces + sizeof header, header.count * sizeof(shm::PieceEntry));
   if (!entries) return false;
   into.reserve(header.count);
+  std::uint64_t left = chunks->bytes;  // no message is larger than all the memory it can lie in
   for (std::uint64_t i = 0; i < header.count; ++i) {
     shm::PieceEntry entry;
     std::memcpy(&entry, entries + i * sizeof entry, sizeof entry);
-    const std::byte* const data = entry.size == 0 ? nullptr : chunks->find(entry.address, entry.size);
+    const std::byte* const data = entry.size == 0 || entry.size > left ? nullptr : chunks->find(entry.address, entry.size);
     if (!data) return false;
+    left -= entry.size;
     into.emplace_back(data, entry.size);
   }
   return true;
@@ -67,13 +70,16 @@ bool Arrival::gather_pieces(std::vector<std::span<const std::byte>>& into) const
 SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
                              wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading)
     : thinning_(thinning),
-      must_copy_(reading == Reading::copy),
+      reads_pieces_(!introduction.same_user),
+      must_copy_(reading == Reading::copy || !introduction.same_user),
+      reach_limit_(introduction.same_user ? shm::ring_capacity : shm::export_depth),
       subscription_(std::move(subscription)),
       session_(std::move(session)),
       introduction_(std::move(introduction)),
       channel_(std::move(socket)),
       ack_fd_(os::create_memfd("sinew-ack", ack_file_size())),
       chunks_(std::make_shared<const ChunkTable>()),
+      why_not_in_place_(introduction_.same_user ? "" : "its process belongs to another user"),
       reading_(reading) {
   auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ack_fd_, ack_file_size(), os::Access::read_write));
   os::seal_for_readers(ack_fd_);
@@ -92,6 +98,7 @@ SubscriberEnd::~SubscriberEnd() {
 
 void SubscriberEnd::start(const Doorbell& doorbell) {
   channel_.watch(session_->loop(), weak_from_this());
+  if (!introduction_.same_user) return channel_.send(wire::AttachForeign{});
   const int descriptors[] = {doorbell.page().get(), doorbell.eventfd().get()};
   channel_.send(wire::Doorbell{static_cast<std::uint32_t>(doorbell.page_size()), 0}, descriptors);
 }
@@ -118,10 +125,11 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
 
 void SubscriberEnd::handle(Channel::Input& input) {
   if (!authenticated_) {
-    require_same_user(input.credentials);
+    require_user(input.credentials, introduction_.same_user);
     authenticated_ = true;
   }
-  if (std::holds_alternative<wire::DoorbellTaken>(input.message)) {
+  const bool same_user = introduction_.same_user;
+  if (same_user && std::holds_alternative<wire::DoorbellTaken>(input.message)) {
     if (reading_ == Reading::pieces) {
       read_pieces("the subscriber asks for it");
     } else if (!introduction_.same_layout) {
@@ -135,7 +143,10 @@ void SubscriberEnd::handle(Channel::Input& input) {
     on_chunk(*chunk, input.descriptors[0]);
   } else if (const auto* withdrawn = std::get_if<wire::ChunkWithdrawn>(&input.message)) {
     on_withdrawn(*withdrawn);
-  } else if (std::holds_alternative<wire::Space>(input.message)) {
+  } else if (!same_user && std::holds_alternative<wire::News>(input.message)) {
+    channel_.send(wire::NewsTaken{});  // before we look: what comes after is news again
+    if (const auto subscription = subscription_.lock()) subscription->wake();
+  } else if (same_user && std::holds_alternative<wire::Space>(input.message)) {
     if (space_ || ring_) throw Violation("Space came twice, or after Ring");
     if (!os::is_eventfd(input.descriptors[0])) throw Violation("Space carries no eventfd");
     space_ = std::move(input.descriptors[0]);
@@ -166,18 +177,22 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
 void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
   const wire::Window& window = introduction_.window;
   if (message.id <= newest_chunk_.load(std::memory_order_relaxed)) throw Violation("chunk ids must ascend");
-  if (message.size == 0 || message.address < window.base || message.size > window.size ||
-      message.address - window.base > window.size - message.size || message.address % os::page_size() != 0) {
-    throw Violation("a chunk does not lie in its publisher's window");
-  }
+  const bool lies_in_window = message.address >= window.base && message.size <= window.size &&
+                              message.address - window.base <= window.size - message.size && message.address % os::page_size() == 0;
+  if (message.size == 0 || (introduction_.same_user && !lies_in_window)) throw Violation("a chunk does not lie in its publisher's window");
   const auto before = chunks();
-  if (before->entries.size() >= max_chunks || chunk_bytes_ + message.size > window.size) throw Violation("too many chunks");
+  const bool too_many =
+      introduction_.same_user
+          ? before->entries.size() >= max_chunks || message.size > window.size - std::min(chunk_bytes_, window.size)
+          : before->entries.size() > shm::export_depth || message.size > most_exported - std::min(chunk_bytes_, most_exported);
+  if (too_many) throw Violation("too many chunks");
   SharedMapping mapping = map_chunk(message, memfd);
   SINEW_POINT("subscriber.chunk_mapped");
   auto after = std::make_shared<ChunkTable>(*before);
   after->entries.push_back({message.id, message.address, message.size, answered_when_unmapped(std::move(mapping), message.id)});
   std::sort(after->entries.begin(), after->entries.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
   chunk_bytes_ += message.size;
+  after->bytes = chunk_bytes_;
   {
     const std::lock_guard lock(chunks_mutex_);
     chunks_ = std::move(after);
@@ -236,6 +251,7 @@ void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
     channel_.send(wire::ChunkUnmapped{message.id});
   } else {
     chunk_bytes_ -= found->size;
+    after->bytes = chunk_bytes_;
     after->entries.erase(found);
     const std::lock_guard lock(chunks_mutex_);
     chunks_ = std::move(after);
@@ -255,11 +271,13 @@ std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
 
 bool SubscriberEnd::has_news() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return false;
-  if (claims_->head() <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
+  const std::uint64_t head = claims_->head();
+  if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
   if (hung_up_.load(std::memory_order_acquire)) return true;
   const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
   if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
-  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire);
+  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire) ||
+         head >= stalled_until_.load(std::memory_order_relaxed);
 }
 
 void SubscriberEnd::prefetch() const noexcept {
@@ -296,13 +314,14 @@ void SubscriberEnd::refresh_chunks() {
 
 std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
   refresh_chunks();
-  while (has_news()) {
+  // Who writes nonsense into a ring faster than we can pass over it must not keep us here.
+  for (std::uint32_t passed = 0; passed < 2 * shm::ring_capacity && has_news(); ++passed) {
     const bool no_more_chunks =
         hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
     const std::uint64_t head = claims_->head();
     const std::uint64_t cursor = claims_->cursor();
     if (head <= cursor) return std::nullopt;
-    const std::uint64_t reach = depth == 0 ? shm::ring_capacity : depth;
+    const std::uint64_t reach = std::min<std::uint64_t>(depth == 0 ? shm::ring_capacity : depth, reach_limit_);
     const std::uint64_t oldest = head - cursor > reach ? head - reach + 1 : cursor + 1;
     std::uint64_t next = thinning_.next_from(cursor + 1);
     const std::uint64_t gone = next < oldest ? (oldest - next + thinning_.every() - 1) / thinning_.every() : 0;
@@ -326,6 +345,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
         lost(head - next + 1);
         return std::nullopt;
       }
+      stalled_until_.store(next + reach, std::memory_order_relaxed);
       stalled_for_.store(claim.frame.newest_chunk, std::memory_order_relaxed);
       continue;
     }

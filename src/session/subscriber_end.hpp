@@ -36,6 +36,7 @@ struct ChunkTable {
     SharedMapping mapping;
   };
   std::vector<Entry> entries;  // by address
+  std::uint64_t bytes = 0;     // of all of them
 
   /// True when the whole range lies in one chunk, at its publisher's address.
   bool contains(const void* address, std::size_t size) const noexcept;
@@ -86,6 +87,11 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// The publisher is gone and everything it published has been decided about.
   bool finished() const noexcept;
 
+  /// For frames of another user's publisher, which stay only as long as it likes: what was read of it is of this frame.
+  bool is_still_there(const shm::Frame& frame) const noexcept { return introduction_.same_user || claims_->is_still_there(frame.sequence); }
+  /// A frame that was taken turned out to be gone.
+  void lose_taken() noexcept { lost(1); }
+
   // --- any thread ---
   void release(std::uint32_t slot) noexcept;
   /// Nothing is claimed any more; what handles hold stays.
@@ -123,7 +129,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   alignas(64) std::atomic<bool> serving_{false};  // set last, when the ring is mapped and the cursor stands
   std::atomic<bool> hung_up_{false};
   std::atomic<std::uint64_t> newest_chunk_{0};
-  std::atomic<std::uint64_t> stalled_for_{0};  // the chunk that the next frame waits for
+  std::atomic<std::uint64_t> stalled_for_{0};    // the chunk that the next frame waits for
+  std::atomic<std::uint64_t> stalled_until_{0};  // or, for that chunk never comes, the head at which newer frames have pushed it out
   std::atomic<std::uint64_t> chunks_version_{1};
   std::atomic<std::uint64_t> held_{0};
   std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0};
@@ -131,6 +138,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> stalled_for_pieces_{0};  // the frame that has none yet
   std::atomic<bool> reads_pieces_{false};
   const bool must_copy_;
+  const std::uint32_t reach_limit_;  // so many of the newest frames can be had at all
   std::uint64_t missed_ = 0;
   std::uint64_t seen_version_ = 0;
   std::shared_ptr<const ChunkTable> seen_chunks_;

@@ -9,6 +9,6 @@ namespace sinew::session {
 
 /// Confirms the manager's verdict with what the kernel says of the sender of a pair's first message (F8): SO_PEERCRED on a pair would name
 /// the manager. Throws Violation when the sender is another user, or one that this user namespace has no number for.
-void require_same_user(const std::optional<os::Credentials>& credentials);
+void require_user(const std::optional<os::Credentials>& credentials, bool same);
 
 }  // namespace sinew::session

@@ -51,6 +51,9 @@ struct PieceEntry {
 
 inline constexpr std::uint32_t ring_capacity = 1024;  ///< entries; the deepest history a subscriber can ask for is half of it
 
+/// Readers of another user can take the newest so many frames: there are no more in what is exported to them.
+inline constexpr std::uint32_t export_depth = 8;
+
 struct RingHeader {
   Word32 version;  ///< layout_version, stored last (release) by the creator
   std::uint32_t capacity;

@@ -70,6 +70,10 @@ void RingWriter::add_pieces(std::uint64_t sequence, std::uint64_t pieces) noexce
   entry_of(*ring_, sequence).pieces.store(pieces, std::memory_order_seq_cst);  // sync: PIECES (with Claims; Dekker pair with BELL)
 }
 
+void RingWriter::skip_to(std::uint64_t sequence) noexcept {
+  ring_->header.head.store(sequence, std::memory_order_seq_cst);
+}
+
 std::uint64_t RingWriter::head() const noexcept {
   return ring_->header.head.load(std::memory_order_relaxed);
 }
@@ -161,6 +165,11 @@ std::uint64_t Claims::cursor() const noexcept {
 
 std::uint64_t Claims::head() const noexcept {
   return ring_->header.head.load(std::memory_order_seq_cst);  // sync: HEAD (with RingWriter::publish)
+}
+
+bool Claims::is_still_there(std::uint64_t sequence) const noexcept {
+  std::atomic_thread_fence(std::memory_order_acquire);  // sync: EXPORT (with session::Export::publish)
+  return entry_of(*ring_, sequence).seq.load(std::memory_order_seq_cst) == sequence;
 }
 
 bool Claims::has_pieces(std::uint64_t sequence) const noexcept {

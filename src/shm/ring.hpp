@@ -42,6 +42,8 @@ class RingWriter {
   void retire(std::uint64_t sequence) noexcept;
   /// Says where the pieces of a published frame are, or that there are none to be had. REQUIRES: it is not retired, and its pieces were unknown.
   void add_pieces(std::uint64_t sequence, std::uint64_t pieces) noexcept;
+  /// The next frame to be published is the one after this. REQUIRES: it is not older than the head, and nobody reads the ring.
+  void skip_to(std::uint64_t sequence) noexcept;
   std::uint64_t head() const noexcept;
 
  private:
@@ -77,6 +79,8 @@ class Claims {
   void advance_cursor(std::uint64_t sequence) noexcept;
   std::uint64_t cursor() const noexcept;
   std::uint64_t head() const noexcept;
+  /// For readers of another user, whose claims do not count: false when what was read of the frame since it was claimed may be another frame's.
+  bool is_still_there(std::uint64_t sequence) const noexcept;
   /// False as long as frame `sequence` may be claimed and its pieces are unknown. seq_cst: a thread about to sleep looks once more.
   bool has_pieces(std::uint64_t sequence) const noexcept;
   /// Brings the lines that claiming the next frame needs into this core's cache, all at once and without waiting for them.

@@ -49,11 +49,14 @@ SINEW_WIRE_KIND(ChunkMapped, 67, 0);
 SINEW_WIRE_KIND(ChunkUnmapped, 68, 0);
 SINEW_WIRE_KIND(Unsubscribe, 69, 0);
 SINEW_WIRE_KIND(ReadsPieces, 70, 0);
+SINEW_WIRE_KIND(AttachForeign, 71, 0);
+SINEW_WIRE_KIND(NewsTaken, 72, 0);
 SINEW_WIRE_KIND(DoorbellTaken, 97, 0);
 SINEW_WIRE_KIND(Ring, 98, 1);
 SINEW_WIRE_KIND(Chunk, 99, 1);
 SINEW_WIRE_KIND(ChunkWithdrawn, 100, 0);
 SINEW_WIRE_KIND(Space, 101, 1);
+SINEW_WIRE_KIND(News, 102, 0);
 SINEW_WIRE_KIND(ErrorText, 129, 0);
 #undef SINEW_WIRE_KIND
 
@@ -134,8 +137,8 @@ concept HasId = requires(M m) { m.id; };
 // Kinds that are all header.
 template <class M>
   requires Like<M, DeletePublisher> || Like<M, DeleteSubscriber> || Like<M, Goodbye> || Like<M, SubscriberRegistered> ||
-           Like<M, ChunkMapped> || Like<M, ChunkUnmapped> || Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, DoorbellTaken> ||
-           Like<M, ChunkWithdrawn> || Like<M, Space>
+           Like<M, ChunkMapped> || Like<M, ChunkUnmapped> || Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, AttachForeign> ||
+           Like<M, NewsTaken> || Like<M, News> || Like<M, DoorbellTaken> || Like<M, ChunkWithdrawn> || Like<M, Space>
 void fields(auto&, M&) {}
 
 class Writer {

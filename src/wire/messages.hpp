@@ -159,6 +159,11 @@ struct Unsubscribe {};
 /// This subscriber does not read messages in place: from now on, and for what it has yet to take, it needs their pieces. Once, after DoorbellTaken.
 struct ReadsPieces {};
 
+/// Instead of Doorbell and Attach, to a publisher of another user: what it exports is wanted.
+struct AttachForeign {};
+/// Answers News: the next one may come.
+struct NewsTaken {};
+
 // --- publisher to subscriber, on the pair ------------------------------------------------------------------------------------------
 
 /// Answers Doorbell: its descriptors are no longer in flight.
@@ -177,6 +182,8 @@ struct ChunkWithdrawn {
 };
 /// Before DoorbellTaken, on reliable keep-all pairs only. Descriptor: an eventfd that the subscriber rings when a blocked publisher waits.
 struct Space {};
+/// To subscribers of another user, who have no doorbell: there are new frames. At most one is unanswered per pair.
+struct News {};
 
 // --- anyone ------------------------------------------------------------------------------------------------------------------------
 
@@ -186,10 +193,11 @@ struct ErrorText {
   std::string text;
 };
 
-using Message = std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased,
-                             Goodbye, ConnectTaken, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered,
-                             PublisherRefused, SubscriberRefused, ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped,
-                             ChunkUnmapped, Unsubscribe, ReadsPieces, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, ErrorText>;
+using Message =
+    std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased, Goodbye,
+                 ConnectTaken, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused,
+                 ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces, AttachForeign,
+                 NewsTaken, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

@@ -9,7 +9,7 @@ constexpr uid_t anybody = 1234;
 
 /// Rules as they would stand in the file "rules.json".
 AccessRules rules_of(std::vector<AccessRule> rules) {
-  return {"rules.json", std::move(rules)};
+  return {"rules.json", {}, std::move(rules)};
 }
 const Peers everybody{.all = true, .users = {}, .groups = {}}, no_one{};
 

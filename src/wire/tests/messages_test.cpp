@@ -49,11 +49,14 @@ std::vector<Message> samples() {
       ChunkUnmapped{5},
       Unsubscribe{},
       ReadsPieces{},
+      AttachForeign{},
+      NewsTaken{},
       DoorbellTaken{},
       Ring{69632, 42},
       Chunk{5, 0x200000001000, 0x800000},
       ChunkWithdrawn{5},
       Space{},
+      News{},
       ErrorText{7, "the peer broke the protocol: “id”"},
   };
 }

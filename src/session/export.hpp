@@ -1,0 +1,59 @@
+// What readers of other users get of a publisher: copies of its messages as CDR streams, in memory where nothing else ever lies (F6).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "os/fd.hpp"
+#include "session/mappings.hpp"
+#include "shm/layout.hpp"
+#include "shm/ring.hpp"
+
+namespace sinew::session {
+
+class FrameStorage;
+
+/// A ring of its own, and the newest shm::export_depth frames. Readers' claims do not count, so that no stranger keeps memory or holds anybody back: a reader that is too
+/// slow finds after decoding that the frame is gone (spec/shared-memory.md, "Export").
+///
+/// Sequences are those of the publisher's ring. Not thread-safe: see each function.
+class Export {
+ public:
+  /// A frame lies in slot sequence % export_depth; the slot's chunk is replaced when a larger message comes. `address` is a number that readers know the chunk by.
+  struct Slot {
+    std::uint64_t chunk = 0;  ///< id; 0: there is none yet
+    std::uint64_t address = 0, size = 0;
+    os::Fd memfd;
+    SharedMapping mapping;
+  };
+
+  /// `budget`: bytes of chunks, at most. Throws Error(exhausted).
+  explicit Export(std::uint64_t budget);
+
+  const os::Fd& ring() const noexcept { return ring_fd_; }
+  static std::size_t ring_size();
+  /// Under the publisher's mutex.
+  const std::array<Slot, shm::export_depth>& slots() const noexcept { return slots_; }
+
+  std::uint64_t head() const noexcept { return writer_->head(); }
+  /// The next frame is the one after `sequence`. REQUIRES: there are no readers.
+  void skip_to(std::uint64_t sequence) noexcept { writer_->skip_to(sequence); }
+  /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex.
+  void prepare(std::uint64_t stream) noexcept;
+  /// Exports the next frame, which was prepared. Not under the mutex: a big message takes a while.
+  void publish(const FrameStorage& storage, const void* root, std::uint64_t stream, std::int64_t source_time) noexcept;
+
+ private:
+  Slot& next_slot() noexcept { return slots_[(writer_->head() + 1) % shm::export_depth]; }
+  void replace(Slot& slot, std::uint64_t size);
+
+  const std::uint64_t budget_;
+  os::Fd ring_fd_;
+  SharedMapping ring_mapping_;
+  std::optional<shm::RingWriter> writer_;
+  std::array<Slot, shm::export_depth> slots_;
+  std::uint64_t last_chunk_ = 0, mapped_ = 0;
+};
+
+}  // namespace sinew::session
