@@ -77,7 +77,7 @@ TEST(Config, what_is_no_json_is_refused_with_line_and_column) {
 }
 
 TEST(Config, an_unknown_key_is_refused_with_its_path_and_the_known_ones) {
-  EXPECT_EQ(complaint_about(R"({"acces": []})"), "acces is not known, expected 'access'.");
+  EXPECT_EQ(complaint_about(R"({"acces": []})"), "acces is not known, expected one of 'join', 'access'.");
   EXPECT_EQ(complaint_about_rule(R"({"topic": "a", "publsh": "all"})"),
             "access[0].publsh is not known, expected one of 'name', 'topic', 'publish', 'subscribe'.");
   EXPECT_EQ(complaint_about_rule(R"({"topic": "a"}, {"topic": "a", "publish": {"user": [1]}})"),
@@ -91,7 +91,7 @@ TEST(Config, a_key_that_stands_twice_is_refused) {
 }
 
 TEST(Config, a_value_of_another_kind_is_refused_with_its_path_what_is_there_and_what_was_expected) {
-  EXPECT_EQ(complaint_about("[]"), "the whole is a list, expected an object with 'access'.");
+  EXPECT_EQ(complaint_about("[]"), "the whole is a list, expected an object with 'join', 'access'.");
   EXPECT_EQ(complaint_about(R"({"access": {}})"), "access is an object, expected a list of rules.");
   EXPECT_EQ(complaint_about_rule("5"), "access[0] is 5, expected an object with 'name', 'topic', 'publish', 'subscribe'.");
   EXPECT_EQ(complaint_about_rule(R"({"publish": "all"})"), "access[0] has no 'topic', expected a pattern of the topics that it is about.");
