@@ -40,7 +40,9 @@ struct PublisherStatistics {
   std::uint64_t bytes_copied =
       0;  ///< of these, copied by publish(): all of them for publish(const T&), for a loan only storage that was not built inside the loan
   std::uint64_t messages_repaired = 0;  ///< loans that had such storage
-  std::uint64_t refused = 0;            ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
+  std::string
+      why_repaired;  ///< the reason of the first of them, as a sentence: "field 'data' was built outside the loan"; empty when there was none
+  std::uint64_t refused = 0;    ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
   std::uint64_t withdrawn = 0;  ///< published messages that were taken back to make room before every subscriber had taken them (WhenFull)
   std::uint64_t subscribers = 0;    ///< connected now: what is published from now on is for them
   std::uint64_t memory_mapped = 0;  ///< bytes of shared memory held now
@@ -56,6 +58,17 @@ struct SubscriberShare {
   std::uint64_t held = 0;               ///< messages that its process holds now
   std::uint64_t bytes_held = 0;         ///< their sizes together, which count towards memory_in_use
   std::chrono::nanoseconds held_for{};  ///< how long ago the oldest of them was published
+};
+
+/// One publisher, as its subscriber sees it: which way its messages come, and why that one.
+struct PublisherShare {
+  std::string node;                      ///< name of the publishing node
+  Delivery delivery = Delivery::native;  ///< how its messages are read from now on; single ones are copied while too many are held
+  std::string why;                       ///< why they are not read in place, as a sentence; empty for Delivery::native
+  std::uint64_t received = 0;            ///< messages taken from it
+  std::uint64_t missed = 0;              ///< messages of it that were lost
+  std::uint64_t bytes_copied = 0;        ///< copied or decoded on this side
+  std::uint64_t held = 0;                ///< messages that someone in this process still holds in its memory
 };
 
 /// Counts since the subscriber was created. A snapshot, not an atomic one.

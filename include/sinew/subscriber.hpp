@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/message_info.hpp"
@@ -44,6 +45,8 @@ class Subscriber {
   }
 
   SubscriberStatistics statistics() const { return core_->statistics(); }
+  /// Every publisher that is connected now. A snapshot.
+  std::vector<PublisherShare> publishers() const { return core_->publishers(); }
   const std::string& topic() const noexcept { return core_->topic(); }
 
   /// For Node::create_subscriber.

@@ -106,6 +106,21 @@ std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type) {
   return std::make_shared<TypeStorage>(type);
 }
 
+void PublisherCore::Impl::count_repaired(const std::string& why) {
+  const std::lock_guard lock(mutex);
+  if (repaired.fetch_add(1, std::memory_order_relaxed) == 0) first_reason = why;
+}
+
+std::string PublisherCore::Impl::why_repaired() const {
+  const std::lock_guard lock(mutex);
+  return first_reason;
+}
+
+const char* PublisherCore::Impl::why_on_heap() const {
+  return not_replaced.load(std::memory_order_relaxed) ? "a module of this process is not linked with sinew's operator new"
+                                                      : "there was no shared memory when it was loaned";
+}
+
 PublisherCore::PublisherCore(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
 PublisherCore::~PublisherCore() {
@@ -172,6 +187,7 @@ bool PublisherCore::is_replacement(void (*operator_delete)(void*) noexcept) noex
 }
 
 void PublisherCore::report_not_replaced() const {
+  impl_->not_replaced.store(true, std::memory_order_relaxed);
   base::log(base::LogLevel::warn,
             "topic '" + impl_->topic +
                 "': a module of this process is not linked with sinew's operator new (see sinew's pkg-config or CMake package); "
@@ -190,7 +206,8 @@ PublishResult PublisherCore::publish_object(void* object) {
     const PublishResult result = publish_copy(object);
     type.destroy(object);
     free_object(object);
-    if (result == PublishResult::published) impl_->repaired.fetch_add(1, std::memory_order_relaxed);
+    if (result == PublishResult::published)
+      impl_->count_repaired("the message was built on the heap: " + std::string(impl_->why_on_heap()));
     return result;
   }
   msg::Audit audit = msg::audit(type, object, memory, memory);
@@ -201,7 +218,7 @@ PublishResult PublisherCore::publish_object(void* object) {
   }
   if (audit.copied > 0) {
     publisher.count_copied(audit.copied);
-    impl_->repaired.fetch_add(1, std::memory_order_relaxed);
+    impl_->count_repaired("field '" + audit.first_field + "' was built outside the loan");
     if (!impl_->repair_reported.exchange(true, std::memory_order_relaxed)) {
       base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': field '" + audit.first_field +
                                           "' was built outside the loan; publish copied " + std::to_string(audit.copied) +
@@ -268,6 +285,7 @@ PublisherStatistics PublisherCore::statistics() const {
           .bytes = counters.bytes,
           .bytes_copied = counters.bytes_copied,
           .messages_repaired = impl_->repaired.load(std::memory_order_relaxed),
+          .why_repaired = impl_->why_repaired(),
           .refused = counters.refused,
           .withdrawn = counters.withdrawn,
           .subscribers = counters.subscribers,

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "session/node_session.hpp"
@@ -18,6 +19,13 @@ struct PublisherCore::Impl {
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Publisher> publisher;
   std::atomic<std::uint64_t> repaired{0};
+  std::atomic<bool> not_replaced{false};  // somewhere in this process
+  mutable std::mutex mutex;
+  std::string first_reason;  // guarded by mutex
+
+  void count_repaired(const std::string& why);
+  std::string why_repaired() const;
+  const char* why_on_heap() const;
   std::atomic<bool> repair_reported{false}, refusal_reported{false};
 };
 

@@ -113,6 +113,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
     return std::nullopt;
   }
   arrival.end->release(arrival.slot);
+  arrival.end->count_copied(read.bytes);
   bytes_copied.fetch_add(read.bytes, std::memory_order_relaxed);
   received.fetch_add(1, std::memory_order_relaxed);
   const void* const address = object.get();
@@ -139,6 +140,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
     }
     arrival.end->release(arrival.slot);
     message.object = message.keep.get();
+    arrival.end->count_copied(bytes);
     bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
   } else if (keep) {
     message.keep = std::make_shared<Held>(arrival);
@@ -216,6 +218,25 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
     return true;
   });
   return message;
+}
+
+std::vector<PublisherShare> SubscriberCore::publishers() const {
+  const shm::HeapScope heap;
+  std::vector<PublisherShare> all;
+  if (session::forked()) return all;
+  impl_->subscription->for_each_publisher([&](const session::SubscriberEnd& end) {
+    const Delivery delivery = end.copies() ? Delivery::copy : end.reads_in_pieces() ? Delivery::view : Delivery::native;
+    std::string why = end.why_not_in_place();
+    if (why.empty() && end.copies()) why = "the subscriber asks for it";
+    all.push_back({.node = end.peer(),
+                   .delivery = delivery,
+                   .why = std::move(why),
+                   .received = end.received(),
+                   .missed = end.missed(),
+                   .bytes_copied = end.bytes_copied(),
+                   .held = end.held()});
+  });
+  return all;
 }
 
 SubscriberStatistics SubscriberCore::statistics() const {

@@ -107,6 +107,12 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
   /// Why messages are not read in place; empty when they are.
   std::string why_not_in_place() const;
+  bool reads_in_pieces() const noexcept { return reads_pieces_.load(std::memory_order_relaxed); }
+  /// Every message is copied or decoded as a whole.
+  bool copies() const noexcept { return must_copy_; }
+  std::uint64_t received() const noexcept { return ack_->received.load(std::memory_order_relaxed); }
+  void count_copied(std::uint64_t bytes) noexcept { bytes_copied_.fetch_add(bytes, std::memory_order_relaxed); }
+  std::uint64_t bytes_copied() const noexcept { return bytes_copied_.load(std::memory_order_relaxed); }
   /// Published, but not decided about by this reader.
   std::uint64_t untaken() const noexcept;
 
@@ -133,7 +139,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> stalled_until_{0};  // or, for that chunk never comes, the head at which newer frames have pushed it out
   std::atomic<std::uint64_t> chunks_version_{1};
   std::atomic<std::uint64_t> held_{0};
-  std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0};
+  std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0}, bytes_copied_{0};
   Thinning thinning_;
   std::atomic<std::uint64_t> stalled_for_pieces_{0};  // the frame that has none yet
   std::atomic<bool> reads_pieces_{false};

@@ -139,6 +139,13 @@ void Subscription::close() {
   if (taking && !thread_) seen_.clear();  // else the thread's, which looks at it without the lock
 }
 
+void Subscription::for_each_publisher(const std::function<void(const SubscriberEnd&)>& visit) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& end : ends_) {
+    if (end->is_served()) visit(*end);
+  }
+}
+
 Subscription::Counters Subscription::counters() const {
   const std::lock_guard lock(mutex_);
   Counters counters = before_;

@@ -63,6 +63,8 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
     std::uint64_t missed = 0, withdrawn = 0, skipped = 0, publishers = 0, held = 0;
   };
   Counters counters() const;
+  /// Calls visit(end) for every publisher that serves this subscription.
+  void for_each_publisher(const std::function<void(const SubscriberEnd&)>& visit) const;
 
  private:
   std::optional<Arrival> take_next();

@@ -53,6 +53,7 @@ class Filling : public Domain {
     const PublisherStatistics after = publisher.statistics();
     EXPECT_EQ(after.bytes_copied - before.bytes_copied, copied);
     EXPECT_EQ(after.messages_repaired - before.messages_repaired, copied > 0 ? 1U : 0U);
+    EXPECT_EQ(after.why_repaired.empty(), after.messages_repaired == 0);
     auto message = take_soon(subscriber);
     require(message != nullptr, "nothing arrived");
     return message;

@@ -117,6 +117,9 @@ TEST_F(Foreign, APublisherOfAnotherUserIsReadByDecodingOnly) {
     stranger.order("next");
   }
   EXPECT_EQ(subscriber->statistics().missed, 0U);
+  ASSERT_EQ(subscriber->publishers().size(), 1U);
+  EXPECT_EQ(subscriber->publishers()[0].delivery, Delivery::copy);
+  EXPECT_EQ(subscriber->publishers()[0].why, "its process belongs to another user");
   stranger.end();
 }
 

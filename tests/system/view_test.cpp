@@ -96,6 +96,13 @@ TEST_F(View, ThePublisherCopiesNoBigArrayForReadersOfPieces) {
   EXPECT_TRUE(is_whole(*message));
   EXPECT_EQ(info.delivery, Delivery::view);
   EXPECT_GT(view->statistics().bytes_copied, image_size);
+  const std::vector<PublisherShare> publishers = view->publishers();
+  ASSERT_EQ(publishers.size(), 1U);
+  EXPECT_EQ(publishers[0].node, "node");
+  EXPECT_EQ(publishers[0].delivery, Delivery::view);
+  EXPECT_EQ(publishers[0].why, "the subscriber asks for it");
+  EXPECT_EQ(publishers[0].received, 1U);
+  EXPECT_EQ(publishers[0].bytes_copied, view->statistics().bytes_copied);
 }
 
 TEST_F(View, CopiesHoldNothingOfThePublisherAndStayAsTheyAre) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sinew/error.hpp"
 #include "sinew/message_info.hpp"
@@ -37,6 +38,7 @@ class SINEW_API SubscriberCore {
   /// The next message and a copy of its info, or nothing.
   std::optional<ReceivedMessage> take(MessageInfo* info);
   SubscriberStatistics statistics() const;
+  std::vector<PublisherShare> publishers() const;
 
  private:
   std::shared_ptr<Impl> impl_;
