@@ -54,6 +54,7 @@ class Publisher;
 /// * inside `loan.build([&](T& message) { ... })`, the way to go for more than a line.
 /// Everywhere else (`*loan`, a reference kept from an expression before, the right side of `loan->data = make()`, which C++ evaluates before the left) storage comes from the ordinary heap, and
 /// publish() copies it in: slower, never wrong, and visible in statistics().bytes_copied.
+/// What lies in shared memory is no malloc()'s: malloc_usable_size(), realloc() and free() must not see its address.
 /// A temporary made inside such an expression lives in shared memory too; so does whatever a function called inside of it keeps.
 /// The idea of the borrowed window is Agnocast's (section 4); here it ends with the expression.
 template <class T>

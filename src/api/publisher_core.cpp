@@ -11,6 +11,7 @@
 #include "msg/cdr/cdr.hpp"
 #include "msg/walk.hpp"
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 
@@ -197,6 +198,7 @@ void PublisherCore::report_not_replaced() const {
 // --- publishing --------------------------------------------------------------------------------------------------------------------
 
 PublishResult PublisherCore::publish_object(void* object) {
+  const os::Uncancellable whole;
   const shm::HeapScope heap;
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
@@ -229,6 +231,7 @@ PublishResult PublisherCore::publish_object(void* object) {
 }
 
 PublishResult PublisherCore::publish_copy(const void* source) {
+  const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   const msg::Type& type = *impl_->type;
