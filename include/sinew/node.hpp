@@ -48,7 +48,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument, exhausted, disconnected.
   template <class T>
   std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {}, const PublisherOptions& options = {}) {
-    return std::make_shared<Publisher<T>>(make_publisher(topic, msg::message_of<T>(), qos, options));
+    return std::make_shared<Publisher<T>>(make_publisher(topic, msg::published_message_of<T>(), qos, options));
   }
 
   /// Calls `callback` for every message, on the node's callback thread: (const T&), valid during the call, or (std::shared_ptr<const T>), to keep;

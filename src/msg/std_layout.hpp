@@ -1,4 +1,4 @@
-// How string, vector, vector<bool> and optional of this standard library lie in memory. Nothing else in sinew knows, but the tests.
+// How string, vector, vector<bool>, optional, string_view and span of this standard library lie in memory. Nothing else in sinew knows, but the tests.
 //
 // They are read and written as these images, never through the classes: the walk has no static type, and a message is checked before it is an object.
 #pragma once
@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -73,6 +75,18 @@ static_assert(sizeof(VectorImage) == sizeof(std::vector<int>) && alignof(VectorI
 static_assert(sizeof(std::optional<std::uint64_t>) == 16 && sizeof(std::optional<std::array<char, 3>>) == 4);
 inline bool is_engaged(const Type& optional, const void* at) {
   return static_cast<const unsigned char*>(at)[optional.element->size] != 0;
+}
+
+/// A span of elements of any type. A zeroed one is empty.
+struct [[gnu::may_alias]] ViewImage {
+  const std::byte* begin;
+  std::size_t count;  // elements
+};
+static_assert(sizeof(ViewImage) == sizeof(std::span<const int>) && alignof(ViewImage) == alignof(std::span<const int>));
+
+/// Has no image: libraries order its members differently, and making one reads nothing. A zeroed one is empty.
+inline void set_text_view(void* at, const std::byte* first, std::size_t size) {
+  ::new (at) std::string_view(reinterpret_cast<const char*>(first), size);
 }
 
 template <class Image>

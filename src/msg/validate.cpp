@@ -44,6 +44,10 @@ class Validator {
       case Kind::bit_vector:
         wrong = bit_vector_fault(at);
         break;
+      case Kind::text_view:
+      case Kind::view:
+        wrong = "a view, which nobody publishes";
+        break;
       default:
         break;
     }

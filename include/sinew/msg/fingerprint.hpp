@@ -39,6 +39,7 @@ constexpr void put_type(Sink& sink, const Type& type, bool with_names) {
       sink.put(")");
       break;
     case Kind::vector:
+    case Kind::view:
       put_type(sink, *type.element, with_names);
       sink.put("[]");
       break;

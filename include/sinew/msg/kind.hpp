@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -45,7 +46,7 @@ consteval std::optional<Kind> number_kind() {
   }
 }
 
-/// "uint32"; also "string" for Kind::string. Empty for kinds that have no name of their own.
+/// "uint32"; also "string" for Kind::string and Kind::text_view. Empty for kinds that have no name of their own.
 constexpr std::string_view kind_name(Kind kind) {
   switch (kind) {
     case Kind::boolean:
@@ -71,6 +72,7 @@ constexpr std::string_view kind_name(Kind kind) {
     case Kind::float64:
       return "float64";
     case Kind::string:
+    case Kind::text_view:
       return "string";
     default:
       return "";
@@ -79,8 +81,12 @@ constexpr std::string_view kind_name(Kind kind) {
 
 /// True when Type::element is not null. (Under -fsanitize=undefined GCC cannot compare it with null at compile time.)
 constexpr bool has_element(Kind kind) {
-  return kind == Kind::enumeration || kind == Kind::vector || kind == Kind::array || kind == Kind::optional;
+  return kind == Kind::enumeration || kind == Kind::vector || kind == Kind::array || kind == Kind::optional || kind == Kind::view;
 }
+
+/// Text: `std::string`, or a view of one.
+template <class T>
+inline constexpr bool is_text = std::is_same_v<T, std::string> || std::is_same_v<T, std::string_view>;
 
 /// Containers with an element: `known`, `kind`, `Element`, `count`.
 template <class T>
@@ -100,13 +106,15 @@ template <>
 struct Container<std::vector<bool>> : KnownContainer<bool, Kind::bit_vector, 0> {};
 template <class T>
 struct Container<std::optional<T>> : KnownContainer<T, Kind::optional, 0> {};
+template <class T>
+struct Container<std::span<const T>> : KnownContainer<const T, Kind::view, 0> {};
 template <class T, std::size_t N>
 struct Container<std::array<T, N>> : KnownContainer<T, Kind::array, N> {};
 template <class T, std::size_t N>
 struct Container<T[N]> : KnownContainer<T, Kind::array, N> {};
 
-/// A class whose members are found one by one: not a number, enumeration, string or container.
+/// A class whose members are found one by one: not a number, enumeration, text or container.
 template <class T>
-inline constexpr bool is_structure = std::is_class_v<T> && !std::is_same_v<T, std::string> && !Container<T>::known;
+inline constexpr bool is_structure = std::is_class_v<T> && !is_text<T> && !Container<T>::known;
 
 }  // namespace sinew::msg

@@ -71,6 +71,7 @@ consteval Type make_type() {
   Type type{.kind = Kind::structure,
             .flat = true,
             .owns = false,
+            .has_views = false,
             .size = sizeof(T),
             .align = alignof(T),
             .count = 0,
@@ -91,6 +92,10 @@ consteval Type make_type() {
     type.kind = Kind::string;
     type.owns = true;
     type.flat = false;
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    type.kind = Kind::text_view;
+    type.flat = false;
+    type.has_views = true;
   } else if constexpr (Container<T>::known) {
     using C = Container<T>;
     type.kind = C::kind;
@@ -98,11 +103,15 @@ consteval Type make_type() {
     if constexpr (C::kind != Kind::bit_vector) type.element = &type_of<std::remove_const_t<typename C::Element>>;
     type.owns = C::kind == Kind::vector || C::kind == Kind::bit_vector || type.element->owns;
     type.flat = C::kind == Kind::array && type.element->flat;
+    type.has_views = C::kind == Kind::view || (C::kind != Kind::bit_vector && type.element->has_views);
   } else {
     type.fields = fields_of<T>;
     type.deep = deep_fields_of<T>;
     type.flat = type.deep.empty();
-    for (const Field& field : type.deep) type.owns |= field.type->owns;
+    for (const Field& field : type.deep) {
+      type.owns |= field.type->owns;
+      type.has_views |= field.type->has_views;
+    }
   }
   return type;
 }
@@ -141,6 +150,16 @@ const Message& message_of() noexcept {
   using Plain = std::remove_cv_t<T>;
   if constexpr (trouble_with<Plain>() != Trouble::none) refuse<Plain>();
   return message<Plain>;
+}
+
+template <class T>
+const Message& published_message_of() noexcept {
+  if constexpr (trouble_with<std::remove_cv_t<T>>() == Trouble::none) {
+    static_assert(!type_of<std::remove_cv_t<T>>.has_views,
+                  "sinew: this message has views (std::span or std::string_view), which only subscribers can use: publish the type with "
+                  "std::vector and std::string in their places");
+  }
+  return message_of<T>();
 }
 
 }  // namespace sinew::msg

@@ -31,6 +31,7 @@ enum class Trouble {
   bit_field,
   unlisted_members,
   unnamed,
+  element_of_view,
   recursive,
   too_large,
   other,
@@ -134,7 +135,7 @@ consteval Trouble own_trouble() {
     return Trouble::other;
   else if constexpr (sizeof(T) > UINT32_MAX)
     return Trouble::too_large;
-  else if constexpr (number_kind<T>() || std::is_same_v<T, std::string> || Container<T>::known)
+  else if constexpr (number_kind<T>() || is_text<T> || Container<T>::known)
     return Trouble::none;
   else if constexpr (std::is_enum_v<T>) {
     if constexpr (!number_kind<std::underlying_type_t<T>>())
@@ -151,6 +152,32 @@ consteval Trouble own_trouble() {
 
 template <class T, class... Owners>
 consteval Trouble trouble_with();
+
+/// True when the bytes of a T, which has no trouble, are all there is of it: numbers, enumerations, and arrays and structures of them.
+template <class T>
+consteval bool is_bytes() {
+  if constexpr (number_kind<T>() || std::is_enum_v<T>) {
+    return true;
+  } else if constexpr (Container<T>::known) {
+    if constexpr (Container<T>::kind == Kind::array) return is_bytes<std::remove_const_t<typename Container<T>::Element>>();
+    return false;
+  } else if constexpr (is_structure<T>) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (is_bytes<typename MembersOf<T>::template Type<I>>() && ...);
+    }(std::make_index_sequence<MembersOf<T>::count>{});
+  } else {
+    return false;
+  }
+}
+
+/// What is wrong with a container whose elements have no trouble of their own.
+template <class T>
+consteval Trouble container_trouble() {
+  if constexpr (Container<T>::kind == Kind::view) {
+    if (!is_bytes<std::remove_const_t<typename Container<T>::Element>>()) return Trouble::element_of_view;
+  }
+  return Trouble::none;
+}
 
 /// The number of the first member with a trouble, or how many there are.
 template <class T, class... Owners>
@@ -170,7 +197,12 @@ consteval Trouble trouble_with() {
   } else if constexpr (constexpr Trouble own = own_trouble<T>(); own != Trouble::none) {
     return own;
   } else if constexpr (Container<T>::known) {
-    return trouble_with<std::remove_const_t<typename Container<T>::Element>, T, Owners...>();
+    constexpr Trouble inner = trouble_with<std::remove_const_t<typename Container<T>::Element>, T, Owners...>();
+    if constexpr (inner != Trouble::none) {
+      return inner;
+    } else {
+      return container_trouble<T>();
+    }
   } else if constexpr (is_structure<T>) {
     constexpr std::size_t bad = first_bad_member<T, Owners...>();
     if constexpr (bad < MembersOf<T>::count) {
@@ -200,7 +232,7 @@ struct Refuse {
                 "sinew: this class of the standard library cannot be in a message. Use std::string, std::vector (with their own "
                 "allocators), std::array, std::optional, or a structure of "
                 "them: for a map a vector of structures, for a variant a std::optional per alternative, for a view or span a std::string "
-                "or std::vector, for a smart pointer the value itself.");
+                "or std::vector (subscribers may have std::string_view and std::span<const T>), for a smart pointer the value itself.");
   static_assert(Found != Trouble::virtual_functions,
                 "sinew: a class with virtual functions cannot be in a message, its objects hold a pointer into their own process. Use a "
                 "structure of plain members.");
@@ -223,6 +255,9 @@ struct Refuse {
                 "sinew: this type has no name that another program could write: it is unnamed, inside a function or in an anonymous "
                 "namespace, or a template of values. Move it into a namespace, "
                 "or name it with SINEW_NAME(Type, \"robot/Name\") (sinew/message.hpp).");
+  static_assert(Found != Trouble::element_of_view,
+                "sinew: a std::span in a message has elements without storage of their own: numbers, enumerations, and arrays and "
+                "structures of them. Use std::vector for others.");
   static_assert(
       Found != Trouble::recursive,
       "sinew: a type that contains itself cannot be in a message. Put the elements into one std::vector and refer to them by index.");
@@ -240,7 +275,12 @@ void refuse() {
   } else if constexpr (constexpr Trouble own = own_trouble<T>(); own != Trouble::none) {
     static_cast<void>(Refuse<own, T, Owners...>{});
   } else if constexpr (Container<T>::known) {
-    refuse<std::remove_const_t<typename Container<T>::Element>, T, Owners...>();
+    using Element = std::remove_const_t<typename Container<T>::Element>;
+    if constexpr (trouble_with<Element, T, Owners...>() != Trouble::none) {
+      refuse<Element, T, Owners...>();
+    } else {
+      static_cast<void>(Refuse<container_trouble<T>(), T, Owners...>{});
+    }
   } else {
     refuse<typename MembersOf<T>::template Type<first_bad_member<T, Owners...>()>, T, Owners...>();
   }

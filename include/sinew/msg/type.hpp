@@ -29,6 +29,8 @@ enum class Kind : std::uint8_t {
   array,        ///< std::array or C array: count elements side by side
   optional,     ///< std::optional of element
   structure,    ///< an aggregate, or a class with SINEW_MESSAGE: fields
+  text_view,    ///< std::string_view, to be read into only: to other ends a string
+  view,         ///< std::span<const element>, to be read into only: to other ends a vector
 };
 
 struct Type;
@@ -43,10 +45,11 @@ struct Type {
   Kind kind;
   bool flat;           ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
   bool owns;           ///< a string or vector somewhere inside: a value may have storage outside the object
+  bool has_views;      ///< a view somewhere inside: a value refers to memory that is not its own. Only subscribers have such types
   std::uint32_t size;  ///< sizeof
   std::uint32_t align;            ///< alignof
   std::uint64_t count;            ///< array: number of elements; else 0
-  const Type* element;            ///< enumeration, vector, array, optional; else null
+  const Type* element;            ///< enumeration, vector, array, optional, view; else null
   std::span<const Field> fields;  ///< structure
   std::span<const Field> deep;    ///< those of the fields that are not flat, so that walking a message skips the others
   const char* name;               ///< for people: "robot/Image", "uint8[]", "string"
@@ -66,5 +69,9 @@ struct Message {
 /// The table of T. Refuses at compile time, with a sentence, what cannot be a message. Defined by sinew/msg/reflect.hpp.
 template <class T>
 const Message& message_of() noexcept;
+
+/// The same for publishers: refuses also what only subscribers can have.
+template <class T>
+const Message& published_message_of() noexcept;
 
 }  // namespace sinew::msg

@@ -74,10 +74,10 @@ consteval std::string_view stem() {
 /// False when compilers have no common spelling for T: unnamed types, types of an anonymous namespace, and (GCC only: Clang does not tell) types inside a function.
 template <class T>
 consteval bool has_portable_name() {
-  if constexpr (explicit_name<T> != nullptr || number_kind<T>() || std::is_same_v<T, std::string>) {
+  if constexpr (explicit_name<T> != nullptr || number_kind<T>() || is_text<T>) {
     return true;
   } else if constexpr (Container<T>::known) {
-    return has_portable_name<typename Container<T>::Element>();
+    return has_portable_name<std::remove_const_t<typename Container<T>::Element>>();
   } else {
     const std::string_view text = stem<T>();
     for (const std::string_view bad : {"(", "{", "'", "<unnamed", "<lambda"}) {
@@ -96,7 +96,7 @@ struct NameOf {
       sink.put(explicit_name<T>);
     } else if constexpr (constexpr std::optional<Kind> number = number_kind<T>()) {
       sink.put(kind_name(*number));
-    } else if constexpr (std::is_same_v<T, std::string>) {
+    } else if constexpr (is_text<T>) {
       sink.put(kind_name(Kind::string));
     } else if constexpr (Container<T>::known) {
       using C = Container<T>;

@@ -26,7 +26,7 @@ using Piece = std::span<const std::byte>;
 /// writing, allocates.
 class Codec {
  public:
-  /// `type` lives as long as the codec.
+  /// `type` has no views, and lives as long as the codec.
   explicit Codec(const Type& type, Order order = Order::little);
 
   /// Arrays and strings of this size and more are referred to, smaller ones copied: a page, about where a copy costs as much as another piece does.
@@ -57,6 +57,14 @@ struct Read {
   std::uint64_t bytes = 0;  ///< of the object and the storage it got
 };
 
+/// For the views of a value that is read.
+struct Views {
+  Memory&
+      memory;  ///< for what cannot be referred to where it lies. All its blocks are the caller's to free when the value goes, and after a complaint
+  bool
+      in_place;  ///< views refer into the pieces, which then outlive the value, where elements lie there as they must; only text and numbers: who writes there changes them
+};
+
 /// Reads streams of one type in either byte order. Immutable, thread-safe.
 class Reader {
  public:
@@ -67,13 +75,16 @@ class Reader {
   /// The pieces may lie in memory that somebody else writes to meanwhile: every length is read once and bounded by what is left of the stream and by
   /// `budget`, the bytes of memory that the value may take. So such a peer can bring about any value or a complaint, and nothing else. The list of pieces
   /// itself must be the caller's own.
-  Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget) const;
+  Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget) const;  ///< of a type without views
+  Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget, const Views& views) const;
 
   /// What a stream of so many bytes may take in memory when nobody says otherwise: the largest factor between honest streams and values (short strings,
   /// empty vectors) is below 16.
   static constexpr std::uint64_t usual_budget(std::uint64_t stream) noexcept { return (std::uint64_t{1} << 20) + 16 * stream; }
 
  private:
+  Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget, const Views* views) const;
+
   const Type& type_;
   const std::vector<Plan> little_, big_;
 };

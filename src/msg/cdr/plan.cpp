@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sinew/msg/kind.hpp"
+
 namespace sinew::msg::cdr {
 namespace {
 
@@ -27,6 +29,8 @@ Numbers numbers_in(const Type& type) {
     case Kind::bit_vector:
     case Kind::optional:
     case Kind::structure:
+    case Kind::text_view:
+    case Kind::view:
       return {};
     default:
       return {static_cast<std::uint8_t>(type.size), 1, type.kind == Kind::boolean};
@@ -86,21 +90,26 @@ class Compiler {
       case Kind::array:
         return add_array(draft, type, offset);
       case Kind::string:
-        return add_counted(draft, {.action = text, .alignment = 4, .body = 0, .offset = offset, .size = 0, .count = 0, .type = &type});
+        return add_counted(draft, text, type, offset);
       case Kind::bit_vector:
-        return add_counted(draft, {.action = bits, .alignment = 4, .body = 0, .offset = offset, .size = 0, .count = 0, .type = &type});
+        return add_counted(draft, bits, type, offset);
+      case Kind::vector:
+        return add_counted(draft, sequence, type, offset);
+      case Kind::text_view:
+        return add_counted(draft, text_view, type, offset);
+      case Kind::view:
+        return add_counted(draft, view, type, offset);
       default:
-        return add_counted(draft, {.action = type.kind == Kind::vector ? sequence : optional,
-                                   .alignment = 4,
-                                   .body = body_of(*type.element),
-                                   .offset = offset,
-                                   .size = type.element->size,
-                                   .count = 0,
-                                   .type = &type});
+        return add_counted(draft, optional, type, offset);
     }
   }
 
-  void add_counted(Draft& draft, const Step& step) {
+  void add_counted(Draft& draft, Step::Action action, const Type& type, std::uint64_t offset) {
+    Step step{.action = action, .alignment = 4, .body = 0, .offset = offset, .size = 0, .count = 0, .type = &type};
+    if (has_element(type.kind)) {
+      step.body = body_of(*type.element);
+      step.size = type.element->size;
+    }
     widen(draft.plan, step.alignment);
     draft.plan.steps.push_back(step);
     draft.plan.least += 4;

@@ -11,18 +11,20 @@ namespace sinew::msg::cdr {
 
 struct Step {
   enum class Action : std::uint8_t {
-    numbers,   ///< `size` bytes that stand in memory as in the stream, or in swapped order numbers of `alignment` bytes each
-    text,      ///< a string
-    bits,      ///< a vector of bool
-    sequence,  ///< a vector; `body`: of an element
-    repeat,    ///< an array of `count` elements of `body`
-    optional,  ///< none or one of `body`
+    numbers,    ///< `size` bytes that stand in memory as in the stream, or in swapped order numbers of `alignment` bytes each
+    text,       ///< a string
+    bits,       ///< a vector of bool
+    sequence,   ///< a vector; `body`: of an element
+    repeat,     ///< an array of `count` elements of `body`
+    optional,   ///< none or one of `body`
+    text_view,  ///< a string, into a view
+    view,       ///< a vector, into a span; `body`: of an element
   };
   Action action;
   std::uint8_t alignment;  ///< numbers: in the stream
   std::uint32_t body;      ///< index of a plan
   std::uint64_t offset;    ///< in the object
-  std::uint64_t size;      ///< numbers: bytes; sequence, repeat and optional: of an element in memory
+  std::uint64_t size;      ///< numbers: bytes; others with a body: of an element in memory
   std::uint64_t count;
   const Type* type;
 };

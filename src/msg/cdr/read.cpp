@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 
 #include "msg/cdr/cdr.hpp"
@@ -39,6 +40,17 @@ class Source {
     return true;
   }
 
+  /// Takes the next `size` bytes where they lie, when that is in one piece and at a multiple of `alignment`; else takes nothing and returns null.
+  const std::byte* take_in_place(std::uint64_t size, std::size_t alignment) {
+    while (here_.empty() && !pieces_.empty()) next_piece();
+    const std::byte* const at = here_.data();
+    if (size > here_.size() || reinterpret_cast<std::uintptr_t>(at) % alignment != 0) return nullptr;
+    left_ -= size;
+    position_ += size;
+    here_ = here_.subspan(size);
+    return at;
+  }
+
   bool align(std::uint64_t alignment) {
     std::byte padding[8];
     return take(padding, (alignment - position_ % alignment) % alignment);
@@ -62,8 +74,8 @@ class Source {
 template <bool Swapped>
 class Filler {
  public:
-  Filler(const Plan* plans, Source& source, Memory& memory, std::uint64_t budget)
-      : plans_(plans), source_(source), memory_(memory), budget_(budget), allowed_(budget) {}
+  Filler(const Plan* plans, Source& source, Memory& memory, std::uint64_t budget, const Views* views)
+      : plans_(plans), source_(source), memory_(memory), views_(views), budget_(budget), allowed_(budget) {}
 
   const char* complaint = nullptr;
   std::uint64_t used() const { return allowed_ - budget_; }
@@ -101,6 +113,10 @@ class Filler {
         at[step.size] = std::byte{1};
         return value(plans_[step.body], at);
       }
+      case Step::Action::text_view:
+        return text_view(at);
+      case Step::Action::view:
+        return view(step, at);
     }
     return false;
   }
@@ -122,12 +138,12 @@ class Filler {
     return true;
   }
 
-  std::byte* allocate(std::uint64_t size, std::size_t alignment) {
+  std::byte* allocate(Memory& memory, std::uint64_t size, std::size_t alignment) {
     if (size > budget_) {
       fail("more memory than a reader is willing to spend on it");
       return nullptr;
     }
-    auto* const block = static_cast<std::byte*>(memory_.allocate(size, alignment));
+    auto* const block = static_cast<std::byte*>(memory.allocate(size, alignment));
     if (!block) fail("no memory for it");
     if (block) budget_ -= size;
     return block;
@@ -140,7 +156,7 @@ class Filler {
     const std::size_t characters = size == 0 ? 0 : size - 1;
     std::byte* block = nullptr;
     if (characters > longest_inside) {
-      block = allocate(text_room(characters), 1);
+      block = allocate(memory_, text_room(characters), 1);
       if (!block) return false;
     }
     char* const to = set_text(at, characters, block);
@@ -156,7 +172,7 @@ class Filler {
     if (!length(count)) return false;
     if (count > source_.left()) return fail("a vector of bool that goes on behind the end of the stream");
     const std::size_t words = bit_words(count);
-    std::byte* const block = count == 0 ? nullptr : allocate(words * sizeof(Bits::Word), alignof(Bits::Word));
+    std::byte* const block = count == 0 ? nullptr : allocate(memory_, words * sizeof(Bits::Word), alignof(Bits::Word));
     if (count > 0 && !block) return false;
     set_bits(at, count, block);
     for (std::size_t first = 0; first < words; ++first) {
@@ -177,15 +193,65 @@ class Filler {
     std::uint32_t count = 0;
     if (!length(count)) return false;
     if (count == 0) return true;
-    const Plan& body = plans_[step.body];
-    if (body.least > 0 && count > source_.left() / body.least) return fail("a sequence that goes on behind the end of the stream");
-    if (count > budget_ / step.size) return fail("a sequence of more elements than a reader is willing to make");
-    const std::uint64_t size = count * step.size;
-    std::byte* const block = allocate(size, step.type->element->align);
+    std::byte* const block = room_for(step, count, memory_);
     if (!block) return false;
-    if (!body.plain) std::memset(block, 0, size);
+    const std::uint64_t size = count * step.size;
     image_at<VectorImage>(at) = {block, block + size, block + size};
-    return elements(body, block, count);
+    return elements(plans_[step.body], block, count);
+  }
+
+  // Zeroed, unless elements() will fill every byte.
+  std::byte* room_for(const Step& step, std::uint32_t count, Memory& memory) {
+    const Plan& body = plans_[step.body];
+    if (body.least > 0 && count > source_.left() / body.least) {
+      fail("a sequence that goes on behind the end of the stream");
+      return nullptr;
+    }
+    if (count > budget_ / step.size) {
+      fail("a sequence of more elements than a reader is willing to make");
+      return nullptr;
+    }
+    std::byte* const block = allocate(memory, count * step.size, step.type->element->align);
+    if (block && !body.plain) std::memset(block, 0, count * step.size);
+    return block;
+  }
+
+  bool text_view(std::byte* at) {
+    std::uint32_t size = 0;  // as in text()
+    if (!length(size)) return false;
+    if (size > source_.left()) return fail("a string that goes on behind the end of the stream");
+    if (size == 0) return true;
+    const std::byte* first = views_->in_place ? source_.take_in_place(size, 1) : nullptr;
+    if (!first) {
+      std::byte* const block = allocate(views_->memory, size, 1);
+      if (!block) return false;
+      source_.take(block, size);
+      first = block;
+    }
+    set_text_view(at, first, size - 1);
+    return first[size - 1] == std::byte{0} || fail("a string without the NUL at its end");
+  }
+
+  bool view(const Step& step, std::byte* at) {
+    std::uint32_t count = 0;
+    if (!length(count)) return false;
+    if (count == 0) return true;
+    const std::byte* first = elements_in_place(step, count);
+    if (!first) {
+      std::byte* const block = room_for(step, count, views_->memory);
+      if (!block || !elements(plans_[step.body], block, count)) return false;
+      first = block;
+    }
+    image_at<ViewImage>(at) = {first, count};
+    return true;
+  }
+
+  // Where the elements of a span are, when they can stay there. Not bools: who writes to the stream could make them anything at any time.
+  const std::byte* elements_in_place(const Step& step, std::uint32_t count) {
+    const Plan& body = plans_[step.body];
+    if (!views_->in_place || !body.plain || !body.flags.empty() || (Swapped && body.widest > 1)) return nullptr;
+    if (!source_.align(body.first) || source_.position() % body.widest != 0) return nullptr;
+    return source_.take_in_place(count * step.size, step.type->element->align);
   }
 
   bool elements(const Plan& plan, std::byte* first, std::uint64_t count) {
@@ -209,6 +275,7 @@ class Filler {
   const Plan* const plans_;
   Source& source_;
   Memory& memory_;
+  const Views* const views_;  // not null when the type has views
   std::uint64_t budget_;
   const std::uint64_t allowed_;
 };
@@ -217,10 +284,10 @@ class Filler {
 constexpr std::uint64_t most_padding = 3;
 
 template <bool Swapped>
-Read read_as(const Type& type, const Plan* plans, Source& source, void* target, Memory& memory, std::uint64_t budget) {
+Read read_as(const Type& type, const Plan* plans, Source& source, void* target, Memory& memory, std::uint64_t budget, const Views* views) {
   std::memset(target, 0, type.size);
   source.begin_body();
-  Filler<Swapped> filler(plans, source, memory, budget);
+  Filler<Swapped> filler(plans, source, memory, budget, views);
   if (filler.value(plans[0], static_cast<std::byte*>(target))) {
     if (source.left() <= most_padding) return {{}, type.size + filler.used()};
     filler.complaint = "the stream goes on behind the end of the message";
@@ -237,6 +304,15 @@ Reader::Reader(const Type& type)
       big_(compile(type, std::endian::native == std::endian::little)) {}
 
 Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget) const {
+  return read(pieces, target, memory, budget, nullptr);
+}
+
+Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget, const Views& views) const {
+  return read(pieces, target, memory, budget, &views);
+}
+
+Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget, const Views* views) const {
+  if (type_.has_views && !views) return {"a message with views, which this reader has no memory for", 0};
   Source source(pieces);
   unsigned char header[header_size];
   if (!source.take(header, sizeof header)) return {"the stream is shorter than its encapsulation", 0};
@@ -248,9 +324,9 @@ Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, s
   const Order order = header[1] == 1 ? Order::little : Order::big;
   const Plan* const plans = order == Order::little ? little_.data() : big_.data();
   if ((order == Order::little) == (std::endian::native == std::endian::little)) {
-    return read_as<false>(type_, plans, source, target, memory, budget);
+    return read_as<false>(type_, plans, source, target, memory, budget, views);
   }
-  return read_as<true>(type_, plans, source, target, memory, budget);
+  return read_as<true>(type_, plans, source, target, memory, budget, views);
 }
 
 }  // namespace sinew::msg::cdr

@@ -192,6 +192,9 @@ class Writer {
           if (engaged) value(plans_[step.body], at);
           break;
         }
+        case Step::Action::text_view:
+        case Step::Action::view:
+          break;  // nobody writes messages with views
       }
     }
   }

@@ -63,7 +63,9 @@ TEST(Copy, keeps_over_aligned_elements_aligned) {
   struct alignas(128) Cell {
     char c;
   };
-  const Type cell{Kind::structure, true, false, sizeof(Cell), alignof(Cell), 0, nullptr, {}, {}, "Cell", nullptr, nullptr};
+  Type cell = *message_of<char>().type;
+  cell.size = sizeof(Cell);
+  cell.align = alignof(Cell);
   Type vector = *message_of<std::vector<int>>().type;
   vector.element = &cell;
   const std::vector<Cell> source(3);

@@ -1,8 +1,8 @@
-// expects: for a view or span a std::string or std::vector
+// expects: a pointer cannot be in a message
 #include <sinew/msg/reflect.hpp>
 namespace robot {
 struct Outer {
-  std::string_view view;
+  std::span<const int* const> pointers;
 };
 }  // namespace robot
 const sinew::msg::Message& message = sinew::msg::message_of<robot::Outer>();
