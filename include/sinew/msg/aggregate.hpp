@@ -90,17 +90,20 @@ struct AggregateMembers {
   }
 };
 
+/// True when the member of shell<T>.value at `address` lies at `offset`.
+template <class T>
+constexpr bool is_at(std::size_t offset, const void* address) {
+  return static_cast<const void*>(&shell<T>.bytes[offset]) == address;
+}
+
 /// Where the member at `address` of shell<T>.value lies. Addresses of two members compare equal or not at compile time but have no difference, so this
 /// tries the offset that the ABI gives an ordinary member after one that ends at `after`, then all others.
 template <class T, class Member>
 constexpr std::size_t offset_of(const Member* address, std::size_t after) {
-  const auto is_at = [&](std::size_t offset) {
-    return static_cast<const void*>(&shell<T>.bytes[offset]) == static_cast<const void*>(address);
-  };
   const std::size_t natural = (after + alignof(Member) - 1) / alignof(Member) * alignof(Member);
-  if (natural < sizeof(T) && is_at(natural)) return natural;
+  if (natural < sizeof(T) && is_at<T>(natural, address)) return natural;
   for (std::size_t offset = 0; offset < sizeof(T); offset += alignof(Member)) {
-    if (is_at(offset)) return offset;
+    if (is_at<T>(offset, address)) return offset;
   }
   return sizeof(T);  // a packed structure
 }

@@ -8,7 +8,9 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "sinew/msg/type.hpp"
@@ -112,6 +114,14 @@ template <class T, std::size_t N>
 struct Container<std::array<T, N>> : KnownContainer<T, Kind::array, N> {};
 template <class T, std::size_t N>
 struct Container<T[N]> : KnownContainer<T, Kind::array, N> {};
+
+/// What the name of a std::pair or std::tuple begins with, which are structures though their members cannot be seen; empty for other types.
+template <class T>
+inline constexpr std::string_view product_name = {};
+template <class A, class B>
+inline constexpr std::string_view product_name<std::pair<A, B>> = "pair";
+template <class... Elements>
+inline constexpr std::string_view product_name<std::tuple<Elements...>> = "tuple";
 
 /// A class whose members are found one by one: not a number, enumeration, text or container.
 template <class T>

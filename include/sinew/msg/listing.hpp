@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "sinew/msg/aggregate.hpp"
+#include "sinew/msg/kind.hpp"
+#include "sinew/msg/product.hpp"
 #include "sinew/msg/text.hpp"
 
 namespace sinew::msg {
@@ -69,6 +71,7 @@ template <class T>
 inline constexpr bool is_listed = std::is_same_v<typename decltype(listing_of(std::declval<T&>()))::Type, T>;
 
 template <class T>
-using MembersOf = std::conditional_t<is_listed<T>, ListedMembers<T>, AggregateMembers<T>>;
+using MembersOf = std::conditional_t<!product_name<T>.empty(), ProductMembers<T>,
+                                     std::conditional_t<is_listed<T>, ListedMembers<T>, AggregateMembers<T>>>;
 
 }  // namespace sinew::msg

@@ -57,13 +57,17 @@ inline constexpr bool has_reference<Slots<Indices, Members...>> = (std::is_refer
 template <class T>
 consteval auto offsets() {
   using Members = MembersOf<T>;
-  std::array<std::size_t, Members::count> result{};
-  std::size_t after = 0;
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    [[maybe_unused]] constexpr auto row = [] { return Members::row(); };
-    ((result[I] = offset_of<T>(slot<I>(row()).address, after), after = result[I] + sizeof(typename Members::template Type<I>)), ...);
-  }(std::make_index_sequence<Members::count>{});
-  return result;
+  if constexpr (requires { Members::offsets(); }) {
+    return Members::offsets();
+  } else {
+    std::array<std::size_t, Members::count> result{};
+    std::size_t after = 0;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      [[maybe_unused]] constexpr auto row = [] { return Members::row(); };
+      ((result[I] = offset_of<T>(slot<I>(row()).address, after), after = result[I] + sizeof(typename Members::template Type<I>)), ...);
+    }(std::make_index_sequence<Members::count>{});
+    return result;
+  }
 }
 
 /// True when the listed members leave a gap in T in which a pointer could hide.
@@ -90,7 +94,14 @@ consteval bool leaves_a_gap() {
 /// What is wrong with a class, apart from its members.
 template <class T>
 consteval Trouble class_trouble() {
-  if constexpr (is_listed<T>) {
+  if constexpr (!product_name<T>.empty()) {
+    if constexpr (has_reference<typename MembersOf<T>::Row>)
+      return Trouble::reference;
+    else if constexpr (!std::is_default_constructible_v<T> || !std::is_destructible_v<T>)
+      return Trouble::not_default_constructible;
+    else
+      return MembersOf<T>::count > most_members ? Trouble::too_many_members : Trouble::none;
+  } else if constexpr (is_listed<T>) {
     if constexpr (std::is_polymorphic_v<T>)
       return Trouble::virtual_functions;
     else if constexpr (!std::is_default_constructible_v<T> || !std::is_destructible_v<T>)
@@ -230,7 +241,7 @@ struct Refuse {
                 "sinew: a union cannot be in a message, nobody knows which member it holds. Use one std::optional per alternative.");
   static_assert(Found != Trouble::standard_class,
                 "sinew: this class of the standard library cannot be in a message. Use std::string, std::vector (with their own "
-                "allocators), std::array, std::optional, or a structure of "
+                "allocators), std::array, std::optional, std::pair, std::tuple, or a structure of "
                 "them: for a map a vector of structures, for a variant a std::optional per alternative, for a view or span a std::string "
                 "or std::vector (subscribers may have std::string_view and std::span<const T>), for a smart pointer the value itself.");
   static_assert(Found != Trouble::virtual_functions,

@@ -108,6 +108,9 @@ struct NameOf {
         if (C::kind == Kind::array) put_number(sink, C::count);
         sink.put("]");
       }
+    } else if constexpr (!product_name<T>.empty()) {
+      sink.put(product_name<T>);
+      TemplateArguments<T>::write(sink);
     } else {
       std::string_view text = stem<T>();
       for (std::size_t colons; (colons = text.find("::")) != std::string_view::npos; text.remove_prefix(colons + 2)) {
@@ -122,14 +125,14 @@ struct NameOf {
 
 template <template <class...> class Template, class... Arguments>
 consteval bool TemplateArguments<Template<Arguments...>>::portable() {
-  return (has_portable_name<Arguments>() && ...);
+  return (has_portable_name<std::remove_const_t<Arguments>>() && ...);
 }
 
 template <template <class...> class Template, class... Arguments>
 template <class Sink>
 constexpr void TemplateArguments<Template<Arguments...>>::write(Sink& sink) {
-  std::string_view separator = "<";
-  ((sink.put(separator), NameOf<Arguments>::write(sink), separator = ","), ...);
+  [[maybe_unused]] std::string_view separator = "<";
+  ((sink.put(separator), NameOf<std::remove_const_t<Arguments>>::write(sink), separator = ","), ...);
   sink.put(sizeof...(Arguments) == 0 ? "<>" : ">");
 }
 

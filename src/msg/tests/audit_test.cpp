@@ -97,6 +97,16 @@ TEST(Audit, S13_names_the_element_whose_storage_was_outside) {
   EXPECT_EQ(result.copied, sizeof(std::string));
 }
 
+TEST(Audit, S13_names_elements_of_pairs_and_tuples) {
+  Arena arena;
+  Mixed mixed;
+  arena.adopt(&mixed, sizeof mixed);
+  std::get<1>(mixed.tuple) = long_text;
+  const Audit result = audit(*message_of<Mixed>().type, &mixed, arena, arena);
+  EXPECT_EQ(result.first_field, "tuple._1");
+  EXPECT_EQ(result.copied, long_text.size() + 1);
+}
+
 TEST(Audit, S13_destroys_a_container_that_it_replaces_as_its_owner_would) {
   Arena arena;
   std::vector<Counted> outside(3);

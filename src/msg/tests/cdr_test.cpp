@@ -25,7 +25,7 @@ struct Names {
     return name.substr(name.rfind('/') + 1);
   }
 };
-using OfTheSpecification = ::testing::Types<Scalars, Image, Arrays, Options>;
+using OfTheSpecification = ::testing::Types<Scalars, Image, Arrays, Options, Products>;
 TYPED_TEST_SUITE(Vectors, OfTheSpecification, Names);
 
 TYPED_TEST(Vectors, AreWhatSinewAndFastCdrWriteAndSinewReads) {
@@ -53,14 +53,19 @@ TEST(Cdr, an_empty_sequence_brings_no_padding_also_for_fast_cdr) {
   EXPECT_EQ(std::memcmp(ours.data() + 4, fast.getBufferPointer(), ours.size() - 4), 0);
 }
 
-TEST(Cdr, random_messages_are_written_as_fast_cdr_writes_them_and_read_back_equal) {
+template <class T>
+class CdrOf : public ::testing::Test {};
+using Randoms = ::testing::Types<Whole, Mixed>;
+TYPED_TEST_SUITE(CdrOf, Randoms, Names);
+
+TYPED_TEST(CdrOf, random_messages_are_written_as_fast_cdr_writes_them_and_read_back_equal) {
   Random random(5);
   for (int i = 0; i < 500; ++i) {
-    const Whole message = random_whole(random);
+    const TypeParam message = random_value<TypeParam>(random);
     for (const Order order : {Order::little, Order::big}) {
       const Bytes stream = stream_of(message, order);
       ASSERT_EQ(stream, by_fast_cdr(message, order));
-      Decoded<Whole> decoded(stream);
+      Decoded<TypeParam> decoded(stream);
       ASSERT_EQ(decoded.result.complaint, "");
       ASSERT_EQ(decoded.value(), message);
     }
@@ -129,10 +134,10 @@ TEST(Cdr, the_pieces_of_random_messages_are_their_streams_and_are_read_wherever_
 
 // --- strangers ---------------------------------------------------------------------------------------------------------------------------
 
-TEST(Cdr, a_stream_that_ends_early_is_refused_wherever_it_ends_and_nothing_is_left) {
-  const Bytes stream = stream_of(example());
+TYPED_TEST(CdrOf, a_stream_that_ends_early_is_refused_wherever_it_ends_and_nothing_is_left) {
+  const Bytes stream = stream_of(sample<TypeParam>());
   for (std::size_t size = 0; size < stream.size(); ++size) {
-    Decoded<Whole> decoded(Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size)));
+    Decoded<TypeParam> decoded(Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(size)));
     ASSERT_NE(decoded.result.complaint, "") << size;
     ASSERT_EQ(decoded.arena.block_count(), 0U) << size;
   }
@@ -177,38 +182,38 @@ TEST(Cdr, a_short_stream_cannot_make_a_reader_allocate_much) {
   EXPECT_EQ(Decoded<std::vector<Big>>(zeros).result.complaint, "");
 }
 
-TEST(Cdr, refused_memory_is_a_complaint_and_leaves_nothing) {
-  const Bytes stream = stream_of(example());
+TYPED_TEST(CdrOf, refused_memory_is_a_complaint_and_leaves_nothing) {
+  const Bytes stream = stream_of(sample<TypeParam>());
   const std::array pieces{Piece{stream.data(), stream.size()}};
-  const Reader reader(type_for<Whole>());
+  const Reader reader(type_for<TypeParam>());
   for (std::size_t allowed = 0;; ++allowed) {
     ASSERT_LT(allowed, 100U);
     Arena arena;
     arena.allowed = allowed;
-    alignas(Whole) std::byte room[sizeof(Whole)];
+    alignas(TypeParam) std::byte room[sizeof(TypeParam)];
     if (reader.read(pieces, room, arena, 1 << 20).complaint.empty()) {
-      std::destroy_at(std::launder(reinterpret_cast<Whole*>(room)));
+      std::destroy_at(std::launder(reinterpret_cast<TypeParam*>(room)));
       break;
     }
     ASSERT_EQ(arena.block_count(), 0U);
   }
 }
 
-TEST(Cdr, whatever_a_damaged_stream_is_read_as_is_a_valid_message) {
+TYPED_TEST(CdrOf, whatever_a_damaged_stream_is_read_as_is_a_valid_message) {
   Random random(7);
   int read = 0, refused = 0;
+  const Bytes original = stream_of(sample<TypeParam>());
   for (int i = 0; i < 20'000; ++i) {
-    static const Whole message = example();
-    Bytes stream = stream_of(message);
+    Bytes stream = original;
     for (std::size_t damage = 0; damage <= below(random, 3); ++damage) {
       const std::size_t at = 4 + below(random, stream.size() - 4);
       stream[at] = below(random, 2) == 0 ? static_cast<std::byte>(random()) : stream[at] ^ static_cast<std::byte>(1U << below(random, 8));
     }
-    Decoded<Whole> decoded(stream, Reader::usual_budget(stream.size()));
+    Decoded<TypeParam> decoded(stream, Reader::usual_budget(stream.size()));
     if (decoded.result.complaint.empty()) {
       ++read;
-      decoded.arena.adopt(&decoded.value(), sizeof(Whole));
-      ASSERT_EQ(complaint_about(type_for<Whole>(), &decoded.value(), decoded.arena), std::nullopt);
+      decoded.arena.adopt(&decoded.value(), sizeof(TypeParam));
+      ASSERT_EQ(complaint_about(type_for<TypeParam>(), &decoded.value(), decoded.arena), std::nullopt);
     } else {
       ++refused;
       ASSERT_EQ(decoded.arena.block_count(), 0U);

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "msg/parts.hpp"
@@ -100,6 +102,16 @@ struct Options {
   std::optional<std::vector<std::uint16_t>> vector = std::vector<std::uint16_t>{1, 2};
   std::vector<bool> bits = {true, false, true};
   std::uint64_t last = 1;
+};
+
+struct Products {
+  std::uint8_t before = 1;
+  std::pair<std::uint16_t, std::string> pair = {2, "second"};
+  std::vector<std::pair<std::uint32_t, float>> entries = {{3, 0.5F}, {4, 1.5F}};
+  std::tuple<std::uint8_t, double, std::string, Point> tuple = {5, 2.5, "third", {1, 2, 3}};
+  std::tuple<> none;
+  std::optional<std::tuple<bool, Color>> maybe = std::tuple(true, Color::red);
+  std::uint64_t last = 6;
 };
 
 // Not in the vectors.

@@ -31,6 +31,16 @@ TEST(Copy, has_the_value_of_the_source_and_shares_no_storage_with_it) {
   std::destroy_at(copy);
 }
 
+TEST(Copy, copies_pairs_and_tuples_with_their_storage) {
+  const Mixed source = mixed_example();
+  Arena arena;
+  alignas(Mixed) std::byte room[sizeof(Mixed)];
+  ASSERT_TRUE(copy_value(*message_of<Mixed>().type, &source, room, arena).complete);
+  auto* copy = reinterpret_cast<Mixed*>(room);
+  EXPECT_EQ(*copy, source);
+  std::destroy_at(copy);
+}
+
 TEST(Copy, trims_capacities_to_sizes) {
   std::vector<int> source = {1, 2, 3};
   source.reserve(100);

@@ -10,24 +10,36 @@
 namespace sinew::msg::testing {
 namespace {
 
-struct alignas(Whole) Room {
-  std::byte bytes[sizeof(Whole)];
+template <class T>
+class Property : public ::testing::Test {
+ public:
+  struct alignas(T) Room {
+    std::byte bytes[sizeof(T)];
+  };
 };
+using Types = ::testing::Types<Whole, Mixed>;
+struct TypeNames {
+  template <class T>
+  static std::string GetName(int) {
+    return std::is_same_v<T, Whole> ? "Whole" : "Mixed";
+  }
+};
+TYPED_TEST_SUITE(Property, Types, TypeNames);
 
-TEST(Property, a_copy_equals_its_source_and_an_audit_keeps_the_value) {
+TYPED_TEST(Property, a_copy_equals_its_source_and_an_audit_keeps_the_value) {
   Random random(1);
   for (int i = 0; i < 500; ++i) {
-    const Whole source = random_whole(random);
-    Published<Whole> published(source);
+    const TypeParam source = random_value<TypeParam>(random);
+    Published<TypeParam> published(source);
     ASSERT_EQ(published.value, source);
     ASSERT_EQ(published.complaint(), "");
     Arena arena;
-    Room room;
+    typename TestFixture::Room room;
     const Copied copied = copy_value(published.type, &source, &room, arena);
     ASSERT_TRUE(copied.complete);
-    ASSERT_EQ(*reinterpret_cast<Whole*>(&room), source);
+    ASSERT_EQ(*reinterpret_cast<TypeParam*>(&room), source);
     ASSERT_EQ(copied.bytes, audit(published.type, &published.value, published.arena, published.arena).size);
-    std::destroy_at(reinterpret_cast<Whole*>(&room));
+    std::destroy_at(reinterpret_cast<TypeParam*>(&room));
   }
 }
 
@@ -42,10 +54,10 @@ std::vector<std::uint64_t*> words_of(const Arena& arena) {
   return words;
 }
 
-TEST(Property, S16_a_pointer_to_outside_is_refused_wherever_it_is) {
+TYPED_TEST(Property, S16_a_pointer_to_outside_is_refused_wherever_it_is) {
   Random random(2);
   for (int i = 0; i < 200; ++i) {
-    Published<Whole> published(random_whole(random));
+    Published<TypeParam> published(random_value<TypeParam>(random));
     std::vector<const void*> blocks;
     list_storage(published.type, &published.value, blocks);
     const auto words = words_of(published.arena);
@@ -63,11 +75,11 @@ TEST(Property, S16_a_pointer_to_outside_is_refused_wherever_it_is) {
   }
 }
 
-TEST(Property, S16_whatever_passes_after_damage_can_be_read_and_copied) {
+TYPED_TEST(Property, S16_whatever_passes_after_damage_can_be_read_and_copied) {
   Random random(3);
   int passed = 0, refused = 0;
   for (int i = 0; i < 100; ++i) {
-    Published<Whole> published(random_whole(random));
+    Published<TypeParam> published(random_value<TypeParam>(random));
     const auto words = words_of(published.arena);
     for (int j = 0; j < 200; ++j) {
       std::uint64_t* const word = words[below(random, words.size())];
@@ -88,7 +100,7 @@ TEST(Property, S16_whatever_passes_after_damage_can_be_read_and_copied) {
         ++refused;
       } else {
         Arena arena;
-        Room room;
+        typename TestFixture::Room room;
         ASSERT_TRUE(copy_value(published.type, &published.value, &room, arena).complete);
         free_storage(published.type, &room, arena);
         ++passed;

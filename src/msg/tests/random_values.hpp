@@ -5,6 +5,8 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "values.hpp"
@@ -46,6 +48,25 @@ inline Whole random_whole(Random& random) {
   if (below(random, 2)) whole.extra = random_part(random);
   whole.table = random_vector<std::vector<std::string>>(random, [](Random& r) { return random_vector<std::string>(r, random_string); });
   return whole;
+}
+
+inline Mixed random_mixed(Random& random) {
+  Mixed mixed;
+  mixed.pair = {static_cast<std::uint8_t>(random()), random_string(random)};
+  mixed.entries = random_vector<std::pair<std::string, std::uint32_t>>(
+      random, [](Random& r) { return std::pair(random_string(r), static_cast<std::uint32_t>(r())); });
+  mixed.tuple = {below(random, 2) == 1, random_string(random), 0.5, std::vector<std::uint16_t>(below(random, 9), 7)};
+  if (below(random, 2)) mixed.maybe = {random_string(random), {}};
+  return mixed;
+}
+
+template <class T>
+T random_value(Random& random) {
+  if constexpr (std::is_same_v<T, Whole>) {
+    return random_whole(random);
+  } else {
+    return random_mixed(random);
+  }
 }
 
 }  // namespace sinew::msg::testing

@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
+#include "msg/std_layout.hpp"
 #include "sinew/message.hpp"
 #include "sinew/msg/reflect.hpp"
 
@@ -18,6 +22,10 @@ struct Image {
   std::uint32_t height, width;
   std::string encoding;
   std::vector<std::uint8_t> data;
+};
+struct Pair {
+  std::uint32_t first;
+  std::string second;
 };
 namespace other {
 struct Head {
@@ -172,6 +180,31 @@ TEST(Reflect, numbers_strings_and_vectors_are_messages_too) {
   EXPECT_EQ((name<std::array<std::optional<int>, 3>>()), "int32?[3]");
   EXPECT_EQ(signature<robot::Color>(), "robot/Color(uint8)");
   EXPECT_EQ(signature<std::vector<bool>>(), "bool[]");
+}
+
+TEST(Reflect, T2_9_pairs_and_tuples_are_structures) {
+  using Pair = std::pair<const std::uint32_t, std::string>;
+  using Tuple = std::tuple<char, robot::Color, std::vector<Pair>>;
+  EXPECT_EQ(signature<Pair>(), "pair<uint32,string>{first:uint32;second:string;}");
+  EXPECT_EQ(signature<Tuple>(),
+            "tuple<uint8,robot/Color,pair<uint32,string>[]>{_0:uint8;_1:robot/"
+            "Color(uint8);_2:pair<uint32,string>{first:uint32;second:string;}[];}");
+  EXPECT_EQ(signature<std::tuple<>>(), "tuple<>{}");
+  EXPECT_EQ(name<robot::Box<Pair>>(), "robot/Box<pair<uint32,string>>");
+  EXPECT_EQ(message_of<Pair>().hash, message_of<robot::Pair>().hash);
+  EXPECT_EQ(message_of<Pair>().layout, message_of<robot::Pair>().layout);
+  EXPECT_TRUE((message_of<std::tuple<int, std::pair<float, char>>>().type->flat));
+  EXPECT_FALSE((message_of<std::tuple<int, bool>>().type->flat));
+}
+
+TEST(Reflect, offsets_in_a_tuple_are_those_of_the_library) {
+  using Tuple = std::tuple<char, double, robot::Empty, short, std::array<char, 1 << 20>, std::string, std::tuple<robot::Empty>>;
+  const auto object = std::make_unique<Tuple>();
+  const auto fields = message_of<Tuple>().type->fields;
+  const auto expect = [&](const Field& field, const void* address) { EXPECT_EQ(offset_by(object.get(), field.offset), address); };
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (expect(fields[I], &std::get<I>(*object)), ...);
+  }(std::make_index_sequence<std::tuple_size_v<Tuple>>{});
 }
 
 TEST(Reflect, the_signature_has_all_names_and_kinds) {

@@ -176,6 +176,19 @@ TEST(Validate, S16_names_the_element_that_is_wrong) {
   EXPECT_EQ(published.complaint(), "field 'parts[0].words[1]': a string with storage outside the publisher's memory");
 }
 
+TEST(Validate, S16_looks_into_pairs_and_tuples) {
+  Published<Mixed> published(mixed_example());
+  EXPECT_EQ(published.complaint(), "");
+  {
+    Tampered<unsigned char> flag(&std::get<0>(published.value.tuple));
+    flag.image = 2;
+    EXPECT_EQ(published.complaint(), "field 'tuple._0': a bool that is neither 0 nor 1");
+  }
+  Tampered<StringImage> string(&published.value.entries[1].first);
+  string.image.data = nullptr;
+  EXPECT_EQ(published.complaint(), "field 'entries[1].first': a string with storage outside the publisher's memory");
+}
+
 TEST(Validate, S16_any_value_of_an_enumeration_passes) {
   enum class Color : std::uint8_t { red };
   const Type byte = *message_of<std::uint8_t>().type;

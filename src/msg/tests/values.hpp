@@ -8,6 +8,8 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "msg/walk.hpp"
@@ -37,6 +39,15 @@ struct Whole {
   friend bool operator==(const Whole&, const Whole&) = default;
 };
 
+/// Of classes of the standard library that are structures, or alternatives.
+struct Mixed {
+  std::pair<std::uint8_t, std::string> pair;
+  std::vector<std::pair<std::string, std::uint32_t>> entries;
+  std::tuple<bool, std::string, double, std::vector<std::uint16_t>> tuple;
+  std::optional<std::tuple<std::string, std::tuple<>>> maybe;
+  friend bool operator==(const Mixed&, const Mixed&) = default;
+};
+
 inline const std::string long_text = "a text that is too long for the place inside a string";
 
 inline Whole example() {
@@ -56,6 +67,22 @@ inline Whole example() {
   whole.extra = Part{"", {long_text}, "note", false};
   whole.table = {{}, {long_text, "cell"}};
   return whole;
+}
+
+inline Mixed mixed_example() {
+  return {.pair = {3, long_text},
+          .entries = {{"one", 1}, {long_text, 2}},
+          .tuple = {true, long_text, 0.5, {1, 2, 3}},
+          .maybe = {{long_text, {}}}};
+}
+
+template <class T>
+T sample() {
+  if constexpr (std::is_same_v<T, Whole>) {
+    return example();
+  } else {
+    return mixed_example();
+  }
 }
 
 /// A region made of exactly the blocks that were allocated from it, so that a sanitizer sees every byte read outside. Its blocks are operator new's, so that
