@@ -66,4 +66,19 @@ Audit audit(const Type& type, void* root, const Region& region, Memory& memory) 
   return std::move(auditor.result);
 }
 
+std::optional<std::string> variant_without_value(const Type& type, const void* root) {
+  std::optional<std::string> found;
+  const auto walk = [&found](const auto& self, const Type& whole, const void* at, const Path& path) -> bool {
+    if (whole.kind == Kind::variant && !held_by(whole, at)) {
+      found = path.text();
+      return false;
+    }
+    return each_part(whole, at, has_variants, [&](const Type& part, const void* where, const Field* field, std::size_t index) {
+      return self(self, part, where, path_of(whole, path, field, index));
+    });
+  };
+  if (type.has_variants) walk(walk, type, root, Path{});
+  return found;
+}
+
 }  // namespace sinew::msg

@@ -26,9 +26,11 @@ const SignatureField* find(const SignatureType& type, std::string_view name) {
   return found == type.fields.end() ? nullptr : &*found;
 }
 
+std::string element(const std::string& path, const SignatureType& type) {
+  return path.empty() || type.suffix.find('[') == std::string_view::npos ? path : path + "[]";
+}
 std::string inside(const std::string& path, const SignatureType& type) {
-  if (path.empty()) return path;
-  return path + (type.suffix.find('[') == std::string_view::npos ? "." : "[].");
+  return path.empty() ? path : element(path, type) + ".";
 }
 
 // The fields `carried` and `asked` stand at the same place and have different names.
@@ -46,12 +48,24 @@ Difference names_differ(const std::string& prefix, const SignatureType& a, const
           "field '" + carried_path + "' has another name than '" + asked_path + "'"};
 }
 
+std::optional<Difference> first_difference(const SignatureType& a, const SignatureType& b, const std::string& path);
+
+// An alternative has the path of its variant, with its number.
+std::optional<Difference> alternatives_differ(const SignatureType& a, const SignatureType& b, const std::string& path) {
+  for (std::size_t i = 0; i < a.fields.size(); ++i) {
+    const std::string name = element(path, a) + "<" + std::to_string(i) + ">";
+    if (auto found = first_difference(a.fields[i].type, b.fields[i].type, name)) return found;
+  }
+  return std::nullopt;
+}
+
 std::optional<Difference> first_difference(const SignatureType& a, const SignatureType& b, const std::string& path) {
-  if (a.suffix != b.suffix || a.is_structure != b.is_structure || a.integer != b.integer ||
-      (!a.is_structure && a.integer.empty() && a.base != b.base)) {
+  if (a.suffix != b.suffix || a.is_structure != b.is_structure || a.is_variant != b.is_variant || a.integer != b.integer ||
+      (a.is_variant && a.fields.size() != b.fields.size()) || (!a.is_structure && a.integer.empty() && a.base != b.base)) {
     if (path.empty()) return Difference{"", "", "the types differ"};
     return Difference{shown(path, a), shown(path, b), "field '" + path + "' differs"};
   }
+  if (a.is_variant) return alternatives_differ(a, b, path);
   const std::string prefix = inside(path, a);
   for (std::size_t i = 0; i < std::min(a.fields.size(), b.fields.size()); ++i) {
     if (a.fields[i].name != b.fields[i].name) return names_differ(prefix, a, a.fields[i], b, b.fields[i]);

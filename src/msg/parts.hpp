@@ -1,4 +1,4 @@
-// The parts of a value: fields, elements, the value in an optional.
+// The parts of a value: fields, elements, the value in an optional or variant.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,9 @@ namespace sinew::msg {
 
 inline bool owns(const Type& type) {
   return type.owns;
+}
+inline bool has_variants(const Type& type) {
+  return type.has_variants;
 }
 inline bool is_deep(const Type& type) {
   return !type.flat;
@@ -41,14 +44,18 @@ bool each_part(const Type& type, Place* at, Wanted wanted, Visit visit) {
       const auto& vector = image_at<VectorImage>(at);
       return each_element(vector.begin, static_cast<std::size_t>(vector.end - vector.begin) / type.element->size);
     }
+    case Kind::variant: {
+      const Type* const held = held_by(type, at);
+      return !held || !wanted(*held) || visit(*held, offset_by(at, variant_place(type)), nullptr, std::size_t{0});
+    }
     default:
       return true;
   }
 }
 
-/// Path of a part that each_part() visits. The value in an optional has the optional's path.
+/// Path of a part that each_part() visits. The value in an optional or variant has the path of that.
 inline Path path_of(const Type& whole, const Path& path, const Field* field, std::size_t index) {
-  return whole.kind == Kind::optional ? path : Path{&path, field, index};
+  return whole.kind == Kind::optional || whole.kind == Kind::variant ? path : Path{&path, field, index};
 }
 
 }  // namespace sinew::msg

@@ -14,6 +14,13 @@ class Reader {
   bool type(SignatureType& into, std::size_t depth) {
     if (depth > max_depth) return false;
     into.base = name();
+    if (into.base.empty() && take('(')) {
+      into.is_variant = true;
+      do {
+        if (!type(into.fields.emplace_back().type, depth + 1)) return false;
+      } while (take('|'));
+      return take(')') && suffix(into);
+    }
     if (into.base.empty() && !starts_with('{')) return false;
     if (take('(')) {
       into.integer = name();
@@ -49,7 +56,7 @@ class Reader {
     std::size_t size = 0;
     for (std::size_t depth = 0; size < text_.size(); ++size) {
       const char c = text_[size];
-      if (depth == 0 && std::string_view("{}()[]?:;").find(c) != std::string_view::npos) break;
+      if (depth == 0 && std::string_view("{}()[]?:;|").find(c) != std::string_view::npos) break;
       if (c == '<') ++depth;
       if (c == '>' && depth > 0) --depth;
     }
@@ -75,6 +82,14 @@ class Reader {
 
 std::string SignatureType::text() const {
   std::string result(base);
+  if (is_variant) {
+    const char* separator = "(";
+    for (const SignatureField& alternative : fields) {
+      result.append(separator).append(alternative.type.text());
+      separator = "|";
+    }
+    result.append(")");
+  }
   if (!integer.empty()) result.append("(").append(integer).append(")");
   return result.append(suffix);
 }

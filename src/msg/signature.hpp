@@ -15,10 +15,11 @@ struct SignatureType {
   std::string_view base;     ///< "uint32", "robot/Header", "robot/Color"
   std::string_view integer;  ///< an enumeration's, else empty
   bool is_structure = false;
-  std::vector<SignatureField> fields;
-  std::string_view suffix;  ///< "[]", "[3]?", or empty
+  bool is_variant = false;
+  std::vector<SignatureField> fields;  ///< a variant's alternatives have no names
+  std::string_view suffix;             ///< "[]", "[3]?", or empty
 
-  /// "robot/Header[]": without fields.
+  /// "robot/Header[]", "(uint32|string)": without fields.
   std::string text() const;
 };
 

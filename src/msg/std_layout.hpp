@@ -1,4 +1,4 @@
-// How string, vector, vector<bool>, optional, string_view and span of this standard library lie in memory. Nothing else in sinew knows, but the tests.
+// How string, vector, vector<bool>, optional, variant, string_view and span of this standard library lie in memory. Nothing else in sinew knows, but the tests.
 //
 // They are read and written as these images, never through the classes: the walk has no static type, and a message is checked before it is an object.
 #pragma once
@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "sinew/msg/type.hpp"
@@ -51,6 +52,8 @@ constexpr std::size_t bit_words(std::size_t count) {
 //   place_text(at, image)               moves an image
 //   const char* text_fault(at)          what is impossible in it by itself, or null; follows no pointer
 //   Bits bits_at(at), set_bits(at, count, block), const char* bits_fault(at)
+//   VariantIndex                        the number in a variant, all ones when it has no value
+//   variant_place(type)                 offset of the place of a variant's alternatives
 
 }  // namespace sinew::msg
 
@@ -75,6 +78,29 @@ static_assert(sizeof(VectorImage) == sizeof(std::vector<int>) && alignof(VectorI
 static_assert(sizeof(std::optional<std::uint64_t>) == 16 && sizeof(std::optional<std::array<char, 3>>) == 4);
 inline bool is_engaged(const Type& optional, const void* at) {
   return static_cast<const unsigned char*>(at)[optional.element->size] != 0;
+}
+
+// Behind the place of its alternatives a variant has the number of the one that it holds, then nothing but padding. As the place ends at a multiple of its
+// alignment, the number stands at the last one.
+static_assert(sizeof(std::variant<std::uint64_t, char>) == 16 && alignof(std::variant<char>) == sizeof(VariantIndex));
+static_assert(sizeof(std::variant<std::array<char, 9>, std::uint32_t>) == 16);
+
+constexpr auto without_value = static_cast<VariantIndex>(-1);
+
+/// The number of the alternative that a variant holds, or any number when it is none.
+inline VariantIndex index_of(const Type& variant, const void* at) {
+  VariantIndex index;
+  std::memcpy(&index, static_cast<const std::byte*>(at) + variant.size - variant.align, sizeof index);
+  return index;
+}
+inline void set_index(const Type& variant, void* at, std::size_t alternative) {
+  const auto index = static_cast<VariantIndex>(alternative);
+  std::memcpy(static_cast<std::byte*>(at) + variant.size - variant.align, &index, sizeof index);
+}
+/// The type of what a variant holds; null when it holds nothing.
+inline const Type* held_by(const Type& variant, const void* at) {
+  const std::size_t index = index_of(variant, at);
+  return index < variant.fields.size() ? variant.fields[index].type : nullptr;
 }
 
 /// A span of elements of any type. A zeroed one is empty.

@@ -44,6 +44,9 @@ class Validator {
       case Kind::bit_vector:
         wrong = bit_vector_fault(at);
         break;
+      case Kind::variant:
+        wrong = held_by(type, at) ? nullptr : "a variant without a value";
+        break;
       case Kind::text_view:
       case Kind::view:
         wrong = "a view, which nobody publishes";

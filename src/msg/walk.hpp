@@ -59,6 +59,10 @@ struct Audit {
 /// Allocates nothing on the ordinary heap unless something was copied.
 Audit audit(const Type& type, void* root, const Region& region, Memory& memory);
 
+/// The path of the first variant of a message that has no value, which an exception in an assignment leaves it in. Such a message can be neither published nor
+/// written. Costs nothing when the type has no variants.
+std::optional<std::string> variant_without_value(const Type& type, const void* root);
+
 // --- storage ------------------------------------------------------------------------------------------------------------------------
 /// Gives every block of storage of `root` (not `root` itself) back to `memory`, without running destructors or writing to the message.
 void free_storage(const Type& type, const void* root, Memory& memory) noexcept;

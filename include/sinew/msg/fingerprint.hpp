@@ -32,6 +32,16 @@ constexpr void put_type(Sink& sink, const Type& type, bool with_names) {
       }
       sink.put("}");
       break;
+    case Kind::variant: {
+      std::string_view separator = "(";
+      for (const Field& alternative : type.fields) {
+        sink.put(separator);
+        put_type(sink, *alternative.type, with_names);
+        separator = "|";
+      }
+      sink.put(")");
+      break;
+    }
     case Kind::enumeration:
       sink.put(with_names ? type.name : "enum");
       sink.put("(");

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinew/msg/spelling.hpp"
 #include "sinew/msg/type.hpp"
 
 namespace sinew::msg {
@@ -123,8 +124,22 @@ inline constexpr std::string_view product_name<std::pair<A, B>> = "pair";
 template <class... Elements>
 inline constexpr std::string_view product_name<std::tuple<Elements...>> = "tuple";
 
-/// A class whose members are found one by one: not a number, enumeration, text or container.
+/// A std::variant: `known`, `count`, `Type<I>`.
 template <class T>
-inline constexpr bool is_structure = std::is_class_v<T> && !is_text<T> && !Container<T>::known;
+struct Alternatives {
+  static constexpr bool known = false;
+};
+template <template <class...> class Template, class... Types>
+  requires(is_standard<Template<Types...>>("variant"))
+struct Alternatives<Template<Types...>> {
+  static constexpr bool known = true;
+  static constexpr std::size_t count = sizeof...(Types);
+  template <std::size_t I>
+  using Type = std::remove_const_t<std::tuple_element_t<I, std::tuple<Types...>>>;
+};
+
+/// A class whose members are found one by one: not a number, enumeration, text, container or variant.
+template <class T>
+inline constexpr bool is_structure = std::is_class_v<T> && !is_text<T> && !Container<T>::known && !Alternatives<T>::known;
 
 }  // namespace sinew::msg

@@ -71,7 +71,20 @@ template <class T>
 inline constexpr bool is_listed = std::is_same_v<typename decltype(listing_of(std::declval<T&>()))::Type, T>;
 
 template <class T>
-using MembersOf = std::conditional_t<!product_name<T>.empty(), ProductMembers<T>,
-                                     std::conditional_t<is_listed<T>, ListedMembers<T>, AggregateMembers<T>>>;
+consteval auto members_of() {
+  if constexpr (!product_name<T>.empty()) {
+    return std::type_identity<ProductMembers<T>>();
+  } else if constexpr (Alternatives<T>::known) {
+    return std::type_identity<Alternatives<T>>();
+  } else if constexpr (is_listed<T>) {
+    return std::type_identity<ListedMembers<T>>();
+  } else {
+    return std::type_identity<AggregateMembers<T>>();
+  }
+}
+
+/// The members of a structure, or the alternatives of a variant, which have neither names nor addresses.
+template <class T>
+using MembersOf = typename decltype(members_of<T>())::type;
 
 }  // namespace sinew::msg

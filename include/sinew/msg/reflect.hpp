@@ -67,11 +67,28 @@ template <class T>
 inline constexpr auto deep_fields_of = make_deep_fields<T>();
 
 template <class T>
+consteval auto make_alternatives() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return std::array<Field, sizeof...(I)>{Field{"", 0, &type_of<typename Alternatives<T>::template Type<I>>}...};
+  }(std::make_index_sequence<Alternatives<T>::count>{});
+}
+template <class T>
+inline constexpr auto alternatives_of = make_alternatives<T>();
+
+/// What a type is because of what is in it.
+constexpr void add_part(Type& whole, const Type& part) {
+  whole.owns |= part.owns;
+  whole.has_views |= part.has_views;
+  whole.has_variants |= part.has_variants;
+}
+
+template <class T>
 consteval Type make_type() {
   Type type{.kind = Kind::structure,
             .flat = true,
             .owns = false,
             .has_views = false,
+            .has_variants = false,
             .size = sizeof(T),
             .align = alignof(T),
             .count = 0,
@@ -101,17 +118,21 @@ consteval Type make_type() {
     type.kind = C::kind;
     type.count = C::count;
     if constexpr (C::kind != Kind::bit_vector) type.element = &type_of<std::remove_const_t<typename C::Element>>;
-    type.owns = C::kind == Kind::vector || C::kind == Kind::bit_vector || type.element->owns;
+    type.owns = C::kind == Kind::vector || C::kind == Kind::bit_vector;
+    type.has_views = C::kind == Kind::view;
+    if constexpr (C::kind != Kind::bit_vector) add_part(type, *type.element);
     type.flat = C::kind == Kind::array && type.element->flat;
-    type.has_views = C::kind == Kind::view || (C::kind != Kind::bit_vector && type.element->has_views);
+  } else if constexpr (Alternatives<T>::known) {
+    type.kind = Kind::variant;
+    type.fields = alternatives_of<T>;
+    type.flat = false;
+    type.has_variants = true;
+    for (const Field& alternative : type.fields) add_part(type, *alternative.type);
   } else {
     type.fields = fields_of<T>;
     type.deep = deep_fields_of<T>;
     type.flat = type.deep.empty();
-    for (const Field& field : type.deep) {
-      type.owns |= field.type->owns;
-      type.has_views |= field.type->has_views;
-    }
+    for (const Field& field : type.deep) add_part(type, *field.type);
   }
   return type;
 }

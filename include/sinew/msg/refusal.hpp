@@ -94,7 +94,12 @@ consteval bool leaves_a_gap() {
 /// What is wrong with a class, apart from its members.
 template <class T>
 consteval Trouble class_trouble() {
-  if constexpr (!product_name<T>.empty()) {
+  if constexpr (Alternatives<T>::known) {
+    if constexpr (!std::is_default_constructible_v<T> || !std::is_destructible_v<T>)
+      return Trouble::not_default_constructible;
+    else
+      return MembersOf<T>::count > most_members ? Trouble::too_many_members : Trouble::none;
+  } else if constexpr (!product_name<T>.empty()) {
     if constexpr (has_reference<typename MembersOf<T>::Row>)
       return Trouble::reference;
     else if constexpr (!std::is_default_constructible_v<T> || !std::is_destructible_v<T>)
@@ -113,7 +118,7 @@ consteval Trouble class_trouble() {
     else
       return Trouble::none;
   } else if constexpr (raw_name<T>().starts_with("std::")) {
-    return Trouble::standard_class;
+    return is_standard<T>("monostate") ? Trouble::none : Trouble::standard_class;
   } else if constexpr (std::is_polymorphic_v<T>) {
     return Trouble::virtual_functions;
   } else if constexpr (!std::is_aggregate_v<T>) {
@@ -214,7 +219,7 @@ consteval Trouble trouble_with() {
     } else {
       return container_trouble<T>();
     }
-  } else if constexpr (is_structure<T>) {
+  } else if constexpr (is_structure<T> || Alternatives<T>::known) {
     constexpr std::size_t bad = first_bad_member<T, Owners...>();
     if constexpr (bad < MembersOf<T>::count) {
       return trouble_with<typename MembersOf<T>::template Type<bad>, T, Owners...>();
@@ -238,11 +243,11 @@ struct Refuse {
       Found != Trouble::number,
       "sinew: this number type differs between machines. Use bool, std::int8_t to std::uint64_t, float or double; for text std::string.");
   static_assert(Found != Trouble::union_type,
-                "sinew: a union cannot be in a message, nobody knows which member it holds. Use one std::optional per alternative.");
+                "sinew: a union cannot be in a message, nobody knows which member it holds. Use a std::variant.");
   static_assert(Found != Trouble::standard_class,
                 "sinew: this class of the standard library cannot be in a message. Use std::string, std::vector (with their own "
-                "allocators), std::array, std::optional, std::pair, std::tuple, or a structure of "
-                "them: for a map a vector of structures, for a variant a std::optional per alternative, for a view or span a std::string "
+                "allocators), std::array, std::optional, std::pair, std::tuple, std::variant, or a structure of "
+                "them: for a map a vector of structures, for a view or span a std::string "
                 "or std::vector (subscribers may have std::string_view and std::span<const T>), for a smart pointer the value itself.");
   static_assert(Found != Trouble::virtual_functions,
                 "sinew: a class with virtual functions cannot be in a message, its objects hold a pointer into their own process. Use a "
@@ -256,7 +261,8 @@ struct Refuse {
                 "sinew: a receiver must be able to make an empty message of this type: it and all its members must be "
                 "default-constructible and destructible.");
   static_assert(Found != Trouble::too_many_members,
-                "sinew: a structure in a message has at most 128 members. Group some of them into structures of their own.");
+                "sinew: a structure in a message has at most 128 members, and a variant 128 alternatives. Group some of them into "
+                "structures of their own.");
   static_assert(Found != Trouble::initialiser,
                 "sinew: a member of this structure cannot be initialised from {}. Give the type of that member a default constructor.");
   static_assert(Found != Trouble::bit_field, "sinew: a bit-field cannot be in a message, it has no address. Use a whole integer or bools.");

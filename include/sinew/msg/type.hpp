@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   structure,    ///< an aggregate, or a class with SINEW_MESSAGE: fields
   text_view,    ///< std::string_view, to be read into only: to other ends a string
   view,         ///< std::span<const element>, to be read into only: to other ends a vector
+  variant,      ///< std::variant: its alternatives are fields without names
 };
 
 struct Type;
@@ -46,11 +47,12 @@ struct Type {
   bool flat;           ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
   bool owns;           ///< a string or vector somewhere inside: a value may have storage outside the object
   bool has_views;      ///< a view somewhere inside: a value refers to memory that is not its own. Only subscribers have such types
+  bool has_variants;   ///< a variant somewhere inside: a value may lack what other processes could be told
   std::uint32_t size;  ///< sizeof
   std::uint32_t align;            ///< alignof
   std::uint64_t count;            ///< array: number of elements; else 0
   const Type* element;            ///< enumeration, vector, array, optional, view; else null
-  std::span<const Field> fields;  ///< structure
+  std::span<const Field> fields;  ///< structure; variant: its alternatives
   std::span<const Field> deep;    ///< those of the fields that are not flat, so that walking a message skips the others
   const char* name;               ///< for people: "robot/Image", "uint8[]", "string"
   void (*construct)(void* at);    ///< value-initialises (may throw)

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "sinew/msg/kind.hpp"
+#include "sinew/msg/spelling.hpp"
 #include "sinew/msg/text.hpp"
 
 namespace sinew::msg {
@@ -28,21 +29,6 @@ constexpr bool is_name(std::string_view text) {
   return depth == 0 && !text.empty() && text.front() != '<';
 }
 
-// Each compiler writes the template arguments into this text in its own way. It returns const char* because GCC would explain any other type at the end of the text.
-template <class T>
-consteval const char* pretty_type() {
-  return __PRETTY_FUNCTION__;
-}
-
-/// The compiler's own spelling, "robot::Box<int>".
-template <class T>
-consteval std::string_view raw_name() {
-  std::string_view text = pretty_type<T>();
-  text.remove_prefix(text.find("T = ") + 4);
-  text.remove_suffix(1);
-  return text;
-}
-
 template <class T>
 struct TemplateArguments {
   static constexpr bool known = false;
@@ -52,7 +38,7 @@ struct TemplateArguments<Template<Arguments...>> {
   static constexpr bool known = true;
   static consteval bool portable();
   template <class Sink>
-  static constexpr void write(Sink& sink);
+  static constexpr void write(Sink& sink, std::string_view begin = "<", std::string_view between = ",", std::string_view end = ">");
 };
 
 /// The spelling without the template arguments at its end, which are written by name.
@@ -78,6 +64,8 @@ consteval bool has_portable_name() {
     return true;
   } else if constexpr (Container<T>::known) {
     return has_portable_name<std::remove_const_t<typename Container<T>::Element>>();
+  } else if constexpr (Alternatives<T>::known) {
+    return TemplateArguments<T>::portable();
   } else {
     const std::string_view text = stem<T>();
     for (const std::string_view bad : {"(", "{", "'", "<unnamed", "<lambda"}) {
@@ -111,6 +99,8 @@ struct NameOf {
     } else if constexpr (!product_name<T>.empty()) {
       sink.put(product_name<T>);
       TemplateArguments<T>::write(sink);
+    } else if constexpr (Alternatives<T>::known) {
+      TemplateArguments<T>::write(sink, "(", "|", ")");
     } else {
       std::string_view text = stem<T>();
       for (std::size_t colons; (colons = text.find("::")) != std::string_view::npos; text.remove_prefix(colons + 2)) {
@@ -130,10 +120,12 @@ consteval bool TemplateArguments<Template<Arguments...>>::portable() {
 
 template <template <class...> class Template, class... Arguments>
 template <class Sink>
-constexpr void TemplateArguments<Template<Arguments...>>::write(Sink& sink) {
-  [[maybe_unused]] std::string_view separator = "<";
-  ((sink.put(separator), NameOf<std::remove_const_t<Arguments>>::write(sink), separator = ","), ...);
-  sink.put(sizeof...(Arguments) == 0 ? "<>" : ">");
+constexpr void TemplateArguments<Template<Arguments...>>::write(Sink& sink, std::string_view begin, std::string_view between,
+                                                                std::string_view end) {
+  sink.put(begin);
+  std::size_t left = sizeof...(Arguments);
+  ((NameOf<std::remove_const_t<Arguments>>::write(sink), sink.put(--left > 0 ? between : end)), ...);
+  if (sizeof...(Arguments) == 0) sink.put(end);
 }
 
 /// The name of T as a static text.

@@ -31,6 +31,7 @@ Numbers numbers_in(const Type& type) {
     case Kind::structure:
     case Kind::text_view:
     case Kind::view:
+    case Kind::variant:
       return {};
     default:
       return {static_cast<std::uint8_t>(type.size), 1, type.kind == Kind::boolean};
@@ -99,9 +100,31 @@ class Compiler {
         return add_counted(draft, text_view, type, offset);
       case Kind::view:
         return add_counted(draft, view, type, offset);
+      case Kind::variant:
+        return add_variant(draft, type, offset);
       default:
         return add_counted(draft, optional, type, offset);
     }
+  }
+
+  void add_variant(Draft& draft, const Type& type, std::uint64_t offset) {
+    add_counted(draft, Step::Action::variant, type, offset);
+    draft.plan.steps.back().body = choice_of(type);
+    draft.plan.least += plans[choice_of(type)].least;
+  }
+
+  std::uint32_t choice_of(const Type& type) {
+    if (const auto found = choices_.find(&type); found != choices_.end()) return found->second;
+    Plan choice;
+    choice.least = UINT64_MAX;
+    for (const Field& alternative : type.fields) {
+      choice.alternatives.push_back(body_of(*alternative.type));
+      choice.least = std::min(choice.least, plans[choice.alternatives.back()].least);
+    }
+    const auto index = static_cast<std::uint32_t>(plans.size());
+    choices_[&type] = index;
+    plans.push_back(std::move(choice));
+    return index;
   }
 
   void add_counted(Draft& draft, Step::Action action, const Type& type, std::uint64_t offset) {
@@ -166,6 +189,7 @@ class Compiler {
 
   const bool swapped_;
   std::map<const Type*, std::uint32_t> bodies_;
+  std::map<const Type*, std::uint32_t> choices_;  // of variants
 };
 
 }  // namespace

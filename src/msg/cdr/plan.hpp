@@ -19,6 +19,7 @@ struct Step {
     optional,   ///< none or one of `body`
     text_view,  ///< a string, into a view
     view,       ///< a vector, into a span; `body`: of an element
+    variant,    ///< one of several; `body`: which
   };
   Action action;
   std::uint8_t alignment;  ///< numbers: in the stream
@@ -31,6 +32,7 @@ struct Step {
 
 struct Plan {
   std::vector<Step> steps;
+  std::vector<std::uint32_t> alternatives;  ///< of a variant, and nothing else: index of a plan for each
   struct Flags {
     std::uint64_t offset, count;
   };

@@ -113,6 +113,8 @@ class Filler {
         at[step.size] = std::byte{1};
         return value(plans_[step.body], at);
       }
+      case Step::Action::variant:
+        return variant(step, at);
       case Step::Action::text_view:
         return text_view(at);
       case Step::Action::view:
@@ -214,6 +216,15 @@ class Filler {
     std::byte* const block = allocate(memory, count * step.size, step.type->element->align);
     if (block && !body.plain) std::memset(block, 0, count * step.size);
     return block;
+  }
+
+  bool variant(const Step& step, std::byte* at) {
+    const std::vector<std::uint32_t>& alternatives = plans_[step.body].alternatives;
+    std::uint32_t index = 0;
+    if (!length(index)) return false;
+    if (index >= alternatives.size()) return fail("a variant with an alternative that its type does not have");
+    set_index(*step.type, at, index);
+    return value(plans_[alternatives[index]], at + variant_place(*step.type));
   }
 
   bool text_view(std::byte* at) {

@@ -192,6 +192,9 @@ class Writer {
           if (engaged) value(plans_[step.body], at);
           break;
         }
+        case Step::Action::variant:
+          variant(step, at);
+          break;
         case Step::Action::text_view:
         case Step::Action::view:
           break;  // nobody writes messages with views
@@ -214,6 +217,17 @@ class Writer {
       if (sink_.position() % plan.widest == 0) return sink_.numbers(first, count * plan.size, plan.widest);
     }
     for (std::uint64_t i = 0; i < count; ++i) value(plan, first + i * plan.size);
+  }
+
+  void variant(const Step& step, const std::byte* at) {
+    const std::vector<std::uint32_t>& alternatives = plans_[step.body].alternatives;
+    const std::size_t index = index_of(*step.type, at);
+    if (index >= alternatives.size()) {
+      if constexpr (requires { sink_.fits; }) sink_.fits = false;
+      return;
+    }
+    length(index);
+    value(plans_[alternatives[index]], at + variant_place(*step.type));
   }
 
   void bits(const Bits& bits) {

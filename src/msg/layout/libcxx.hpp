@@ -1,6 +1,7 @@
 // string and vector<bool> of libc++ in its stable ABI. Only std_layout.hpp includes this.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#if defined(_LIBCPP_ABI_VARIANT_INDEX_TYPE_OPTIMIZATION)
+#error "sinew knows the stable ABI of libc++ only: build without _LIBCPP_ABI_VARIANT_INDEX_TYPE_OPTIMIZATION"
+#endif
 #if _LIBCPP_ABI_VERSION != 1 || defined(_LIBCPP_ABI_ALTERNATE_STRING_LAYOUT)
 #error "sinew knows the stable ABI of libc++ only: build with _LIBCPP_ABI_VERSION 1 and without _LIBCPP_ABI_ALTERNATE_STRING_LAYOUT"
 #endif
@@ -32,6 +36,15 @@ struct [[gnu::may_alias]] BitVectorImage {
   std::size_t limit;  // words
 };
 static_assert(sizeof(BitVectorImage) == sizeof(std::vector<bool>) && alignof(BitVectorImage) == alignof(std::vector<bool>));
+
+using VariantIndex = unsigned;
+
+/// Not at the begin when the first alternative begins with a variant or optional: both have an empty base of one type, and two of it cannot be at one address.
+inline std::size_t variant_place(const Type& variant) {
+  std::size_t largest = 0;
+  for (const Field& alternative : variant.fields) largest = std::max<std::size_t>(largest, alternative.type->size);
+  return variant.size - variant.align - (largest + variant.align - 1) / variant.align * variant.align;
+}
 
 inline constexpr std::size_t longest_inside = sizeof(StringImage) - 2;
 

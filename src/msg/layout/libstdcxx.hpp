@@ -39,6 +39,12 @@ struct [[gnu::may_alias]] BitVectorImage {
 };
 static_assert(sizeof(BitVectorImage) == sizeof(std::vector<bool>) && alignof(BitVectorImage) == alignof(std::vector<bool>));
 
+using VariantIndex = unsigned char;  // of up to 255 alternatives
+
+constexpr std::size_t variant_place(const Type&) {
+  return 0;
+}
+
 inline constexpr std::size_t longest_inside = sizeof(StringImage::own) - 1;
 
 constexpr std::size_t text_room(std::size_t size) {

@@ -25,7 +25,7 @@ struct Names {
     return name.substr(name.rfind('/') + 1);
   }
 };
-using OfTheSpecification = ::testing::Types<Scalars, Image, Arrays, Options, Products>;
+using OfTheSpecification = ::testing::Types<Scalars, Image, Arrays, Options, Products, Variants>;
 TYPED_TEST_SUITE(Vectors, OfTheSpecification, Names);
 
 TYPED_TEST(Vectors, AreWhatSinewAndFastCdrWriteAndSinewReads) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "msg/parts.hpp"
@@ -114,6 +115,18 @@ struct Products {
   std::uint64_t last = 6;
 };
 
+struct Variants {
+  std::uint8_t before = 1;
+  std::variant<std::uint8_t, double> number = 2.5;
+  std::variant<std::monostate, bool, std::string> none;
+  std::variant<std::monostate, bool, std::string> flag = true;
+  std::vector<std::variant<std::uint8_t, Point, std::vector<std::uint16_t>>> several = {std::uint8_t{2}, Point{1, 2, 3},
+                                                                                        std::vector<std::uint16_t>{3, 4}};
+  std::array<std::variant<Color, std::optional<std::string>>, 2> pair = {Color::green, "text"};
+  std::variant<std::variant<std::uint16_t, std::string>, float> nested = std::variant<std::uint16_t, std::string>("inner");
+  std::uint64_t last = 5;
+};
+
 // Not in the vectors.
 
 struct AroundNone {
@@ -197,6 +210,12 @@ inline void write_with_fast_cdr(eprosima::fastcdr::Cdr& cdr, const Type& type, c
       cdr << static_cast<std::uint32_t>(is_engaged(type, at));
       if (is_engaged(type, at)) each(at, 1);
       break;
+    case Kind::variant: {
+      const std::size_t index = index_of(type, at);
+      cdr << static_cast<std::uint32_t>(index);
+      write_with_fast_cdr(cdr, *type.fields[index].type, offset_by(at, variant_place(type)));
+      break;
+    }
     case Kind::text_view:
     case Kind::view:
       FAIL() << "nobody writes views";

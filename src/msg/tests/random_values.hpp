@@ -56,6 +56,25 @@ inline Mixed random_mixed(Random& random) {
   mixed.entries = random_vector<std::pair<std::string, std::uint32_t>>(
       random, [](Random& r) { return std::pair(random_string(r), static_cast<std::uint32_t>(r())); });
   mixed.tuple = {below(random, 2) == 1, random_string(random), 0.5, std::vector<std::uint16_t>(below(random, 9), 7)};
+  switch (below(random, 5)) {
+    case 0:
+      break;
+    case 1:
+      mixed.either = true;
+      break;
+    case 2:
+      mixed.either = random_string(random);
+      break;
+    case 3:
+      mixed.either = random_vector<std::string>(random, random_string);
+      break;
+    default:
+      mixed.either = random_part(random);
+  }
+  mixed.choices.resize(below(random, 4));
+  for (auto& choice : mixed.choices) {
+    if (below(random, 2)) choice = std::vector<std::uint32_t>(below(random, 5), 9);
+  }
   if (below(random, 2)) mixed.maybe = {random_string(random), {}};
   return mixed;
 }

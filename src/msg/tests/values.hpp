@@ -10,6 +10,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "msg/walk.hpp"
@@ -45,6 +46,8 @@ struct Mixed {
   std::vector<std::pair<std::string, std::uint32_t>> entries;
   std::tuple<bool, std::string, double, std::vector<std::uint16_t>> tuple;
   std::optional<std::tuple<std::string, std::tuple<>>> maybe;
+  std::variant<std::monostate, bool, std::string, std::vector<std::string>, Part> either;
+  std::vector<std::variant<float, std::uint8_t, std::vector<std::uint32_t>>> choices;
   friend bool operator==(const Mixed&, const Mixed&) = default;
 };
 
@@ -73,7 +76,9 @@ inline Mixed mixed_example() {
   return {.pair = {3, long_text},
           .entries = {{"one", 1}, {long_text, 2}},
           .tuple = {true, long_text, 0.5, {1, 2, 3}},
-          .maybe = {{long_text, {}}}};
+          .maybe = {{long_text, {}}},
+          .either = Part{"label", {long_text}, long_text, true},
+          .choices = {0.5F, std::uint8_t{7}, std::vector<std::uint32_t>{1, 2}}};
 }
 
 template <class T>
