@@ -203,6 +203,11 @@ PublishResult PublisherCore::publish_object(void* object) {
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
   if (session::forked()) return PublishResult::closed;
+  if (const auto variant = msg::variant_without_value(type, object)) {
+    type.destroy(object);
+    free_object(object);
+    return invalid(*variant);
+  }
   WindowMemory memory(publisher.window());
   if (!memory.contains(object, type.size)) {
     const PublishResult result = publish_copy(object);
@@ -235,6 +240,7 @@ PublishResult PublisherCore::publish_copy(const void* source) {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   const msg::Type& type = *impl_->type;
+  if (const auto variant = msg::variant_without_value(type, source)) return invalid(*variant);
   session::Publisher& publisher = *impl_->publisher;
   shm::Window& window = publisher.window();
   WindowMemory memory(window);
@@ -260,6 +266,16 @@ PublishResult PublisherCore::refused() {
                                         publisher.window().why_refused());
   }
   return PublishResult::no_memory;
+}
+
+PublishResult PublisherCore::invalid(const std::string& variant) {
+  impl_->publisher->count_refused();
+  if (!impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
+    base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts): " +
+                                        (variant.empty() ? "it is" : "field '" + variant + "' is") +
+                                        " a variant that lost its value when an assignment threw; assign it again, or drop the message");
+  }
+  return PublishResult::invalid;
 }
 
 std::vector<SubscriberShare> PublisherCore::subscribers() const {

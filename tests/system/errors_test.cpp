@@ -8,6 +8,9 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <stdexcept>
+#include <utility>
+#include <variant>
 
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -21,6 +24,21 @@ struct Image {
   Header header;
   std::uint32_t height, width;
   std::vector<std::uint8_t> data;
+};
+class Angle {
+ public:
+  SINEW_MESSAGE(Angle, degrees_, unit_);
+  Angle() = default;
+  explicit Angle(double degrees) : degrees_(degrees) {
+    if (degrees < 0) throw std::runtime_error("an angle below 0");
+  }
+
+ private:
+  double degrees_ = 0;
+  std::string unit_ = "degrees";
+};
+struct Reading {
+  std::variant<std::string, Angle> value;
 };
 }  // namespace robot
 
@@ -164,6 +182,19 @@ TEST_F(Errors, AFolderThatCannotBeWrittenIsNamed) {
   const std::string said = outcome_in(Child("node_in_trouble", {"as_user", "12345"}, {{"SINEW_DOMAIN", locked + "/domain.sock"}}));
   expect_words(said, {"unavailable", locked + "/domain.sock"});
   std::filesystem::remove_all(locked);
+}
+
+TEST_F(Errors, AMessageWithAVariantThatLostItsValueIsNotPublished) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<robot::Reading>("readings");
+  auto loan = publisher->loan();
+  loan->value = "text";
+  EXPECT_THROW(loan->value.emplace<robot::Angle>(-1.0), std::runtime_error);
+  const robot::Reading copy = *loan;
+  EXPECT_EQ(publisher->publish(copy), PublishResult::invalid);
+  EXPECT_EQ(publisher->publish(std::move(loan)), PublishResult::invalid);
+  EXPECT_EQ(publisher->publish(robot::Reading{"text"}), PublishResult::published);
+  EXPECT_EQ(publisher->statistics().refused, 2U);
 }
 
 TEST_F(Errors, AFileThatIsNoSocketIsNamedAndLeftAlone) {

@@ -53,6 +53,7 @@ class SINEW_API PublisherCore {
 
  private:
   PublishResult refused();
+  PublishResult invalid(const std::string& variant);
 
   std::unique_ptr<Impl> impl_;
 };
