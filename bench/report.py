@@ -5,6 +5,7 @@ import pathlib
 import platform
 import statistics
 
+import parts
 from plan import FRAME, SIZES
 
 
@@ -14,11 +15,18 @@ def size_name(size):
     return f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
 
 
+def cell_name(cell):
+    if "part" in cell:
+        return f"{cell['part']}, count {cell['count']}"
+    return f"{cell['experiment']} {cell['system']} {cell['topology']} {cell['wait']} {size_name(cell['size'])}"
+
+
 class Rows:
-    """The rows of a run, by what they measured."""
+    """The rows of a run, by what they measured: of cells between processes, and of parts."""
 
     def __init__(self, rows):
-        self.rows = rows
+        self.rows = [row for row in rows if "part" not in row]
+        self.parts = [row for row in rows if "part" in row]
 
     def by_round(self, key, **wanted):
         """{round: value of `key`} of the rows that have the wanted values; rows without a value are left out."""
@@ -79,7 +87,7 @@ def bars(rows):
     idle = {"experiment": "idle", "system": "sinew-idle"}
     made.append(Bar("idle node: processor time", 0, " us", rows.by_round("idle_cpu_us", **idle).values()))
     made.append(Bar("idle node: private memory", 3 * 1024, " KiB", rows.by_round("private_kib", **idle).values()))
-    return made
+    return made + [Bar(name, limit, unit, parts.values(rows.parts, part, key, factor)) for part, name, key, factor, limit, unit in parts.BARS]
 
 
 def copy_ratios(rows, topology):
@@ -172,11 +180,11 @@ def write(all_rows, failures, rounds, quick, facts):
               "| bar | limit | measured | holds |", "|---|---|---|---|"]
     lines += [bar.line() for bar in bars(rows)]
     for title, experiment, wait, show in TABLES:
-        if not any(row["experiment"] == experiment and row["wait"] == wait for row in all_rows):
+        if not any(row["experiment"] == experiment and row["wait"] == wait for row in rows.rows):
             continue
         lines += ["", f"## {title}", "", f"{UNITS[show]}, medians over the rounds:", ""] + table(rows, experiment, show, wait)
+    lines += parts.tables(rows.parts, statistics.median)
     if failures:
         lines += ["", "## Not measured", ""]
-        lines += [f"- round {f['round']}: {f['experiment']} {f['system']} {f['topology']} {f['wait']} {size_name(f['size'])}: {f['why']}"
-                  for f in failures]
+        lines += [f"- round {failure['round']}: {cell_name(failure)}: {failure['why']}" for failure in failures]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,8 @@
 """Measures sinew beside the floors of this machine, in interleaved rounds, and writes results.json, report.md and a plot.
 
 Examples:
-  bench/run.py                 the whole benchmark, about nine minutes; leave the machine alone meanwhile
-  bench/run.py --quick         two sizes, one round, less than a minute: shows that all of it works, not how fast it is
+  bench/run.py                 the whole benchmark, about eleven minutes; leave the machine alone meanwhile
+  bench/run.py --quick         two sizes, one round, about a minute: shows that all of it works, not how fast it is
 """
 import argparse
 import json
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import parts
 import plan
 import report
 
@@ -26,8 +27,9 @@ def option(key, value):
 
 
 def measure(program, cell):
-    """Runs one cell. Returns its row, or a sentence that says why there is none."""
-    command = [str(program)] + [word for key, value in cell.items() for word in option(key, value)]
+    """Runs one cell, by `program` or the one beside it that the cell names. Returns its row, or a sentence that says why there is none."""
+    options = {key: value for key, value in cell.items() if key != "program"}
+    command = [str(program.with_name(cell.get("program", program.name)))] + [word for key, value in options.items() for word in option(key, value)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=CELL_TIMEOUT_S)
     except subprocess.TimeoutExpired:
@@ -59,8 +61,7 @@ def progress_printer(total):
 
     def show(cell):
         nonlocal done
-        what = f"[{done:3}/{total}] {time.monotonic() - started:4.0f} s  {cell['experiment']} {cell['system']} {cell['topology']} " \
-               f"{cell['wait']} {cell['size']} B"
+        what = f"[{done:3}/{total}] {time.monotonic() - started:4.0f} s  {report.cell_name(cell)}"
         if sys.stderr.isatty():
             print(f"\r\033[K{what}", end="", file=sys.stderr, flush=True)
         elif done % 25 == 0:
@@ -84,7 +85,7 @@ def draw(rows, output):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, help="how often every cell is measured (default 5; 1 with --quick)")
-    parser.add_argument("--quick", action="store_true", help="two sizes and few messages, in less than a minute")
+    parser.add_argument("--quick", action="store_true", help="two sizes and few messages, in about a minute")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/bin/sinew-bench", help="default: %(default)s")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build/bench", help="folder; default: %(default)s")
     options = parser.parse_args()
@@ -94,7 +95,7 @@ def main():
     rounds = options.rounds or (1 if options.quick else 5)
     options.output.mkdir(parents=True, exist_ok=True)
 
-    schedule = [plan.bundles(options.quick, idle=number == 0) for number in range(rounds)]
+    schedule = [plan.bundles(options.quick, idle=number == 0) + parts.bundles(options.quick, first=number == 0) for number in range(rounds)]
     show = progress_printer(sum(len(bundle) for bundles in schedule for bundle in bundles))
     rows, failures = [], []
     shuffle = random.Random(time.time_ns()).shuffle
@@ -109,7 +110,7 @@ def main():
     (options.output / "report.md").write_text(text)
     drawn = draw(rows, options.output)
     print(text)
-    print(f"written to {options.output}: results.json, report.md" + (", latency.png, latency.svg" if drawn else ""))
+    print(f"written to {options.output}: results.json, report.md" + (", latency and parts as .png and .svg" if drawn else ""))
     return 1 if failures else 0
 
 

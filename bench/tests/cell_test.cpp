@@ -1,4 +1,4 @@
-// Runs the program itself: every system gives a whole row.
+// Runs the programs themselves: every system and every part gives a whole row.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -19,14 +20,18 @@ struct Outcome {
   }
 };
 
-Outcome sinew_bench(const std::string& arguments) {
+Outcome run(const std::string& command) {
   Outcome outcome;
-  FILE* const pipe = popen((SINEW_BENCH_PROGRAM " " + arguments + " 2>&1").c_str(), "r");
+  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
   std::array<char, 4096> text;
   while (const std::size_t size = fread(text.data(), 1, text.size(), pipe)) outcome.output.append(text.data(), size);
   const int status = pclose(pipe);
   outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return outcome;
+}
+
+Outcome sinew_bench(const std::string& arguments) {
+  return run(SINEW_BENCH_PROGRAM " " + arguments);
 }
 
 class System : public testing::TestWithParam<const char*> {};
@@ -90,6 +95,58 @@ TEST(Bench, watches_an_idle_node) {
   EXPECT_TRUE(row["p50_us"].is_null());
   EXPECT_GT(row["private_kib"], 0);
   for (const char* key : {"idle_cpu_us", "idle_cpu_ticks", "idle_switches"}) EXPECT_TRUE(row.at(key).is_number()) << key;
+}
+
+void expect_times(const nlohmann::json& row, const std::string& prefix) {
+  for (const char* key : {"p50_ns", "p99_ns", "max_ns"}) ASSERT_TRUE(row.at(prefix + key).is_number()) << row << prefix << key;
+  EXPECT_LE(row[prefix + "p50_ns"], row[prefix + "p99_ns"]);
+  EXPECT_LE(row[prefix + "p99_ns"], row[prefix + "max_ns"]);
+}
+
+nlohmann::json part(const std::string& program, const std::string& name, int count) {
+  const Outcome outcome = run(program + " --part " + name + " --count " + std::to_string(count));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  nlohmann::json row = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(row["experiment"], "part");
+  EXPECT_EQ(row["part"], name);
+  EXPECT_EQ(row["count"], count);
+  EXPECT_TRUE(row["awake"].is_boolean());
+  return row;
+}
+
+TEST(Parts, with_a_floor_give_times_of_both) {
+  std::vector<nlohmann::json> rows;
+  for (const char* name : {"handle", "heap-16", "heap-256"}) rows.push_back(part(SINEW_BENCH_PARTS, name, 3));
+  for (const char* name : {"audit-texts", "audit-texts-codec", "image-write", "image-read", "state-write", "state-read"}) {
+    rows.push_back(part(SINEW_BENCH_INSIDE, name, 3));
+  }
+  for (const nlohmann::json& row : rows) {
+    expect_times(row, "");
+    expect_times(row, "floor_");
+    EXPECT_GT(row["ratio"], 0) << row;
+    EXPECT_TRUE(row["more_ns"].is_number()) << row;
+  }
+}
+
+TEST(Parts, without_a_floor_give_times_and_no_ratio) {
+  std::vector<nlohmann::json> rows;
+  for (const char* name : {"take", "take-vector"}) rows.push_back(part(SINEW_BENCH_PARTS, name, 3));
+  for (const char* name : {"audit-image", "cloud-pieces"}) rows.push_back(part(SINEW_BENCH_INSIDE, name, 3));
+  for (const nlohmann::json& row : rows) {
+    expect_times(row, "");
+    for (const char* key : {"floor_p50_ns", "ratio", "more_ns"}) EXPECT_TRUE(row.at(key).is_null()) << key << row;
+  }
+}
+
+TEST(Parts, say_what_becomes_of_memory) {
+  const nlohmann::json churn = part(SINEW_BENCH_PARTS, "churn", 3000);
+  EXPECT_GT(churn["resident_first_kib"], 0);
+  EXPECT_LE(churn["resident_last_kib"], churn["resident_most_kib"]);
+  for (const char* name : {"hour", "hour-one-window"}) {
+    const nlohmann::json hour = part(SINEW_BENCH_PARTS, name, 2);
+    EXPECT_GE(hour["mapped_most_ratio"], 1);
+    EXPECT_LE(hour["mapped_last_ratio"], hour["mapped_most_ratio"]);
+  }
 }
 
 TEST(Bench, says_what_it_can_measure_when_asked_for_something_else) {

@@ -4,6 +4,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import parts
 import plan
 import report
 
@@ -11,6 +12,11 @@ import report
 def row(number, **values):
     measured = {"p50_us": 10.0, "p99_us": 20.0, "publish_us": 5.0, "cpu_us_per_message": 1.0, "messages_per_s": 30.0, "lost": 0, "awake": True}
     return {**plan.cell("latency_1p1s", "floor"), **measured, "round": number, **values}
+
+
+def part(number, name, **values):
+    measured = {"experiment": "part", "part": name, "count": 1, "p50_ns": 2.0, "ratio": 0.25, "awake": True}
+    return {**measured, "round": number, **values}
 
 
 def bar(rows, start):
@@ -74,10 +80,41 @@ class Report(unittest.TestCase):
         self.assertIn("| floor | 10 / 20 / 1 |", text)
 
 
+    def test_has_tables_of_the_parts_and_of_what_became_of_memory(self):
+        rows = [part(0, "state-write", p99_ns=3.0, floor_p50_ns=8.0, floor_p99_ns=9.0), part(0, "take", p99_ns=4.0),
+                part(0, "churn", count=5000, resident_first_kib=6000, resident_last_kib=6100, resident_most_kib=6200),
+                part(0, "hour", mapped_last_ratio=1.5, mapped_most_ratio=2.0, in_use_most_mb=90)]
+        text = report.write(rows, [{**parts.bundles(True, True)[0][0], "round": 0, "why": "no manager"}], 1, False, {})
+        self.assertIn("| state-write | 2 / 3 | 8 / 9 | 0.25 |", text)
+        self.assertIn("| take | 2 / 4 | - | 0.25 |", text)
+        self.assertIn("| 6,000 | 6,100 | 6,200 |", text)
+        self.assertIn("| hour | 1 s | 1.50 x | 2.00 x | 90 MB |", text)
+        self.assertIn("- round 0: handle, count 5: no manager", text)
+
+
+class Parts(unittest.TestCase):
+    def test_a_bar_on_a_part_takes_one_value_of_each_round(self):
+        self.assertEqual(bar([part(0, "handle", ratio=1.0), part(1, "handle", ratio=1.2), part(1, "take")], "a received shared_ptr").values, [1.0, 1.2])
+
+    def test_what_allocation_costs_more_is_said_of_a_call_and_measured_of_two(self):
+        heap = bar([part(0, "heap-16", more_ns=3.0)], "operator new and delete of 16 B")
+        self.assertEqual(heap.values, [1.5])
+        self.assertFalse(heap.holds)
+
+    def test_what_is_counted_is_counted_once(self):
+        first, later = (len(parts.bundles(False, first)) for first in (True, False))
+        self.assertEqual(first - later, 3)
+
+    def test_every_bar_is_on_a_part_that_a_quick_run_measures_too(self):
+        names = {cell["part"] for bundle in parts.bundles(True, True) for cell in bundle}
+        self.assertLessEqual({name for name, *_ in parts.BARS}, names)
+
+
 class Plan(unittest.TestCase):
     def test_every_bar_finds_its_cells(self):
-        cells = [each for bundle in plan.bundles(quick=False, idle=True) for each in bundle]
-        values = {"p50_us": 10.0, "p99_us": 20.0, "publish_us": 5.0, "publish_cpu_us": 4.0, "messages_per_s": 1.0, "lost": 0, "idle_cpu_us": 0, "private_kib": 1}
+        cells = [each for bundle in plan.bundles(quick=False, idle=True) + parts.bundles(quick=False, first=True) for each in bundle]
+        values = {"p50_us": 10.0, "p99_us": 20.0, "publish_us": 5.0, "publish_cpu_us": 4.0, "messages_per_s": 1.0, "lost": 0, "idle_cpu_us": 0, "private_kib": 1,
+                  "p50_ns": 2.0, "ratio": 0.25, "more_ns": 1.0, "resident_change": 0}
         rows = [{**each, **values, "round": 0} for each in cells]
         self.assertEqual([each.name for each in report.bars(report.Rows(rows)) if each.holds is None], [])
 
@@ -86,7 +123,7 @@ class Plan(unittest.TestCase):
         twice = {each for each in cells if cells.count(each) > 1}
         self.assertEqual({dict(each)["system"] for each in twice}, {"memcpy"})
 
-    def test_the_whole_run_takes_less_than_ten_minutes(self):
+    def test_all_cells_between_processes_take_less_than_ten_minutes(self):
         def seconds(bundles):
             cells = [each for bundle in bundles for each in bundle]
             paced = sum(each["count"] / each["rate"] for each in cells if each["rate"] > 0)

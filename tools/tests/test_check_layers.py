@@ -71,6 +71,13 @@ class CheckLayers(unittest.TestCase):
             "examples/demo/a.cpp:3: ",
         )
 
+    def test_only_what_measures_the_inside_sees_layers(self):
+        inside = '#include "parts/part.hpp"\n#include "msg/walk.hpp"\n'
+        files = {"bench/parts/inside/a.cpp": inside, "bench/parts/part.hpp": "", "src/msg/walk.hpp": "", "src/session/s.hpp": ""}
+        self.assertEqual(self.violations(files), [])
+        self.assert_one({**files, "bench/parts/a.cpp": inside}, "bench/parts/a.cpp:2: ", "not installed")
+        self.assert_one({**files, "bench/parts/inside/b.cpp": '#include "session/s.hpp"\n'}, "layer 'bench inside'")
+
     def test_only_the_seam_makes_system_calls(self):
         self.assert_one({"src/wire/a.cpp": "#include <sys/socket.h>\n"}, "makes no system calls")
         self.assert_one({"manager/state/a.cpp": "#include <unistd.h>\n"}, "makes no system calls")

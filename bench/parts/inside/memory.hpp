@@ -1,0 +1,36 @@
+// Memory of a window and of the heap, for the functions that walk messages.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include "msg/walk.hpp"
+#include "os/memory.hpp"
+#include "shm/window.hpp"
+
+namespace sinew::bench {
+
+/// A window as a publisher has one, without a publisher.
+class WindowMemory final : public msg::Memory, public msg::Region {
+ public:
+  void* allocate(std::size_t size, std::size_t alignment) noexcept override { return window_->allocate(size, alignment); }
+  void free(void* block) noexcept override { window_->free(block); }
+  bool contains(const void* address, std::size_t size) const noexcept override { return window_->contains(address, size); }
+
+ private:
+  const std::shared_ptr<shm::Window> window_ =
+      shm::Window::create(os::probe_address_range().base, shm::Window::granule, {.budget = std::size_t{512} << 20, .lock = false}, nullptr);
+};
+
+class HeapMemory final : public msg::Memory {
+ public:
+  void* allocate(std::size_t size, std::size_t alignment) noexcept override {
+    return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
+                                                        : ::operator new(size, std::nothrow);
+  }
+  void free(void* block) noexcept override { ::operator delete(block); }
+};
+
+}  // namespace sinew::bench

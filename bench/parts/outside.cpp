@@ -1,0 +1,24 @@
+#include "parts/outside.hpp"
+
+namespace sinew::bench {
+
+namespace {
+
+constexpr Part all[] = {
+    {"handle", "copy a received shared_ptr, look at the message, destroy the copy; floor: the same of make_shared", measure_handle},
+    {"take", "take() of a struct of 128 bytes, and drop it", measure_take},
+    {"take-vector", "the same of a vector of 128 bytes", measure_take_vector},
+    {"heap-16", "operator new and delete of 16 bytes outside any loan; floor: malloc and free", measure_heap_16},
+    {"heap-256", "the same of 256 bytes", measure_heap_256},
+    {"churn", "publish, take and reclaim COUNT messages of 16 B to 64 KiB: does resident memory stay?", measure_churn},
+    {"hour", "COUNT seconds of a robot's messages, as fast as they go: mapped memory for what is in use", measure_hour},
+    {"hour-one-window", "the same, all kinds of messages in the memory of one publisher", measure_hour_one_window},
+};
+
+}  // namespace
+
+std::span<const Part> parts() {
+  return all;
+}
+
+}  // namespace sinew::bench

@@ -1,0 +1,19 @@
+// What a user of sinew reaches, measured through the shared library. `count` is what the list of parts says.
+#pragma once
+
+#include <cstdint>
+
+#include "parts/part.hpp"
+
+namespace sinew::bench {
+
+Outcome measure_handle(std::uint64_t count);
+Outcome measure_take(std::uint64_t count);
+Outcome measure_take_vector(std::uint64_t count);
+Outcome measure_heap_16(std::uint64_t count);
+Outcome measure_heap_256(std::uint64_t count);
+Outcome measure_churn(std::uint64_t count);
+Outcome measure_hour(std::uint64_t count);
+Outcome measure_hour_one_window(std::uint64_t count);
+
+}  // namespace sinew::bench
