@@ -8,50 +8,54 @@
 
 namespace sinew::shm {
 
+namespace detail {
+
+constinit thread_local Window* current_window = nullptr;
+constinit std::atomic<std::uint64_t> range_begin = ~std::uint64_t{0};
+constinit std::atomic<std::uint64_t> range_end = 0;
+
+void* allocate_in(Window& window, std::size_t size, std::size_t alignment) noexcept {
+  return window.allocate(size, alignment);
+}
+
+void free_in_range(void* block) noexcept {
+  if (Window* window = Window::owner_of(block)) window->free(block);
+}
+
+}  // namespace detail
+
 namespace {
 
-// initial-exec: one instruction to read, and no allocation behind it, which operator new could not bear.
-[[gnu::tls_model("initial-exec")]] constinit thread_local Window* current = nullptr;
+using detail::current_window;
+using detail::range_begin;
+using detail::range_end;
 
 // Each thread has its own.
 const void* this_thread() noexcept {
-  return static_cast<const void*>(&current);
+  return static_cast<const void*>(&current_window);
 }
 
-constinit std::atomic<std::uint64_t> range_begin = ~std::uint64_t{0};
-constinit std::atomic<std::uint64_t> range_end = 0;
 constinit std::atomic<bool> forked_child = false;
 constinit std::array<std::atomic<OperatorDelete>, 64> replacements{};
 
 }  // namespace
 
 ScopeState enter_scope(Window* window) noexcept {
-  const ScopeState state{current, this_thread()};
-  current = window;
+  const ScopeState state{current_window, this_thread()};
+  current_window = window;
   return state;
 }
 
 void leave_scope(const ScopeState& state) noexcept {
-  if (state.thread == this_thread()) current = state.before;
+  if (state.thread == this_thread()) current_window = state.before;
 }
 
-HeapScope::HeapScope() noexcept : before_(current) {
-  current = nullptr;
+HeapScope::HeapScope() noexcept : before_(current_window) {
+  current_window = nullptr;
 }
 
 HeapScope::~HeapScope() {
-  current = before_;
-}
-
-void* scope_allocate(std::size_t size, std::size_t alignment) noexcept {
-  Window* const window = current;
-  return window == nullptr ? nullptr : window->allocate(size, alignment);
-}
-
-bool scope_free(void* block) noexcept {
-  if (!in_window_range(block)) return false;
-  if (Window* window = Window::owner_of(block)) window->free(block);
-  return true;
+  current_window = before_;
 }
 
 void register_replacement(OperatorDelete operator_delete) noexcept {
@@ -75,14 +79,9 @@ void add_window_range(std::uint64_t begin, std::uint64_t end) noexcept {
   }
 }
 
-bool in_window_range(const void* address) noexcept {
-  const auto value = reinterpret_cast<std::uintptr_t>(address);
-  return value >= range_begin.load(std::memory_order_relaxed) && value < range_end.load(std::memory_order_relaxed);
-}
-
 void after_fork_in_child() noexcept {
   forked_child.store(true, std::memory_order_relaxed);
-  current = nullptr;
+  current_window = nullptr;
 }
 
 bool is_forked_child() noexcept {

@@ -1,6 +1,7 @@
 // Where `operator new` of this thread takes its memory from, and what `operator delete` does with an address.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,12 +45,35 @@ class SINEW_API HeapScope {
   Window* before_;
 };
 
+// Every allocation of a program asks these, so they are exported and the functions below are inline: calls into the library would cost half of what malloc
+// and free cost. Not for others.
+namespace detail {
+// initial-exec: one instruction to read, and no allocation behind it, which operator new could not bear.
+[[gnu::tls_model("initial-exec")]] SINEW_API extern constinit thread_local Window* current_window;
+SINEW_API extern constinit std::atomic<std::uint64_t> range_begin, range_end;
+SINEW_API void* allocate_in(Window& window, std::size_t size, std::size_t alignment) noexcept;
+SINEW_API void free_in_range(void* block) noexcept;
+}  // namespace detail
+
+/// In the range of windows of this process's domains.
+inline bool in_window_range(const void* address) noexcept {
+  const auto value = reinterpret_cast<std::uintptr_t>(address);
+  return value >= detail::range_begin.load(std::memory_order_relaxed) && value < detail::range_end.load(std::memory_order_relaxed);
+}
+
 /// For operator new: a block of the current scope's window, or null when there is no scope or the window refused (the caller then uses malloc; the audit at
 /// publish copies it in).
-SINEW_API void* scope_allocate(std::size_t size, std::size_t alignment) noexcept;
+inline void* scope_allocate(std::size_t size, std::size_t alignment) noexcept {
+  Window* const window = detail::current_window;
+  return window == nullptr ? nullptr : detail::allocate_in(*window, size, alignment);
+}
 /// For operator delete: true when the address lies in the range of windows. Then the block went back to its window, or nothing happened because
 /// it belongs to nobody here (another process's window, after fork): it must not reach free(). Two compares when it does not.
-SINEW_API bool scope_free(void* block) noexcept;
+inline bool scope_free(void* block) noexcept {
+  if (!in_window_range(block)) return false;
+  detail::free_in_range(block);
+  return true;
+}
 
 /// operator_new.cpp says which operator delete it is; a module that sees another one must not allocate in a window (F4). At most 64 are remembered. Thread-safe.
 using OperatorDelete = void (*)(void*) noexcept;
@@ -58,7 +82,6 @@ bool is_replacement(OperatorDelete operator_delete) noexcept;
 
 /// The range of windows of this process's domains: set when the first node registers, only ever widened.
 void add_window_range(std::uint64_t begin, std::uint64_t end) noexcept;
-bool in_window_range(const void* address) noexcept;
 
 /// To be called in every child of fork() (os::on_fork_in_child): every window is dead, allocate() and scope_allocate() give null, nothing is freed or unmapped.
 void after_fork_in_child() noexcept;
