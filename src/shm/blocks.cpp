@@ -1,6 +1,7 @@
 #include "shm/blocks.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <utility>
 
@@ -13,10 +14,13 @@ constexpr std::uint16_t end_of_chain = 0xffff;
 constexpr std::uint16_t live_block = 0xfffe;
 constexpr std::uint16_t abandoned_block = 0xfffd;
 
-constexpr std::size_t span_bytes = Blocks::span_pages * Blocks::page;
+constexpr std::size_t span_bytes(std::uint32_t size_class) noexcept {
+  constexpr std::size_t blocks = 16;
+  return std::clamp(std::bit_ceil(blocks * block_size(size_class)), Blocks::page, Blocks::largest_span);
+}
 
 std::uint16_t blocks_in_span(std::uint32_t size_class) noexcept {
-  return static_cast<std::uint16_t>(span_bytes / block_size(size_class));
+  return static_cast<std::uint16_t>(span_bytes(size_class) / block_size(size_class));
 }
 
 bool is_small(std::size_t size, std::size_t alignment) noexcept {
@@ -216,9 +220,9 @@ void Blocks::open_span(std::uint32_t size_class) {
   for (std::uint16_t block = 0; block < blocks; ++block) links[block] = static_cast<std::uint16_t>(block + 1);
   links[blocks - 1u] = end_of_chain;
 
-  Run* span = take(span_pages, page);
+  Run* span = take(span_bytes(size_class) / page, page);
   if (span == nullptr) return;
-  std::fill_n(&span->area->runs_[span->first], span_pages, span);
+  std::fill_n(&span->area->runs_[span->first], span->pages, span);
   span->state = Run::State::span;
   span->size_class = size_class;
   span->used = 0;
@@ -230,7 +234,7 @@ void Blocks::open_span(std::uint32_t size_class) {
 void Blocks::close_span(Run& span) noexcept {
   open_[span.size_class].remove(span);
   if (empty_[span.size_class] == &span) empty_[span.size_class] = nullptr;
-  std::fill_n(&span.area->runs_[span.first], span_pages, nullptr);
+  std::fill_n(&span.area->runs_[span.first], span.pages, nullptr);
   mark_ends(span, &span);
   span.links.reset();
   put_back(span);
@@ -239,7 +243,7 @@ void Blocks::close_span(Run& span) noexcept {
 // --- blocks ----------------------------------------------------------------------------------------------------------------------------
 
 std::size_t Blocks::bytes_needed(std::size_t size, std::size_t alignment) noexcept {
-  if (is_small(size, alignment)) return span_bytes;
+  if (is_small(size, alignment)) return largest_span;
   return (pages_for(size) + (alignment > page ? alignment / page - 1 : 0)) * page;
 }
 

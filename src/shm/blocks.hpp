@@ -1,10 +1,11 @@
 // Dividing areas of addresses into blocks. It only counts: not one byte of an area is read or written here, and all bookkeeping is private memory.
 //
-//   area   |span: 16 pages of blocks of one size|taken run|idle run       |span ...            |idle|
-//   page    0                                 15 16     19 20           31 32
+//   area   |span: 1 to 16 pages of blocks of one size|taken run|idle run       |span ...            |idle|
+//   page    0                                      15 16     19 20           31 32
 //
-// Blocks up to 32 KiB share spans of 64 KiB, larger ones get a run of whole pages. What was freed last is given out first, for it is still in the
-// caches. Idle neighbours are therefore joined only when no idle run has exactly the size that is asked for.
+// Blocks up to 32 KiB share spans, larger ones get a run of whole pages. A span has as many pages as 16 blocks need, at most 16: one block that stays must
+// not keep much from the other sizes. What was freed last is given out first, for it is still in the caches. Idle neighbours are
+// therefore joined only when no idle run has exactly the size that is asked for.
 #pragma once
 
 #include <array>
@@ -28,7 +29,7 @@ class Blocks {
 
  public:
   static constexpr std::size_t page = 4096;
-  static constexpr std::size_t span_pages = 16;
+  static constexpr std::size_t largest_span = 16 * page;
 
   /// Addresses to take blocks from. Belongs to the caller, who keeps it in place between add() and remove().
   struct Area {

@@ -58,6 +58,13 @@ TEST(Blocks, an_empty_span_goes_back_to_the_pages_when_they_are_needed) {
   EXPECT_EQ(one.take(4 * mib), 16 * mib);
 }
 
+TEST(Blocks, one_block_of_each_size_keeps_little_from_the_others) {
+  OneArea one;
+  std::size_t taken = 0;
+  for (std::uint32_t size_class = 0; block_size(size_class) <= 1024; ++size_class, ++taken) one.take(block_size(size_class));
+  EXPECT_NE(one.take(4 * mib - taken * 8 * 1024), 0u);
+}
+
 TEST(Blocks, large_alignment_wastes_nothing_for_good) {
   OneArea one;
   one.take(2 * Blocks::page + largest_small_block);
