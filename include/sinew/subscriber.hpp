@@ -33,6 +33,9 @@ struct SubscriberOptions {
 /// A received message is the publisher's object itself, mapped read-only into this process: nothing was copied or decoded. As `std::shared_ptr<const T>` it may be kept,
 /// copied and passed to other threads like any other, also after subscriber, node and publisher are gone. While more than 119 messages of one publisher
 /// are held, further ones are delivered as copies (MessageInfo::delivery says so). After fork() a child must not look into messages of its parent.
+///
+/// T may have std::span<const E> and std::string_view where the publisher's type has std::vector<E> and std::string: such a message is made anew from the publisher's, small members
+/// decoded, and big arrays referred to where they lie (Delivery::view). For programs that cannot read in place and still do not want to copy images.
 template <class T>
 class Subscriber {
  public:

@@ -52,8 +52,13 @@ session::Thinning::Options thinning_of(const std::string& topic, const Subscribe
   return {.every = options.every, .period = static_cast<std::int64_t>(std::min(period, 3e18))};
 }
 
-session::Reading reading_of(const std::string& topic, const SubscriberOptions& options) {
-  if (!options.delivery) return session::Reading::as_possible;
+session::Reading reading_of(const std::string& topic, const msg::Type& type, const SubscriberOptions& options) {
+  if (!options.delivery) return type.has_views ? session::Reading::pieces : session::Reading::as_possible;
+  if (type.has_views && options.delivery == Delivery::native) {
+    throw Error(ErrorKind::invalid_argument,
+                "topic '" + topic + "': " + type.name +
+                    " has views (std::span or std::string_view) and is made anew for each message: ask for delivery view or copy");
+  }
   switch (*options.delivery) {
     case Delivery::native:
       return session::Reading::in_place;
@@ -133,7 +138,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   const shm::HeapScope heap;
   wire::Quality quality = quality_of(topic, qos);
   const session::Thinning::Options thinning = thinning_of(topic, options);
-  const session::Reading reading = reading_of(topic, options);
+  const session::Reading reading = reading_of(topic, *type.type, options);
   // The depth counts messages that are wanted; the publisher keeps those between them as well.
   quality.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{quality.depth} * thinning.every));
   auto impl = std::make_shared<detail::SubscriberCore::Impl>();

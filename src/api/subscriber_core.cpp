@@ -59,6 +59,34 @@ Delivery delivery_of(const session::Arrival& arrival) noexcept {
   return arrival.in_pieces ? Delivery::view : Delivery::native;
 }
 
+/// What the views of one message refer to: the publisher's memory, or what was copied for them.
+struct Views {
+  class Blocks final : public msg::Memory {
+   public:
+    ~Blocks() {
+      for (void* const block : blocks_) ::operator delete(block);
+    }
+    void* allocate(std::size_t size, std::size_t alignment) noexcept override {
+      if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) return nullptr;  // no number is aligned so
+      try {
+        blocks_.reserve(blocks_.size() + 1);
+      } catch (const std::bad_alloc&) {
+        return nullptr;
+      }
+      void* const block = ::operator new(size, std::nothrow);
+      if (block) blocks_.push_back(block);
+      return block;
+    }
+    void free(void*) noexcept override {}  // all of them go with the message
+
+   private:
+    std::vector<void*> blocks_;
+  };
+  std::optional<Held> frame;
+  Blocks blocks;
+  std::shared_ptr<const void> object;  // goes first
+};
+
 /// Makes an object on the heap. `fill(memory, heap)` gives the bytes it took, or nothing when it made no object.
 template <class Fill>
 std::shared_ptr<const void> make_on_heap(const msg::Type& type, Fill fill) {
@@ -100,8 +128,11 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   std::uint64_t stream = 0;
   for (const msg::cdr::Piece& piece : pieces) stream += piece.size();
   msg::cdr::Read read;
+  const auto views = type->has_views ? std::make_shared<Views>() : nullptr;
+  const bool in_place = views && !arrival.must_copy;
   auto object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
-    read = reader->read(pieces, memory, heap, msg::cdr::Reader::usual_budget(stream));
+    const std::uint64_t budget = msg::cdr::Reader::usual_budget(stream);
+    read = views ? reader->read(pieces, memory, heap, budget, {views->blocks, in_place}) : reader->read(pieces, memory, heap, budget);
     return read.complaint.empty();
   });
   if (!arrival.end->is_still_there(arrival.frame)) {
@@ -112,12 +143,18 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
     reject(arrival, read.complaint);
     return std::nullopt;
   }
-  arrival.end->release(arrival.slot);
+  if (in_place) {
+    views->frame.emplace(arrival);  // has the claim from here on
+  } else {
+    arrival.end->release(arrival.slot);
+  }
   arrival.end->count_copied(read.bytes);
   bytes_copied.fetch_add(read.bytes, std::memory_order_relaxed);
   received.fetch_add(1, std::memory_order_relaxed);
   const void* const address = object.get();
-  return ReceivedMessage{address, std::move(object), nullptr};
+  if (!views) return ReceivedMessage{address, std::move(object), nullptr};
+  views->object = std::move(object);
+  return ReceivedMessage{address, views, nullptr};
 }
 
 std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, bool keep) {

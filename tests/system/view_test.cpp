@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstring>
 #include <iostream>
+#include <span>
+#include <string_view>
 #include <thread>
 
 #include "msg/cdr/cdr.hpp"
@@ -13,6 +15,15 @@
 #include "tests/system/stranger.hpp"
 
 namespace sinew::system {
+
+/// A Sample to a subscriber that wants its array in place, whatever path it comes by.
+struct Glance {
+  std::uint64_t writer = 0;
+  std::uint64_t number = 0;
+  std::string_view text;
+  std::span<const std::uint8_t> data;
+};
+
 namespace {
 
 constexpr std::size_t image_size = 1 << 20;
@@ -124,6 +135,53 @@ TEST_F(View, CopiesHoldNothingOfThePublisherAndStayAsTheyAre) {
     node.reset();
     EXPECT_TRUE(is_whole(*message));
   }
+}
+
+TEST_F(View, ViewsReferToBigArraysWhereTheyLieAndKeepThemThere) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(2));
+  auto native = node->create_subscriber<Sample>("topic");
+  auto viewer = node->create_subscriber<Glance>("topic");
+  await_subscribers(*publisher, 2);
+  publish_in_place(*publisher, 1, 1, image_size);
+  const auto sample = take_soon(*native);
+  MessageInfo info;
+  auto glance = take_soon(*viewer, &info);
+  ASSERT_TRUE(sample && glance);
+  EXPECT_EQ(info.delivery, Delivery::view);
+  EXPECT_EQ(glance->data.data(), sample->data.data());  // both in this process, which has the chunk once
+  EXPECT_EQ(glance->data.size(), image_size);
+  EXPECT_EQ(glance->text, sample->text);
+  EXPECT_EQ(glance->number, 1U);
+  EXPECT_LT(viewer->statistics().bytes_copied, 4096U);
+  EXPECT_EQ(viewer->statistics().held, 1U);
+  for (std::uint64_t number = 2; number <= 20; ++number) publish_in_place(*publisher, 1, number, image_size);
+  EXPECT_TRUE(std::all_of(glance->data.begin(), glance->data.end(), [&](std::uint8_t byte) { return byte == sample->data[0]; }));
+  publisher.reset();
+  native.reset();
+  viewer.reset();
+  node.reset();
+  EXPECT_EQ(glance->data.size(), image_size);
+  EXPECT_EQ(glance->data[image_size - 1], sample->data[0]);
+}
+
+TEST_F(View, ViewsOfSubscribersThatWantCopiesAreCopies) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  SubscriberOptions options;
+  options.delivery = Delivery::copy;
+  auto viewer = node->create_subscriber<Glance>("topic", Qos{}, options);
+  options.delivery = Delivery::native;
+  EXPECT_THROW(node->create_subscriber<Glance>("topic", Qos{}, options), Error);
+  await_subscribers(*publisher, 1);
+  publish_in_place(*publisher, 1, 1, 5000);
+  MessageInfo info;
+  const auto glance = take_soon(*viewer, &info);
+  ASSERT_TRUE(glance);
+  EXPECT_EQ(info.delivery, Delivery::copy);
+  EXPECT_EQ(viewer->statistics().held, 0U);
+  EXPECT_EQ(glance->data.size(), 5000U);
+  EXPECT_EQ(glance->text, text_for(1));
 }
 
 TEST_F(View, ReadersOfPiecesLeaveNoMemoryBehind) {
