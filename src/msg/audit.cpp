@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "msg/copy.hpp"
+#include "msg/maps.hpp"
 #include "msg/parts.hpp"
 #include "msg/std_layout.hpp"
 #include "msg/walk.hpp"
@@ -62,7 +63,7 @@ class Auditor {
 Audit audit(const Type& type, void* root, const Region& region, Memory& memory) {
   Auditor auditor(region, memory);
   auditor.result.size = type.size;
-  auditor.result.complete = !type.owns || auditor.audit(type, root, Path{});
+  auditor.result.complete = type.in_place && (!type.owns || auditor.audit(type, root, Path{}));
   return std::move(auditor.result);
 }
 
@@ -73,10 +74,15 @@ std::optional<std::string> variant_without_value(const Type& type, const void* r
       found = path.text();
       return false;
     }
+    if (whole.kind == Kind::map) {
+      std::size_t next = 0;
+      return each_entry(whole, at, [&](const void* entry) { return self(self, *whole.element, entry, Path{&path, nullptr, next++}); });
+    }
     return each_part(whole, at, has_variants, [&](const Type& part, const void* where, const Field* field, std::size_t index) {
       return self(self, part, where, path_of(whole, path, field, index));
     });
   };
+  // An entry has the number that it has in the stream.
   if (type.has_variants) walk(walk, type, root, Path{});
   return found;
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "msg/maps.hpp"
 #include "msg/parts.hpp"
 #include "msg/std_layout.hpp"
 
@@ -47,6 +48,25 @@ void Copier::own_bits(const Type& type, const void* source, void* target) noexce
   set_bits(target, block ? from.count : 0, block);
 }
 
+// Entries are copied outside of the map and move in, since only the map can make its nodes.
+void Copier::own_map(const Type& type, const void* source, void* target) noexcept {
+  type.construct(target);
+  if (refused_) return;
+  const Type& element = *type.element;
+  void* const copy = allocate(element.size, element.align);
+  if (!copy) return;
+  each_entry(type, source, [&](const void* entry) {
+    std::memcpy(copy, entry, element.size);
+    own_storage(element, entry, copy);
+    refused_ |= type.map->insert(target, copy) == MapAccess::Inserted::refused;
+    element.destroy(copy);
+    bytes_ += element.size;
+    return !refused_;
+  });
+  bytes_ -= element.size;  // of the copy outside
+  memory_.free(copy);
+}
+
 void Copier::own_storage(const Type& type, const void* source, void* target) noexcept {
   switch (type.kind) {
     case Kind::string:
@@ -55,6 +75,8 @@ void Copier::own_storage(const Type& type, const void* source, void* target) noe
       return own_vector(type, source, target);
     case Kind::bit_vector:
       return own_bits(type, source, target);
+    case Kind::map:
+      return own_map(type, source, target);
     default:
       each_part(type, target, owns, [&](const Type& part, void* at, const Field*, std::size_t) {
         own_storage(part, offset_by(source, static_cast<std::size_t>(static_cast<std::byte*>(at) - static_cast<std::byte*>(target))), at);

@@ -22,6 +22,7 @@ class Copier {
   void* allocate(std::size_t size, std::size_t alignment) noexcept;
   void own_string(const void* source, void* target) noexcept;
   void own_vector(const Type& type, const void* source, void* target) noexcept;
+  void own_map(const Type& type, const void* source, void* target) noexcept;
   void own_bits(const Type& type, const void* source, void* target) noexcept;
 
   Memory& memory_;

@@ -1,5 +1,6 @@
 #include <cstddef>
 
+#include "msg/maps.hpp"
 #include "msg/parts.hpp"
 #include "msg/std_layout.hpp"
 #include "msg/walk.hpp"
@@ -10,6 +11,7 @@ namespace {
 // The storage of the elements comes before the block that the elements are in: visit may free it.
 template <class Visit>
 void each_block(const Type& type, const void* at, const Visit& visit) {
+  if (type.kind == Kind::map) return;
   each_part(type, at, owns, [&](const Type& part, const void* where, const Field*, std::size_t) {
     each_block(part, where, visit);
     return true;
@@ -20,6 +22,7 @@ void each_block(const Type& type, const void* at, const Visit& visit) {
 }  // namespace
 
 void free_storage(const Type& type, const void* root, Memory& memory) noexcept {
+  destroy_maps(type, const_cast<void*>(root));
   each_block(type, root, [&](const void* block) { memory.free(const_cast<void*>(block)); });
 }
 

@@ -45,12 +45,13 @@ struct Copied {
 };
 /// Makes at `target` (type.size bytes, aligned, raw) the image of a `type` whose storage comes from `memory` and whose value is that of `source`,
 /// capacities trimmed to sizes. `source` must be valid (an ordinary object of this process, or one that complaint_about() accepted and that stays claimed).
-/// The result may be destroyed by T's destructor when `memory` is operator new's, by free_storage() else.
+/// The result may be destroyed by T's destructor when `memory` is operator new's, by free_storage() else. For a type with maps it must be operator new's.
 Copied copy_value(const Type& type, const void* source, void* target, Memory& memory) noexcept;
 
 // --- audit at publish ---------------------------------------------------------------------------------------------------------------
 struct Audit {
-  bool complete = false;     ///< false: memory was refused; the message is unchanged in value and must not be published natively
+  bool complete =
+      false;  ///< false: memory was refused, or the type has maps; the message is unchanged in value and must not be published natively
   std::uint64_t size = 0;    ///< bytes of the message: the object and all storage it refers to (sizes, not capacities)
   std::uint64_t copied = 0;  ///< bytes of storage that lay outside and were copied in
   std::string first_field;   ///< path of the first such storage, "header.frame_id"; empty when none
@@ -64,9 +65,9 @@ Audit audit(const Type& type, void* root, const Region& region, Memory& memory);
 std::optional<std::string> variant_without_value(const Type& type, const void* root);
 
 // --- storage ------------------------------------------------------------------------------------------------------------------------
-/// Gives every block of storage of `root` (not `root` itself) back to `memory`, without running destructors or writing to the message.
+/// Gives every block of storage of `root` (not `root` itself) back to `memory`, without running destructors or writing to the message; but destroys its maps.
 void free_storage(const Type& type, const void* root, Memory& memory) noexcept;
-/// Appends the address of every block of storage of `root`.
+/// Appends the address of every block of storage of `root`, which has no maps.
 void list_storage(const Type& type, const void* root, std::vector<const void*>& into);
 
 // --- types as text ------------------------------------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ constexpr void put_type(Sink& sink, const Type& type, bool with_names) {
       break;
     case Kind::vector:
     case Kind::view:
+    case Kind::map:
       put_type(sink, *type.element, with_names);
       sink.put("[]");
       break;

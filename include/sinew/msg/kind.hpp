@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -84,7 +85,8 @@ constexpr std::string_view kind_name(Kind kind) {
 
 /// True when Type::element is not null. (Under -fsanitize=undefined GCC cannot compare it with null at compile time.)
 constexpr bool has_element(Kind kind) {
-  return kind == Kind::enumeration || kind == Kind::vector || kind == Kind::array || kind == Kind::optional || kind == Kind::view;
+  return kind == Kind::enumeration || kind == Kind::vector || kind == Kind::array || kind == Kind::optional || kind == Kind::view ||
+         kind == Kind::map;
 }
 
 /// Text: `std::string`, or a view of one.
@@ -111,18 +113,32 @@ template <class T>
 struct Container<std::optional<T>> : KnownContainer<T, Kind::optional, 0> {};
 template <class T>
 struct Container<std::span<const T>> : KnownContainer<const T, Kind::view, 0> {};
+
+/// What a map contains, as a structure of `key` and `value`.
+template <class Key, class Value>
+struct MapEntry : std::pair<Key, Value> {};
+template <class T>
+concept StandardMap = (is_standard<T>("map") || is_standard<T>("unordered_map")) &&
+                      std::is_same_v<typename T::allocator_type, std::allocator<typename T::value_type>>;
+template <template <class...> class Template, class Key, class Value, class... Others>
+  requires(StandardMap<Template<Key, Value, Others...>>)
+struct Container<Template<Key, Value, Others...>>
+    : KnownContainer<MapEntry<std::remove_const_t<Key>, std::remove_const_t<Value>>, Kind::map, 0> {};
+
 template <class T, std::size_t N>
 struct Container<std::array<T, N>> : KnownContainer<T, Kind::array, N> {};
 template <class T, std::size_t N>
 struct Container<T[N]> : KnownContainer<T, Kind::array, N> {};
 
-/// What the name of a std::pair or std::tuple begins with, which are structures though their members cannot be seen; empty for other types.
+/// What the name of a std::pair, std::tuple or MapEntry begins with, which are structures though their members cannot be seen; empty for other types.
 template <class T>
 inline constexpr std::string_view product_name = {};
 template <class A, class B>
 inline constexpr std::string_view product_name<std::pair<A, B>> = "pair";
 template <class... Elements>
 inline constexpr std::string_view product_name<std::tuple<Elements...>> = "tuple";
+template <class Key, class Value>
+inline constexpr std::string_view product_name<MapEntry<Key, Value>> = "entry";
 
 /// A std::variant: `known`, `count`, `Type<I>`.
 template <class T>

@@ -1,4 +1,4 @@
-// std::pair and std::tuple as structures: their elements are members called `first` and `second`, or `_0`, `_1` and so on.
+// std::pair and std::tuple as structures: their elements are members called `first` and `second`, or `_0`, `_1` and so on. And what maps contain: `key`, `value`.
 #pragma once
 
 #include <array>
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sinew/msg/aggregate.hpp"
+#include "sinew/msg/kind.hpp"
 #include "sinew/msg/text.hpp"
 
 namespace sinew::msg {
@@ -16,19 +17,30 @@ namespace sinew::msg {
 template <class T>
 struct ProductMembers;
 
-template <class A, class B>
-struct ProductMembers<std::pair<A, B>> {
-  using Whole = std::pair<A, B>;
+template <class Whole, class A, class B>
+struct TwoMembers {
   static constexpr std::size_t count = 2;
   static consteval auto row() { return row_of<A, B>(&shell<Whole>.value.first, &shell<Whole>.value.second); }
-  using Row = decltype(row());
+  using Row = decltype(row_of<A, B>(static_cast<const std::remove_reference_t<A>*>(nullptr),
+                                    static_cast<const std::remove_reference_t<B>*>(nullptr)));
 
   template <std::size_t I>
-  using Type = std::remove_const_t<std::tuple_element_t<I, Whole>>;
+  using Type = std::remove_const_t<std::tuple_element_t<I, std::pair<A, B>>>;
+};
 
+template <class A, class B>
+struct ProductMembers<std::pair<A, B>> : TwoMembers<std::pair<A, B>, A, B> {
   template <std::size_t I>
   static consteval std::string_view name() {
     return I == 0 ? "first" : "second";
+  }
+};
+
+template <class Key, class Value>
+struct ProductMembers<MapEntry<Key, Value>> : TwoMembers<MapEntry<Key, Value>, Key, Value> {
+  template <std::size_t I>
+  static consteval std::string_view name() {
+    return I == 0 ? "key" : "value";
   }
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sinew/msg/fingerprint.hpp"
+#include "sinew/msg/map_access.hpp"
 #include "sinew/msg/refusal.hpp"
 #include "sinew/msg/type.hpp"
 
@@ -80,6 +81,7 @@ constexpr void add_part(Type& whole, const Type& part) {
   whole.owns |= part.owns;
   whole.has_views |= part.has_views;
   whole.has_variants |= part.has_variants;
+  whole.in_place &= part.in_place;
 }
 
 template <class T>
@@ -89,10 +91,12 @@ consteval Type make_type() {
             .owns = false,
             .has_views = false,
             .has_variants = false,
+            .in_place = true,
             .size = sizeof(T),
             .align = alignof(T),
             .count = 0,
             .element = nullptr,
+            .map = nullptr,
             .fields = {},
             .deep = {},
             .name = type_name<T>.chars,
@@ -118,7 +122,9 @@ consteval Type make_type() {
     type.kind = C::kind;
     type.count = C::count;
     if constexpr (C::kind != Kind::bit_vector) type.element = &type_of<std::remove_const_t<typename C::Element>>;
-    type.owns = C::kind == Kind::vector || C::kind == Kind::bit_vector;
+    type.owns = C::kind == Kind::vector || C::kind == Kind::bit_vector || C::kind == Kind::map;
+    type.in_place = C::kind != Kind::map;
+    if constexpr (C::kind == Kind::map) type.map = &map_access<T>;
     type.has_views = C::kind == Kind::view;
     if constexpr (C::kind != Kind::bit_vector) add_part(type, *type.element);
     type.flat = C::kind == Kind::array && type.element->flat;
@@ -179,6 +185,9 @@ const Message& published_message_of() noexcept {
     static_assert(!type_of<std::remove_cv_t<T>>.has_views,
                   "sinew: this message has views (std::span or std::string_view), which only subscribers can use: publish the type with "
                   "std::vector and std::string in their places");
+    static_assert(type_of<std::remove_cv_t<T>>.in_place,
+                  "sinew: this message has a std::map or std::unordered_map, which only subscribers can use: publish a std::vector of "
+                  "structures with the members `key` and `value` in its place");
   }
   return message_of<T>();
 }

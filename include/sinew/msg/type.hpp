@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
   text_view,    ///< std::string_view, to be read into only: to other ends a string
   view,         ///< std::span<const element>, to be read into only: to other ends a vector
   variant,      ///< std::variant: its alternatives are fields without names
+  map,          ///< std::map or std::unordered_map: element is a structure of `key` and `value`; to other ends a vector of them
 };
 
 struct Type;
@@ -42,16 +43,28 @@ struct Field {
   const Type* type;
 };
 
+/// What can be done with a map of a type.
+struct MapAccess {
+  enum class Inserted : std::uint8_t { yes, key_is_there, refused };
+  std::size_t (*size)(const void* map) noexcept;
+  /// Calls visit for each entry, in the order of the map, until it returns false; returns false then.
+  bool (*for_each)(const void* map, void* context, bool (*visit)(void* context, const void* entry));
+  /// Takes the value out of `entry`, which stays an object to be destroyed.
+  Inserted (*insert)(void* map, void* entry) noexcept;
+};
+
 struct Type {
   Kind kind;
   bool flat;           ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
   bool owns;           ///< a string or vector somewhere inside: a value may have storage outside the object
   bool has_views;      ///< a view somewhere inside: a value refers to memory that is not its own. Only subscribers have such types
   bool has_variants;   ///< a variant somewhere inside: a value may lack what other processes could be told
+  bool in_place;       ///< no map anywhere inside: all storage is in images that other processes can read
   std::uint32_t size;  ///< sizeof
   std::uint32_t align;            ///< alignof
   std::uint64_t count;            ///< array: number of elements; else 0
-  const Type* element;            ///< enumeration, vector, array, optional, view; else null
+  const Type* element;            ///< enumeration, vector, array, optional, view, map; else null
+  const MapAccess* map;           ///< map; else null
   std::span<const Field> fields;  ///< structure; variant: its alternatives
   std::span<const Field> deep;    ///< those of the fields that are not flat, so that walking a message skips the others
   const char* name;               ///< for people: "robot/Image", "uint8[]", "string"

@@ -70,7 +70,7 @@ class Reader {
  public:
   explicit Reader(const Type& type);
 
-  /// Makes at `target` (type.size bytes, aligned, raw) the value that the stream says, with storage from `memory`.
+  /// Makes at `target` (type.size bytes, aligned, raw) the value that the stream says, with storage from `memory`, which for a type with maps is operator new's.
   ///
   /// The pieces may lie in memory that somebody else writes to meanwhile: every length is read once and bounded by what is left of the stream and by
   /// `budget`, the bytes of memory that the value may take. So such a peer can bring about any value or a complaint, and nothing else. The list of pieces

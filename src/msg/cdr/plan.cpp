@@ -32,6 +32,7 @@ Numbers numbers_in(const Type& type) {
     case Kind::text_view:
     case Kind::view:
     case Kind::variant:
+    case Kind::map:
       return {};
     default:
       return {static_cast<std::uint8_t>(type.size), 1, type.kind == Kind::boolean};
@@ -102,6 +103,8 @@ class Compiler {
         return add_counted(draft, view, type, offset);
       case Kind::variant:
         return add_variant(draft, type, offset);
+      case Kind::map:
+        return add_counted(draft, map, type, offset);
       default:
         return add_counted(draft, optional, type, offset);
     }

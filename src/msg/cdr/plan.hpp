@@ -20,6 +20,7 @@ struct Step {
     text_view,  ///< a string, into a view
     view,       ///< a vector, into a span; `body`: of an element
     variant,    ///< one of several; `body`: which
+    map,        ///< a map; `body`: of an entry
   };
   Action action;
   std::uint8_t alignment;  ///< numbers: in the stream

@@ -2,16 +2,21 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "msg/cdr/cdr.hpp"
 #include "msg/cdr/plan.hpp"
 #include "msg/cdr/swap.hpp"
+#include "msg/maps.hpp"
 #include "msg/std_layout.hpp"
 
 namespace sinew::msg::cdr {
 namespace {
 
 constexpr std::uint64_t header_size = 4;
+
+/// What a node of a map takes besides its entry, about.
+constexpr std::uint64_t node_size = 64;
 
 /// The bytes of the pieces, one after the other, each read at most once.
 class Source {
@@ -75,7 +80,13 @@ template <bool Swapped>
 class Filler {
  public:
   Filler(const Plan* plans, Source& source, Memory& memory, std::uint64_t budget, const Views* views)
-      : plans_(plans), source_(source), memory_(memory), views_(views), budget_(budget), allowed_(budget) {}
+      : plans_(plans),
+        source_(source),
+        memory_(memory),
+        views_(views),
+        in_place_(views && views->in_place),
+        budget_(budget),
+        allowed_(budget) {}
 
   const char* complaint = nullptr;
   std::uint64_t used() const { return allowed_ - budget_; }
@@ -111,10 +122,13 @@ class Filler {
         if (count > 1) return fail("an optional with more than one value");
         if (count == 0) return true;
         at[step.size] = std::byte{1};
+        construct_maps(*step.type->element, at);
         return value(plans_[step.body], at);
       }
       case Step::Action::variant:
         return variant(step, at);
+      case Step::Action::map:
+        return map(step, at);
       case Step::Action::text_view:
         return text_view(at);
       case Step::Action::view:
@@ -214,7 +228,11 @@ class Filler {
       return nullptr;
     }
     std::byte* const block = allocate(memory, count * step.size, step.type->element->align);
-    if (block && !body.plain) std::memset(block, 0, count * step.size);
+    if (!block || body.plain) return block;
+    std::memset(block, 0, count * step.size);
+    if (!step.type->element->in_place) {
+      for (std::uint64_t i = 0; i < count; ++i) construct_maps(*step.type->element, block + i * step.size);
+    }
     return block;
   }
 
@@ -223,8 +241,54 @@ class Filler {
     std::uint32_t index = 0;
     if (!length(index)) return false;
     if (index >= alternatives.size()) return fail("a variant with an alternative that its type does not have");
-    set_index(*step.type, at, index);
+    change_alternative(*step.type, at, index);
     return value(plans_[alternatives[index]], at + variant_place(*step.type));
+  }
+
+  // The zeroed variant had the first.
+  static void change_alternative(const Type& variant, std::byte* at, std::size_t index) {
+    if (!variant.in_place) {
+      destroy_maps(variant, at);
+      std::memset(at, 0, variant.size);
+    }
+    set_index(variant, at, index);
+    construct_maps(variant, at);
+  }
+
+  bool map(const Step& step, std::byte* at) {
+    std::uint32_t count = 0;
+    if (!length(count)) return false;
+    if (count == 0) return true;
+    const Plan& body = plans_[step.body];
+    if (body.least > 0 && count > source_.left() / body.least) return fail("a map that goes on behind the end of the stream");
+    const std::uint64_t cost = step.size + node_size;
+    if (count > budget_ / cost) return fail("a map of more entries than a reader is willing to make");
+    budget_ -= count * cost;
+    std::byte* const entry = allocate(memory_, step.size, step.type->element->align);
+    if (!entry) return false;
+    const bool before = std::exchange(in_place_, false);  // a key in view that somebody changes would break the map
+    const bool complete = entries(step, count, entry, at);
+    in_place_ = before;
+    memory_.free(entry);
+    return complete;
+  }
+
+  // Each is read outside of the map and moves in, since only the map can make its nodes.
+  bool entries(const Step& step, std::uint32_t count, std::byte* entry, void* map) {
+    const Type& type = *step.type->element;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::memset(entry, 0, type.size);
+      construct_maps(type, entry);
+      if (!value(plans_[step.body], entry)) {
+        free_storage(type, entry, memory_);
+        return false;
+      }
+      const MapAccess::Inserted inserted = step.type->map->insert(map, entry);
+      type.destroy(entry);
+      if (inserted == MapAccess::Inserted::key_is_there) return fail("a map with a key that it has already");
+      if (inserted == MapAccess::Inserted::refused) return fail("no memory for it");
+    }
+    return true;
   }
 
   bool text_view(std::byte* at) {
@@ -232,7 +296,7 @@ class Filler {
     if (!length(size)) return false;
     if (size > source_.left()) return fail("a string that goes on behind the end of the stream");
     if (size == 0) return true;
-    const std::byte* first = views_->in_place ? source_.take_in_place(size, 1) : nullptr;
+    const std::byte* first = in_place_ ? source_.take_in_place(size, 1) : nullptr;
     if (!first) {
       std::byte* const block = allocate(views_->memory, size, 1);
       if (!block) return false;
@@ -260,7 +324,7 @@ class Filler {
   // Where the elements of a span are, when they can stay there. Not bools: who writes to the stream could make them anything at any time.
   const std::byte* elements_in_place(const Step& step, std::uint32_t count) {
     const Plan& body = plans_[step.body];
-    if (!views_->in_place || !body.plain || !body.flags.empty() || (Swapped && body.widest > 1)) return nullptr;
+    if (!in_place_ || !body.plain || !body.flags.empty() || (Swapped && body.widest > 1)) return nullptr;
     if (!source_.align(body.first) || source_.position() % body.widest != 0) return nullptr;
     return source_.take_in_place(count * step.size, step.type->element->align);
   }
@@ -287,6 +351,7 @@ class Filler {
   Source& source_;
   Memory& memory_;
   const Views* const views_;  // not null when the type has views
+  bool in_place_;             // views refer to the stream
   std::uint64_t budget_;
   const std::uint64_t allowed_;
 };
@@ -297,6 +362,7 @@ constexpr std::uint64_t most_padding = 3;
 template <bool Swapped>
 Read read_as(const Type& type, const Plan* plans, Source& source, void* target, Memory& memory, std::uint64_t budget, const Views* views) {
   std::memset(target, 0, type.size);
+  construct_maps(type, target);
   source.begin_body();
   Filler<Swapped> filler(plans, source, memory, budget, views);
   if (filler.value(plans[0], static_cast<std::byte*>(target))) {

@@ -4,6 +4,7 @@
 #include "msg/cdr/cdr.hpp"
 #include "msg/cdr/plan.hpp"
 #include "msg/cdr/swap.hpp"
+#include "msg/maps.hpp"
 #include "msg/std_layout.hpp"
 
 namespace sinew::msg::cdr {
@@ -194,6 +195,13 @@ class Writer {
         }
         case Step::Action::variant:
           variant(step, at);
+          break;
+        case Step::Action::map:
+          length(step.type->map->size(at));
+          each_entry(*step.type, at, [&](const void* entry) {
+            value(plans_[step.body], static_cast<const std::byte*>(entry));
+            return true;
+          });
           break;
         case Step::Action::text_view:
         case Step::Action::view:

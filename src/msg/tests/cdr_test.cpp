@@ -25,7 +25,7 @@ struct Names {
     return name.substr(name.rfind('/') + 1);
   }
 };
-using OfTheSpecification = ::testing::Types<Scalars, Image, Arrays, Options, Products, Variants>;
+using OfTheSpecification = ::testing::Types<Scalars, Image, Arrays, Options, Products, Variants, Maps>;
 TYPED_TEST_SUITE(Vectors, OfTheSpecification, Names);
 
 TYPED_TEST(Vectors, AreWhatSinewAndFastCdrWriteAndSinewReads) {

@@ -6,13 +6,16 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "msg/maps.hpp"
 #include "msg/parts.hpp"
 #include "msg/std_layout.hpp"
 #include "values.hpp"
@@ -127,6 +130,15 @@ struct Variants {
   std::uint64_t last = 5;
 };
 
+struct Maps {
+  std::uint8_t before = 1;
+  std::map<std::string, std::uint32_t> counts = {{"two", 2}, {"one", 1}};
+  std::map<std::uint8_t, double> none;
+  std::vector<std::map<std::uint16_t, std::vector<std::string>>> several = {{{4, {"four"}}, {3, {}}}, {}};
+  std::unordered_map<std::string, std::map<bool, Point>> nested = {{"point", {{true, {1, 2, 3}}}}};
+  std::uint64_t last = 5;
+};
+
 // Not in the vectors.
 
 struct AroundNone {
@@ -216,6 +228,13 @@ inline void write_with_fast_cdr(eprosima::fastcdr::Cdr& cdr, const Type& type, c
       write_with_fast_cdr(cdr, *type.fields[index].type, offset_by(at, variant_place(type)));
       break;
     }
+    case Kind::map:
+      cdr << static_cast<std::uint32_t>(type.map->size(at));
+      each_entry(type, at, [&](const void* entry) {
+        write_with_fast_cdr(cdr, *type.element, entry);
+        return true;
+      });
+      break;
     case Kind::text_view:
     case Kind::view:
       FAIL() << "nobody writes views";

@@ -285,7 +285,8 @@ TEST(Views, need_memory_and_are_refused_in_place) {
   Arena arena;
   const std::string_view view = "text";
   arena.adopt(&view, sizeof view);
-  EXPECT_EQ(complaint_about(type_for<std::string_view>(), &view, arena), "the message itself: a view, which nobody publishes");
+  EXPECT_EQ(complaint_about(type_for<std::string_view>(), &view, arena),
+            "the message itself: a type with views, which is never read in place");
 }
 
 }  // namespace
