@@ -23,7 +23,10 @@ class WindowMemory final : public msg::Memory, public msg::Region {
   explicit WindowMemory(shm::Window& window) noexcept : window_(window) {}
   void* allocate(std::size_t size, std::size_t alignment) noexcept override { return window_.allocate(size, alignment); }
   void free(void* block) noexcept override { window_.free(block); }
-  bool contains(const void* address, std::size_t size) const noexcept override { return window_.contains(address, size); }
+  Range around(const void* address) const noexcept override {
+    const shm::Window::Range range = window_.chunk_around(address);
+    return {range.begin, range.end};
+  }
 
  private:
   shm::Window& window_;
@@ -209,7 +212,7 @@ PublishResult PublisherCore::publish_object(void* object) {
     return invalid(*variant);
   }
   WindowMemory memory(publisher.window());
-  if (!memory.contains(object, type.size)) {
+  if (!publisher.window().contains(object, type.size)) {
     const PublishResult result = publish_copy(object);
     type.destroy(object);
     free_object(object);

@@ -20,7 +20,10 @@ Time time_at(std::int64_t ns) noexcept {
 class ChunkRegion final : public msg::Region {
  public:
   explicit ChunkRegion(const session::ChunkTable& chunks) noexcept : chunks_(chunks) {}
-  bool contains(const void* address, std::size_t size) const noexcept override { return chunks_.contains(address, size); }
+  Range around(const void* address) const noexcept override {
+    const session::ChunkTable::Entry* const chunk = chunks_.around(reinterpret_cast<std::uintptr_t>(address));
+    return chunk ? Range{chunk->address, chunk->address + chunk->size} : Range{};
+  }
 
  private:
   const session::ChunkTable& chunks_;
@@ -159,26 +162,25 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
 
 std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, bool keep) {
   if (arrival.in_pieces) return decode(arrival);
-  if (auto complaint = msg::complaint_about(*type, arrival.root(), ChunkRegion(*arrival.chunks))) {
-    reject(arrival, *complaint);
-    return std::nullopt;
-  }
+  const ChunkRegion region(*arrival.chunks);
   ReceivedMessage message{arrival.root(), nullptr, nullptr};
   if (arrival.must_copy) {
-    std::uint64_t bytes = 0;
+    msg::CheckedCopy copied;
     message.keep = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
-      const msg::Copied copied = msg::copy_value(*type, arrival.root(), memory, heap);
-      bytes = copied.bytes;
-      return copied.complete;
+      copied = msg::copy_checked(*type, arrival.root(), memory, heap, region, arrival.frame.size);
+      return copied.complaint.empty();
     });
     if (!message.keep) {
-      reject(arrival, "this process has no memory for a copy of it");
+      reject(arrival, copied.complaint);
       return std::nullopt;
     }
     arrival.end->release(arrival.slot);
     message.object = message.keep.get();
-    arrival.end->count_copied(bytes);
-    bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+    arrival.end->count_copied(copied.bytes);
+    bytes_copied.fetch_add(copied.bytes, std::memory_order_relaxed);
+  } else if (auto complaint = msg::complaint_about(*type, arrival.root(), region)) {
+    reject(arrival, *complaint);
+    return std::nullopt;
   } else if (keep) {
     message.keep = std::make_shared<Held>(arrival);
   }

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "msg/bounds.hpp"
 #include "msg/copy.hpp"
 #include "msg/maps.hpp"
 #include "msg/parts.hpp"
@@ -15,21 +16,37 @@ constexpr std::size_t largest_container = std::max({sizeof(StringImage), sizeof(
 
 class Auditor {
  public:
-  Auditor(const Region& region, Memory& memory) : region_(region), memory_(memory) {}
+  Auditor(const Region& region, Memory& memory) : bounds_(region), memory_(memory) {}
 
   Audit result;
 
   bool audit(const Type& type, void* at, const Path& path) {
     if (const Block block = block_of(type, at); block.address) {
-      if (!region_.contains(block.address, block.size)) return replace(type, at, path);
+      if (!bounds_.contain(block.address, block.size)) return replace(type, at, path);
       result.size += used_bytes(type, at);
     }
+    if (type.kind == Kind::vector && type.element->kind == Kind::string) return audit_texts(type, at, path);
     return each_part(type, at, owns, [&](const Type& part, void* where, const Field* field, std::size_t index) {
       return audit(part, where, path_of(type, path, field, index));
     });
   }
 
  private:
+  // Most of what there is to audit, where there is much.
+  bool audit_texts(const Type& type, void* at, const Path& path) {
+    const auto& vector = image_at<VectorImage>(at);
+    for (std::byte* text = vector.begin; text != vector.end; text += sizeof(StringImage)) {
+      const auto [characters, room] = text_at(text);
+      if (room == 0) continue;
+      if (bounds_.contain(characters.data(), room)) {
+        result.size += characters.size() <= longest_inside ? 0 : text_room(characters.size());
+      } else if (!replace(*type.element, text, Path{&path, nullptr, static_cast<std::size_t>(text - vector.begin) / sizeof(StringImage)})) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   // Builds a second image beside the container before it destroys the first, so that a refusal leaves the message as it was.
   bool replace(const Type& type, void* at, const Path& path) {
     alignas(std::max_align_t) std::byte image[largest_container];
@@ -53,7 +70,7 @@ class Auditor {
     return true;
   }
 
-  const Region& region_;
+  Bounds bounds_;
   Memory& memory_;
   bool replaced_ = false;
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -47,10 +48,10 @@ constexpr std::size_t bit_words(std::size_t count) {
 // Each standard library says, of images at any address:
 //   longest_inside                      as many characters fit into a string object
 //   text_room(size)                     bytes of the block of a longer string with so many characters
-//   Text text_at(at)
+//   Text text_of(copy, at)              of the image `copy`, bytes that stood at `at`; characters inside are those of `copy`
 //   char* set_text(at, size, block)     makes a string; block null: inside. Returns where its characters are to be written; the NUL is
 //   place_text(at, image)               moves an image
-//   const char* text_fault(at)          what is impossible in it by itself, or null; follows no pointer
+//   const char* text_fault(copy, at)    what is impossible in it by itself, or null; follows no pointer
 //   Bits bits_at(at), set_bits(at, count, block), const char* bits_fault(at)
 //   VariantIndex                        the number in a variant, all ones when it has no value
 //   variant_place(type)                 offset of the place of a variant's alternatives
@@ -66,6 +67,10 @@ constexpr std::size_t bit_words(std::size_t count) {
 #endif
 
 namespace sinew::msg {
+
+inline Text text_at(const void* at) {
+  return text_of(at, at);
+}
 
 struct [[gnu::may_alias]] VectorImage {
   std::byte* begin;
@@ -113,6 +118,19 @@ static_assert(sizeof(ViewImage) == sizeof(std::span<const int>) && alignof(ViewI
 /// Has no image: libraries order its members differently, and making one reads nothing. A zeroed one is empty.
 inline void set_text_view(void* at, const std::byte* first, std::size_t size) {
   ::new (at) std::string_view(reinterpret_cast<const char*>(first), size);
+}
+
+/// An image as it is now, each word read once: it may be changing.
+template <class Image>
+Image snapshot(const void* at) {
+  static_assert(sizeof(Image) % sizeof(std::uint64_t) == 0 && alignof(Image) == alignof(std::uint64_t));
+  using Word [[gnu::may_alias]] = std::uint64_t;
+  std::array<std::uint64_t, sizeof(Image) / sizeof(std::uint64_t)> words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<const volatile Word*>(at)[i];
+  return std::bit_cast<Image>(words);
+}
+inline unsigned char snapshot_byte(const void* at) {
+  return *static_cast<const volatile unsigned char*>(at);
 }
 
 template <class Image>

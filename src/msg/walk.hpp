@@ -13,10 +13,14 @@
 
 namespace sinew::msg {
 
-/// Where storage may lie. Answers for whole ranges.
+/// Where storage may lie.
 class Region {
  public:
-  virtual bool contains(const void* address, std::size_t size) const noexcept = 0;
+  struct Range {
+    std::uintptr_t begin = 0, end = 0;
+  };
+  /// What lies side by side around `address`, without a gap; empty when it lies nowhere.
+  virtual Range around(const void* address) const noexcept = 0;
 
  protected:
   ~Region() = default;
@@ -34,7 +38,7 @@ class Memory {
 
 // --- validation at receipt (S16) ---------------------------------------------------------------------------------------------------
 /// Checks that every byte that reading `root` as `type` can reach lies in `region`, is aligned, that sizes and capacities agree, and that bool and optional
-/// flags are 0 or 1. Reads nothing before it has checked it. A container costs 1 of `budget`, and so do 64 bytes of elements that are not flat;
+/// flags are 0 or 1. Reads nothing before it has checked it, and each word once: memory that changes meanwhile brings about some answer and no fault. A container costs 1 of `budget`, and so do 64 bytes of elements that are not flat;
 /// a message that costs more is refused. Returns what is wrong, as "field 'a.b[3].c': sentence", or nothing.
 std::optional<std::string> complaint_about(const Type& type, const void* root, const Region& region, std::uint64_t budget = 4'000'000);
 
@@ -47,6 +51,14 @@ struct Copied {
 /// capacities trimmed to sizes. `source` must be valid (an ordinary object of this process, or one that complaint_about() accepted and that stays claimed).
 /// The result may be destroyed by T's destructor when `memory` is operator new's, by free_storage() else. For a type with maps it must be operator new's.
 Copied copy_value(const Type& type, const void* source, void* target, Memory& memory) noexcept;
+
+struct CheckedCopy {
+  std::string complaint;    ///< empty: the copy is complete. Else why not, as a sentence without the place; nothing is left to be freed
+  std::uint64_t bytes = 0;  ///< the object itself and all storage written
+};
+/// The same of a message that nobody has checked, in memory that somebody else may write to meanwhile: checks in one go what complaint_about() does, on words that it has read
+/// once. The copy may take `budget` bytes. For types without maps and views.
+CheckedCopy copy_checked(const Type& type, const void* source, void* target, Memory& memory, const Region& region, std::uint64_t budget);
 
 // --- audit at publish ---------------------------------------------------------------------------------------------------------------
 struct Audit {

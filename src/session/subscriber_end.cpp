@@ -27,22 +27,18 @@ std::size_t ack_file_size() {
 
 }  // namespace
 
-const ChunkTable::Entry* ChunkTable::entry_of(std::uintptr_t address, std::size_t size) const noexcept {
+const ChunkTable::Entry* ChunkTable::around(std::uintptr_t address) const noexcept {
   auto next = std::upper_bound(entries.begin(), entries.end(), address,
                                [](std::uintptr_t value, const Entry& entry) { return value < entry.address; });
   if (next == entries.begin()) return nullptr;
   const Entry& entry = *std::prev(next);
-  const std::uintptr_t offset = address - entry.address;
-  return offset <= entry.size && size <= entry.size - offset ? &entry : nullptr;
-}
-
-bool ChunkTable::contains(const void* address, std::size_t size) const noexcept {
-  return entry_of(reinterpret_cast<std::uintptr_t>(address), size) != nullptr;
+  return address - entry.address < entry.size ? &entry : nullptr;
 }
 
 const std::byte* ChunkTable::find(std::uint64_t address, std::uint64_t size) const noexcept {
-  const Entry* const entry = entry_of(address, size);
-  return entry ? entry->mapping->data() + (address - entry->address) : nullptr;
+  const Entry* const entry = around(address);
+  if (!entry || size > entry->size - (address - entry->address)) return nullptr;
+  return entry->mapping->data() + (address - entry->address);
 }
 
 bool Arrival::gather_pieces(std::vector<std::span<const std::byte>>& into) const {

@@ -38,13 +38,10 @@ struct ChunkTable {
   std::vector<Entry> entries;  // by address
   std::uint64_t bytes = 0;     // of all of them
 
-  /// True when the whole range lies in one chunk, at its publisher's address.
-  bool contains(const void* address, std::size_t size) const noexcept;
+  /// The chunk around its publisher's address, or null.
+  const Entry* around(std::uintptr_t address) const noexcept;
   /// Where the publisher's range lies here; null when it is not in one chunk as a whole.
   const std::byte* find(std::uint64_t address, std::uint64_t size) const noexcept;
-
- private:
-  const Entry* entry_of(std::uintptr_t address, std::size_t size) const noexcept;
 };
 
 /// A claimed frame. Whoever owns it calls end->release(slot), once, from any thread.

@@ -29,8 +29,8 @@ std::string in_mib(std::uint64_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
 }
 
-struct FreeUnits {
-  void operator()(std::uint16_t* units) const noexcept { std::free(units); }
+struct Free {
+  void operator()(void* block) const noexcept { std::free(block); }
 };
 
 }  // namespace
@@ -55,7 +55,8 @@ struct Window::Impl {
 
   // Written under the mutex, read without: the index + 1 in `chunks` of the chunk that covers each unit of the window, or 0.
   // From calloc, so that it becomes memory only where there are chunks.
-  std::unique_ptr<std::uint16_t[], FreeUnits> units;
+  std::unique_ptr<std::uint16_t[], Free> units;
+  std::unique_ptr<Range[], Free> ranges;  // likewise: the addresses of each of `chunks`, written before its units
   std::atomic<std::uint64_t> newest = 0;
 
   // Guarded by the mutex.
@@ -76,7 +77,8 @@ struct Window::Impl {
   Impl(std::uintptr_t window_base, std::size_t window_size, Limits window_limits, Observer* window_observer)
       : base(window_base), size(window_size), limits(std::move(window_limits)), observer(window_observer) {
     units.reset(static_cast<std::uint16_t*>(std::calloc(size / chunk_unit, sizeof(std::uint16_t))));
-    if (!units) throw std::bad_alloc();
+    ranges.reset(static_cast<Range*>(std::calloc(most_chunks, sizeof(Range))));
+    if (!units || !ranges) throw std::bad_alloc();
     addresses.emplace(base, size);
   }
 
@@ -86,6 +88,10 @@ struct Window::Impl {
   }
 
   void mark_units(const Chunk& chunk, std::size_t value) noexcept {
+    if (value != 0) {
+      std::atomic_ref(ranges[value - 1].begin).store(chunk.address, std::memory_order_relaxed);
+      std::atomic_ref(ranges[value - 1].end).store(chunk.address + chunk.size, std::memory_order_relaxed);
+    }
     for (std::size_t i = (chunk.address - base) / chunk_unit, end = i + chunk.size / chunk_unit; i < end; ++i) {
       std::atomic_ref(units[i]).store(static_cast<std::uint16_t>(value), std::memory_order_release);  // sync: UNIT (with unit)
     }
@@ -357,6 +363,13 @@ bool Window::contains(const void* address, std::size_t size) const noexcept {
   const std::uint16_t chunk = impl_->unit(first);
   if (chunk == 0 || size > impl_->size) return false;
   return size <= 1 || impl_->unit(first + size - 1) == chunk;  // a chunk has no gaps
+}
+
+Window::Range Window::chunk_around(const void* address) const noexcept {
+  const std::uint16_t chunk = impl_->unit(reinterpret_cast<std::uintptr_t>(address));
+  if (chunk == 0) return {};
+  Range& range = impl_->ranges[chunk - 1U];
+  return {std::atomic_ref(range.begin).load(std::memory_order_relaxed), std::atomic_ref(range.end).load(std::memory_order_relaxed)};
 }
 
 std::uint64_t Window::newest_chunk() const noexcept {

@@ -73,6 +73,12 @@ class Window {
 
   /// True when [address, address + size) lies in one chunk of this window that is mapped now. Thread-safe, wait-free: two loads.
   bool contains(const void* address, std::size_t size) const noexcept;
+  struct Range {
+    std::uintptr_t begin = 0, end = 0;
+  };
+  /// The addresses of the chunk of this window in which `address` lies; empty when it lies in none. Thread-safe, wait-free: three loads. REQUIRES: a live block lies there, or
+  /// nobody unmaps a chunk meanwhile.
+  Range chunk_around(const void* address) const noexcept;
   /// Id of the newest chunk, 0 before the first. Thread-safe.
   std::uint64_t newest_chunk() const noexcept;
   /// Calls `visit` for every chunk in use, oldest first, under the window's mutex.

@@ -17,7 +17,10 @@ class WindowMemory final : public msg::Memory, public msg::Region {
  public:
   void* allocate(std::size_t size, std::size_t alignment) noexcept override { return window_->allocate(size, alignment); }
   void free(void* block) noexcept override { window_->free(block); }
-  bool contains(const void* address, std::size_t size) const noexcept override { return window_->contains(address, size); }
+  Range around(const void* address) const noexcept override {
+    const shm::Window::Range range = window_->chunk_around(address);
+    return {range.begin, range.end};
+  }
 
  private:
   const std::shared_ptr<shm::Window> window_ =

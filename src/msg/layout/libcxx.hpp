@@ -52,9 +52,9 @@ constexpr std::size_t text_room(std::size_t size) {
   return (size + 2) / 2 * 2;
 }
 
-inline Text text_at(const void* at) {
-  const auto& image = *static_cast<const StringImage*>(at);
-  if ((image.room_and_flag & 1U) == 0) return {{static_cast<const char*>(at) + 1, (image.room_and_flag & 0xff) / 2}, 0};
+inline Text text_of(const void* copy, const void*) {
+  const auto& image = *static_cast<const StringImage*>(copy);
+  if ((image.room_and_flag & 1U) == 0) return {{static_cast<const char*>(copy) + 1, (image.room_and_flag & 0xff) / 2}, 0};
   return {{image.data, image.size}, image.room_and_flag - 1};
 }
 
@@ -74,8 +74,8 @@ inline void place_text(void* at, const void* image) {
   std::memcpy(at, image, sizeof(StringImage));
 }
 
-inline const char* text_fault(const void* at) {
-  const Text text = text_at(at);
+inline const char* text_fault(const void* copy, const void* at) {
+  const Text text = text_of(copy, at);
   if (text.room == 0) return text.characters.size() > longest_inside ? "a short string that is longer than its place" : nullptr;
   if (text.characters.size() >= text.room) return "a string with a size above its capacity";
   return text.room > PTRDIFF_MAX ? "a string with an impossible capacity" : nullptr;

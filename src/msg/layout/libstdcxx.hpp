@@ -51,9 +51,10 @@ constexpr std::size_t text_room(std::size_t size) {
   return size + 1;
 }
 
-inline Text text_at(const void* at) {
-  const auto& image = *static_cast<const StringImage*>(at);
-  return {{image.data, image.size}, image.data == image.own ? 0 : image.capacity + 1};
+inline Text text_of(const void* copy, const void* at) {
+  const auto& image = *static_cast<const StringImage*>(copy);
+  if (image.data == static_cast<const StringImage*>(at)->own) return {{image.own, image.size}, 0};
+  return {{image.data, image.size}, image.capacity + 1};
 }
 
 inline char* set_text(void* at, std::size_t size, void* block) {
@@ -67,14 +68,15 @@ inline char* set_text(void* at, std::size_t size, void* block) {
 
 /// `image` is a string by memcpy from elsewhere: its characters are inside, or its block is its own.
 inline void place_text(void* at, const void* image) {
-  const bool inside = text_at(image).room == 0;
+  const bool inside = text_of(image, image).room == 0;
   std::memcpy(at, image, sizeof(StringImage));
   if (inside) static_cast<StringImage*>(at)->data = static_cast<StringImage*>(at)->own;
 }
 
-inline const char* text_fault(const void* at) {
-  const auto& image = *static_cast<const StringImage*>(at);
-  if (image.data == image.own) return image.size > longest_inside ? "a short string that is longer than its place" : nullptr;
+inline const char* text_fault(const void* copy, const void* at) {
+  const auto& image = *static_cast<const StringImage*>(copy);
+  if (image.data == static_cast<const StringImage*>(at)->own)
+    return image.size > longest_inside ? "a short string that is longer than its place" : nullptr;
   if (image.size > image.capacity) return "a string with a size above its capacity";
   return image.capacity >= PTRDIFF_MAX ? "a string with an impossible capacity" : nullptr;
 }

@@ -41,6 +41,42 @@ TEST(Copy, copies_pairs_and_tuples_with_their_storage) {
   std::destroy_at(copy);
 }
 
+TEST(CheckedCopy, has_the_value_of_the_source_and_takes_what_it_is_allowed_and_no_more) {
+  const Published<Whole> published(example());
+  Arena arena;
+  Room room;
+  const CheckedCopy copied = copy_checked(whole_type, &published.value, &room, arena, published.arena, UINT64_MAX);
+  ASSERT_EQ(copied.complaint, "");
+  auto* const copy = reinterpret_cast<Whole*>(&room);
+  EXPECT_EQ(*copy, published.value);
+  std::destroy_at(copy);
+  Arena second;
+  EXPECT_EQ(copy_checked(whole_type, &published.value, &room, second, published.arena, copied.bytes).complaint, "");
+  std::destroy_at(copy);
+  for (std::uint64_t budget = 0; budget < copied.bytes; budget += 7) {
+    Arena third;
+    EXPECT_EQ(copy_checked(whole_type, &published.value, &room, third, published.arena, budget).complaint,
+              "more storage than its publisher said");
+    EXPECT_EQ(third.block_count(), 0U);
+  }
+}
+
+TEST(CheckedCopy, leaves_nothing_when_memory_is_refused) {
+  const Published<Whole> published(example());
+  for (std::size_t allowed = 0;; ++allowed) {
+    Arena arena;
+    Room room;
+    arena.allowed = allowed;
+    const CheckedCopy copied = copy_checked(whole_type, &published.value, &room, arena, published.arena, UINT64_MAX);
+    if (copied.complaint.empty()) {
+      std::destroy_at(reinterpret_cast<Whole*>(&room));
+      break;
+    }
+    ASSERT_EQ(copied.complaint, "no memory for a copy of it");
+    ASSERT_EQ(arena.block_count(), 0U);
+  }
+}
+
 TEST(Copy, trims_capacities_to_sizes) {
   std::vector<int> source = {1, 2, 3};
   source.reserve(100);

@@ -1,8 +1,10 @@
 // Random values, and random damage to them.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "msg/std_layout.hpp"
 #include "random_values.hpp"
@@ -75,6 +77,56 @@ TYPED_TEST(Property, S16_a_pointer_to_outside_is_refused_wherever_it_is) {
   }
 }
 
+// Changes words of a message, and puts them right again, as fast as it can.
+class Vandal {
+ public:
+  explicit Vandal(const Arena& arena) : words_(words_of(arena)), thread_([this] { run(); }) {}
+  ~Vandal() {
+    over_ = true;
+    thread_.join();
+  }
+
+ private:
+  void run() {
+    Random random(11);
+    while (!over_.load(std::memory_order_relaxed)) {
+      const std::atomic_ref word(*words_[below(random, words_.size())]);
+      const std::uint64_t before = word.load(std::memory_order_relaxed);
+      word.store(below(random, 2) == 0 ? random() : before ^ (std::uint64_t{1} << below(random, 64)), std::memory_order_relaxed);
+      for (std::size_t pause = below(random, 300); pause > 0; --pause) over_.load();
+      word.store(before, std::memory_order_relaxed);
+    }
+  }
+
+  std::vector<std::uint64_t*> words_;
+  std::atomic<bool> over_{false};
+  std::thread thread_;
+};
+
+TYPED_TEST(Property, S16_a_message_that_changes_while_it_is_checked_or_copied_brings_about_no_fault) {
+  int passed = 0, refused = 0;
+  Random random(12);
+  for (int i = 0; i < 20; ++i) {
+    Published<TypeParam> published(random_value<TypeParam>(random));
+    const Vandal vandal(published.arena);
+    for (int j = 0; j < 500; ++j) {
+      complaint_about(published.type, &published.value, published.arena, 10'000) ? ++refused : ++passed;
+      Arena arena;
+      typename TestFixture::Room room;
+      const CheckedCopy copied = copy_checked(published.type, &published.value, &room, arena, published.arena, 1 << 20);
+      if (copied.complaint.empty()) {
+        arena.adopt(&room, sizeof room);
+        ASSERT_EQ(complaint_about(published.type, &room, arena), std::nullopt);
+        free_storage(published.type, &room, arena);
+      } else {
+        ASSERT_EQ(arena.block_count(), 0U) << copied.complaint;
+      }
+    }
+  }
+  EXPECT_GT(passed, 0);
+  EXPECT_GT(refused, 0);
+}
+
 TYPED_TEST(Property, S16_whatever_passes_after_damage_can_be_read_and_copied) {
   Random random(3);
   int passed = 0, refused = 0;
@@ -96,6 +148,15 @@ TYPED_TEST(Property, S16_whatever_passes_after_damage_can_be_read_and_copied) {
           after = random();
       }
       std::memcpy(word, &after, sizeof after);
+      Arena copies;
+      typename TestFixture::Room copy;
+      if (copy_checked(published.type, &published.value, &copy, copies, published.arena, 1 << 20).complaint.empty()) {
+        copies.adopt(&copy, sizeof copy);
+        ASSERT_EQ(complaint_about(published.type, &copy, copies), std::nullopt);
+        free_storage(published.type, &copy, copies);
+      } else {
+        ASSERT_EQ(copies.block_count(), 0U);
+      }
       if (complaint_about(published.type, &published.value, published.arena, 10'000)) {
         ++refused;
       } else {

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "msg/bounds.hpp"
 #include "msg/walk.hpp"
 #include "sinew/msg/reflect.hpp"
 
@@ -97,12 +98,13 @@ class Arena final : public Region, public Memory {
   std::size_t allowed = SIZE_MAX;  // allocations until one is refused
   std::size_t freed = 0;
 
-  bool contains(const void* address, std::size_t size) const noexcept override {
+  bool contains(const void* address, std::size_t size) const noexcept { return Bounds(*this).contain(address, size); }
+  Range around(const void* address) const noexcept override {
     const auto next = blocks_.upper_bound(address);
-    if (next == blocks_.begin()) return false;
+    if (next == blocks_.begin()) return {};
     const auto& [begin, length] = *std::prev(next);
-    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - static_cast<const std::byte*>(begin));
-    return offset <= length && size <= length - offset;
+    const auto at = reinterpret_cast<std::uintptr_t>(begin);
+    return {at, at + length};
   }
   void* allocate(std::size_t size, std::size_t alignment) noexcept override {
     if (allowed == 0) return nullptr;
