@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <iostream>
+#include <map>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -13,6 +14,21 @@
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
+
+namespace robot {
+struct Entry {
+  std::string key;
+  std::vector<std::uint32_t> value;
+};
+struct Readings {
+  std::uint64_t number = 0;
+  std::vector<Entry> by_sensor;
+};
+struct ReadingsInAMap {
+  std::uint64_t number = 0;
+  std::map<std::string, std::vector<std::uint32_t>> by_sensor;
+};
+}  // namespace robot
 
 namespace sinew::system {
 
@@ -84,6 +100,22 @@ TEST_F(View, EverySubscriberGetsEveryMessageHoweverItReads) {
   copy.expect("copy 50 ");
   EXPECT_EQ(publisher->statistics().bytes_copied, 0U);
   for (Child* each : {&native, &view, &copy}) each->end();
+}
+
+TEST_F(View, ASubscriberMayHaveAMapWhereThePublisherHasEntries) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<robot::Readings>("readings");
+  auto subscriber = node->create_subscriber<robot::ReadingsInAMap>("readings");
+  await_subscribers(*publisher, 1);
+  ASSERT_EQ(publisher->publish(robot::Readings{7, {{"sonar", {1, 2}}, {"a sensor with a name of some length", {3}}}}),
+            PublishResult::published);
+  MessageInfo info;
+  const auto message = take_soon(*subscriber, &info);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->number, 7U);
+  EXPECT_EQ(message->by_sensor.at("sonar"), (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(message->by_sensor.begin()->first, "a sensor with a name of some length");
+  EXPECT_EQ(info.delivery, Delivery::view);
 }
 
 TEST_F(View, ThePublisherCopiesNoBigArrayForReadersOfPieces) {
