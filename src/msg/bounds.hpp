@@ -14,14 +14,16 @@ class Bounds {
 
   bool contain(const void* address, std::size_t size) noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    if (at < range_.begin || at >= range_.end) {
-      range_ = region_.around(address);
-      if (at < range_.begin || at >= range_.end) return false;
-    }
-    return size <= range_.end - at;
+    return (holds(at) || find(address)) && size <= range_.end - at;
   }
 
  private:
+  bool holds(std::uintptr_t address) const noexcept { return address - range_.begin < range_.end - range_.begin; }
+  [[gnu::noinline]] bool find(const void* address) noexcept {
+    range_ = region_.around(address);
+    return holds(reinterpret_cast<std::uintptr_t>(address));
+  }
+
   const Region& region_;
   Region::Range range_;
 };

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -120,14 +119,13 @@ inline void set_text_view(void* at, const std::byte* first, std::size_t size) {
   ::new (at) std::string_view(reinterpret_cast<const char*>(first), size);
 }
 
-/// An image as it is now, each word read once: it may be changing.
+/// An image as it is now, each byte read once: it may be changing.
 template <class Image>
 Image snapshot(const void* at) {
-  static_assert(sizeof(Image) % sizeof(std::uint64_t) == 0 && alignof(Image) == alignof(std::uint64_t));
-  using Word [[gnu::may_alias]] = std::uint64_t;
-  std::array<std::uint64_t, sizeof(Image) / sizeof(std::uint64_t)> words;
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<const volatile Word*>(at)[i];
-  return std::bit_cast<Image>(words);
+  Image image;
+  std::memcpy(&image, at, sizeof image);
+  asm volatile("" : "+m"(image));  // whatever the compiler does with it, it takes it from here
+  return image;
 }
 inline unsigned char snapshot_byte(const void* at) {
   return *static_cast<const volatile unsigned char*>(at);

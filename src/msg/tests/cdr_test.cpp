@@ -224,6 +224,7 @@ TYPED_TEST(CdrOf, whatever_a_damaged_stream_is_read_as_is_a_valid_message) {
 }
 
 TEST(Cdr, a_stream_that_changes_while_it_is_read_brings_about_nothing_but_other_values) {
+  if (finds_races) GTEST_SKIP() << "the race is the test";
   const Bytes original = stream_of(example());
   Bytes stream = original;
   std::atomic<bool> done{false};

@@ -104,6 +104,7 @@ class Vandal {
 };
 
 TYPED_TEST(Property, S16_a_message_that_changes_while_it_is_checked_or_copied_brings_about_no_fault) {
+  if (finds_races) GTEST_SKIP() << "the race is the test";
   int passed = 0, refused = 0;
   Random random(12);
   for (int i = 0; i < 20; ++i) {

@@ -91,6 +91,15 @@ T sample() {
   }
 }
 
+/// Tests of memory that somebody writes to while it is read are not for the thread sanitizer, which finds just that.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool finds_races = true;
+#elif defined(__has_feature)
+inline constexpr bool finds_races = __has_feature(thread_sanitizer);
+#else
+inline constexpr bool finds_races = false;
+#endif
+
 /// A region made of exactly the blocks that were allocated from it, so that a sanitizer sees every byte read outside. Its blocks are operator new's, so that
 /// messages in it can be destroyed as ordinary objects, which adopted() ones must be before the arena goes.
 class Arena final : public Region, public Memory {
@@ -104,7 +113,7 @@ class Arena final : public Region, public Memory {
     if (next == blocks_.begin()) return {};
     const auto& [begin, length] = *std::prev(next);
     const auto at = reinterpret_cast<std::uintptr_t>(begin);
-    return {at, at + length};
+    return reinterpret_cast<std::uintptr_t>(address) - at < length ? Range{at, at + length} : Range{};
   }
   void* allocate(std::size_t size, std::size_t alignment) noexcept override {
     if (allowed == 0) return nullptr;
