@@ -55,16 +55,16 @@ struct MapAccess {
 
 struct Type {
   Kind kind;
-  bool flat;           ///< no pointer, bool or optional anywhere inside: any bytes are a valid value and copying the bytes copies the value
-  bool owns;           ///< a string or vector somewhere inside: a value may have storage outside the object
-  bool has_views;      ///< a view somewhere inside: a value refers to memory that is not its own. Only subscribers have such types
-  bool has_variants;   ///< a variant somewhere inside: a value may lack what other processes could be told
-  bool in_place;       ///< no map anywhere inside: all storage is in images that other processes can read
-  std::uint32_t size;  ///< sizeof
-  std::uint32_t align;            ///< alignof
-  std::uint64_t count;            ///< array: number of elements; else 0
-  const Type* element;            ///< enumeration, vector, array, optional, view, map; else null
-  const MapAccess* map;           ///< map; else null
+  bool flat;  ///< no pointer, bool, optional or variant anywhere inside: any bytes are a valid value and copying the bytes copies the value
+  bool owns;  ///< a string, vector or map somewhere inside: a value may have storage outside the object
+  bool has_views;        ///< a view somewhere inside: a value refers to memory that is not its own. Only subscribers have such types
+  bool has_variants;     ///< a variant somewhere inside: a value may lack what other processes could be told
+  bool in_place;         ///< no map anywhere inside: all storage is in images that other processes can read
+  std::uint32_t size;    ///< sizeof
+  std::uint32_t align;   ///< alignof
+  std::uint64_t count;   ///< array: number of elements; else 0
+  const Type* element;   ///< enumeration, vector, array, optional, view, map; else null
+  const MapAccess* map;  ///< map; else null
   std::span<const Field> fields;  ///< structure; variant: its alternatives
   std::span<const Field> deep;    ///< those of the fields that are not flat, so that walking a message skips the others
   const char* name;               ///< for people: "robot/Image", "uint8[]", "string"

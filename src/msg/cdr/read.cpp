@@ -391,7 +391,7 @@ Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, s
 Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget, const Views* views) const {
   if (type_.has_views && !views) return {"a message with views, which this reader has no memory for", 0};
   Source source(pieces);
-  unsigned char header[header_size];
+  unsigned char header[header_size] = {};
   if (!source.take(header, sizeof header)) return {"the stream is shorter than its encapsulation", 0};
   if (header[0] != 0 || header[1] > 1) {
     return {

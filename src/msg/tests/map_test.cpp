@@ -88,7 +88,7 @@ TEST(Map, T1_18_is_to_other_ends_a_vector_of_keys_and_values_but_never_read_in_p
 TEST(Map, refuses_to_be_reached_in_place) {
   Arena arena;
   std::map<int, int> map;
-  arena.adopt(&map, sizeof map);
+  arena.adopt(&map, sizeof(std::map<int, int>));
   EXPECT_EQ(complaint_about(type_for<std::map<int, int>>(), &map, arena),
             "the message itself: a type with maps, which is never read in place");
   EXPECT_FALSE(audit(type_for<std::map<int, int>>(), &map, arena, arena).complete);

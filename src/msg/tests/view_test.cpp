@@ -284,7 +284,7 @@ TEST(Views, need_memory_and_are_refused_in_place) {
   EXPECT_EQ(decoded.result.complaint, "a message with views, which this reader has no memory for");
   Arena arena;
   const std::string_view view = "text";
-  arena.adopt(&view, sizeof view);
+  arena.adopt(&view, sizeof(std::string_view));
   EXPECT_EQ(complaint_about(type_for<std::string_view>(), &view, arena),
             "the message itself: a type with views, which is never read in place");
 }
