@@ -1,11 +1,11 @@
 #include "session/export.hpp"
 
-#include <atomic>
 #include <new>
 
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "session/publisher.hpp"
+#include "shm/fence.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::session {
@@ -18,13 +18,8 @@ constexpr std::uint64_t header = sizeof(shm::PieceTable) + sizeof(shm::PieceEntr
 
 }  // namespace
 
-std::size_t Export::ring_size() {
-  const std::size_t page = os::page_size();
-  return (sizeof(shm::RingLayout) + page - 1) / page * page;
-}
-
-Export::Export(std::uint64_t budget) : budget_(budget), ring_fd_(os::create_memfd("sinew-export-ring", ring_size())) {
-  auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_size(), os::Access::read_write));
+Export::Export(std::uint64_t budget) : budget_(budget), ring_fd_(os::create_memfd("sinew-export-ring", ring_file_size())) {
+  auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write));
   os::seal_for_readers(ring_fd_);
   auto& ring = *std::launder(reinterpret_cast<shm::RingLayout*>(mapping->data()));
   shm::initialise(ring);
@@ -57,7 +52,7 @@ void Export::publish(const FrameStorage& storage, const void* root, std::uint64_
   const std::uint64_t sequence = writer_->head() + 1;
   const Slot& slot = next_slot();
   if (sequence > shm::export_depth) writer_->retire(sequence - shm::export_depth);
-  std::atomic_thread_fence(std::memory_order_seq_cst);  // sync: EXPORT (with Claims::is_still_there): retired before it is written over
+  shm::fence(std::memory_order_seq_cst);  // sync: EXPORT (with Claims::is_still_there): retired before it is written over
   SINEW_POINT("export.retired");
   shm::Frame frame{.source_time = source_time, .pieces = shm::pieces_impossible};
   if (stream > 0 && slot.size >= header + stream) {

@@ -32,7 +32,6 @@ class Export {
   explicit Export(std::uint64_t budget);
 
   const os::Fd& ring() const noexcept { return ring_fd_; }
-  static std::size_t ring_size();
   /// Under the publisher's mutex.
   const std::array<Slot, shm::export_depth>& slots() const noexcept { return slots_; }
 

@@ -54,7 +54,7 @@ void ForeignEnd::handle(Channel::Input& input) {
 void ForeignEnd::send_ring(const Export& exported, std::uint64_t start) {
   attached_ = true;
   const int ring = exported.ring().get();
-  channel_.send(wire::Ring{static_cast<std::uint32_t>(Export::ring_size()), start}, {&ring, 1});
+  channel_.send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring, 1});
   told_head_ = start - 1;
   tell_chunks(exported);
 }

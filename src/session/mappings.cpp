@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 
+#include "shm/layout.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::session {
@@ -31,6 +32,11 @@ void drop_expired(Table& in) {
 }
 
 }  // namespace
+
+std::size_t ring_file_size() {
+  const std::size_t page = os::page_size();
+  return (sizeof(shm::RingLayout) + page - 1) / page * page;
+}
 
 void offer_mapping(const os::Fd& fd, const SharedMapping& mapping) {
   const Key key = key_of(fd);

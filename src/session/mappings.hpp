@@ -13,6 +13,9 @@
 
 namespace sinew::session {
 
+/// Bytes of a file with a ring.
+std::size_t ring_file_size();
+
 using SharedMapping = std::shared_ptr<const os::Mapping>;
 
 /// Makes a mapping that this process made by itself findable for attach(). Forgotten when the mapping goes.

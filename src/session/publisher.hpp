@@ -130,6 +130,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t size = 0;
     std::int64_t source_time = 0;
     void* pieces = nullptr;
+
+    std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
   };
   struct Withdrawal {
     std::uint64_t chunk = 0;

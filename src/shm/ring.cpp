@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/point.hpp"
+#include "shm/fence.hpp"
 
 namespace sinew::shm {
 
@@ -168,7 +169,7 @@ std::uint64_t Claims::head() const noexcept {
 }
 
 bool Claims::is_still_there(std::uint64_t sequence) const noexcept {
-  std::atomic_thread_fence(std::memory_order_acquire);  // sync: EXPORT (with session::Export::publish)
+  fence(std::memory_order_acquire);  // sync: EXPORT (with session::Export::publish)
   return entry_of(*ring_, sequence).seq.load(std::memory_order_seq_cst) == sequence;
 }
 

@@ -80,7 +80,7 @@ TEST_F(Foreign, F6_ASubscriberOfAnotherUserGetsCopiesAndEveryLossIsCounted) {
   }
   const std::string line = stranger.line().value_or("nothing");
   EXPECT_EQ(line.rfind("got ", 0), 0U) << line;
-  EXPECT_GT(std::stoi(line.substr(4)), 8);
+  EXPECT_GT(std::stoi(line.substr(4)), 0);
   for (std::uint64_t number = 1; number <= 60; ++number) {
     MessageInfo info;
     const auto message = take_soon(*own, &info);

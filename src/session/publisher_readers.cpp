@@ -1,0 +1,235 @@
+// The readers that a publisher serves: how they come, what they are told, how they go.
+#include <algorithm>
+#include <new>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "os/event.hpp"
+#include "session/foreign_end.hpp"
+#include "session/node_session.hpp"
+#include "session/publisher.hpp"
+#include "session/publisher_end.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::chrono::milliseconds linger{200};
+
+}  // namespace
+
+bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) connecting_.push_back(end);
+  return !closed_;
+}
+
+void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  std::erase(connecting_, end);
+  const std::uint64_t start = writer_.head() + 1;
+  end->set_start(start);
+  if (end->holds_back()) ++reliable_readers_;
+  if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
+  SINEW_POINT("publisher.listed");
+  const int ring_fd = ring_fd_.get();
+  end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring_fd, 1});
+  window_->for_each_chunk([&](const shm::Chunk& chunk) { end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
+  end->announce(
+      {notes_.newest.load(std::memory_order_acquire), 0, 0, nullptr});  // the newest may be gone already; a frame may still name it
+}
+
+void Publisher::chunk_added(const shm::Chunk& chunk) {
+  offer_mapping(chunk.memfd, chunk.mapping);
+  {
+    const std::lock_guard lock(notes_.mutex);
+    notes_.dropped.reserve(notes_.dropped.size() + notes_.chunks + 1);
+    ++notes_.chunks;
+  }
+  notes_.changed.store(true, std::memory_order_relaxed);
+  notes_.newest.store(
+      chunk.id, std::memory_order_release);  // after `changed`: who reads this id also finds something to announce, or it was announced
+}
+
+void Publisher::chunk_dropped(std::uint64_t id) {
+  const std::lock_guard lock(notes_.mutex);
+  notes_.dropped.push_back(id);
+  --notes_.chunks;
+  notes_.changed.store(true, std::memory_order_release);
+}
+
+// Where one reader cannot be told, for want of descriptors or memory, the others are served nevertheless.
+void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
+  for (const auto& end : connections_) {
+    try {
+      end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd});
+    } catch (const std::bad_alloc&) {
+      throw;  // this frame is refused, and the next one tries again
+    } catch (const std::exception& error) {
+      left_locked(*end);
+      end->give_up(error.what());
+    }
+  }
+}
+
+void Publisher::announce_changes_locked() {
+  if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
+  try {
+    window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
+    std::vector<std::uint64_t> dropped;
+    {
+      const std::lock_guard lock(notes_.mutex);
+      dropped = notes_.dropped;
+    }
+    for (const std::uint64_t chunk : dropped) {
+      withdraw_chunk_locked(chunk);
+      const std::lock_guard lock(notes_.mutex);
+      notes_.dropped.erase(notes_.dropped.begin());
+    }
+  } catch (...) {
+    notes_.changed.store(true, std::memory_order_release);  // what was not told yet is told before the next frame
+    throw;
+  }
+}
+
+void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
+  Withdrawal withdrawal{chunk, {}};
+  withdrawal.waits_for.reserve(connections_.size());
+  withdrawals_.reserve(withdrawals_.size() + 1);
+  for (const auto& end : connections_) {
+    try {
+      if (!end->withdraw(chunk)) continue;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      left_locked(*end);
+      end->give_up(error.what());
+    }
+    withdrawal.waits_for.push_back(end.get());
+  }
+  if (withdrawal.waits_for.empty()) {
+    window_->reuse_address(chunk);
+  } else {
+    withdrawals_.push_back(std::move(withdrawal));
+  }
+}
+
+void Publisher::chunk_mapped(PublisherEnd& end, std::uint64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  end.mapped(chunk);
+  if (closed_) announced_.notify_all();
+}
+
+// An address is used again only when nobody can have the old chunk mapped there (F3).
+void Publisher::stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk) {
+  std::erase_if(withdrawals_, [&](Withdrawal& each) {
+    if (chunk && each.chunk != *chunk) return false;
+    std::erase(each.waits_for, &end);
+    if (!each.waits_for.empty()) return false;
+    window_->reuse_address(each.chunk);
+    return true;
+  });
+}
+
+void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  end.unmapped(chunk);
+  stop_waiting_locked(end, chunk);
+}
+
+void Publisher::left_locked(const PublisherEnd& end) {
+  if (end.holds_back()) --reliable_readers_;
+  if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Publisher::start_writing_pieces(PublisherEnd& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !end.is_served()) return;
+  end.set_reads_pieces();
+  piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  for (std::uint64_t sequence = std::max(oldest_, end.decided(writer_.head()) + 1); sequence <= writer_.head(); ++sequence) {
+    Kept& frame = kept_[sequence % shm::ring_capacity];
+    if (frame.pieces) continue;
+    frame.pieces = storage_->write_pieces(frame.root, *window_, false);
+    writer_.add_pieces(sequence, frame.pieces_word());
+  }
+  end.ring_if_asleep();
+}
+
+void Publisher::unsubscribed(PublisherEnd& end) {
+  const std::lock_guard lock(mutex_);
+  left_locked(end);
+  end.leave();
+  os::ring(space_.get());
+}
+
+void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  std::erase(connecting_, end);
+  if (std::erase(connections_, end) == 0) return;
+  left_locked(*end);
+  stop_waiting_locked(*end, std::nullopt);
+  announced_.notify_all();
+  os::ring(space_.get());  // it may have been the one that held us back
+}
+
+bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) foreign_.push_back(end);
+  return !closed_;
+}
+
+void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  if (!export_) export_ = std::make_unique<Export>(options_.budget);
+  if (!has_foreigners_locked() && exporting_ == 0) export_->skip_to(writer_.head());
+  end->send_ring(*export_, writer_.head() + 1);
+}
+
+void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  std::erase(foreign_, end);
+}
+
+void Publisher::close() {
+  std::vector<std::shared_ptr<PublisherEnd>> ends;
+  std::vector<std::shared_ptr<ForeignEnd>> foreign;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    os::ring(space_.get());
+  }
+  {
+    const std::lock_guard one_at_a_time(publishing_);  // a publish() that had begun is over, and reads nothing of the window any more
+    std::unique_lock lock(mutex_);
+    // A message may have been published a moment ago; its readers need its chunks before we vanish.
+    announced_.wait_for(lock, linger, [&] {
+      return std::all_of(connections_.begin(), connections_.end(), [](const auto& end) { return end->knows_all(); });
+    });
+    // As if this process had died: what readers hold or have yet to take stays in the ring and in its chunks, which are theirs from now on.
+    sweep_locked();
+    std::vector<const void*> abandoned;
+    for (const Kept& frame : limbo_) list(frame, abandoned);
+    for (; oldest_ <= writer_.head(); ++oldest_) list(kept_[oldest_ % shm::ring_capacity], abandoned);
+    limbo_.clear();
+    // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
+    window_->close(abandoned, [session = session_, where = where_] { session->release_window(where); });
+    ends = std::move(connections_);
+    ends.insert(ends.end(), connecting_.begin(), connecting_.end());
+    connections_.clear();
+    connecting_.clear();
+    foreign = std::move(foreign_);
+    foreign_.clear();
+    reliable_readers_ = 0;
+    piece_readers_.store(0, std::memory_order_relaxed);
+  }
+  session_->loop().run([&] {
+    for (const auto& end : ends) end->stop();
+    for (const auto& end : foreign) end->stop();
+  });
+}
+
+}  // namespace sinew::session
