@@ -166,7 +166,7 @@ ROLE(foreign_snooper) {
   Talk pair = stranger.meet_publisher<Sample>("topic");
   require(stranger.met_publisher.window.size == 0, "it was told where the publisher's window is");
   pair.send(wire::AttachForeign{});
-  std::uint64_t chunks = 0, chunk_bytes = 0;
+  std::uint64_t chunks = 0;
   bool secret = false;
   for (bool first = true; chunks < shm::export_depth;) {
     const auto message = pair.receive();
@@ -180,7 +180,6 @@ ROLE(foreign_snooper) {
       const std::string_view bytes(reinterpret_cast<const char*>(mapping.data()), chunk->size);
       secret = secret || bytes.find("a secret that is not published") != bytes.npos;
       ++chunks;
-      chunk_bytes += chunk->size;
       pair.send(wire::ChunkMapped{chunk->id});
     } else if (std::holds_alternative<wire::News>(*message)) {
       pair.send(wire::NewsTaken{});
