@@ -137,7 +137,8 @@ class Publisher {
   }
 
   /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan.
-  /// REQUIRES: the loan is this publisher's and holds a message. At most one wake-up system call per sleeping subscriber thread. Blocks only for a reliable keep-all subscriber, at most max_blocking.
+  /// REQUIRES: the loan is this publisher's and holds a message. At most one wake-up system call per sleeping subscriber thread. For subscribers of other
+  /// users, all of them together, the message is copied once, after everybody else was served. Blocks only for a reliable keep-all subscriber, at most max_blocking.
   PublishResult publish(Loan<T>&& message) {
     auto core = std::move(message.core_);
     return core->publish_object(std::exchange(message.object_, nullptr));

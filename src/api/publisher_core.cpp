@@ -306,6 +306,7 @@ PublisherStatistics PublisherCore::statistics() const {
   return {.published = counters.published,
           .bytes = counters.bytes,
           .bytes_copied = counters.bytes_copied,
+          .bytes_exported = counters.bytes_exported,
           .messages_repaired = impl_->repaired.load(std::memory_order_relaxed),
           .why_repaired = impl_->why_repaired(),
           .refused = counters.refused,

@@ -210,6 +210,7 @@ void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const Kept& fra
   export_->publish(*storage_, frame.root, stream, frame.source_time);
   lock.lock();
   exporting_ = 0;
+  bytes_exported_ += stream;
   for (const auto& end : foreign_) {
     if (!end->is_attached()) continue;
     try {
@@ -267,6 +268,7 @@ Publisher::Counters Publisher::counters() const {
   return {header.published.load(std::memory_order_relaxed),
           header.bytes_published.load(std::memory_order_relaxed),
           header.bytes_copied.load(std::memory_order_relaxed),
+          bytes_exported_,
           header.refused.load(std::memory_order_relaxed),
           header.withdrawn.load(std::memory_order_relaxed),
           static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }) +

@@ -76,7 +76,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void count_refused() noexcept;
 
   struct Counters {
-    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, refused = 0, withdrawn = 0, subscribers = 0;
+    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, bytes_exported = 0, refused = 0, withdrawn = 0, subscribers = 0;
   };
   Counters counters() const;
 
@@ -197,7 +197,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::size_t reliable_readers_ = 0;            // of connections_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
-  std::unique_ptr<Export> export_;     // made for the first of them
+  std::unique_ptr<Export> export_;  // made for the first of them
+  std::uint64_t bytes_exported_ = 0;
   std::uint64_t exporting_ = 0;        // the frame that is being exported without the mutex, and must stay
   std::condition_variable announced_;  // a reader answered while close() waits for it
 };

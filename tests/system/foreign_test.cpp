@@ -88,6 +88,7 @@ TEST_F(Foreign, F6_ASubscriberOfAnotherUserGetsCopiesAndEveryLossIsCounted) {
     EXPECT_EQ(info.delivery, Delivery::native);
   }
   EXPECT_EQ(publisher->statistics().bytes_copied, 0U);
+  EXPECT_GT(publisher->statistics().bytes_exported, std::uint64_t{60} * 60 * 500);
   stranger.end();
 }
 
