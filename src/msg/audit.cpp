@@ -21,11 +21,12 @@ class Auditor {
   Audit result;
 
   bool audit(const Type& type, void* at, const Path& path) {
-    if (const Block block = block_of(type, at); block.address) {
+    const Block block = block_of(type, at);
+    if (block.address) {
       if (!bounds_.contain(block.address, block.size)) return replace(type, at, path);
       result.size += used_bytes(type, at);
     }
-    if (type.kind == Kind::vector && type.element->kind == Kind::string) return audit_texts(type, at, path);
+    if (type.kind == Kind::vector && type.element->kind == Kind::string) return !block.address || audit_texts(type, at, path);
     return each_part(type, at, owns, [&](const Type& part, void* where, const Field* field, std::size_t index) {
       return audit(part, where, path_of(type, path, field, index));
     });

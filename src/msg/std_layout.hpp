@@ -159,7 +159,8 @@ inline Block block_of(const Type& type, const void* at) {
     case Kind::string: {
       const Text text = text_at(at);
       if (text.room == 0) return {};
-      return {text.characters.data(), text.room};
+      const char* const storage = text.characters.data();
+      return {storage, text.room};
     }
     case Kind::vector: {
       const auto& vector = image_at<VectorImage>(at);
