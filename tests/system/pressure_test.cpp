@@ -270,12 +270,16 @@ class FullMemory : public Domain {
     while (number < 100 && publish(number + 1) == PublishResult::published) ++number;
     return number;
   }
+  /// Also what waits for its memory to be announced.
   std::vector<std::uint64_t> take_all() {
     std::vector<std::uint64_t> numbers;
-    while (const auto message = subscriber_->take()) {
-      EXPECT_TRUE(is_whole(*message));
-      numbers.push_back(message->number);
-    }
+    EXPECT_TRUE(eventually([&] {
+      while (const auto message = subscriber_->take()) {
+        EXPECT_TRUE(is_whole(*message));
+        numbers.push_back(message->number);
+      }
+      return publisher_->subscribers().at(0).waiting == 0;
+    }));
     return numbers;
   }
 
