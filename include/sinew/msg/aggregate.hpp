@@ -97,15 +97,16 @@ constexpr bool is_at(std::size_t offset, const void* address) {
 }
 
 /// Where the member at `address` of shell<T>.value lies. Addresses of two members compare equal or not at compile time but have no difference, so this
-/// tries the offset that the ABI gives an ordinary member after one that ends at `after`, then all others.
+/// tries the offset that the ABI gives an ordinary member after one that ends at `after`, then the one that it gives a packed member, then all others.
 template <class T, class Member>
 constexpr std::size_t offset_of(const Member* address, std::size_t after) {
   const std::size_t natural = (after + alignof(Member) - 1) / alignof(Member) * alignof(Member);
   if (natural < sizeof(T) && is_at<T>(natural, address)) return natural;
+  if (after < sizeof(T) && is_at<T>(after, address)) return after;
   for (std::size_t offset = 0; offset < sizeof(T); offset += alignof(Member)) {
     if (is_at<T>(offset, address)) return offset;
   }
-  return sizeof(T);  // a packed structure
+  return sizeof(T);  // not aligned, in a packed structure
 }
 
 }  // namespace sinew::msg

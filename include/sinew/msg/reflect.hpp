@@ -41,9 +41,8 @@ template <class T>
 consteval auto make_fields() {
   using Members = MembersOf<T>;
   return []<std::size_t... I>(std::index_sequence<I...>) {
-    [[maybe_unused]] constexpr auto at = offsets<T>();
     return std::array<Field, Members::count>{
-        Field{member_name<T, I>.chars, static_cast<std::uint32_t>(at[I]), &type_of<typename Members::template Type<I>>}...};
+        Field{member_name<T, I>.chars, static_cast<std::uint32_t>(offsets_of<T>[I]), &type_of<typename Members::template Type<I>>}...};
   }(std::make_index_sequence<Members::count>{});
 }
 template <class T>

@@ -29,6 +29,7 @@ enum class Trouble {
   too_many_members,
   initialiser,
   bit_field,
+  packed,
   unlisted_members,
   unnamed,
   element_of_view,
@@ -70,11 +71,26 @@ consteval auto offsets() {
   }
 }
 
+template <class T>
+inline constexpr auto offsets_of = offsets<T>();
+
+/// True when a member of T is not aligned for its type, or would not be in an array of T.
+template <class T>
+consteval bool is_packed() {
+  using Members = MembersOf<T>;
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    if constexpr (((alignof(typename Members::template Type<I>) > alignof(T)) || ...))
+      return true;
+    else
+      return ((offsets_of<T>[I] == sizeof(T) || offsets_of<T>[I] % alignof(typename Members::template Type<I>) != 0) || ...);
+  }(std::make_index_sequence<Members::count>{});
+}
+
 /// True when the listed members leave a gap in T in which a pointer could hide.
 template <class T>
 consteval bool leaves_a_gap() {
   using Members = MembersOf<T>;
-  const auto starts = offsets<T>();
+  constexpr auto& starts = offsets_of<T>;
   std::array<std::size_t, Members::count> sizes = [&]<std::size_t... I>(std::index_sequence<I...>) {
     return std::array<std::size_t, Members::count>{sizeof(typename Members::template Type<I>)...};
   }(std::make_index_sequence<Members::count>{});
@@ -113,6 +129,8 @@ consteval Trouble class_trouble() {
       return Trouble::not_default_constructible;
     else if constexpr (has_reference<typename MembersOf<T>::Row>)
       return Trouble::reference;
+    else if constexpr (is_packed<T>())
+      return Trouble::packed;
     else if constexpr (leaves_a_gap<T>())
       return Trouble::unlisted_members;
     else
@@ -206,6 +224,15 @@ consteval std::size_t first_bad_member() {
   }(std::make_index_sequence<MembersOf<T>::count>{});
 }
 
+/// What is wrong with the places of members that have no trouble of their own.
+template <class T>
+consteval Trouble members_trouble() {
+  if constexpr (is_structure<T>) {
+    if (is_packed<T>()) return Trouble::packed;
+  }
+  return Trouble::none;
+}
+
 /// What is wrong with T or anything in it. Owners are the types it is in, innermost first.
 template <class T, class... Owners>
 consteval Trouble trouble_with() {
@@ -225,7 +252,7 @@ consteval Trouble trouble_with() {
     if constexpr (bad < MembersOf<T>::count) {
       return trouble_with<typename MembersOf<T>::template Type<bad>, T, Owners...>();
     } else {
-      return Trouble::none;
+      return members_trouble<T>();
     }
   } else {
     return Trouble::none;
@@ -268,6 +295,9 @@ struct Refuse {
   static_assert(Found != Trouble::initialiser,
                 "sinew: a member of this structure cannot be initialised from {}. Give the type of that member a default constructor.");
   static_assert(Found != Trouble::bit_field, "sinew: a bit-field cannot be in a message, it has no address. Use a whole integer or bools.");
+  static_assert(Found != Trouble::packed,
+                "sinew: a packed structure cannot be in a message, its members are not aligned. Leave out #pragma pack and the attribute "
+                "`packed`; where bytes must lie so, use a std::vector of bytes.");
   static_assert(Found != Trouble::unlisted_members,
                 "sinew: SINEW_MESSAGE must list every data member of its class, and those of its bases.");
   static_assert(Found != Trouble::unnamed,
@@ -300,8 +330,10 @@ void refuse() {
     } else {
       static_cast<void>(Refuse<container_trouble<T>(), T, Owners...>{});
     }
+  } else if constexpr (constexpr std::size_t bad = first_bad_member<T, Owners...>(); bad < MembersOf<T>::count) {
+    refuse<typename MembersOf<T>::template Type<bad>, T, Owners...>();
   } else {
-    refuse<typename MembersOf<T>::template Type<first_bad_member<T, Owners...>()>, T, Owners...>();
+    static_cast<void>(Refuse<members_trouble<T>(), T, Owners...>{});
   }
 }
 

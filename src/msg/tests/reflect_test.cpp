@@ -85,6 +85,13 @@ struct Layout {
   [[no_unique_address]] Empty empty;
   double d;
 };
+#pragma pack(push, 4)
+struct Tight {
+  int a;
+  char b;
+  float c;
+};
+#pragma pack(pop)
 struct Flat {
   float x, y;
   Color color;
@@ -247,6 +254,11 @@ TEST(Reflect, a_structure_has_up_to_128_members) {
   EXPECT_STREQ(fields[57].name, "m57");
   EXPECT_EQ(fields[127].offset, 127 * sizeof(int));
   EXPECT_STREQ(fields[127].name, "last");
+}
+
+TEST(Reflect, a_pragma_that_moves_no_member_is_none_of_its_business) {
+  EXPECT_EQ(signature<robot::Tight>(), "robot/Tight{a:int32;b:uint8;c:float32;}");
+  EXPECT_EQ(message_of<robot::Tight>().type->fields[2].offset, 8U);
 }
 
 TEST(Reflect, flat_means_that_any_bytes_are_a_value) {
