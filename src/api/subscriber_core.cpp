@@ -134,7 +134,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   const auto views = type->has_views ? std::make_shared<Views>() : nullptr;
   const bool in_place = views && !arrival.must_copy;
   auto object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
-    const std::uint64_t budget = msg::cdr::Reader::usual_budget(stream);
+    const std::uint64_t budget = reader->usual_budget(stream);
     read = views ? reader->read(pieces, memory, heap, budget, {views->blocks, in_place}) : reader->read(pieces, memory, heap, budget);
     return read.complaint.empty();
   });

@@ -156,7 +156,8 @@ class Examination {
     Arena arena;
     Value read(type_);
     const std::array whole{Piece{stream.data(), stream.size()}};
-    const auto result = msg::cdr::Reader(type_).read(whole, read.at(), arena, msg::cdr::Reader::usual_budget(stream.size()));
+    const msg::cdr::Reader reader(type_);
+    const auto result = reader.read(whole, read.at(), arena, reader.usual_budget(stream.size()));
     read.alive = result.complaint.empty();
     if (!read.alive) return result.complaint;
     return stream_of(codec, read.at()) == stream ? "" : "what is read is another value";

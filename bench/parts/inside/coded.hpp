@@ -23,7 +23,7 @@ class Coded {
   /// A fresh object, whose destructor frees it as any other's.
   void read(T* raw) {
     const std::array piece{msg::cdr::Piece{bytes.data(), bytes.size()}};
-    const msg::cdr::Read read = reader_.read(piece, raw, heap_, msg::cdr::Reader::usual_budget(bytes.size()));
+    const msg::cdr::Read read = reader_.read(piece, raw, heap_, reader_.usual_budget(bytes.size()));
     if (!read.complaint.empty()) throw std::runtime_error(read.complaint);
   }
   /// Reads into an object on the heap, and destroys it.

@@ -78,15 +78,16 @@ class Reader {
   Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget) const;  ///< of a type without views
   Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget, const Views& views) const;
 
-  /// What a stream of so many bytes may take in memory when nobody says otherwise: the largest factor between honest streams and values (short strings,
-  /// empty vectors) is below 16.
-  static constexpr std::uint64_t usual_budget(std::uint64_t stream) noexcept { return (std::uint64_t{1} << 20) + 16 * stream; }
+  /// What a stream of so many bytes may take in memory when nobody says otherwise: as much as an honest one of this type may, and 1 MiB for elements that take
+  /// nothing in the stream.
+  std::uint64_t usual_budget(std::uint64_t stream) const noexcept;
 
  private:
   Read read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget, const Views* views) const;
 
   const Type& type_;
   const std::vector<Plan> little_, big_;
+  const std::uint64_t most_per_byte_;
 };
 
 }  // namespace sinew::msg::cdr

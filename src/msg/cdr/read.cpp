@@ -373,12 +373,34 @@ Read read_as(const Type& type, const Plan* plans, Source& source, void* target, 
   return {"byte " + std::to_string(header_size + source.position()) + " of the stream: " + filler.complaint, 0};
 }
 
+/// Bytes of storage for a byte of a stream, at most. Each element has its own bytes there, but for those of its own elements: so the worst of all kinds of elements
+/// is the worst of all values. Text and bools stay below 16.
+std::uint64_t most_storage_per_byte(const std::vector<Plan>& plans) {
+  std::uint64_t most = 16;
+  for (const Plan& plan : plans) {
+    for (const Step& step : plan.steps) {
+      const bool is_map = step.action == Step::Action::map;
+      if (!is_map && step.action != Step::Action::sequence && step.action != Step::Action::view) continue;
+      const std::uint64_t least = plans[step.body].least;
+      const std::uint64_t storage = is_map ? 2 * step.size + node_size : step.size;  // an entry is read outside of its map
+      if (least > 0) most = std::max(most, (storage + least - 1) / least);
+    }
+  }
+  return most;
+}
+
 }  // namespace
 
 Reader::Reader(const Type& type)
     : type_(type),
       little_(compile(type, std::endian::native == std::endian::big)),
-      big_(compile(type, std::endian::native == std::endian::little)) {}
+      big_(compile(type, std::endian::native == std::endian::little)),
+      most_per_byte_(most_storage_per_byte(little_)) {}
+
+std::uint64_t Reader::usual_budget(std::uint64_t stream) const noexcept {
+  constexpr std::uint64_t base = std::uint64_t{1} << 20;
+  return stream > (UINT64_MAX - base) / most_per_byte_ ? UINT64_MAX : base + stream * most_per_byte_;
+}
 
 Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, std::uint64_t budget) const {
   return read(pieces, target, memory, budget, nullptr);

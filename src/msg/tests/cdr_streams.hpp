@@ -48,6 +48,12 @@ Bytes by_fast_cdr(const T& message, Order order) {
   return {begin, begin + cdr.getSerializedDataLength()};
 }
 
+/// What a reader of T allows a stream of so many bytes.
+template <class T>
+std::uint64_t usual_budget(std::size_t stream) {
+  return Reader(type_for<T>()).usual_budget(stream);
+}
+
 /// A value that a reader made.
 template <class T>
 class Decoded {

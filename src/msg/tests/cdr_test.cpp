@@ -171,15 +171,39 @@ TEST(Cdr, a_short_stream_cannot_make_a_reader_allocate_much) {
   Bytes stream(8);
   stream[1] = std::byte{1};
   std::memcpy(stream.data() + 4, &many, 4);
-  Decoded<std::vector<Nothing>> nothings(stream, Reader::usual_budget(stream.size()));
+  Decoded<std::vector<Nothing>> nothings(stream, usual_budget<std::vector<Nothing>>(stream.size()));
   EXPECT_NE(nothings.result.complaint.find("more elements than a reader is willing to make"), std::string::npos);
-  Bytes zeros(100'004);
-  zeros[1] = std::byte{1};
-  const std::uint32_t count = 24'999;
-  std::memcpy(zeros.data() + 4, &count, 4);
-  Decoded<std::vector<Big>> big(zeros, Reader::usual_budget(zeros.size()));
-  EXPECT_NE(big.result.complaint, "");
-  EXPECT_EQ(Decoded<std::vector<Big>>(zeros).result.complaint, "");
+  using Counts = std::vector<std::uint32_t>;
+  EXPECT_EQ(usual_budget<Counts>(1000), (1U << 20) + 16 * 1000);
+  EXPECT_EQ(usual_budget<std::vector<Big>>(1000), (1U << 20) + sizeof(Big) / 4 * 1000);
+  EXPECT_EQ(usual_budget<std::vector<Big>>(SIZE_MAX), UINT64_MAX);
+}
+
+/// Reads what most of these values write, and no more is allowed than a stream of that size may take.
+template <class T>
+void expect_that_many_are_read(const T& one) {
+  const std::vector<T> many(100'000, one);
+  const Bytes stream = stream_of(many);
+  Decoded<std::vector<T>> decoded(stream, usual_budget<std::vector<T>>(stream.size()));
+  ASSERT_EQ(decoded.result.complaint, "");
+  EXPECT_EQ(decoded.value().size(), many.size());
+}
+
+TEST(Cdr, C4_2_honest_values_are_read_however_much_more_they_take_in_memory_than_in_the_stream) {
+  expect_that_many_are_read(std::optional<std::array<double, 36>>());
+  expect_that_many_are_read(std::variant<std::monostate, std::array<double, 64>>());
+  expect_that_many_are_read(Cell{1});
+  expect_that_many_are_read(std::vector<Cell>(1));
+  expect_that_many_are_read(std::vector<bool>(1));
+  expect_that_many_are_read(std::string(longest_inside + 1, 'x'));
+}
+
+TEST(Cdr, C4_2_elements_that_take_nothing_in_the_stream_may_take_a_mebibyte_in_memory) {
+  constexpr std::size_t fit = (1 << 20) + 16 * 8;
+  const Bytes stream = stream_of(std::vector<Nothing>(fit));
+  EXPECT_EQ(Decoded<std::vector<Nothing>>(stream, usual_budget<std::vector<Nothing>>(stream.size())).result.complaint, "");
+  const Bytes more = stream_of(std::vector<Nothing>(fit + 1));
+  EXPECT_NE(Decoded<std::vector<Nothing>>(more, usual_budget<std::vector<Nothing>>(more.size())).result.complaint, "");
 }
 
 TYPED_TEST(CdrOf, refused_memory_is_a_complaint_and_leaves_nothing) {
@@ -209,7 +233,7 @@ TYPED_TEST(CdrOf, whatever_a_damaged_stream_is_read_as_is_a_valid_message) {
       const std::size_t at = 4 + below(random, stream.size() - 4);
       stream[at] = below(random, 2) == 0 ? static_cast<std::byte>(random()) : stream[at] ^ static_cast<std::byte>(1U << below(random, 8));
     }
-    Decoded<TypeParam> decoded(stream, Reader::usual_budget(stream.size()));
+    Decoded<TypeParam> decoded(stream, usual_budget<TypeParam>(stream.size()));
     if (decoded.result.complaint.empty()) {
       ++read;
       decoded.arena.adopt(&decoded.value(), sizeof(TypeParam));
@@ -239,7 +263,7 @@ TEST(Cdr, a_stream_that_changes_while_it_is_read_brings_about_nothing_but_other_
   });
   int read = 0;
   for (int i = 0; i < 20'000; ++i) {
-    Decoded<Whole> decoded(stream, Reader::usual_budget(stream.size()));
+    Decoded<Whole> decoded(stream, usual_budget<Whole>(stream.size()));
     if (!decoded.result.complaint.empty()) continue;
     ++read;
     decoded.arena.adopt(&decoded.value(), sizeof(Whole));

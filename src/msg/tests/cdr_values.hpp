@@ -156,6 +156,9 @@ struct Grid {
   std::string name = "grid";
   std::array<float, 2048> cells = {};
 };
+struct alignas(64) Cell {
+  std::uint8_t value = 0;
+};
 struct Big {
   std::optional<std::array<double, 1000>> maybe;
 };

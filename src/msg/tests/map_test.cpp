@@ -192,6 +192,16 @@ TEST(Map, a_short_stream_cannot_make_a_reader_allocate_much) {
   EXPECT_NE(Decoded<Nothings>(stream, 1 << 20).result.complaint.find("more entries than a reader is willing to make"), std::string::npos);
 }
 
+TEST(Map, C4_2_many_entries_are_read_though_their_nodes_take_more_than_they) {
+  std::map<std::uint8_t, std::uint8_t> map;
+  for (unsigned key = 0; key < 256; ++key) map[static_cast<std::uint8_t>(key)] = 1;
+  const std::vector<decltype(map)> many(1000, map);
+  const Bytes stream = stream_of(many);
+  Decoded<std::vector<decltype(map)>> decoded(stream, usual_budget<std::vector<decltype(map)>>(stream.size()));
+  ASSERT_EQ(decoded.result.complaint, "");
+  EXPECT_EQ(decoded.value(), many);
+}
+
 TEST(Map, a_damaged_stream_is_refused_or_read_and_nothing_is_lost) {
   const Bytes original = stream_of(atlas());
   Random random(11);
@@ -202,7 +212,7 @@ TEST(Map, a_damaged_stream_is_refused_or_read_and_nothing_is_lost) {
       stream[4 + below(random, stream.size() - 4)] = static_cast<std::byte>(below(random, 4) == 0 ? random() : below(random, 4));
     }
     if (below(random, 4) == 0) stream.resize(4 + below(random, stream.size() - 4));
-    Decoded<Atlas> decoded(stream, Reader::usual_budget(stream.size()));
+    Decoded<Atlas> decoded(stream, usual_budget<Atlas>(stream.size()));
     ++(decoded.result.complaint.empty() ? read : refused);
     if (!decoded.result.complaint.empty()) continue;
     Decoded<Atlas> again(stream_of(decoded.value()));

@@ -234,7 +234,7 @@ TEST(Views, what_a_damaged_stream_is_read_as_can_be_read) {
       stream[4 + below(random, stream.size() - 4)] = static_cast<std::byte>(below(random, 4) == 0 ? random() : below(random, 4));
     }
     const std::array pieces{Piece(stream)};
-    Viewed<viewed::Scene> read(pieces, below(random, 2) == 1, Reader::usual_budget(stream.size()));
+    Viewed<viewed::Scene> read(pieces, below(random, 2) == 1, usual_budget<viewed::Scene>(stream.size()));
     if (read.result.complaint.empty()) {
       ++complete;
       std::size_t sum = 0;
