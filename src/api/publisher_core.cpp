@@ -182,8 +182,8 @@ void PublisherCore::leave_scope(const ScopeToken& token) noexcept {
   shm::leave_scope({static_cast<shm::Window*>(token.before), token.thread});
 }
 
-bool PublisherCore::in_window(const void* address, std::size_t size) const noexcept {
-  return impl_->publisher->window().contains(address, size);
+std::uint64_t PublisherCore::times_asked() noexcept {
+  return shm::times_asked();
 }
 
 bool PublisherCore::is_replacement(void (*operator_delete)(void*) noexcept) noexcept {

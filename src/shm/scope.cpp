@@ -14,7 +14,12 @@ constinit thread_local Window* current_window = nullptr;
 constinit std::atomic<std::uint64_t> range_begin = ~std::uint64_t{0};
 constinit std::atomic<std::uint64_t> range_end = 0;
 
+namespace {
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t asked = 0;
+}  // namespace
+
 void* allocate_in(Window& window, std::size_t size, std::size_t alignment) noexcept {
+  ++asked;
   return window.allocate(size, alignment);
 }
 
@@ -67,6 +72,10 @@ void register_replacement(OperatorDelete operator_delete) noexcept {
 
 bool is_replacement(OperatorDelete operator_delete) noexcept {
   return std::any_of(replacements.begin(), replacements.end(), [&](const auto& known) { return known.load() == operator_delete; });
+}
+
+std::uint64_t times_asked() noexcept {
+  return detail::asked;
 }
 
 void add_window_range(std::uint64_t begin, std::uint64_t end) noexcept {

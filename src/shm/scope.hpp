@@ -80,6 +80,9 @@ using OperatorDelete = void (*)(void*) noexcept;
 SINEW_API void register_replacement(OperatorDelete operator_delete) noexcept;
 bool is_replacement(OperatorDelete operator_delete) noexcept;
 
+/// How often scope_allocate() has asked a window on this thread, whether it gave memory or refused: tells whether an operator new is this one.
+std::uint64_t times_asked() noexcept;
+
 /// The range of windows of this process's domains: set when the first node registers, only ever widened.
 void add_window_range(std::uint64_t begin, std::uint64_t end) noexcept;
 

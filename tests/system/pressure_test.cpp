@@ -11,6 +11,12 @@
 #include "tests/system/sample.hpp"
 
 namespace sinew::system {
+
+/// Published in this file only.
+struct Crate {
+  std::vector<std::uint8_t> content;
+};
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -139,6 +145,27 @@ TEST_F(Pressure, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
   EXPECT_GE(fitted, 4U);
   held.clear();
   for (std::size_t i = 0; i < fitted; ++i) EXPECT_EQ(publish_next(), PublishResult::published) << i;
+}
+
+ROLE(loans_while_there_is_no_memory) {
+  auto node = Node::create("node");
+  const auto publisher = node->create_publisher<Crate>("topic");
+  os::fault::arm(os::fault::Call::memfd_create, 1, ENOMEM);
+  publisher->loan();  // the first of this file, which asks for its own operator new
+  require(os::fault::passed(os::fault::Call::memfd_create) > 0, "there was memory");
+  os::fault::disarm();
+  auto loan = publisher->loan();
+  loan->content.resize(1'000'000);
+  require(publisher->publish(std::move(loan)) == PublishResult::published, "not published");
+  say(std::to_string(publisher->statistics().bytes_copied) + " bytes copied");
+  until_finished();
+}
+
+TEST_F(Pressure, AFirstLoanForWhichThereIsNoMemoryDoesNotKeepLaterOnesFromBeingBuiltInPlace) {
+  Child child("loans_while_there_is_no_memory");
+  child.expect("0 bytes copied");
+  child.end();
+  EXPECT_EQ(child.errors().find("operator new"), std::string::npos) << child.errors();
 }
 
 // --- who holds what --------------------------------------------------------------------------------------------------------------------

@@ -46,7 +46,8 @@ class SINEW_API PublisherCore {
   static void leave_scope(const ScopeToken& token) noexcept;
 
   // For the probe of a calling module, see allocation_probe.hpp.
-  bool in_window(const void* address, std::size_t size) const noexcept;
+  /// How often operator new of this thread, inside a scope, has asked a window for memory, whether it got any or not.
+  static std::uint64_t times_asked() noexcept;
   static bool is_replacement(void (*operator_delete)(void*) noexcept) noexcept;
   /// Says once per calling module that its loans are built on the heap and copied at publish.
   void report_not_replaced() const;

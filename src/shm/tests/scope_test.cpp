@@ -179,6 +179,16 @@ TEST_F(Scope, a_refused_window_falls_back_to_the_heap) {
   EXPECT_EQ(Window::owner_of(values.data()), nullptr);
 }
 
+TEST_F(Scope, F4_a_window_that_refuses_was_asked_all_the_same_and_only_inside) {
+  window_->close({});
+  std::uint64_t asked = times_asked();
+  ::operator delete(::operator new(64));
+  EXPECT_EQ(times_asked(), asked);
+  const AllocationScope scope(window_.get());
+  ::operator delete(::operator new(64));
+  EXPECT_EQ(times_asked(), ++asked);
+}
+
 TEST_F(Scope, bookkeeping_of_the_window_and_of_its_observer_stays_on_the_heap) {
   struct Busy : Notes {
     std::map<std::uint64_t, std::string> names;
