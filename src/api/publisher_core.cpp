@@ -27,6 +27,7 @@ class WindowMemory final : public msg::Memory, public msg::Region {
     const shm::Window::Range range = window_.chunk_around(address);
     return {range.begin, range.end};
   }
+  std::uint64_t bytes() const noexcept override { return window_.usage().mapped; }
 
  private:
   shm::Window& window_;

@@ -24,6 +24,7 @@ class ChunkRegion final : public msg::Region {
     const session::ChunkTable::Entry* const chunk = chunks_.around(reinterpret_cast<std::uintptr_t>(address));
     return chunk ? Range{chunk->address, chunk->address + chunk->size} : Range{};
   }
+  std::uint64_t bytes() const noexcept override { return chunks_.bytes; }
 
  private:
   const session::ChunkTable& chunks_;

@@ -134,8 +134,7 @@ CheckedCopy copy_checked(const Type& type, const void* source, void* target, Mem
   if (const char* const fault = fault_of_root(type, source, region)) return {fault, 0};
   if (type.size > budget) return {"more storage than its publisher said", 0};
   std::memcpy(target, source, type.size);
-  constexpr std::uint64_t work = 4'000'000;
-  Inspector inspector(region, work);
+  Inspector inspector(region);
   Copier copier(memory, inspector, budget - type.size);
   if (!type.flat) copier.own_storage(type, source, target);
   if (!copier.refused()) return {{}, type.size + copier.bytes()};

@@ -12,8 +12,7 @@ namespace sinew::msg {
 /// Each function gives a sentence, or null when what the copy says can be read in the region.
 class Inspector {
  public:
-  /// `budget`: a container costs 1, and so do 64 bytes of elements that are not flat.
-  Inspector(const Region& region, std::uint64_t budget) noexcept : bounds_(region), budget_(budget) {}
+  explicit Inspector(const Region& region) noexcept : bounds_(region), budget_(region.bytes() / 16) {}
 
   /// Of the string whose bytes `copy` stood at `at`. The NUL behind the characters is not looked at.
   const char* fault_of_text(const StringImage& copy, const void* at) noexcept {
@@ -53,6 +52,7 @@ class Inspector {
   }
 
   Bounds bounds_;
+  // A container costs 1, and so do 64 bytes of elements that are not flat. As a container has 24 bytes or more, what does not overlap costs 1 for each 17 bytes at most.
   std::uint64_t budget_;
 };
 

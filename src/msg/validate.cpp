@@ -14,7 +14,7 @@ namespace {
 /// Follows nothing but what it has read once and found good.
 class Validator {
  public:
-  Validator(const Region& region, std::uint64_t budget) : inspector_(region, budget) {}
+  explicit Validator(const Region& region) : inspector_(region) {}
 
   std::string complaint;
 
@@ -91,9 +91,9 @@ class Validator {
 
 }  // namespace
 
-std::optional<std::string> complaint_about(const Type& type, const void* root, const Region& region, std::uint64_t budget) {
+std::optional<std::string> complaint_about(const Type& type, const void* root, const Region& region) {
   if (const char* const fault = fault_of_root(type, root, region)) return std::string("the message itself: ") + fault;
-  Validator validator(region, budget);
+  Validator validator(region);
   if (type.flat || validator.check(type, root, Path{})) return std::nullopt;
   return std::move(validator.complaint);
 }

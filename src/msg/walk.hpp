@@ -21,6 +21,7 @@ class Region {
   };
   /// What lies side by side around `address`, without a gap; empty when it lies nowhere.
   virtual Range around(const void* address) const noexcept = 0;
+  virtual std::uint64_t bytes() const noexcept = 0;  ///< of all of it
 
  protected:
   ~Region() = default;
@@ -38,9 +39,9 @@ class Memory {
 
 // --- validation at receipt (S16) ---------------------------------------------------------------------------------------------------
 /// Checks that every byte that reading `root` as `type` can reach lies in `region`, is aligned, that sizes and capacities agree, and that bool and optional
-/// flags are 0 or 1. Reads nothing before it has checked it, and each word once: memory that changes meanwhile brings about some answer and no fault. A container costs 1 of `budget`, and so do 64 bytes of elements that are not flat;
-/// a message that costs more is refused. Returns what is wrong, as "field 'a.b[3].c': sentence", or nothing.
-std::optional<std::string> complaint_about(const Type& type, const void* root, const Region& region, std::uint64_t budget = 4'000'000);
+/// flags are 0 or 1. Reads nothing before it has checked it, and each word once: memory that changes meanwhile brings about some answer and no fault. A message that
+/// refers to the same storage again and again is refused (spec/types.md, rule 6.10). Returns what is wrong, as "field 'a.b[3].c': sentence", or nothing.
+std::optional<std::string> complaint_about(const Type& type, const void* root, const Region& region);
 
 // --- copying --------------------------------------------------------------------------------------------------------------------------
 struct Copied {

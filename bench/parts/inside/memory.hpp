@@ -21,10 +21,12 @@ class WindowMemory final : public msg::Memory, public msg::Region {
     const shm::Window::Range range = window_->chunk_around(address);
     return {range.begin, range.end};
   }
+  std::uint64_t bytes() const noexcept override { return budget; }
 
  private:
+  static constexpr std::size_t budget = std::size_t{512} << 20;
   const std::shared_ptr<shm::Window> window_ =
-      shm::Window::create(os::probe_address_range().base, shm::Window::granule, {.budget = std::size_t{512} << 20, .lock = false}, nullptr);
+      shm::Window::create(os::probe_address_range().base, shm::Window::granule, {.budget = budget, .lock = false}, nullptr);
 };
 
 class HeapMemory final : public msg::Memory {

@@ -61,6 +61,17 @@ TEST(CheckedCopy, has_the_value_of_the_source_and_takes_what_it_is_allowed_and_n
   }
 }
 
+TEST(CheckedCopy, T6_10_checks_as_many_containers_as_there_is_memory_for) {
+  std::vector<std::string> many(2'700'000);
+  Arena arena, copies;
+  arena.adopt(&many, sizeof many);
+  arena.adopt(many.data(), many.size() * sizeof(std::string));
+  const Type& type = *message_of<std::vector<std::string>>().type;
+  alignas(std::vector<std::string>) std::byte room[sizeof(std::vector<std::string>)];
+  ASSERT_EQ(copy_checked(type, &many, room, copies, arena, UINT64_MAX).complaint, "");
+  std::destroy_at(reinterpret_cast<std::vector<std::string>*>(room));
+}
+
 TEST(CheckedCopy, leaves_nothing_when_memory_is_refused) {
   const Published<Whole> published(example());
   for (std::size_t allowed = 0;; ++allowed) {

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "msg/std_layout.hpp"
@@ -201,20 +202,37 @@ TEST(Validate, S16_any_value_of_an_enumeration_passes) {
   EXPECT_FALSE(complaint_about(type, &color, arena));
 }
 
-TEST(Validate, S16_a_message_that_refers_to_the_same_storage_again_and_again_exhausts_the_budget) {
+TEST(Validate, T6_10_a_message_that_refers_to_the_same_storage_again_and_again_is_refused) {
   using Inner = std::vector<std::string>;
-  Published<std::vector<Inner>> published(std::vector<Inner>(1000, Inner(1000)));
+  std::vector<Inner> inners(1000);
+  inners.front().resize(1000);
+  Published<std::vector<Inner>> published(std::move(inners));
   EXPECT_EQ(published.complaint(), "");
   std::deque<Tampered<VectorImage>> tampered;
   for (Inner& inner : published.value) tampered.emplace_back(&inner).image = image_at<VectorImage>(&published.value.front());
-  EXPECT_NE(published.complaint(100'000).find("willing to check"), npos);
+  EXPECT_NE(published.complaint().find("willing to check"), npos);
 }
 
-TEST(Validate, S16_the_budget_is_one_for_a_container_and_one_for_64_bytes_of_containers_in_it) {
+TEST(Validate, T6_10_a_container_costs_one_and_so_do_64_bytes_of_containers_in_it_and_16_bytes_of_memory_pay_one) {
   Published<std::vector<std::string>> published(std::vector<std::string>(10));
-  constexpr std::uint64_t cost = 1 + 10 * sizeof(std::string) / 64 + 10;
-  EXPECT_EQ(published.complaint(cost), "");
-  EXPECT_EQ(published.complaint(cost - 1), "field '[9]': more containers than a reader is willing to check");
+  constexpr std::uint64_t work = 1 + 10 * sizeof(std::string) / 64 + 10;
+  published.arena.adopt(nullptr, 16 * work - published.arena.bytes());
+  EXPECT_EQ(published.complaint(), "");
+  published.arena.adopt(nullptr, 0);
+  published.arena.adopt(nullptr, 16 * work - 1 - published.arena.bytes());
+  EXPECT_EQ(published.complaint(), "field '[9]': more containers than a reader is willing to check");
+}
+
+TEST(Validate, T6_10_a_message_without_overlaps_is_never_more_than_a_reader_is_willing_to_check) {
+  Published<std::vector<std::string>> empty({});
+  EXPECT_EQ(empty.complaint(), "");
+  Published<std::vector<std::vector<std::string>>> nested(std::vector<std::vector<std::string>>(100, std::vector<std::string>(1)));
+  EXPECT_EQ(nested.complaint(), "");
+  std::vector<std::string> many(2'700'000);
+  Arena arena;
+  arena.adopt(&many, sizeof many);
+  arena.adopt(many.data(), many.size() * sizeof(std::string));
+  EXPECT_EQ(complaint_about(*message_of<std::vector<std::string>>().type, &many, arena), std::nullopt);
 }
 
 }  // namespace

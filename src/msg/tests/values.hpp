@@ -115,6 +115,11 @@ class Arena final : public Region, public Memory {
     const auto at = reinterpret_cast<std::uintptr_t>(begin);
     return reinterpret_cast<std::uintptr_t>(address) - at < length ? Range{at, at + length} : Range{};
   }
+  std::uint64_t bytes() const noexcept override {
+    std::uint64_t sum = 0;
+    for (const auto& [block, size] : blocks_) sum += size;
+    return sum;
+  }
   void* allocate(std::size_t size, std::size_t alignment) noexcept override {
     if (allowed == 0) return nullptr;
     --allowed;
@@ -146,7 +151,7 @@ class Published {
   Published(const Published&) = delete;
   Published& operator=(const Published&) = delete;
 
-  std::string complaint(std::uint64_t budget = 4'000'000) const { return complaint_about(type, &value, arena, budget).value_or(""); }
+  std::string complaint() const { return complaint_about(type, &value, arena).value_or(""); }
 
   const Type& type = *message_of<T>().type;
   Arena arena;
