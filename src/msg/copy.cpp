@@ -1,5 +1,6 @@
 #include "msg/copy.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -132,6 +133,7 @@ Copied copy_value(const Type& type, const void* source, void* target, Memory& me
 
 CheckedCopy copy_checked(const Type& type, const void* source, void* target, Memory& memory, const Region& region, std::uint64_t budget) {
   if (const char* const fault = fault_of_root(type, source, region)) return {fault, 0};
+  budget = std::min(budget, region.bytes());  // whatever its publisher said
   if (type.size > budget) return {"more storage than its publisher said", 0};
   std::memcpy(target, source, type.size);
   Inspector inspector(region);

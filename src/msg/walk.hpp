@@ -58,7 +58,7 @@ struct CheckedCopy {
   std::uint64_t bytes = 0;  ///< the object itself and all storage written
 };
 /// The same of a message that nobody has checked, in memory that somebody else may write to meanwhile: checks in one go what complaint_about() does, on words that it has read
-/// once. The copy may take `budget` bytes. For types without maps and views.
+/// once. The copy may take `budget` bytes, and no more than the region has. For types without maps and views.
 CheckedCopy copy_checked(const Type& type, const void* source, void* target, Memory& memory, const Region& region, std::uint64_t budget);
 
 // --- audit at publish ---------------------------------------------------------------------------------------------------------------

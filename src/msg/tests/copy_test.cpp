@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "msg/std_layout.hpp"
 #include "values.hpp"
 
 namespace sinew::msg::testing {
@@ -70,6 +71,23 @@ TEST(CheckedCopy, T6_10_checks_as_many_containers_as_there_is_memory_for) {
   alignas(std::vector<std::string>) std::byte room[sizeof(std::vector<std::string>)];
   ASSERT_EQ(copy_checked(type, &many, room, copies, arena, UINT64_MAX).complaint, "");
   std::destroy_at(reinterpret_cast<std::vector<std::string>*>(room));
+}
+
+TEST(CheckedCopy, S16_takes_no_more_than_there_is_memory_in_its_region_whatever_it_is_allowed) {
+  std::vector<std::vector<std::uint8_t>> source(100);
+  source.front().resize(10'000);
+  Published<decltype(source)> published(std::move(source));
+  std::vector<VectorImage> before;
+  for (auto& inner : published.value) {
+    before.push_back(image_at<VectorImage>(&inner));
+    image_at<VectorImage>(&inner) = before.front();
+  }
+  Arena arena;
+  alignas(decltype(source)) std::byte room[sizeof source];
+  EXPECT_EQ(copy_checked(published.type, &published.value, room, arena, published.arena, UINT64_MAX).complaint,
+            "more storage than its publisher said");
+  EXPECT_EQ(arena.block_count(), 0U);
+  for (std::size_t i = 0; i < before.size(); ++i) image_at<VectorImage>(&published.value[i]) = before[i];
 }
 
 TEST(CheckedCopy, leaves_nothing_when_memory_is_refused) {
