@@ -82,7 +82,8 @@ void Copier::own_map(const Type& type, const void* source, void* target) noexcep
   each_entry(type, source, [&](const void* entry) {
     std::memcpy(copy, entry, element.size);
     own_storage(element, entry, copy);
-    refused_ |= type.map->insert(target, copy) == MapAccess::Inserted::refused;
+    std::uint64_t patience = UINT64_MAX;  // of this process's own map
+    refused_ |= type.map->insert(target, copy, patience) == MapAccess::Inserted::refused;
     element.destroy(copy);
     bytes_ += element.size;
     return !refused_;

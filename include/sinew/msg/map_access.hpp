@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "sinew/msg/kind.hpp"
@@ -23,10 +24,16 @@ struct MapFunctions {
     return true;
   }
 
-  static MapAccess::Inserted insert(void* map, void* entry) noexcept {
+  static MapAccess::Inserted insert(void* map, void* entry, [[maybe_unused]] std::uint64_t& patience) noexcept {
     auto& [key, value] = static_cast<std::pair<typename Entry::first_type, typename Entry::second_type>&>(*static_cast<Entry*>(entry));
+    auto& into = *static_cast<Map*>(map);
     try {
-      const bool fresh = static_cast<Map*>(map)->emplace(std::move(key), std::move(value)).second;
+      if constexpr (requires { into.bucket(key); }) {
+        const std::size_t others = into.empty() ? 0 : into.bucket_size(into.bucket(key));
+        if (others > patience) return MapAccess::Inserted::crowded;
+        patience -= others;
+      }
+      const bool fresh = into.emplace(std::move(key), std::move(value)).second;
       return fresh ? MapAccess::Inserted::yes : MapAccess::Inserted::key_is_there;
     } catch (...) {
       return MapAccess::Inserted::refused;

@@ -45,12 +45,13 @@ struct Field {
 
 /// What can be done with a map of a type.
 struct MapAccess {
-  enum class Inserted : std::uint8_t { yes, key_is_there, refused };
+  enum class Inserted : std::uint8_t { yes, key_is_there, crowded, refused };
   std::size_t (*size)(const void* map) noexcept;
   /// Calls visit for each entry, in the order of the map, until it returns false; returns false then.
   bool (*for_each)(const void* map, void* context, bool (*visit)(void* context, const void* entry));
-  /// Takes the value out of `entry`, which stays an object to be destroyed.
-  Inserted (*insert)(void* map, void* entry) noexcept;
+  /// Takes the value out of `entry`, which stays an object to be destroyed. In a hash table it costs as much of `patience` as there are entries in the bucket of the key;
+  /// `crowded` when there is not so much.
+  Inserted (*insert)(void* map, void* entry, std::uint64_t& patience) noexcept;
 };
 
 struct Type {

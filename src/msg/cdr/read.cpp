@@ -18,6 +18,9 @@ constexpr std::uint64_t header_size = 4;
 /// What a node of a map takes besides its entry, about.
 constexpr std::uint64_t node_size = 64;
 
+/// As many entries a key may find where it belongs in a hash table, on average. A stranger can choose keys for which it were all of them.
+constexpr std::uint64_t most_neighbours = 64;
+
 /// The bytes of the pieces, one after the other, each read at most once.
 class Source {
  public:
@@ -276,6 +279,7 @@ class Filler {
   // Each is read outside of the map and moves in, since only the map can make its nodes.
   bool entries(const Step& step, std::uint32_t count, std::byte* entry, void* map) {
     const Type& type = *step.type->element;
+    std::uint64_t patience = count * most_neighbours;
     for (std::uint32_t i = 0; i < count; ++i) {
       std::memset(entry, 0, type.size);
       construct_maps(type, entry);
@@ -283,9 +287,10 @@ class Filler {
         free_storage(type, entry, memory_);
         return false;
       }
-      const MapAccess::Inserted inserted = step.type->map->insert(map, entry);
+      const MapAccess::Inserted inserted = step.type->map->insert(map, entry, patience);
       type.destroy(entry);
       if (inserted == MapAccess::Inserted::key_is_there) return fail("a map with a key that it has already");
+      if (inserted == MapAccess::Inserted::crowded) return fail("a map whose keys are all in one place of its hash table");
       if (inserted == MapAccess::Inserted::refused) return fail("no memory for it");
     }
     return true;

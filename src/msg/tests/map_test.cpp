@@ -202,6 +202,30 @@ TEST(Map, C4_2_many_entries_are_read_though_their_nodes_take_more_than_they) {
   EXPECT_EQ(decoded.value(), many);
 }
 
+TEST(Map, C4_5_keys_that_a_stranger_chose_to_collide_are_refused_and_others_are_not) {
+  using Table = std::unordered_map<std::uint64_t, std::uint8_t>;
+  const auto complaint_about_multiples_of = [](std::uint64_t step) {
+    std::vector<std::pair<std::uint64_t, std::uint8_t>> entries(20'000);
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i].first = step * (i + 1);
+    const Decoded<Table> decoded(stream_of(entries));
+    return decoded.result.complaint;
+  };
+  Table table;
+  for (std::uint64_t key = 0; key < 20'000; ++key) table[key] = 0;
+  EXPECT_EQ(complaint_about_multiples_of(1), "");
+  EXPECT_EQ(complaint_about_multiples_of(std::uint64_t{1} << 32), "");
+  EXPECT_NE(complaint_about_multiples_of(table.bucket_count()).find("a map whose keys are all in one place"), std::string::npos);
+}
+
+TEST(Map, C4_5_a_hash_that_is_the_same_for_all_keys_is_good_enough_for_a_small_map) {
+  struct Same {
+    std::size_t operator()(std::uint64_t) const { return 1; }
+  };
+  std::vector<std::pair<std::uint64_t, std::uint8_t>> entries(100);
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i].first = i;
+  EXPECT_EQ((Decoded<std::unordered_map<std::uint64_t, std::uint8_t, Same>>(stream_of(entries)).result.complaint), "");
+}
+
 TEST(Map, a_damaged_stream_is_refused_or_read_and_nothing_is_lost) {
   const Bytes original = stream_of(atlas());
   Random random(11);
