@@ -22,7 +22,7 @@ class WindowMemory final : public msg::Memory, public msg::Region {
  public:
   explicit WindowMemory(shm::Window& window) noexcept : window_(window) {}
   void* allocate(std::size_t size, std::size_t alignment) noexcept override { return window_.allocate(size, alignment); }
-  void free(void* block) noexcept override { window_.free(block); }
+  void free(void* block, std::size_t) noexcept override { window_.free(block); }
   Range around(const void* address) const noexcept override {
     const shm::Window::Range range = window_.chunk_around(address);
     return {range.begin, range.end};

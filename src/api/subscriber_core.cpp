@@ -36,7 +36,13 @@ class HeapMemory final : public msg::Memory {
     return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
                                                         : ::operator new(size, std::nothrow);
   }
-  void free(void* block) noexcept override { ::operator delete(block); }
+  void free(void* block, std::size_t alignment) noexcept override {
+    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+      ::operator delete(block, std::align_val_t(alignment));
+    } else {
+      ::operator delete(block);
+    }
+  }
 };
 
 /// What keeps a message that is read in place: the claim on its frame.
@@ -81,7 +87,7 @@ struct Views {
       if (block) blocks_.push_back(block);
       return block;
     }
-    void free(void*) noexcept override {}  // all of them go with the message
+    void free(void*, std::size_t) noexcept override {}  // all of them go with the message
 
    private:
     std::vector<void*> blocks_;

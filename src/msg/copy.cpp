@@ -89,7 +89,7 @@ void Copier::own_map(const Type& type, const void* source, void* target) noexcep
     return !refused_;
   });
   bytes_ -= element.size;  // of the copy outside
-  memory_.free(copy);
+  memory_.free(copy, element.align);
 }
 
 void Copier::own_storage(const Type& type, const void* source, void* target) noexcept {

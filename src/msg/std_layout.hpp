@@ -151,6 +151,7 @@ inline void* offset_by(void* at, std::size_t bytes) {
 struct Block {
   const void* address = nullptr;
   std::size_t size = 0;  // capacity in bytes
+  std::size_t alignment = 1;
 };
 
 /// The storage that the container at `at` has itself, without that of its elements. Nothing for what is not a container.
@@ -160,15 +161,15 @@ inline Block block_of(const Type& type, const void* at) {
       const Text text = text_at(at);
       if (text.room == 0) return {};
       const char* const storage = text.characters.data();
-      return {storage, text.room};
+      return {storage, text.room, 1};
     }
     case Kind::vector: {
       const auto& vector = image_at<VectorImage>(at);
-      return {vector.begin, static_cast<std::size_t>(vector.limit - vector.begin)};
+      return {vector.begin, static_cast<std::size_t>(vector.limit - vector.begin), type.element->align};
     }
     case Kind::bit_vector: {
       const Bits bits = bits_at(at);
-      return {bits.words, bits.capacity * sizeof(Bits::Word)};
+      return {bits.words, bits.capacity * sizeof(Bits::Word), alignof(Bits::Word)};
     }
     default:
       return {};

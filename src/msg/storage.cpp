@@ -16,18 +16,18 @@ void each_block(const Type& type, const void* at, const Visit& visit) {
     each_block(part, where, visit);
     return true;
   });
-  if (const Block block = block_of(type, at); block.address) visit(block.address);
+  if (const Block block = block_of(type, at); block.address) visit(block);
 }
 
 }  // namespace
 
 void free_storage(const Type& type, const void* root, Memory& memory) noexcept {
   destroy_maps(type, const_cast<void*>(root));
-  each_block(type, root, [&](const void* block) { memory.free(const_cast<void*>(block)); });
+  each_block(type, root, [&](const Block& block) { memory.free(const_cast<void*>(block.address), block.alignment); });
 }
 
 void list_storage(const Type& type, const void* root, std::vector<const void*>& into) {
-  each_block(type, root, [&](const void* block) { into.push_back(block); });
+  each_block(type, root, [&](const Block& block) { into.push_back(block.address); });
 }
 
 }  // namespace sinew::msg

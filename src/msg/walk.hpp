@@ -31,7 +31,7 @@ class Region {
 class Memory {
  public:
   virtual void* allocate(std::size_t size, std::size_t alignment) noexcept = 0;  ///< null when refused
-  virtual void free(void* block) noexcept = 0;
+  virtual void free(void* block, std::size_t alignment) noexcept = 0;            ///< with the alignment that it was allocated with
 
  protected:
   ~Memory() = default;

@@ -16,7 +16,7 @@ namespace sinew::bench {
 class WindowMemory final : public msg::Memory, public msg::Region {
  public:
   void* allocate(std::size_t size, std::size_t alignment) noexcept override { return window_->allocate(size, alignment); }
-  void free(void* block) noexcept override { window_->free(block); }
+  void free(void* block, std::size_t) noexcept override { window_->free(block); }
   Range around(const void* address) const noexcept override {
     const shm::Window::Range range = window_->chunk_around(address);
     return {range.begin, range.end};
@@ -35,7 +35,13 @@ class HeapMemory final : public msg::Memory {
     return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
                                                         : ::operator new(size, std::nothrow);
   }
-  void free(void* block) noexcept override { ::operator delete(block); }
+  void free(void* block, std::size_t alignment) noexcept override {
+    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+      ::operator delete(block, std::align_val_t(alignment));
+    } else {
+      ::operator delete(block);
+    }
+  }
 };
 
 }  // namespace sinew::bench

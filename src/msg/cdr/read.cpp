@@ -272,7 +272,7 @@ class Filler {
     const bool before = std::exchange(in_place_, false);  // a key in view that somebody changes would break the map
     const bool complete = entries(step, count, entry, at);
     in_place_ = before;
-    memory_.free(entry);
+    memory_.free(entry, step.type->element->align);
     return complete;
   }
 

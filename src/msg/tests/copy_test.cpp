@@ -8,6 +8,11 @@
 #include "values.hpp"
 
 namespace sinew::msg::testing {
+
+struct alignas(128) Stripe {
+  std::uint8_t value = 0;
+};
+
 namespace {
 
 const Type& whole_type = *message_of<Whole>().type;
@@ -135,19 +140,11 @@ TEST(Copy, a_copied_value_grows_and_shrinks_as_any_other) {
 }
 
 TEST(Copy, keeps_over_aligned_elements_aligned) {
-  struct alignas(128) Cell {
-    char c;
-  };
-  Type cell = *message_of<char>().type;
-  cell.size = sizeof(Cell);
-  cell.align = alignof(Cell);
-  Type vector = *message_of<std::vector<int>>().type;
-  vector.element = &cell;
-  const std::vector<Cell> source(3);
+  const std::vector<Stripe> source(3);
   Arena arena;
-  alignas(std::vector<Cell>) std::byte room[sizeof(std::vector<Cell>)];
-  ASSERT_TRUE(copy_value(vector, &source, room, arena).complete);
-  auto* copy = reinterpret_cast<std::vector<Cell>*>(room);
+  alignas(std::vector<Stripe>) std::byte room[sizeof(std::vector<Stripe>)];
+  ASSERT_TRUE(copy_value(*message_of<std::vector<Stripe>>().type, &source, room, arena).complete);
+  auto* copy = reinterpret_cast<std::vector<Stripe>*>(room);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(copy->data()) % 128, 0U);
   std::destroy_at(copy);
 }
@@ -170,6 +167,21 @@ TEST(Copy, gives_everything_back_wherever_memory_is_refused) {
     ++refusals;
   }
   EXPECT_GT(refusals, 10U);
+}
+
+TEST(Storage, every_block_is_freed_with_the_alignment_that_it_was_allocated_with) {
+  const Whole source = example();
+  Arena arena;
+  Room room;
+  ASSERT_TRUE(copy_value(whole_type, &source, &room, arena).complete);
+  free_storage(whole_type, &room, arena);
+  const std::vector<Stripe> cells(3);
+  alignas(std::vector<Stripe>) std::byte other[sizeof cells];
+  const Type& type = *message_of<std::vector<Stripe>>().type;
+  ASSERT_TRUE(copy_value(type, &cells, other, arena).complete);
+  free_storage(type, other, arena);
+  EXPECT_EQ(arena.block_count(), 0U);
+  EXPECT_EQ(arena.misfreed, 0U);
 }
 
 TEST(Storage, lists_exactly_the_blocks_of_a_message) {

@@ -260,7 +260,7 @@ TEST(Map, C4_4_views_in_a_map_refer_to_copies_since_a_key_must_not_change) {
     EXPECT_TRUE(views.contains(node.links.at(long_text).data(), 4));
     std::destroy_at(&node);
   }
-  while (views.block_count() > 0) views.free(const_cast<void*>(views.blocks().begin()->first));
+  views.free_all();
 }
 
 TEST(Map, variants_in_it_are_looked_at) {

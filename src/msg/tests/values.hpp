@@ -106,6 +106,7 @@ class Arena final : public Region, public Memory {
  public:
   std::size_t allowed = SIZE_MAX;  // allocations until one is refused
   std::size_t freed = 0;
+  std::size_t misfreed = 0;  // with another alignment than they were allocated with
 
   bool contains(const void* address, std::size_t size) const noexcept { return Bounds(*this).contain(address, size); }
   Range around(const void* address) const noexcept override {
@@ -125,12 +126,22 @@ class Arena final : public Region, public Memory {
     --allowed;
     void* block = alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t{alignment}) : ::operator new(size);
     blocks_[block] = size;
+    alignments_[block] = alignment;
     return block;
   }
-  void free(void* block) noexcept override {
+  void free(void* block, std::size_t alignment) noexcept override {
     ++freed;
+    misfreed += alignments_.at(block) == alignment ? 0 : 1;
+    alignments_.erase(block);
     blocks_.erase(block);
-    ::operator delete(block);
+    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+      ::operator delete(block, std::align_val_t{alignment});
+    } else {
+      ::operator delete(block);
+    }
+  }
+  void free_all() {
+    while (!alignments_.empty()) free(alignments_.begin()->first, alignments_.begin()->second);
   }
   void adopt(const void* object, std::size_t size) { blocks_[object] = size; }
   std::size_t block_count() const { return blocks_.size(); }
@@ -138,6 +149,7 @@ class Arena final : public Region, public Memory {
 
  private:
   std::map<const void*, std::size_t> blocks_;
+  std::map<void*, std::size_t> alignments_;  // of those that were allocated
 };
 
 /// A message that lies in an arena with all its storage, as one that was published.

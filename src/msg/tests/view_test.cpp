@@ -60,7 +60,7 @@ class Viewed {
   }
   ~Viewed() {
     if (result.complaint.empty()) std::destroy_at(&value());
-    while (views.block_count() > 0) views.free(const_cast<void*>(views.blocks().begin()->first));
+    views.free_all();
   }
   Viewed(const Viewed&) = delete;
   Viewed& operator=(const Viewed&) = delete;
