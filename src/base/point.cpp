@@ -15,12 +15,14 @@ namespace {
 struct Wish {
   std::string_view label;
   int pass = 0;
-  int signal = 0;
+  int signal = 0;  // or else the thread is held
 };
+
+std::atomic<bool> held{false}, gone_on{false};
 
 // A misspelt wish must not turn a test about death into a test about nothing.
 [[noreturn]] void refuse(const char* text) noexcept {
-  std::fprintf(stderr, "SINEW_AT must be label:pass:kill or label:pass:stop with a pass from 1, not '%s'.\n", text);
+  std::fprintf(stderr, "SINEW_AT must be label:pass:kill, label:pass:stop or label:pass:hold with a pass from 1, not '%s'.\n", text);
   std::abort();
 }
 
@@ -36,8 +38,8 @@ Wish wish_from_environment() noexcept {
   const auto [stopped, error] = std::from_chars(all.data() + first + 1, end, wish.pass);
   if (error != std::errc{} || stopped != end || wish.pass < 1) refuse(text);
   const auto action = all.substr(second + 1);
-  if (action != "kill" && action != "stop") refuse(text);
-  wish.signal = action == "kill" ? SIGKILL : SIGSTOP;
+  if (action != "kill" && action != "stop" && action != "hold") refuse(text);
+  wish.signal = action == "kill" ? SIGKILL : action == "stop" ? SIGSTOP : 0;
   return wish;
 }
 
@@ -47,7 +49,23 @@ void pass_point(const char* label) noexcept {
   static const Wish wish = wish_from_environment();
   static std::atomic<int> passes{0};
   if (wish.label != label) return;
-  if (passes.fetch_add(1, std::memory_order_relaxed) + 1 == wish.pass) std::raise(wish.signal);
+  if (passes.fetch_add(1, std::memory_order_relaxed) + 1 != wish.pass) return;
+  if (wish.signal != 0) {
+    std::raise(wish.signal);
+    return;
+  }
+  held = true;
+  gone_on.wait(false);
+  held = false;
+}
+
+bool is_held() noexcept {
+  return held;
+}
+
+void let_go() noexcept {
+  gone_on = true;
+  gone_on.notify_all();
 }
 
 }  // namespace sinew::base

@@ -35,9 +35,11 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring_fd_.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring_fd, 1});
+  // Read first: a chunk that is made after this is announced with the next frame, unless a newer id was told here before it.
+  const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);
   window_->for_each_chunk([&](const shm::Chunk& chunk) { end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
-  end->announce(
-      {notes_.newest.load(std::memory_order_acquire), 0, 0, nullptr});  // the newest may be gone already; a frame may still name it
+  SINEW_POINT("publisher.newcomer_told");
+  end->announce({newest, 0, 0, nullptr});  // it may be gone already; a frame may still name it
 }
 
 void Publisher::chunk_added(const shm::Chunk& chunk) {
@@ -76,12 +78,14 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
 void Publisher::announce_changes_locked() {
   if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
   try {
-    window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
+    // Copied first: the withdrawal of a chunk that was made after the others were told would make readers take an older one for told.
     std::vector<std::uint64_t> dropped;
     {
       const std::lock_guard lock(notes_.mutex);
       dropped = notes_.dropped;
     }
+    window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
+    SINEW_POINT("publisher.all_told");
     for (const std::uint64_t chunk : dropped) {
       withdraw_chunk_locked(chunk);
       const std::lock_guard lock(notes_.mutex);

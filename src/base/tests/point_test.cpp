@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <thread>
 
 namespace sinew::base {
 namespace {
@@ -53,6 +55,26 @@ TEST(Point, stops_the_process_at_the_asked_pass) {
   const End end = end_of_process("here:1:stop");
   EXPECT_TRUE(WIFSTOPPED(end.status) && WSTOPSIG(end.status) == SIGSTOP);
   EXPECT_EQ(end.passes, 0);
+}
+
+TEST(Point, holds_the_thread_that_passes_until_it_is_let_go) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::setenv("SINEW_AT", "here:1:hold", 1);
+    std::atomic<bool> passed{false};
+    std::thread thread([&] {
+      SINEW_POINT("here");
+      passed = true;
+    });
+    while (!is_held()) std::this_thread::yield();
+    const bool waited = !passed;
+    let_go();
+    thread.join();
+    ::_exit(waited && passed && !is_held() ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Point, does_nothing_for_another_label_or_a_later_pass_or_without_a_wish) {

@@ -1,0 +1,65 @@
+// Chunks that come and go while readers are told of others.
+#include <thread>
+
+#include "base/point.hpp"
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+
+namespace sinew::system {
+namespace {
+
+class Announcements : public Domain {};
+
+constexpr std::size_t mib = 1 << 20;
+
+void expect_whole(Subscriber<Sample>& subscriber, std::uint64_t number) {
+  const auto message = take_soon(subscriber);
+  require(message && message->number == number && is_whole(*message), "message " + std::to_string(number) + " does not come");
+}
+
+ROLE(publisher_with_a_newcomer) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto loan = publisher->loan();
+  auto other = Node::create("viewer");
+  auto subscriber = other->create_subscriber<Sample>("topic");
+  require(eventually(base::is_held), "the newcomer is not told");
+  loan.build([](Sample& sample) { fill(sample, 1, 1, mib); });
+  base::let_go();
+  await_subscribers(*publisher, 1);
+  require(publisher->publish(std::move(loan)) == PublishResult::published, "not published");
+  expect_whole(*subscriber, 1);
+}
+
+TEST_F(Announcements, AChunkThatIsMadeWhileANewcomerIsToldReachesIt) {
+  Child("publisher_with_a_newcomer", {}, {{"SINEW_AT", "publisher.newcomer_told:1:hold"}}).end();
+}
+
+ROLE(publisher_that_drops) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto other = Node::create("viewer");
+  auto subscriber = other->create_subscriber<Sample>("topic");
+  await_subscribers(*publisher, 1);
+  auto first = publisher->loan(), second = publisher->loan(), third = publisher->loan(), fourth = publisher->loan();
+  first.build([](Sample& sample) { fill(sample, 1, 1, 10); });
+  std::thread thread([&] { publisher->publish(std::move(first)); });
+  require(eventually(base::is_held), "nobody is told");
+  // Each in a chunk of its own; of two that are empty the larger one stays.
+  second.build([](Sample& sample) { fill(sample, 1, 2, mib); });
+  third.build([](Sample& sample) { fill(sample, 1, 3, 2 * mib); });
+  fourth.build([](Sample& sample) { fill(sample, 1, 4, 4 * mib); });
+  for (auto* loan : {&third, &fourth}) std::vector<std::uint8_t>().swap((*loan)->data);
+  base::let_go();
+  thread.join();
+  expect_whole(*subscriber, 1);
+  require(publisher->publish(std::move(second)) == PublishResult::published, "not published");
+  expect_whole(*subscriber, 2);
+}
+
+TEST_F(Announcements, AChunkThatIsMadeBeforeOneThatIsDroppedReachesEveryReader) {
+  Child("publisher_that_drops", {}, {{"SINEW_AT", "publisher.all_told:1:hold"}}).end();
+}
+
+}  // namespace
+}  // namespace sinew::system
