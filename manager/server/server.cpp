@@ -74,8 +74,9 @@ void Server::serve_events() {
 
 void Server::accept_waiting() {
   for (int turn = 0; turn < turns_per_event; ++turn) {
+    os::Fd socket;
     try {
-      os::Fd socket = os::accept_from(entrance_.socket());
+      socket = os::accept_from(entrance_.socket());
       if (!socket) return;
       const os::Credentials who = os::peer_credentials(socket);
       const Session session = ++last_session_;
@@ -86,6 +87,7 @@ void Server::accept_waiting() {
                   "process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid) + " connected");
     } catch (const Error& error) {
       base::log(base::LogLevel::warn, error.what());
+      os::close_connection(std::move(socket));
       return turn_one_away();
     }
   }
@@ -95,11 +97,12 @@ void Server::accept_waiting() {
 void Server::turn_one_away() {
   reserve_.reset();
   try {
-    if (const os::Fd socket = os::accept_from(entrance_.socket())) {
+    if (os::Fd socket = os::accept_from(entrance_.socket())) {
       os::send_packet(socket,
                       wire::encode(wire::NodeRefused{number(ErrorKind::exhausted),
                                                      "the manager has no file descriptor left for another node: end some nodes, or raise "
                                                      "the limit (ulimit -n) of sinewd."}));
+      os::close_connection(std::move(socket));
     }
     reserve_ = os::create_eventfd();
   } catch (const Error& error) {

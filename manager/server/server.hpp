@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "manager/server/entrance.hpp"
@@ -32,6 +33,15 @@ class Server {
     os::Fd descriptor;  // or none
   };
   struct Connection {
+    Connection() = default;
+    /// What a node, or who was introduced to it, sent to be closed slowly holds nobody up.
+    ~Connection() {
+      for (Outgoing& out : queue) os::close_connection(std::move(out.descriptor));
+      os::close_connection(std::move(socket));
+    }
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
     os::Fd socket;
     std::deque<Outgoing> queue;  // what the socket would not take yet
     std::size_t queued = 0;      // weight of it

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -77,10 +78,11 @@ bool wait_and_drain(int eventfd, std::optional<std::int64_t> deadline_ns) {
   return true;
 }
 
-bool is_eventfd(const Fd& fd) {
-  const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
+bool is_eventfd(int fd) noexcept {
+  std::array<char, 32> link;
+  std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", fd);
   std::array<char, 64> target;
-  const ssize_t size = call(fault::Call::readlink, [&] { return ::readlink(link.c_str(), target.data(), target.size()); });
+  const ssize_t size = call(fault::Call::readlink, [&] { return ::readlink(link.data(), target.data(), target.size()); });
   return size > 0 && std::string_view(target.data(), static_cast<std::size_t>(size)) == "anon_inode:[eventfd]";
 }
 

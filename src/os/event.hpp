@@ -24,8 +24,11 @@ void drain(int eventfd) noexcept;
 /// Blocks until the eventfd was rung, or the deadline (monotonic nanoseconds; nothing: for ever), then drains it. True when it was rung.
 /// Signals are waited through.
 bool wait_and_drain(int eventfd, std::optional<std::int64_t> deadline_ns = std::nullopt);
-/// True when this descriptor is an eventfd (a peer sent it): fcntl and /proc/self/fd are asked.
-bool is_eventfd(const Fd& fd);
+/// True when this descriptor is an eventfd (a peer sent it): /proc/self/fd is asked.
+bool is_eventfd(int fd) noexcept;
+inline bool is_eventfd(const Fd& fd) noexcept {
+  return is_eventfd(fd.get());
+}
 
 /// A set of descriptors to wait for; each carries a 64-bit key of the caller's. Not thread-safe but for wait().
 class Poller {

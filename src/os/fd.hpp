@@ -10,11 +10,18 @@ class Fd {
  public:
   Fd() noexcept = default;
   explicit Fd(int fd) noexcept : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  /// One that a peer sent: closing it never blocks, whatever it is.
+  static Fd of_peer(int fd) noexcept {
+    Fd made(fd);
+    made.of_peer_ = true;
+    return made;
+  }
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)), of_peer_(other.of_peer_) {}
   Fd& operator=(Fd&& other) noexcept {
     if (this != &other) {
       reset();
       fd_ = std::exchange(other.fd_, -1);
+      of_peer_ = other.of_peer_;
     }
     return *this;
   }
@@ -30,6 +37,7 @@ class Fd {
 
  private:
   int fd_ = -1;
+  bool of_peer_ = false;
 };
 
 }  // namespace sinew::os

@@ -113,13 +113,14 @@ FileIdentity identity_of(const Fd& fd) {
 }
 
 std::optional<std::string> complaint_about_peer_memfd(const Fd& memfd, std::size_t size) {
+  // First, for only shared memory has seals: a file system that is a program (FUSE) may take for ever to answer the other questions.
+  const int seals = call(fault::Call::fcntl, [&] { return ::fcntl(memfd.get(), F_GET_SEALS); });
+  if (seals < 0) return "it is not shared memory (memfd)";
   struct statfs system{};
   if (call(fault::Call::fstat, [&] { return ::fstatfs(memfd.get(), &system); }) != 0) return "it cannot be examined: " + describe(errno);
   if (system.f_type == HUGETLBFS_MAGIC) return "it consists of huge pages (hugetlb), which may be missing when they are touched";
   if (system.f_type != TMPFS_MAGIC) return "it is not shared memory (memfd)";
-  const int seals = call(fault::Call::fcntl, [&] { return ::fcntl(memfd.get(), F_GET_SEALS); });
-  if (seals < 0 || (seals & reader_seals) != reader_seals)
-    return "it is not sealed against shrinking, growing, new writers and further seals";
+  if ((seals & reader_seals) != reader_seals) return "it is not sealed against shrinking, growing, new writers and further seals";
   struct stat status{};
   if (call(fault::Call::fstat, [&] { return ::fstat(memfd.get(), &status); }) != 0) return "it cannot be examined: " + describe(errno);
   if (static_cast<std::uint64_t>(status.st_size) != size) {

@@ -15,12 +15,15 @@
 #include "os/call.hpp"
 #include "os/failure.hpp"
 #include "os/file.hpp"
+#include "os/reaper.hpp"
 
 namespace sinew::os {
 namespace {
 
+// As many descriptors as the kernel lets one packet carry (SCM_MAX_FD): it closes those that find no room, here and now, whatever they are.
+constexpr std::size_t most_sent = 253;
 // Rights and credentials come in control messages of their own; the room of absent credentials lets a few more descriptors through.
-constexpr std::size_t control_room = CMSG_SPACE(max_descriptors * sizeof(int)) + CMSG_SPACE(sizeof(ucred));
+constexpr std::size_t control_room = CMSG_SPACE(most_sent * sizeof(int)) + CMSG_SPACE(sizeof(ucred));
 constexpr std::size_t most_received = control_room / sizeof(int);
 
 struct alignas(cmsghdr) Control {
@@ -184,7 +187,19 @@ SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::
   }
 }
 
-Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
+namespace {
+
+/// One packet as the kernel gives it.
+struct Arrived {
+  std::size_t size = 0;
+  bool cut_off = false;
+  std::size_t count = 0;
+  std::array<Fd, most_received> descriptors;
+  std::optional<Credentials> credentials;
+};
+
+/// Nothing when there is none.
+std::optional<Arrived> take_packet(const Fd& socket, std::span<std::byte> buffer) {
   iovec piece{buffer.data(), buffer.size()};
   Control control;
   msghdr message{};
@@ -199,13 +214,13 @@ Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
   } while (size < 0 && errno == ECONNRESET);
   if (size < 0) {
     if (errno != EAGAIN) fail(errno, "cannot receive a packet");
-    return {};
+    return std::nullopt;
   }
 
   // Every descriptor gets an owner before anything is judged or can throw: also those that came in the padding of a truncated list.
-  std::array<Fd, most_received> arrived;
-  std::size_t count = 0;
-  Received received;
+  std::optional<Arrived> arrived(std::in_place);
+  arrived->size = static_cast<std::size_t>(size);
+  arrived->cut_off = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET) continue;
     const std::size_t length = part->cmsg_len - CMSG_LEN(0);
@@ -213,25 +228,56 @@ Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
       for (std::size_t at = 0; at + sizeof(int) <= length; at += sizeof(int)) {
         int fd = -1;
         std::memcpy(&fd, CMSG_DATA(part) + at, sizeof fd);
-        arrived[count++] = Fd(fd);
+        arrived->descriptors[arrived->count++] = Fd::of_peer(fd);
       }
     } else if (part->cmsg_type == SCM_CREDENTIALS && length >= sizeof(ucred)) {
       ucred sender{};
       std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
-      received.credentials = Credentials{.pid = sender.pid, .uid = sender.uid, .gid = sender.gid};
+      arrived->credentials = Credentials{.pid = sender.pid, .uid = sender.uid, .gid = sender.gid};
     }
   }
-  if (size == 0) {
+  return arrived;
+}
+
+}  // namespace
+
+Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
+  std::optional<Arrived> arrived = take_packet(socket, buffer);
+  if (!arrived) return {};
+  Received received;
+  received.credentials = arrived->credentials;
+  if (arrived->size == 0) {
     received.kind = Received::Kind::closed;
-  } else if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || count > max_descriptors) {
+  } else if (arrived->cut_off || arrived->count > max_descriptors) {
     received.kind = Received::Kind::malformed;
   } else {
     received.kind = Received::Kind::packet;
-    received.size = static_cast<std::size_t>(size);
-    received.descriptors.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) received.descriptors.push_back(std::move(arrived[i]));
+    received.size = arrived->size;
+    received.descriptors.reserve(arrived->count);
+    for (Fd& fd : std::span(arrived->descriptors).first(arrived->count)) received.descriptors.push_back(std::move(fd));
   }
   return received;
+}
+
+void close_connection(Fd socket) noexcept {
+  if (!socket) return;
+  ::shutdown(socket.get(), SHUT_RDWR);  // nothing more comes
+  try {
+    receive_credentials(socket);  // by them an empty packet differs from the end
+    std::array<std::byte, 1> byte;
+    for (bool harmless = true; harmless;) {
+      const auto arrived = take_packet(socket, byte);
+      if (!arrived || !arrived->credentials) {
+        ::close(socket.release());
+        return;
+      }
+      const auto descriptors = std::span(arrived->descriptors).first(arrived->count);
+      harmless = std::ranges::all_of(descriptors, [](const Fd& fd) { return closes_at_once(fd.get()); });
+    }
+  } catch (const Error&) {
+    // Then nobody knows what is left there.
+  }
+  close_aside(socket.release());
 }
 
 }  // namespace sinew::os

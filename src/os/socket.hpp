@@ -73,4 +73,8 @@ SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::
 /// Receives one packet into `buffer` (at least max_packet bytes). Never blocks.
 Received receive_packet(const Fd& socket, std::span<std::byte> buffer);
 
+/// Ends a connection for both sides, also where another process still has this end, and closes it. Never blocks: the kernel would close the descriptors that were sent
+/// here and not received, whatever they are. What the peer has not read yet it can still read.
+void close_connection(Fd socket) noexcept;
+
 }  // namespace sinew::os

@@ -10,6 +10,7 @@ Channel::Channel(os::Fd socket) : socket_(std::move(socket)) {
 
 Channel::~Channel() {
   forget_in_child(socket_.get());
+  if (!forked()) os::close_connection(std::move(socket_));
 }
 
 // What was not sent waits for the socket to have room; or, since a shortage of the kernel's passes without any event, for a pause.

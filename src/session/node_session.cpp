@@ -326,7 +326,7 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
     if (const auto found = publishers_.find(introduction.id); found != publishers_.end()) publisher = found->second.lock();
   }
   // Closing the socket is the answer when the publisher has gone meanwhile.
-  if (!publisher) return;
+  if (!publisher) return os::close_connection(std::move(socket));
   if (!introduction.same_user) {
     auto end = std::make_shared<ForeignEnd>(publisher, loop_, std::move(socket), introduction);
     if (publisher->add_connecting(end)) end->start();
@@ -357,6 +357,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
                     (introduction.same_user ? "they were built with another layout of the type (compiler flags or standard library differ)"
                                             : "it belongs to another user"));
     }
+    os::close_connection(std::move(socket));
     release_window(introduction.window);
     return;
   }

@@ -13,6 +13,7 @@
 
 #include "msg/cdr/cdr.hpp"
 #include "os/event.hpp"
+#include "os/tests/support.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
@@ -241,6 +242,34 @@ TEST_F(Foreign, AStrangerThatBreaksTheProtocolLosesItsOwnConnectionOnly) {
     publish_in_place(*publisher, 1, 1, 1000);
     EXPECT_TRUE(take_soon(*own));
   }
+}
+
+// Sends descriptors that nobody asked for, each of which takes hours to close.
+ROLE(foreign_lingerer) {
+  become_stranger();
+  Stranger stranger("lingerer");
+  Talk pair = stranger.meet_publisher<Sample>("topic");
+  std::vector<os::Fd> readers;
+  for (int i = 0; i < 8; ++i) {
+    auto [slow, reader] = os::test::lingering_socket();
+    readers.push_back(std::move(reader));
+    pair.send(wire::AttachForeign{}, {slow.get()});
+    stranger.manager.send(wire::Goodbye{}, {slow.get()});
+    std::thread([fd = slow.release()] { ::close(fd); }).detach();  // which may be the last one
+  }
+  say("done");
+  until_finished();
+}
+
+TEST_F(Foreign, DescriptorsThatCloseSlowlyHoldNobodyUp) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  Child lingerer("foreign_lingerer");
+  lingerer.expect("done");
+  auto other = Node::create("viewer");
+  auto subscriber = other->create_subscriber<Sample>("topic");
+  await_subscribers(*publisher, 1);
+  lingerer.end();
 }
 
 constexpr std::uint64_t next(std::uint64_t state) {

@@ -25,7 +25,7 @@ namespace sinew::system {
 class Talk {
  public:
   Talk() = default;
-  explicit Talk(os::Fd socket) : socket_(std::move(socket)) {}
+  explicit Talk(os::Fd socket) : socket_(socket.release()) {}  // what the manager sent is closed as one of our own
 
   /// Sends, waiting while the socket is full. False when the other end is closed.
   bool send(const wire::Message& message, const std::vector<int>& descriptors = {});

@@ -64,7 +64,7 @@ class Client {
  public:
   /// Connects to the manager, which must be listening.
   explicit Client(const std::string& path);
-  explicit Client(os::Fd socket) : socket_(std::move(socket)) {}
+  explicit Client(os::Fd socket) : socket_(socket.release()) {}  // what the manager sent is closed as one of our own
 
   void send(const wire::Message& message) { EXPECT_TRUE(try_send(message)); }
   /// False when the other end is closed.

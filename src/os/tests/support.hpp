@@ -1,7 +1,11 @@
 // What the tests of this layer share.
 #pragma once
 
+#include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +17,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "os/fd.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::os::test {
@@ -21,6 +28,32 @@ namespace sinew::os::test {
 /// How many descriptors this process has open.
 inline std::ptrdiff_t open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}) - 1;
+}
+
+/// A socket whose last close() takes hours, since nobody reads what was sent through it.
+struct Lingering {
+  Fd socket, reader;
+};
+inline Lingering lingering_socket() {
+  const Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  EXPECT_EQ(::bind(listener.get(), generic, size), 0);
+  EXPECT_EQ(::listen(listener.get(), 1), 0);
+  EXPECT_EQ(::getsockname(listener.get(), generic, &size), 0);
+  Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(client.get(), generic, size), 0);
+  Fd reader(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  const linger hours{1, 36'000};
+  EXPECT_EQ(::setsockopt(client.get(), SOL_SOCKET, SO_LINGER, &hours, sizeof hours), 0);
+  EXPECT_EQ(::fcntl(client.get(), F_SETFL, O_NONBLOCK), 0);
+  const std::vector<char> bytes(65536);
+  while (::write(client.get(), bytes.data(), bytes.size()) > 0) {
+  }
+  return {std::move(client), std::move(reader)};
 }
 
 /// A folder that goes, with all in it, when the test ends.

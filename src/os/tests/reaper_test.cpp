@@ -1,0 +1,109 @@
+#include "os/reaper.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "os/event.hpp"
+#include "os/memory.hpp"
+#include "os/socket.hpp"
+#include "support.hpp"
+
+namespace sinew::os {
+namespace {
+
+std::ptrdiff_t threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) >= 0;
+}
+
+template <class Condition>
+void await(Condition condition) {
+  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST(DescriptorOfAPeer, that_closes_slowly_is_closed_where_nobody_waits_for_it) {
+  auto [sent, reader] = test::lingering_socket();
+  Fd slow = Fd::of_peer(sent.release());
+  const int number = slow.get();
+  slow.reset();
+  await([&] { return !is_open(number); });
+  await([] { return threads() == 1; });
+}
+
+TEST(DescriptorOfAPeer, is_closed_at_once_where_it_is_what_peers_ought_to_send) {
+  for (const bool memory : {true, false}) {
+    const int number = (memory ? create_memfd("sent", page_size()) : create_eventfd()).release();
+    {
+      const Fd received = Fd::of_peer(number);
+    }
+    EXPECT_FALSE(is_open(number));
+    EXPECT_EQ(threads(), 1);
+  }
+}
+
+TEST(DescriptorOfAPeer, is_closed_in_a_forked_child_too) {
+  const auto open_one = [] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); };
+  Fd::of_peer(open_one()).reset();
+  const int status = test::status_of_child([&] {
+    const int number = open_one();
+    Fd::of_peer(number).reset();
+    return is_open(number) ? 1 : 0;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+/// Sends two of them, which are nowhere else any more, and gives their readers.
+std::array<Fd, 2> send_slow(const Fd& socket) {
+  auto [first, first_reader] = test::lingering_socket();
+  auto [second, second_reader] = test::lingering_socket();
+  EXPECT_EQ(send_packet(socket, test::bytes_of("slow"), std::array{first.get(), second.get()}), SendResult::sent);
+  return {std::move(first_reader), std::move(second_reader)};
+}
+
+TEST(DescriptorOfAPeer, holds_nobody_up_in_a_packet_that_is_refused) {
+  const auto [here, there] = socket_pair();
+  const auto readers = send_slow(here);
+  const auto before = test::open_descriptors();
+  std::array<std::byte, 1> small;
+  EXPECT_EQ(receive_packet(there, small).kind, Received::Kind::malformed);
+  await([&] { return test::open_descriptors() == before; });
+}
+
+TEST(DescriptorOfAPeer, holds_nobody_up_when_the_connection_is_closed_before_it_was_received) {
+  const auto before = test::open_descriptors();
+  {
+    std::array<std::array<Fd, 2>, 2> readers;
+    auto [here, there] = socket_pair();
+    ASSERT_EQ(::send(here.get(), "", 0, 0), 0);  // which looks like the end
+    ASSERT_EQ(send_packet(here, test::bytes_of("said last")), SendResult::sent);
+    for (auto& pair : readers) pair = send_slow(here);
+    ASSERT_EQ(send_packet(there, test::bytes_of("still read")), SendResult::sent);
+    close_connection(std::move(there));
+    EXPECT_EQ(send_packet(here, test::bytes_of("too late")), SendResult::closed);
+    std::array<std::byte, max_packet> buffer;
+    EXPECT_EQ(receive_packet(here, buffer).kind, Received::Kind::packet);
+    EXPECT_EQ(receive_packet(here, buffer).kind, Received::Kind::closed);
+  }
+  await([&] { return test::open_descriptors() == before; });
+}
+
+TEST(Connection, that_is_closed_while_packets_are_unread_needs_no_thread_for_it) {
+  auto [here, there] = socket_pair();
+  const Fd memory = create_memfd("sent", page_size());
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(send_packet(here, test::bytes_of("unread"), std::array{memory.get()}), SendResult::sent);
+  close_connection(std::move(there));
+  EXPECT_EQ(threads(), 1);
+}
+
+}  // namespace
+}  // namespace sinew::os
