@@ -167,6 +167,7 @@ bool PublisherCore::in_forked_child() noexcept {
 }
 
 void PublisherCore::free_object(void* object) noexcept {
+  impl_->publisher->start_over();
   if (shm::in_window_range(object)) {
     shm::scope_free(object);
   } else {

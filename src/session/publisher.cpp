@@ -167,8 +167,7 @@ Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
     release(frame);
     return Outcome::closed;
   }
-  withdrawn_for_next_ = 0;
-  waited_in_vain_ = false;
+  start_over();
   const bool needs_pieces = piece_readers_.load(std::memory_order_relaxed) > 0;
   if (needs_pieces && !wrote_pieces) frame.pieces = storage_->write_pieces(root, *window_, false);  // a reader has come just now
   // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
@@ -258,7 +257,13 @@ void Publisher::count_copied(std::uint64_t bytes) noexcept {
   ring().header.bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
 }
 
+void Publisher::start_over() noexcept {
+  withdrawn_for_next_ = 0;
+  waited_in_vain_ = false;
+}
+
 void Publisher::count_refused() noexcept {
+  start_over();
   ring().header.refused.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -74,6 +74,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   Outcome publish(void* root, std::uint64_t size);
   void count_copied(std::uint64_t bytes) noexcept;
   void count_refused() noexcept;
+  /// What memory is made room for from now on is for another message: that before was published, refused or discarded.
+  void start_over() noexcept;
 
   struct Counters {
     std::uint64_t published = 0, bytes = 0, bytes_copied = 0, bytes_exported = 0, refused = 0, withdrawn = 0, subscribers = 0;
@@ -182,15 +184,15 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   Notes notes_;
   std::mutex publishing_;  // one publish() at a time; taken before mutex_, held while waiting for space
   mutable std::mutex mutex_;
+  std::atomic<std::uint64_t> withdrawn_for_next_{0};  // since the last start_over()
+  std::atomic<bool> waited_in_vain_{false};           // likewise
   // guarded by mutex_:
   shm::RingWriter writer_;
   bool closed_ = false;
   std::uint64_t oldest_ = 1;  // sequence of the oldest frame in kept_
   std::vector<Kept> kept_;    // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
   std::uint64_t kept_bytes_ = 0;
-  std::vector<Kept> limbo_;               // retired, but claimed when we looked last
-  std::uint64_t withdrawn_for_next_ = 0;  // since the last publish()
-  bool waited_in_vain_ = false;           // likewise
+  std::vector<Kept> limbo_;  // retired, but claimed when we looked last
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
   std::atomic<std::size_t> piece_readers_ = 0;  // of connections_, those that read pieces; changed under mutex_

@@ -377,6 +377,36 @@ TEST_F(FullMemory, ByMediumEffortNoMoreThanSoManyOldMessagesMakeRoomForANewOne) 
   EXPECT_EQ(publisher_->statistics().refused, 1U);
 }
 
+TEST_F(FullMemory, ByMediumEffortEachMessageMayHaveSoManyWithdrawn) {
+  start({.when_full = WhenFull::medium_effort, .withdraw_at_most = 2});
+  for (std::uint64_t number = 1; number <= 50; ++number) ASSERT_EQ(publish(number), PublishResult::published);
+  int refused = 0;
+  while (refused < 20 && publish_in_place(*publisher_, 1, 51, 5 * large) != PublishResult::published) ++refused;
+  EXPECT_LT(refused, 20) << "what the refused ones made room for is there";
+  const auto discarded = [&] { publisher_->loan().build([](Sample& sample) { fill(sample, 1, 52, 6 * large); }); };
+  const std::uint64_t before = publisher_->statistics().withdrawn;
+  publish(53);
+  discarded();
+  discarded();
+  EXPECT_GE(publisher_->statistics().withdrawn, before + 3) << "also those that were discarded";
+}
+
+TEST_F(FullMemory, EachMessageWaitsForRoom) {
+  constexpr auto time = 20ms;
+  start({.when_full = WhenFull::wait, .max_blocking = time});
+  const std::uint64_t fitted = fill_up();
+  const auto takes = [](const auto& work) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::steady_clock::now() - begin;
+  };
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_GE(takes([&] { EXPECT_EQ(publish(fitted + 1), PublishResult::no_memory); }), time);
+    EXPECT_GE(takes([&] { publisher_->loan().build([](Sample& sample) { fill(sample, 1, 1, large); }); }), time) << "after a refused one";
+    EXPECT_GE(takes([&] { EXPECT_EQ(publish(fitted + 1), PublishResult::no_memory); }), time) << "after a discarded one";
+  }
+}
+
 TEST_F(FullMemory, WaitingEndsWhenASubscriberMakesRoomOrTheTimeIsOver) {
   start({.when_full = WhenFull::wait, .max_blocking = 20ms});
   const std::uint64_t fitted = fill_up();
