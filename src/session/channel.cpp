@@ -1,16 +1,28 @@
 #include "session/channel.hpp"
 
+#include "base/log.hpp"
 #include "session/fork.hpp"
 
 namespace sinew::session {
+namespace {
 
-Channel::Channel(os::Fd socket) : socket_(std::move(socket)) {
+// What keeping a packet costs beside its bytes; and a descriptor weighs more than it has, since there are fewer of them.
+constexpr std::size_t packet_weight = 64;
+constexpr std::size_t descriptor_weight = 16 * 1024;
+
+}  // namespace
+
+Channel::Channel(os::Fd socket, std::size_t limit) : socket_(std::move(socket)), limit_(limit) {
   close_in_child(socket_.get());
 }
 
 Channel::~Channel() {
   forget_in_child(socket_.get());
   if (!forked()) os::close_connection(std::move(socket_));
+}
+
+std::size_t Channel::Packet::weight() const noexcept {
+  return packet_weight + bytes.size() + descriptors.size() * descriptor_weight;
 }
 
 // What was not sent waits for the socket to have room; or, since a shortage of the kernel's passes without any event, for a pause.
@@ -39,8 +51,19 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
     }
     (void)borrowed.release();
   }
+  const std::size_t weight = packet.weight();
+  if (weight > limit_ - queued_) throw Violation("it does not read what it is sent");
   queue_.push_back(std::move(packet));
+  queued_ += weight;
   if (queue_.size() == 1) wake_when_locked(result);
+}
+
+void Channel::try_send(const wire::Message& message) noexcept {
+  try {
+    send(message);
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, error.what());
+  }
 }
 
 bool Channel::flush() {
@@ -51,6 +74,7 @@ bool Channel::flush() {
     for (const os::Fd& fd : queue_.front().descriptors) descriptors.push_back(fd.get());
     result = os::send_packet(socket_, queue_.front().bytes, descriptors);
     if (result == os::SendResult::would_block || result == os::SendResult::shortage) break;
+    queued_ -= queue_.front().weight();
     queue_.pop_front();
   }
   wake_when_locked(result);

@@ -26,7 +26,13 @@ class Violation : public std::runtime_error {
 /// send() may be called from any thread; receive() from one at a time.
 class Channel {
  public:
-  explicit Channel(os::Fd socket);
+  /// So much may wait for one end of a pair to read it (W61).
+  static constexpr std::size_t most_queued = 4 * 1024 * 1024;
+  static constexpr std::size_t unlimited = ~std::size_t{0};
+  /// At most so many packets are read in one turn: one connection must not keep the others waiting.
+  static constexpr int turns_per_event = 64;
+
+  explicit Channel(os::Fd socket, std::size_t limit = most_queued);
   ~Channel();
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
@@ -34,7 +40,10 @@ class Channel {
   const os::Fd& socket() const noexcept { return socket_; }
 
   /// Sends or queues a message; never blocks. Descriptors stay the caller's. Messages to a peer that is gone vanish: its hang-up is seen by the reading side.
+  /// Throws Violation when the peer lets too much wait.
   void send(const wire::Message& message, std::span<const int> descriptors = {});
+  /// The same, where nothing can be done about it when it fails but to log that.
+  void try_send(const wire::Message& message) noexcept;
   /// Sends what is queued, as far as it goes. True when nothing is left.
   bool flush();
 
@@ -58,14 +67,17 @@ class Channel {
   struct Packet {
     std::vector<std::byte> bytes;
     std::vector<os::Fd> descriptors;
+    std::size_t weight() const noexcept;
   };
 
   os::Fd socket_;
+  const std::size_t limit_;
   State state_ = State::open;
   void wake_when_locked(os::SendResult result);
 
   mutable std::mutex mutex_;  // guards what follows; taken before the loop's
   std::deque<Packet> queue_;
+  std::size_t queued_ = 0;  // weight of it
   IoLoop* loop_ = nullptr;
   IoLoop::WatchId watch_ = 0;
 };

@@ -22,7 +22,7 @@ void ForeignEnd::on_event(const os::Poller::Event& event) {
     if (channel_.state() == Channel::State::closed) ended();
   } catch (const std::exception& violation) {
     base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user broke the protocol: " + violation.what());
-    channel_.send(wire::ErrorText{0, violation.what()});
+    channel_.try_send(wire::ErrorText{0, violation.what()});
     ended();
   }
 }

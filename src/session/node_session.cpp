@@ -36,7 +36,7 @@ constexpr std::int64_t retry_pause = 100'000'000;  // while the kernel has no me
 NodeSession::NodeSession(std::string name, std::string socket_path, os::Fd manager, const Options& options)
     : name_(std::move(name)),
       socket_path_(std::move(socket_path)),
-      manager_(std::move(manager)),
+      manager_(std::move(manager), Channel::unlimited),
       thread_(std::make_shared<ExecutionThread>(options.spin)) {}
 
 std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const Options& options) {

@@ -66,7 +66,7 @@ void PublisherEnd::on_event(const os::Poller::Event& event) {
     base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + violation.what());
     const bool listed = stage_ == Stage::serving;
     stage_ = Stage::deaf;
-    channel_.send(wire::ErrorText{0, violation.what()});
+    channel_.try_send(wire::ErrorText{0, violation.what()});
     const auto publisher = publisher_.lock();
     if (listed && publisher) {
       publisher->unsubscribed(*this);

@@ -110,7 +110,7 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
     over = channel_.state() == Channel::State::closed;
   } catch (const std::exception& error) {
     base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
-    channel_.send(wire::ErrorText{0, error.what()});
+    channel_.try_send(wire::ErrorText{0, error.what()});
     over = true;
   }
   if (!over) return;
@@ -235,7 +235,7 @@ SharedMapping SubscriberEnd::answered_when_unmapped(SharedMapping mapping, std::
   const os::Mapping* const plain = mapping.get();
   return {plain, [mapping = std::move(mapping), end = weak_from_this(), chunk](const os::Mapping*) mutable {
             mapping.reset();
-            if (const auto alive = end.lock()) alive->channel_.send(wire::ChunkUnmapped{chunk});
+            if (const auto alive = end.lock()) alive->channel_.try_send(wire::ChunkUnmapped{chunk});
           }};
 }
 
@@ -392,8 +392,8 @@ void SubscriberEnd::release(std::uint32_t slot) noexcept {
   held_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void SubscriberEnd::unsubscribe() {
-  channel_.send(wire::Unsubscribe{});
+void SubscriberEnd::unsubscribe() noexcept {
+  channel_.try_send(wire::Unsubscribe{});
 }
 
 }  // namespace sinew::session

@@ -92,7 +92,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // --- any thread ---
   void release(std::uint32_t slot) noexcept;
   /// Nothing is claimed any more; what handles hold stays.
-  void unsubscribe();
+  void unsubscribe() noexcept;
   std::uint64_t held() const noexcept { return held_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return ack_->missed.load(std::memory_order_relaxed); }
   /// Of those missed, the ones that the publisher took back.

@@ -272,6 +272,28 @@ TEST_F(Foreign, DescriptorsThatCloseSlowlyHoldNobodyUp) {
   lingerer.end();
 }
 
+ROLE(foreign_newsmonger) {
+  become_stranger();
+  Stranger stranger("newsmonger");
+  Talk pair = stranger.meet_subscriber<Sample>("topic");
+  const wire::Message question = arguments.at(0) == "news" ? wire::Message(wire::News{}) : wire::Message(wire::ChunkWithdrawn{1});
+  int asked = 0;
+  while (asked < 400'000 && pair.send(question)) ++asked;
+  require(asked < 400'000, "the answers pile up");
+  say("ended");
+  until_finished();
+}
+
+TEST_F(Foreign, W61_APublisherThatDoesNotReadTheAnswersIsLeft) {
+  auto node = Node::create("viewer");
+  auto subscriber = node->create_subscriber<Sample>("topic", [](const Sample&) {});
+  for (const char* const question : {"news", "withdrawals"}) {
+    Child newsmonger("foreign_newsmonger", {question});
+    newsmonger.expect("ended");
+    newsmonger.end();
+  }
+}
+
 constexpr std::uint64_t next(std::uint64_t state) {
   return state * 6364136223846793005U + 1442695040888963407U;
 }

@@ -79,5 +79,29 @@ TEST(Channel, What_a_full_socket_held_back_is_sent_when_there_is_room) {
   loop.stop();
 }
 
+TEST(Channel, W61_no_more_than_a_limit_waits_for_a_peer_that_does_not_read) {
+  auto [here, there] = os::socket_pair();
+  Channel sender(std::move(here)), receiver(std::move(there));
+  std::uint64_t sent = 0;
+  const auto fill = [&] {
+    EXPECT_THROW(
+        {
+          for (int i = 0; i < 100'000; ++i) {
+            sender.send(wire::DeletePublisher{sent + 1});
+            ++sent;
+          }
+        },
+        Violation);
+  };
+  fill();
+  for (std::uint64_t id = 1; id <= sent; ++id) {
+    sender.flush();
+    ASSERT_EQ(next_id(receiver), id);
+  }
+  const std::uint64_t once = sent;
+  fill();
+  EXPECT_EQ(sent, 2 * once) << "what was read counts no more";
+}
+
 }  // namespace
 }  // namespace sinew::session
