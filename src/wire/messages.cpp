@@ -15,6 +15,8 @@ constexpr std::size_t header_size = 16;
 
 template <class T, class Of>
 concept Like = std::same_as<std::remove_const_t<T>, Of>;
+template <class T>
+concept Choice = std::is_enum_v<T>;
 
 // What the header says of each kind. The numbers are the protocol's: one that was ever released is never changed or used again. Each
 // direction has room to grow.
@@ -70,6 +72,11 @@ void fields(auto& at, Like<TypeDescription> auto& m) {
 void fields(auto& at, Like<Quality> auto& m) {
   at("quality.depth", m.depth);
   at("quality.reliable", m.reliable);
+  at("quality.durability", m.durability, Durability::transient_local);
+  at.duration("quality.deadline", m.deadline);
+  at.duration("quality.lifespan", m.lifespan);
+  at("quality.liveliness", m.liveliness, Liveliness::by_topic);
+  at.duration("quality.lease", m.lease);
 }
 void fields(auto& at, Like<Window> auto& m) {
   at("window.base", m.base);
@@ -153,15 +160,20 @@ class Writer {
   void operator()(const char*, const std::array<std::uint8_t, 16>& hash) {
     for (const std::uint8_t byte : hash) bytes.push_back(std::byte{byte});
   }
+  template <Choice C>
+  void operator()(const char* field, C choice, C last) {
+    if (choice > last) refuse(field, "is none of those that there are");
+    (*this)(field, static_cast<std::uint8_t>(choice));
+  }
+  void duration(const char* field, std::int64_t nanoseconds) {
+    if (nanoseconds < 0 || nanoseconds > max_duration)
+      refuse(field, "is " + std::to_string(nanoseconds) + " ns, not 0 to " + std::to_string(max_duration));
+    (*this)(field, nanoseconds);
+  }
   void operator()(const char* field, std::string_view string, std::size_t limit) {
-    if (string.size() > limit) {
-      throw Error(ErrorKind::invalid_argument, std::string(message_) + " cannot be sent: its " + field + " is " +
-                                                   std::to_string(string.size()) + " bytes long; at most " + std::to_string(limit) +
-                                                   " are allowed.");
-    }
-    if (string.find('\0') != std::string_view::npos) {
-      throw Error(ErrorKind::invalid_argument, std::string(message_) + " cannot be sent: its " + field + " contains a NUL character.");
-    }
+    if (string.size() > limit)
+      refuse(field, "is " + std::to_string(string.size()) + " bytes long; at most " + std::to_string(limit) + " are allowed");
+    if (string.find('\0') != std::string_view::npos) refuse(field, "contains a NUL character");
     (*this)(field, static_cast<std::uint32_t>(string.size()));
     for (const char c : string) bytes.push_back(static_cast<std::byte>(c));
   }
@@ -177,6 +189,10 @@ class Writer {
   std::vector<std::byte> bytes;
 
  private:
+  [[noreturn]] void refuse(const char* field, const std::string& what) const {
+    throw Error(ErrorKind::invalid_argument, std::string(message_) + " cannot be sent: its " + field + " " + what + ".");
+  }
+
   const char* message_;
 };
 
@@ -196,6 +212,18 @@ class Reader {
     (*this)(field, byte);
     if (byte > 1) complain(field, "is a truth value of " + std::to_string(byte) + ", neither 0 nor 1");
     value = byte == 1;
+  }
+  template <Choice C>
+  void operator()(const char* field, C& choice, C last) {
+    std::uint8_t byte = 0;
+    (*this)(field, byte);
+    if (byte > static_cast<std::uint8_t>(last)) complain(field, "is a choice of " + std::to_string(byte) + ", which does not exist");
+    choice = static_cast<C>(byte);
+  }
+  void duration(const char* field, std::int64_t& nanoseconds) {
+    (*this)(field, nanoseconds);
+    if (nanoseconds < 0 || nanoseconds > max_duration)
+      complain(field, "is a duration of " + std::to_string(nanoseconds) + " ns, not 0 to " + std::to_string(max_duration));
   }
   void operator()(const char* field, std::array<std::uint8_t, 16>& hash) {
     const auto raw = take(field, hash.size());

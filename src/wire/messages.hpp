@@ -2,7 +2,7 @@
 //
 // Normative text: spec/wire.md. A message is one SOCK_SEQPACKET packet: header (type:u32 ext:u32 id:u64, little-endian), then the
 // payload of its type, fields in the order declared here; a field called `id` travels as the header's id, which is 0 in all other
-// messages. Integers are little-endian; a string is u32 length and bytes (no NUL inside); a bool is one byte 0 or 1.
+// messages. Integers are little-endian; a string is u32 length and bytes (no NUL inside); a bool is one byte 0 or 1, and so is a choice of two.
 // Encoding and decoding are pure functions of bytes: no system calls, no clock, and any input gives a message or a complaint.
 #pragma once
 
@@ -22,6 +22,9 @@ inline constexpr std::size_t max_type_name = 4096;   ///< bytes of a type's name
 inline constexpr std::size_t max_signature = 32768;  ///< bytes of a type's signature
 inline constexpr std::size_t max_text = 16384;       ///< bytes of an error text; longer ones are cut by the encoder
 
+/// Nanoseconds of a hundred years: no duration is longer, so that it can be added to the time of any clock.
+inline constexpr std::int64_t max_duration = 36'525 * std::int64_t{86'400'000'000'000};
+
 /// What a message type is, as far as strangers need it: names for people, hashes for machines.
 struct TypeDescription {
   std::string name;                     ///< "robot/Image"
@@ -31,10 +34,23 @@ struct TypeDescription {
   friend bool operator==(const TypeDescription&, const TypeDescription&) = default;
 };
 
-/// The part of a QoS that the other end must know.
+/// Whether messages that were published before a subscriber came are for it too. The numbers of both kinds are the protocol's.
+enum class Durability : std::uint8_t {
+  volatile_ = 0,  // NOLINT(readability-identifier-naming): the word itself is taken
+  transient_local = 1
+};
+/// Who shows that a publisher is alive: its process, or the publisher itself by what it publishes.
+enum class Liveliness : std::uint8_t { automatic = 0, by_topic = 1 };
+
+/// The part of a QoS that the other end must know: what a publisher offers or a subscriber asks for. Durations are in nanoseconds; 0: none.
 struct Quality {
   std::uint32_t depth = 0;  ///< keep-last depth; 0 means keep-all
   bool reliable = false;
+  Durability durability = Durability::volatile_;
+  std::int64_t deadline = 0;  ///< longest time between two messages
+  std::int64_t lifespan = 0;  ///< of messages; a subscriber's means nothing
+  Liveliness liveliness = Liveliness::automatic;
+  std::int64_t lease = 0;  ///< longest time without a sign of life
   friend bool operator==(const Quality&, const Quality&) = default;
 };
 
@@ -205,7 +221,7 @@ std::size_t descriptors_of(const Message& message) noexcept;
 const char* name_of(const Message& message) noexcept;
 
 /// The packet of a message. A `text` longer than max_text is cut between two characters. Throws Error(invalid_argument), naming the field, when
-/// another string is longer than its limit or any string contains a NUL: such a packet would be refused.
+/// another string is longer than its limit, any string contains a NUL, or a duration or choice is out of range: such a packet would be refused.
 std::vector<std::byte> encode(const Message& message);
 
 /// What is wrong with a packet, as a sentence without the sender's name.

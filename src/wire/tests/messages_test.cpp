@@ -29,7 +29,10 @@ std::vector<Message> samples() {
   return {
       RegisterNode{1, "camera"},
       RegisterPublisher{7, "camera/image", image(), {8, false}},
-      RegisterSubscriber{0x0102030405060708, "camera/image", image(), {0, true}},
+      RegisterSubscriber{0x0102030405060708,
+                         "camera/image",
+                         image(),
+                         {0, true, Durability::transient_local, 100'000'000, 0, Liveliness::by_topic, 2'000'000'000}},
       DeletePublisher{7},
       DeleteSubscriber{8},
       WindowReleased{window},
@@ -42,7 +45,14 @@ std::vector<Message> samples() {
       PublisherRefused{7, 2, "step differs"},
       SubscriberRefused{8, 0, "bad topic"},
       ConnectPublisher{7, 9, "detector", 4711, true, false, {8, false}},
-      ConnectSubscriber{8, 9, "detector", 4711, true, false, {0, true}, window},
+      ConnectSubscriber{8,
+                        9,
+                        "detector",
+                        4711,
+                        true,
+                        false,
+                        {0, true, Durability::transient_local, 50'000'000, 3'000'000'000, Liveliness::by_topic, 1'500'000'000},
+                        window},
       Doorbell{4096, 64},
       Attach{4096},
       ChunkMapped{5},
@@ -101,13 +111,14 @@ TEST(Messages, W10_every_vector_is_decoded_to_the_message_it_was_made_from) {
 }
 
 TEST(Messages, W5_the_fields_arrive_where_they_were_put) {
-  const auto decoded = decode(encode(RegisterSubscriber{3, "camera/image", image(), {12, true}}));
+  const Quality quality{12, true, Durability::transient_local, 1, 2, Liveliness::by_topic, 3};
+  const auto decoded = decode(encode(RegisterSubscriber{3, "camera/image", image(), quality}));
   ASSERT_TRUE(accepted(decoded));
   const auto& message = std::get<RegisterSubscriber>(*accepted(decoded));
   EXPECT_EQ(message.id, 3u);
   EXPECT_EQ(message.topic, "camera/image");
   EXPECT_EQ(message.type, image());
-  EXPECT_EQ(message.quality, (Quality{12, true}));
+  EXPECT_EQ(message.quality, quality);
   const auto negative = decode(encode(ConnectPublisher{1, 2, "detector", -1, true, true, {}}));
   ASSERT_TRUE(accepted(negative));
   EXPECT_EQ(std::get<ConnectPublisher>(*accepted(negative)).peer_pid, -1);
@@ -182,8 +193,44 @@ TEST(Messages, W9_random_input_never_crashes_and_what_is_accepted_encodes_to_the
 
 TEST(Messages, W6_a_truth_value_other_than_0_and_1_is_refused) {
   Bytes packet = encode(RegisterPublisher{});
-  packet.back() = std::byte{2};  // quality.reliable
+  packet[packet.size() - 27] = std::byte{2};  // quality.reliable
   EXPECT_EQ(complaint(packet), "message RegisterPublisher is malformed: its quality.reliable is a truth value of 2, neither 0 nor 1.");
+}
+
+/// What decode() says about the message with `bytes` from the `from_end`-th byte before its end on.
+std::string complaint_with(Message message, std::size_t from_end, std::initializer_list<unsigned> bytes) {
+  Bytes packet = encode(message);
+  auto at = packet.end() - static_cast<std::ptrdiff_t>(from_end);
+  for (const unsigned byte : bytes) *at++ = static_cast<std::byte>(byte);
+  return complaint(packet);
+}
+
+TEST(Messages, W60_a_durability_and_a_liveliness_that_do_not_exist_are_refused_by_both_ends) {
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 26, {2}),
+            "message RegisterPublisher is malformed: its quality.durability is a choice of 2, which does not exist.");
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 9, {255}),
+            "message RegisterPublisher is malformed: its quality.liveliness is a choice of 255, which does not exist.");
+  EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {.durability = static_cast<Durability>(2)}}), Error);
+  EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {.liveliness = static_cast<Liveliness>(2)}}), Error);
+}
+
+TEST(Messages, W60_a_duration_below_0_or_of_more_than_a_hundred_years_is_refused_by_both_ends) {
+  for (std::int64_t Quality::* const duration : {&Quality::deadline, &Quality::lifespan, &Quality::lease}) {
+    for (const std::int64_t wrong : {std::int64_t{-1}, max_duration + 1}) {
+      Quality quality;
+      quality.*duration = wrong;
+      EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, quality}), Error);
+    }
+    Quality quality;
+    quality.*duration = max_duration;
+    EXPECT_TRUE(accepted(decode(encode(RegisterPublisher{0, {}, {}, quality}))));
+  }
+  const std::initializer_list<unsigned> minus_one = {255, 255, 255, 255, 255, 255, 255, 255};
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 25, minus_one),
+            "message RegisterPublisher is malformed: its quality.deadline is a duration of -1 ns, not 0 to 3155760000000000000.");
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 17, minus_one).find("quality.lifespan"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 8, minus_one).find("quality.lease"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 8, {0, 0, 0, 0, 0, 0, 0, 64}).find("quality.lease"), std::string::npos) << "2^62 ns";
 }
 
 TEST(Messages, W6_a_string_with_a_NUL_is_refused_by_both_ends) {
