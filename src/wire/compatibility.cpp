@@ -1,0 +1,78 @@
+#include "wire/compatibility.hpp"
+
+#include <array>
+#include <limits>
+
+namespace sinew::wire {
+namespace {
+
+/// None is longer than any.
+std::int64_t length_of(std::int64_t duration) {
+  return duration == 0 ? std::numeric_limits<std::int64_t>::max() : duration;
+}
+
+/// To the nanosecond, so that two different ones never read alike: "1.5 s", "33.333333 ms".
+std::string text_of(std::int64_t duration) {
+  struct Unit {
+    std::int64_t nanoseconds;
+    std::size_t digits;
+    const char* name;
+  };
+  constexpr std::array<Unit, 4> units{{{1'000'000'000, 9, " s"}, {1'000'000, 6, " ms"}, {1'000, 3, " us"}, {1, 0, " ns"}}};
+  std::size_t fitting = 0;
+  while (fitting + 1 < units.size() && units[fitting].nanoseconds > duration) ++fitting;
+  const Unit& unit = units[fitting];
+  std::string text = std::to_string(duration / unit.nanoseconds);
+  if (duration % unit.nanoseconds != 0) {
+    const std::string fraction = std::to_string(duration % unit.nanoseconds);
+    text += "." + std::string(unit.digits - fraction.size(), '0') + fraction;
+    text.erase(text.find_last_not_of('0') + 1);
+  }
+  return text + unit.name;
+}
+
+std::string deadline_of(const Quality& quality) {
+  return quality.deadline == 0 ? "none" : text_of(quality.deadline);
+}
+
+std::string liveliness_of(const Quality& quality) {
+  const std::string kind = quality.liveliness == Liveliness::by_topic ? "by_topic" : "automatic";
+  return kind + (quality.lease == 0 ? " without a lease" : " with a lease of " + text_of(quality.lease));
+}
+
+std::string sentence(const std::string& policy, const std::string& offered, const std::string& asked) {
+  return policy + ": the publisher offers " + offered + ", the subscriber asks for " + asked;
+}
+
+}  // namespace
+
+std::vector<Policy> incompatible_policies(const Quality& offered, const Quality& asked) {
+  std::vector<Policy> found;
+  if (!offered.reliable && asked.reliable) found.push_back(Policy::reliability);
+  if (offered.durability < asked.durability) found.push_back(Policy::durability);
+  if (length_of(offered.deadline) > length_of(asked.deadline)) found.push_back(Policy::deadline);
+  if (offered.liveliness < asked.liveliness || length_of(offered.lease) > length_of(asked.lease)) found.push_back(Policy::liveliness);
+  return found;
+}
+
+std::string explain(Policy policy, const Quality& offered, const Quality& asked) {
+  switch (policy) {
+    case Policy::reliability: {
+      const auto reliability_of = [](const Quality& quality) { return quality.reliable ? "reliable" : "best_effort"; };
+      return sentence("reliability", reliability_of(offered), reliability_of(asked));
+    }
+    case Policy::durability: {
+      const auto durability_of = [](const Quality& quality) {
+        return quality.durability == Durability::transient_local ? "transient_local" : "volatile";
+      };
+      return sentence("durability", durability_of(offered), durability_of(asked));
+    }
+    case Policy::deadline:
+      return sentence("deadline", deadline_of(offered), deadline_of(asked));
+    case Policy::liveliness:
+      return sentence("liveliness", liveliness_of(offered), liveliness_of(asked));
+  }
+  return {};
+}
+
+}  // namespace sinew::wire
