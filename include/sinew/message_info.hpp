@@ -47,6 +47,8 @@ struct PublisherStatistics {
   std::uint64_t subscribers = 0;    ///< connected now: what is published from now on is for them
   std::uint64_t memory_mapped = 0;  ///< bytes of shared memory held now
   std::uint64_t memory_in_use = 0;  ///< of these, in messages: loaned, kept for subscribers, or held by them
+  std::uint64_t incompatible =
+      0;  ///< subscribers that did not connect: they ask for more than is offered (Qos); the log says which and what
 };
 
 /// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long.
@@ -81,6 +83,8 @@ struct SubscriberStatistics {
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
   std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber
   std::uint64_t held = 0;          ///< messages that someone in this process still holds
+  std::uint64_t incompatible =
+      0;  ///< publishers that did not connect: they offer less than is asked for (Qos); the log says which and what
 };
 
 }  // namespace sinew

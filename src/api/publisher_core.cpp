@@ -315,7 +315,8 @@ PublisherStatistics PublisherCore::statistics() const {
           .withdrawn = counters.withdrawn,
           .subscribers = counters.subscribers,
           .memory_mapped = usage.mapped,
-          .memory_in_use = usage.in_use};
+          .memory_in_use = usage.in_use,
+          .incompatible = counters.incompatible};
 }
 
 }  // namespace sinew::detail

@@ -296,7 +296,8 @@ SubscriberStatistics SubscriberCore::statistics() const {
           .bytes_copied = impl_->bytes_copied.load(std::memory_order_relaxed),
           .rejected = impl_->rejected.load(std::memory_order_relaxed),
           .publishers = counters.publishers,
-          .held = counters.held};
+          .held = counters.held,
+          .incompatible = counters.incompatible};
 }
 
 }  // namespace sinew::detail

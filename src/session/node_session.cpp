@@ -191,23 +191,24 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   }
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
-  ask(id, wire::RegisterPublisher{id, topic, type, options.quality}, [this, id, made, storage, options](const wire::Message& message) {
-    const auto& registered = std::get<wire::PublisherRegistered>(message);
-    if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
-      tell(wire::DeletePublisher{id});
-      release_window(registered.window);
-      return;
-    }
-    try {
-      *made = std::make_shared<Publisher>(shared_from_this(), id, registered.window, storage, options);
-    } catch (...) {
-      tell(wire::DeletePublisher{id});
-      release_window(registered.window);
-      throw;
-    }
-    const std::lock_guard lock(mutex_);
-    publishers_[id] = *made;
-  });
+  ask(id, wire::RegisterPublisher{id, topic, type, options.quality},
+      [this, id, topic, made, storage, options](const wire::Message& message) {
+        const auto& registered = std::get<wire::PublisherRegistered>(message);
+        if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
+          tell(wire::DeletePublisher{id});
+          release_window(registered.window);
+          return;
+        }
+        try {
+          *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, options);
+        } catch (...) {
+          tell(wire::DeletePublisher{id});
+          release_window(registered.window);
+          throw;
+        }
+        const std::lock_guard lock(mutex_);
+        publishers_[id] = *made;
+      });
   return *made;
 }
 
@@ -220,7 +221,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
       thread_->start("sinew-run");
       thread_started_ = true;
     }
-    subscription = std::make_shared<Subscription>(next_id_++, options, receiver ? thread_ : nullptr, receiver);
+    subscription = std::make_shared<Subscription>(next_id_++, topic, name_, options, receiver ? thread_ : nullptr, receiver);
     subscriptions_[subscription->id()] = subscription;
   }
   const std::uint64_t id = subscription->id();
@@ -312,6 +313,8 @@ void NodeSession::handle(Channel::Input& input) {
   } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
     tell(wire::ConnectTaken{to_publisher->connection});
     on_connect(*to_publisher, std::move(input.descriptors[0]));
+  } else if (const auto* peer = std::get_if<wire::Incompatible>(&message)) {
+    on_incompatible(*peer);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&message)) {
     throw Violation(error->text);
   } else {
@@ -319,12 +322,28 @@ void NodeSession::handle(Channel::Input& input) {
   }
 }
 
-void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd socket) {
-  std::shared_ptr<Publisher> publisher;
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = publishers_.find(introduction.id); found != publishers_.end()) publisher = found->second.lock();
+std::shared_ptr<Publisher> NodeSession::publisher_of(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = publishers_.find(id);
+  return found == publishers_.end() ? nullptr : found->second.lock();
+}
+
+std::shared_ptr<Subscription> NodeSession::subscription_of(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = subscriptions_.find(id);
+  return found == subscriptions_.end() ? nullptr : found->second.lock();
+}
+
+void NodeSession::on_incompatible(const wire::Incompatible& peer) {
+  if (peer.you_publish) {
+    if (const auto publisher = publisher_of(peer.id)) publisher->incompatible(peer);
+  } else if (const auto subscription = subscription_of(peer.id)) {
+    subscription->incompatible(peer);
   }
+}
+
+void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd socket) {
+  const std::shared_ptr<Publisher> publisher = publisher_of(introduction.id);
   // Closing the socket is the answer when the publisher has gone meanwhile.
   if (!publisher) return os::close_connection(std::move(socket));
   if (!introduction.same_user) {
@@ -344,11 +363,7 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
 }
 
 void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {
-  std::shared_ptr<Subscription> subscription;
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto found = subscriptions_.find(introduction.id); found != subscriptions_.end()) subscription = found->second.lock();
-  }
+  const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
   const bool must_be_in_place = subscription && subscription->options().reading == Reading::in_place;
   if (!subscription || (must_be_in_place && !(introduction.same_user && introduction.same_layout))) {
     if (subscription) {

@@ -72,6 +72,10 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void tell(const wire::Message& message) noexcept;
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
+  void on_incompatible(const wire::Incompatible& peer);
+  /// Null when it is gone.
+  std::shared_ptr<Publisher> publisher_of(std::uint64_t id);
+  std::shared_ptr<Subscription> subscription_of(std::uint64_t id);
   void manager_lost(const std::string& why);
   void ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success);
   /// Null when the window that the manager gave is in use in this process.

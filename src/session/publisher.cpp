@@ -26,13 +26,14 @@ constexpr std::chrono::milliseconds look_again{1};
 
 }  // namespace
 
-Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where,
+Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
                      std::shared_ptr<const FrameStorage> storage, Options options)
     : session_(std::move(session)),
       id_(id),
       where_(where),
       storage_(std::move(storage)),
       options_(options),
+      incompatible_(topic, session_->name(), options.quality),
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
       ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
@@ -277,7 +278,8 @@ Publisher::Counters Publisher::counters() const {
           header.refused.load(std::memory_order_relaxed),
           header.withdrawn.load(std::memory_order_relaxed),
           static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }) +
-                                     std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); }))};
+                                     std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); })),
+          incompatible_.count()};
 }
 
 // Retired frames stand in limbo_ in the order of their sequences.

@@ -14,6 +14,7 @@
 #include "os/fd.hpp"
 #include "os/memory.hpp"
 #include "session/export.hpp"
+#include "session/incompatible_peers.hpp"
 #include "session/mappings.hpp"
 #include "shm/ring.hpp"
 #include "shm/window.hpp"
@@ -58,8 +59,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers
     wire::Quality quality;
   };
-  Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const wire::Window& where, std::shared_ptr<const FrameStorage> storage,
-            Options options);
+  Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
+            std::shared_ptr<const FrameStorage> storage, Options options);
   ~Publisher() override;
 
   shm::Window& window() noexcept { return *window_; }
@@ -78,7 +79,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void start_over() noexcept;
 
   struct Counters {
-    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, bytes_exported = 0, refused = 0, withdrawn = 0, subscribers = 0;
+    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, bytes_exported = 0, refused = 0, withdrawn = 0, subscribers = 0,
+                  incompatible = 0;
   };
   Counters counters() const;
 
@@ -95,6 +97,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   /// Ends all connections. Messages that readers hold stay readable for them; the memory is theirs. Idempotent; publish() gives `closed` from now on.
   void close();
+
+  /// This subscriber asks for more than is offered, and does not come. On the loop's thread.
+  void incompatible(const wire::Incompatible& peer) { incompatible_.add(peer); }
 
   // --- for PublisherEnd, on the loop's thread ---
   const std::shared_ptr<NodeSession>& session() const noexcept { return session_; }
@@ -176,6 +181,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const wire::Window where_;
   const std::shared_ptr<const FrameStorage> storage_;
   const Options options_;
+  IncompatiblePeers incompatible_;
   const std::shared_ptr<shm::Window> window_;
   os::Fd ring_fd_;
   SharedMapping ring_mapping_;

@@ -13,9 +13,11 @@ constexpr std::ptrdiff_t departed_kept = 16;
 
 }  // namespace
 
-Subscription::Subscription(std::uint64_t id, const Options& options, std::shared_ptr<ExecutionThread> thread, Receiver* receiver)
+Subscription::Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,
+                           std::shared_ptr<ExecutionThread> thread, Receiver* receiver)
     : id_(id),
       options_(options),
+      incompatible_(topic, node, options.quality),
       thread_(std::move(thread)),
       silent_(thread_ ? nullptr : std::make_unique<Doorbell>()),
       receiver_(receiver) {}
@@ -149,6 +151,7 @@ void Subscription::for_each_publisher(const std::function<void(const SubscriberE
 Subscription::Counters Subscription::counters() const {
   const std::lock_guard lock(mutex_);
   Counters counters = before_;
+  counters.incompatible = incompatible_.count();
   for (const auto& end : ends_) {
     counters.missed += end->missed();
     counters.withdrawn += end->withdrawn();

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "session/incompatible_peers.hpp"
 #include "session/subscriber_end.hpp"
 #include "wire/messages.hpp"
 
@@ -35,7 +36,8 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
     Reading reading = Reading::as_possible;
   };
   /// With a thread, `receiver` is called on it for every frame; without, frames wait for take().
-  Subscription(std::uint64_t id, const Options& options, std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
+  Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,
+               std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
   ~Subscription();
 
   std::uint64_t id() const noexcept { return id_; }
@@ -44,6 +46,8 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
 
   /// On the loop's thread.
   void add(std::shared_ptr<SubscriberEnd> end);
+  /// This publisher offers less than is asked for, and does not come. On the loop's thread.
+  void incompatible(const wire::Incompatible& peer) { incompatible_.add(peer); }
   /// The execution thread shall look at this subscription again.
   void wake() noexcept;
 
@@ -60,7 +64,7 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   void close();
 
   struct Counters {
-    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, publishers = 0, held = 0;
+    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, publishers = 0, held = 0, incompatible = 0;
   };
   Counters counters() const;
   /// Calls visit(end) for every publisher that serves this subscription.
@@ -73,6 +77,7 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
 
   const std::uint64_t id_;
   const Options options_;
+  IncompatiblePeers incompatible_;
   const std::shared_ptr<ExecutionThread> thread_;
   const std::unique_ptr<Doorbell> silent_;  // without a thread: a bell that says awake, so nobody rings it
   Receiver* const receiver_;

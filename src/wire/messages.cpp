@@ -45,6 +45,7 @@ SINEW_WIRE_KIND(PublisherRefused, 37, 0);
 SINEW_WIRE_KIND(SubscriberRefused, 38, 0);
 SINEW_WIRE_KIND(ConnectPublisher, 39, 1);
 SINEW_WIRE_KIND(ConnectSubscriber, 40, 1);
+SINEW_WIRE_KIND(Incompatible, 41, 0);
 SINEW_WIRE_KIND(Doorbell, 65, 2);
 SINEW_WIRE_KIND(Attach, 66, 1);
 SINEW_WIRE_KIND(ChunkMapped, 67, 0);
@@ -123,6 +124,11 @@ void fields(auto& at, M& m) {
   at("same_layout", m.same_layout);
   fields(at, m.quality);
   if constexpr (Like<M, ConnectSubscriber>) fields(at, m.window);
+}
+void fields(auto& at, Like<Incompatible> auto& m) {
+  at("you_publish", m.you_publish);
+  at("peer", m.peer, max_name);
+  fields(at, m.quality);
 }
 void fields(auto& at, Like<Doorbell> auto& m) {
   at("size", m.size);

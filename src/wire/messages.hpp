@@ -151,6 +151,14 @@ struct ConnectSubscriber {
   Quality quality;
   Window window;
 };
+/// Instead of an introduction: the publisher offers less than the subscriber asks for (wire/compatibility.hpp). `id` is the receiver's own publisher or,
+/// where `you_publish` is false, subscriber; `peer` the name of the other one's node, `quality` what that one offers or asks for.
+struct Incompatible {
+  std::uint64_t id = 0;
+  bool you_publish = false;
+  std::string peer;
+  Quality quality;
+};
 
 // --- subscriber to publisher, on the pair ------------------------------------------------------------------------------------------
 
@@ -212,8 +220,8 @@ struct ErrorText {
 using Message =
     std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased, Goodbye,
                  ConnectTaken, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused,
-                 ConnectPublisher, ConnectSubscriber, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces, AttachForeign,
-                 NewsTaken, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
+                 ConnectPublisher, ConnectSubscriber, Incompatible, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces,
+                 AttachForeign, NewsTaken, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

@@ -53,6 +53,7 @@ std::vector<Message> samples() {
                         false,
                         {0, true, Durability::transient_local, 50'000'000, 3'000'000'000, Liveliness::by_topic, 1'500'000'000},
                         window},
+      Incompatible{7, true, "detector", {8, true, Durability::transient_local, 100'000'000, 0, Liveliness::automatic, 250'000'000}},
       Doorbell{4096, 64},
       Attach{4096},
       ChunkMapped{5},

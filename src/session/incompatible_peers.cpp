@@ -1,0 +1,51 @@
+#include "session/incompatible_peers.hpp"
+
+#include <utility>
+
+#include "base/log.hpp"
+#include "wire/compatibility.hpp"
+
+namespace sinew::session {
+namespace {
+
+// Peers of ever new names must not fill the memory; then one may be told of again.
+constexpr std::size_t most_remembered = 64;
+
+std::string remedy(wire::Policy policy) {
+  switch (policy) {
+    case wire::Policy::reliability:
+      return "Make the publisher reliable(), or the subscriber best_effort().";
+    case wire::Policy::durability:
+      return "Make the publisher transient_local(), or the subscriber volatile_().";
+    case wire::Policy::deadline:
+      return "Give the publisher a deadline() that is no longer than the subscriber's, or the subscriber a longer one or none.";
+    case wire::Policy::liveliness:
+      return "Give the publisher the liveliness() that the subscriber asks for, with a lease that is no longer, or let the subscriber ask "
+             "for less.";
+  }
+  return {};
+}
+
+}  // namespace
+
+IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const wire::Quality& own)
+    : topic_(std::move(topic)), node_(std::move(node)), own_(own) {}
+
+void IncompatiblePeers::add(const wire::Incompatible& peer) {
+  if (said_.size() == most_remembered) said_.clear();
+  if (const auto [text, is_new] = said_.insert(text_about(peer)); is_new) base::log(base::LogLevel::warn, *text);
+  count_.fetch_add(1, std::memory_order_relaxed);  // last: who sees it counted finds it in the log
+}
+
+std::string IncompatiblePeers::text_about(const wire::Incompatible& peer) const {
+  const wire::Quality& offered = peer.you_publish ? own_ : peer.quality;
+  const wire::Quality& asked = peer.you_publish ? peer.quality : own_;
+  std::string text = "topic '" + topic_ + "': the publisher of node '" + (peer.you_publish ? node_ : peer.peer) +
+                     "' and the subscriber of node '" + (peer.you_publish ? peer.peer : node_) + "' are not connected.";
+  for (const wire::Policy policy : wire::incompatible_policies(offered, asked)) {
+    text += " " + wire::explain(policy, offered, asked) + ". " + remedy(policy);
+  }
+  return text;
+}
+
+}  // namespace sinew::session
