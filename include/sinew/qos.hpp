@@ -21,7 +21,8 @@ class Qos {
     keep_all_ = true;
     return *this;
   }
-  /// The subscriber must not lose messages that are kept for it; on one machine this matters only together with keep_all().
+  /// A publisher offers, or a subscriber asks for, messages that are not lost while they are kept; on one machine this matters only together with keep_all().
+  /// A subscriber that asks for it is not connected to a publisher that does not offer it: both log that, and count it in statistics().incompatible.
   constexpr Qos& reliable() noexcept {
     reliable_ = true;
     return *this;

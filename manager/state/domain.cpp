@@ -2,6 +2,7 @@
 
 #include "manager/state/names.hpp"
 #include "msg/walk.hpp"
+#include "wire/compatibility.hpp"
 
 namespace sinew::manager {
 namespace {
@@ -207,9 +208,21 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
   add_pairs(session, pairs);
 }
 
+Domain::Sides Domain::sides_of(const Pair& pair) const {
+  const Node& from = nodes_.at(pair.publisher.first);
+  const Node& to = nodes_.at(pair.subscriber.first);
+  return {from, to, from.publishers.at(pair.publisher.second), to.subscribers.at(pair.subscriber.second)};
+}
+
 void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
   std::set<Session> deaf;
+  std::map<Session, std::size_t> told;
   for (const Pair& pair : pairs) {
+    const Sides sides = sides_of(pair);
+    if (!wire::incompatible_policies(sides.offered.quality, sides.asked.quality).empty()) {
+      tell_incompatible(pair, told);
+      continue;
+    }
     introductions_.add(pair);
     for (const Session side : {pair.publisher.first, pair.subscriber.first}) {
       if (introductions_.waiting(side) > max_waiting && !introductions_.has_room(side)) deaf.insert(side);
@@ -224,16 +237,24 @@ void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
   }
 }
 
+void Domain::tell_incompatible(const Pair& pair, std::map<Session, std::size_t>& told) {
+  const auto& [publisher, subscriber] = pair;
+  const auto [from, to, offered, asked] = sides_of(pair);
+  if (told[publisher.first]++ < max_incompatible) {
+    send(publisher.first, wire::Incompatible{publisher.second, true, to.name, asked.quality});
+  }
+  if (told[subscriber.first]++ < max_incompatible) {
+    send(subscriber.first, wire::Incompatible{subscriber.second, false, from.name, offered.quality});
+  }
+}
+
 void Domain::introduce_waiting(Session session) {
   while (const auto pair = introductions_.next(session)) introduce(*pair);
 }
 
 void Domain::introduce(const Pair& pair) {
   const auto& [publisher, subscriber] = pair;
-  const Node& from = nodes_.at(publisher.first);
-  const Node& to = nodes_.at(subscriber.first);
-  const Interface& offered = from.publishers.at(publisher.second);
-  const Interface& asked = to.subscribers.at(subscriber.second);
+  const auto [from, to, offered, asked] = sides_of(pair);
   const std::uint64_t connection = ++last_connection_;
   const bool same_user = is_trusted(from.who.uid, to.who.uid);
   const bool same_layout = offered.layout == asked.layout;

@@ -52,6 +52,9 @@ class Domain {
  public:
   /// A session for which more introductions wait, while it does not answer those it has, is dropped.
   static constexpr std::size_t max_waiting = 65'536;
+  /// Of the pairs that one event brings and whose qualities do not fit, a session is told of so many: more are not read by anybody, and would fill the queue
+  /// of a session that did nothing wrong.
+  static constexpr std::size_t max_incompatible = 256;
 
   /// `range` is given out in windows. `user` is the manager's own; nobody else may take part (F8), and what those who do may publish and subscribe to is up to
   /// `access`. Without `linger` (nanoseconds) there is no Finish.
@@ -113,8 +116,16 @@ class Domain {
   /// What speaks against an interface of this type on this topic at that node.
   std::optional<Refusal> refusal_of_interface(const Node& node, Access access, const std::string& topic,
                                               const wire::TypeDescription& type) const;
+  /// Both ends of a pair whose interfaces are there.
+  struct Sides {
+    const Node &from, &to;
+    const Interface &offered, &asked;
+  };
+  Sides sides_of(const Pair& pair) const;
   /// Pairs that one interface of `session` has come to be part of.
   void add_pairs(Session session, const std::vector<Pair>& pairs);
+  /// `told`: how often in this event each session was told such a thing.
+  void tell_incompatible(const Pair& pair, std::map<Session, std::size_t>& told);
   void introduce_waiting(Session session);
   void introduce(const Pair& pair);
   void delete_publisher(Session session, Node& node, std::uint64_t id);

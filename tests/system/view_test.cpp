@@ -350,7 +350,7 @@ ROLE(view_victim) {
 
 TEST_F(View, APublisherGoesOnWhenAReaderOfPiecesIsKilled) {
   auto node = Node::create("camera");
-  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(8));
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(8).reliable());
   std::atomic<std::uint64_t> received{0}, whole{0};
   auto native = node->create_subscriber<Sample>(
       "topic",

@@ -1,0 +1,99 @@
+// Pairs that are not introduced: those whose qualities do not fit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "manager/state/tests/world.hpp"
+
+namespace sinew::manager {
+namespace {
+
+using namespace wire;
+
+const Quality best_effort{8, false}, reliable{4, true};
+
+void expect_told(const Actions& actions, std::size_t n, Session session, const Incompatible& expected) {
+  const auto told = sent<Incompatible>(actions, n, session);
+  EXPECT_EQ(told.id, expected.id);
+  EXPECT_EQ(told.you_publish, expected.you_publish);
+  EXPECT_EQ(told.peer, expected.peer);
+  EXPECT_EQ(told.quality, expected.quality);
+}
+
+std::size_t told(const Actions& actions, Session session) {
+  return static_cast<std::size_t>(std::ranges::count_if(actions, [&](const Action& action) {
+    const auto* const send = std::get_if<Send>(&action);
+    return send != nullptr && send->session == session && std::holds_alternative<Incompatible>(send->message);
+  }));
+}
+
+TEST(Misfits, W61_a_pair_that_does_not_fit_is_not_introduced_and_each_side_is_told_once_whoever_came_first) {
+  World world;
+  const Session camera = world.node("camera"), early = world.node("early"), late = world.node("late");
+  world.subscribe(early, 3, "image", type_of(32), reliable);
+  const Actions first = world.publish(camera, 7, "image", type_of(32), best_effort);
+  ASSERT_EQ(first.size(), 3u);
+  sent<PublisherRegistered>(first, 0, camera);
+  expect_told(first, 1, camera, {7, true, "early", reliable});
+  expect_told(first, 2, early, {3, false, "camera", best_effort});
+  const Actions then = world.subscribe(late, 4, "image", type_of(32), reliable);
+  ASSERT_EQ(then.size(), 3u);
+  sent<SubscriberRegistered>(then, 0, late);
+  expect_told(then, 1, camera, {7, true, "late", reliable});
+  expect_told(then, 2, late, {4, false, "camera", best_effort});
+}
+
+TEST(Misfits, W61_a_pair_within_one_node_is_told_of_both_its_sides) {
+  World world;
+  const Session node = world.node("both");
+  world.publish(node, 1, "image", type_of(32), best_effort);
+  const Actions actions = world.subscribe(node, 1, "image", type_of(32), reliable);
+  ASSERT_EQ(actions.size(), 3u);
+  expect_told(actions, 1, node, {1, true, "both", reliable});
+  expect_told(actions, 2, node, {1, false, "both", best_effort});
+}
+
+TEST(Misfits, W61_every_policy_can_keep_a_pair_apart) {
+  for (const Quality& asked : {Quality{.reliable = true}, Quality{.durability = Durability::transient_local}, Quality{.deadline = 1},
+                               Quality{.liveliness = Liveliness::by_topic}, Quality{.lease = 1}}) {
+    World world;
+    const Session node = world.node("both");
+    world.publish(node, 1, "image", type_of(32), {});
+    EXPECT_EQ(told(world.subscribe(node, 1, "image", type_of(32), asked), node), 2u);
+    at<Introduce>(world.subscribe(node, 2, "image", type_of(32), {}), 1);
+  }
+}
+
+TEST(Misfits, W61_a_pair_that_does_not_fit_holds_no_window_owes_no_answer_and_is_in_nobodys_way) {
+  World world;
+  world.nodes_answer = false;
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
+  for (std::uint64_t id = 1; id <= 5; ++id) world.subscribe(viewer, id, "image", type_of(32), reliable);
+  world.subscribe(viewer, 6, "image", type_of(32), best_effort);
+  const Actions actions = world.publish(camera, 1, "image", type_of(32), best_effort);
+  ASSERT_EQ(actions.size(), 12u);
+  const Introduce meet = at<Introduce>(actions, 11);
+  EXPECT_EQ(meet.to_subscriber.id, 6u);
+  EXPECT_TRUE(world.answer(camera, meet).empty());
+  EXPECT_TRUE(world.answer(viewer, meet).empty());
+  EXPECT_TRUE(world.say(viewer, WindowReleased{meet.to_subscriber.window}).empty());
+  world.domain.closed(0, camera);
+  EXPECT_EQ(world.domain.free_windows(), 4u);
+}
+
+TEST(Misfits, W62_one_event_tells_no_session_of_more_than_256_of_them) {
+  World world;
+  const Session camera = world.node("camera"), viewer = world.node("viewer"), other = world.node("other");
+  for (std::uint64_t id = 1; id <= 1000; ++id) world.subscribe(viewer, id, "image", type_of(32), reliable);
+  world.subscribe(other, 1, "image", type_of(32), reliable);
+  world.subscribe(other, 2, "image", type_of(32), best_effort);
+  const Actions actions = world.publish(camera, 1, "image", type_of(32), best_effort);
+  EXPECT_EQ(told(actions, camera), 256u);
+  EXPECT_EQ(told(actions, viewer), 256u);
+  EXPECT_EQ(told(actions, other), 1u) << "a session is told, however many pairs others have";
+  EXPECT_TRUE(std::holds_alternative<Introduce>(actions.at(1 + 256 + 256 + 1))) << "pairs that fit come after them";
+  EXPECT_EQ(told(world.publish(camera, 2, "image", type_of(32), best_effort), camera), 256u) << "another event counts anew";
+}
+
+}  // namespace
+}  // namespace sinew::manager
