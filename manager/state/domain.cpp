@@ -181,7 +181,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   if (refusal) return send(session, wire::PublisherRefused{message.id, number(refusal->kind), refusal->text});
 
   const std::string name(canonical_topic_name(message.topic));
-  node.publishers[message.id] = {name, message.type.layout, message.quality, *window};
+  node.publishers[message.id] = {name, message.type.layout, message.quality, message.process, *window};
   send(session, wire::PublisherRegistered{message.id, *window});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.publishers.insert({session, message.id});
@@ -198,7 +198,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
     return send(session, wire::SubscriberRefused{message.id, number(refusal->kind), refusal->text});
   }
   const std::string name(canonical_topic_name(message.topic));
-  node.subscribers[message.id] = {name, message.type.layout, message.quality, {}};
+  node.subscribers[message.id] = {name, message.type.layout, message.quality, message.process, {}};
   send(session, wire::SubscriberRegistered{message.id});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.subscribers.insert({session, message.id});
@@ -206,6 +206,10 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
   pairs.reserve(topic.publishers.size());
   for (const InterfaceKey& publisher : topic.publishers) pairs.push_back({publisher, {session, message.id}});
   add_pairs(session, pairs);
+}
+
+bool Domain::Sides::same_user() const {
+  return is_trusted(from.who.uid, to.who.uid);
 }
 
 Domain::Sides Domain::sides_of(const Pair& pair) const {
@@ -223,6 +227,7 @@ void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
       tell_incompatible(pair, told);
       continue;
     }
+    if (sides.same_process()) continue;
     introductions_.add(pair);
     for (const Session side : {pair.publisher.first, pair.subscriber.first}) {
       if (introductions_.waiting(side) > max_waiting && !introductions_.has_room(side)) deaf.insert(side);
@@ -254,10 +259,10 @@ void Domain::introduce_waiting(Session session) {
 
 void Domain::introduce(const Pair& pair) {
   const auto& [publisher, subscriber] = pair;
-  const auto [from, to, offered, asked] = sides_of(pair);
+  const Sides sides = sides_of(pair);
+  const auto& [from, to, offered, asked] = sides;
   const std::uint64_t connection = ++last_connection_;
-  const bool same_user = is_trusted(from.who.uid, to.who.uid);
-  const bool same_layout = offered.layout == asked.layout;
+  const bool same_user = sides.same_user(), same_layout = sides.same_layout();
   if (same_user) windows_.introduce(offered.window, subscriber.first);
   introductions_.made(pair, connection);
   actions_.emplace_back(

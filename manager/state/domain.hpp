@@ -82,6 +82,7 @@ class Domain {
     std::string topic;
     std::uint64_t layout = 0;
     wire::Quality quality;
+    std::uint64_t process = 0;
     wire::Window window;  // publishers only
   };
   struct Node {
@@ -120,6 +121,10 @@ class Domain {
   struct Sides {
     const Node &from, &to;
     const Interface &offered, &asked;
+    bool same_user() const;
+    bool same_layout() const { return offered.layout == asked.layout; }
+    /// They find each other without us.
+    bool same_process() const { return same_user() && same_layout() && offered.process != 0 && offered.process == asked.process; }
   };
   Sides sides_of(const Pair& pair) const;
   /// Pairs that one interface of `session` has come to be part of.

@@ -93,6 +93,7 @@ void fields(auto& at, M& m) {
   at("topic", m.topic, max_name);
   fields(at, m.type);
   fields(at, m.quality);
+  at("process", m.process);
 }
 void fields(auto& at, Like<ConnectTaken> auto& m) {
   at("connection", m.connection);

@@ -67,19 +67,22 @@ struct RegisterNode {
   std::uint32_t version = protocol_version;
   std::string name;
 };
-/// `id` is the node's own and never used again by it for a publisher. The answer is PublisherRegistered or PublisherRefused.
+/// `id` is the node's own and never used again by it for a publisher. `process` is a number that the process drew by lot: where both ends of a pair have the
+/// same, they find each other without the manager; 0: none. The answer is PublisherRegistered or PublisherRefused.
 struct RegisterPublisher {
   std::uint64_t id = 0;
   std::string topic;
   TypeDescription type;
   Quality quality;
+  std::uint64_t process = 0;
 };
-/// `id` is the node's own and never used again by it for a subscriber. The answer is SubscriberRegistered or SubscriberRefused.
+/// `id` is the node's own and never used again by it for a subscriber. `process` is as a publisher's. The answer is SubscriberRegistered or SubscriberRefused.
 struct RegisterSubscriber {
   std::uint64_t id = 0;
   std::string topic;
   TypeDescription type;
   Quality quality;
+  std::uint64_t process = 0;
 };
 struct DeletePublisher {
   std::uint64_t id = 0;

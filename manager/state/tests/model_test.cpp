@@ -68,18 +68,20 @@ class Model {
     check();
   }
 
-  std::uint64_t introductions = 0, delayed = 0, refusals = 0, misfits = 0;
+  std::uint64_t introductions = 0, delayed = 0, refusals = 0, misfits = 0, insiders = 0;
 
  private:
   using Key = std::pair<Session, std::uint64_t>;
   struct Publisher {
     std::string topic;
     bool reliable = false;
+    std::uint64_t process = 0;
     Window window;
   };
   struct Subscriber {
     std::string topic;
     bool reliable = false;
+    std::uint64_t process = 0;
   };
   struct Node {
     std::uint64_t next_id = 1;
@@ -130,12 +132,14 @@ class Model {
     }
   }
 
-  /// The pair has come to be: it waits, or the next two actions tell its sides that they do not fit.
+  /// The pair has come to be: it waits, or finds itself, or the next two actions tell its sides that they do not fit.
   void pair(const std::pair<Key, const Publisher&>& publisher, const std::pair<Key, const Subscriber&>& subscriber, const Actions& actions,
             std::size_t& n) {
     if (publisher.second.topic != subscriber.second.topic) return;
     if (publisher.second.reliable || !subscriber.second.reliable) {
-      waiting_.insert({publisher.first, subscriber.first});
+      const bool meets_inside = publisher.second.process != 0 && publisher.second.process == subscriber.second.process;
+      if (!meets_inside) waiting_.insert({publisher.first, subscriber.first});
+      insiders += meets_inside ? 1U : 0U;
       return;
     }
     const auto to_publisher = sent<Incompatible>(actions, n++, publisher.first.first);
@@ -151,7 +155,8 @@ class Model {
     const Key key{node->first, node->second.next_id++};
     const std::string topic = some_topic();
     const bool reliable = pick(4) != 0;
-    const Actions actions = world_.publish(key.first, key.second, topic, type_of(32), {8, reliable});
+    const std::uint64_t process = pick(4);
+    const Actions actions = world_.publish(key.first, key.second, topic, type_of(32), {8, reliable}, process);
     const auto in_use = std::count_if(holders_.begin(), holders_.end(), [](const auto& h) { return !h.second.empty(); });
     if (static_cast<std::uint64_t>(in_use) == four_windows.count) {
       ASSERT_EQ(actions.size(), 1u);
@@ -162,7 +167,7 @@ class Model {
     const Window window = sent<PublisherRegistered>(actions, 0, key.first).window;
     ASSERT_TRUE(holders_[window.base].empty()) << "a window was given away while it was held";
     holders_[window.base] = {{key.first, 1}};
-    publishers_[key] = {topic, reliable, window};
+    publishers_[key] = {topic, reliable, process, window};
     std::size_t n = 1;
     for (const auto& subscriber : subscribers_) pair({key, publishers_[key]}, subscriber, actions, n);
     meet(actions, n);
@@ -172,8 +177,9 @@ class Model {
     if (nodes_.empty()) return;
     const auto node = pick_from(nodes_);
     const Key key{node->first, node->second.next_id++};
-    const Subscriber subscriber{some_topic(), pick(2) != 0};
-    const Actions actions = world_.subscribe(key.first, key.second, subscriber.topic, type_of(32), {4, subscriber.reliable});
+    const Subscriber subscriber{some_topic(), pick(2) != 0, pick(4)};
+    const Actions actions =
+        world_.subscribe(key.first, key.second, subscriber.topic, type_of(32), {4, subscriber.reliable}, subscriber.process);
     sent<SubscriberRegistered>(actions, 0, key.first);
     subscribers_[key] = subscriber;
     std::size_t n = 1;
@@ -241,7 +247,7 @@ class Model {
 };
 
 TEST(DomainModel, F3_S6_random_events_introduce_each_pair_that_fits_once_as_soon_as_both_have_room_and_give_no_held_window_away) {
-  std::uint64_t introductions = 0, delayed = 0, refusals = 0, misfits = 0;
+  std::uint64_t introductions = 0, delayed = 0, refusals = 0, misfits = 0, insiders = 0;
   for (unsigned seed = 1; seed <= 100; ++seed) {
     Model model(seed);
     for (int i = 0; i < 500; ++i) {
@@ -254,11 +260,13 @@ TEST(DomainModel, F3_S6_random_events_introduce_each_pair_that_fits_once_as_soon
     delayed += model.delayed;
     refusals += model.refusals;
     misfits += model.misfits;
+    insiders += model.insiders;
   }
   EXPECT_GT(introductions, 1000u);  // else the run was too tame to show anything
   EXPECT_GT(delayed, 300u);
   EXPECT_GT(refusals, 1000u);
   EXPECT_GT(misfits, 300u);
+  EXPECT_GT(insiders, 300u);
 }
 
 }  // namespace

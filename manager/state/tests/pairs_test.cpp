@@ -1,4 +1,4 @@
-// Pairs that are not introduced: those whose qualities do not fit.
+// Pairs that are not introduced: those whose qualities do not fit, and those that find each other inside their process.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -93,6 +93,55 @@ TEST(Misfits, W62_one_event_tells_no_session_of_more_than_256_of_them) {
   EXPECT_EQ(told(actions, other), 1u) << "a session is told, however many pairs others have";
   EXPECT_TRUE(std::holds_alternative<Introduce>(actions.at(1 + 256 + 256 + 1))) << "pairs that fit come after them";
   EXPECT_EQ(told(world.publish(camera, 2, "image", type_of(32), best_effort), camera), 256u) << "another event counts anew";
+}
+
+// --- one process -------------------------------------------------------------------------------------------------------------------
+
+constexpr std::uint64_t ours = 0x1234;
+
+TEST(OneProcess, W63_ends_with_one_process_and_layout_are_left_to_find_each_other_also_those_of_two_nodes) {
+  World world;
+  const Session one = world.node("one"), other = world.node("other");
+  EXPECT_EQ(world.subscribe(one, 1, "image", type_of(32), best_effort, ours).size(), 1u);
+  EXPECT_EQ(world.publish(one, 1, "image", type_of(32), best_effort, ours).size(), 1u);
+  EXPECT_EQ(world.subscribe(other, 1, "image", type_of(32), best_effort, ours).size(), 1u);
+  EXPECT_EQ(world.subscribe(other, 2).size(), 2u) << "others are introduced";
+  world.domain.closed(0, other);
+  world.say(one, DeletePublisher{1});
+  EXPECT_TRUE(world.say(one, WindowReleased{{four_windows.base, four_windows.window_size}}).empty());
+  EXPECT_EQ(world.domain.free_windows(), 4u) << "its own subscriber was given no window";
+}
+
+TEST(OneProcess, W63_ends_with_another_process_or_none_or_another_layout_are_introduced) {
+  struct Ends {
+    std::uint64_t publisher, subscriber, layout;
+  };
+  for (const Ends& ends : {Ends{ours, ours + 1, 1}, Ends{ours, 0, 1}, Ends{0, ours, 1}, Ends{0, 0, 1}, Ends{ours, ours, 2}}) {
+    World world;
+    const Session node = world.node("both");
+    world.publish(node, 1, "image", type_of(32, 1), best_effort, ends.publisher);
+    at<Introduce>(world.subscribe(node, 1, "image", type_of(32, ends.layout), best_effort, ends.subscriber), 1);
+  }
+}
+
+TEST(OneProcess, W63_ends_of_different_users_are_introduced_whatever_process_they_say) {
+  AccessRules open;
+  open.join = Peers{.all = true, .users = {}, .groups = {}};
+  World world(four_windows, std::nullopt, open);
+  const Session camera = world.node("camera"), spy = world.open(1234);
+  sent<NodeRegistered>(world.say(spy, RegisterNode{protocol_version, "spy"}), 0, spy);
+  world.publish(camera, 1, "image", type_of(32), best_effort, ours);
+  EXPECT_FALSE(at<Introduce>(world.subscribe(spy, 1, "image", type_of(32), best_effort, ours), 1).to_publisher.same_user);
+}
+
+TEST(OneProcess, W63_ends_of_one_process_that_do_not_fit_are_told) {
+  World world;
+  const Session node = world.node("both");
+  world.publish(node, 1, "image", type_of(32), best_effort, ours);
+  const Actions actions = world.subscribe(node, 1, "image", type_of(32), reliable, ours);
+  ASSERT_EQ(actions.size(), 3u);
+  expect_told(actions, 1, node, {1, true, "both", reliable});
+  expect_told(actions, 2, node, {1, false, "both", best_effort});
 }
 
 }  // namespace

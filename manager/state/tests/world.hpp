@@ -76,12 +76,12 @@ struct World {
     return domain.message(now, session, wire::ConnectTaken{meet.to_publisher.connection});
   }
   Actions publish(Session session, std::uint64_t id, const std::string& topic = "image", const wire::TypeDescription& type = type_of(32),
-                  const wire::Quality& offered = {8, true}) {
-    return say(session, wire::RegisterPublisher{id, topic, type, offered});
+                  const wire::Quality& offered = {8, true}, std::uint64_t process = 0) {
+    return say(session, wire::RegisterPublisher{id, topic, type, offered, process});
   }
   Actions subscribe(Session session, std::uint64_t id, const std::string& topic = "image", const wire::TypeDescription& type = type_of(32),
-                    const wire::Quality& asked = {4, false}) {
-    return say(session, wire::RegisterSubscriber{id, topic, type, asked});
+                    const wire::Quality& asked = {4, false}, std::uint64_t process = 0) {
+    return say(session, wire::RegisterSubscriber{id, topic, type, asked, process});
   }
   wire::Window window_of_new_publisher(Session session, std::uint64_t id, const std::string& topic = "image") {
     return sent<wire::PublisherRegistered>(publish(session, id, topic), 0, session).window;
