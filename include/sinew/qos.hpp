@@ -1,16 +1,29 @@
 // Quality of service: what a publisher offers and a subscriber asks for.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace sinew {
 
-/// How many messages are kept for a subscriber that is slower than its publisher, and what happens when there are more. A value; every setter returns the object itself:
-/// `sinew::Qos{}.keep_last(10).reliable()`.
+/// How a publisher shows that it is alive.
+enum class Liveliness {
+  automatic,  ///< its process answers for it
+  by_topic,   ///< it must publish, or call assert_liveliness(), within the lease
+};
+
+/// What a publisher offers, or a subscriber asks for. A value; every setter returns the object itself: `sinew::Qos{}.keep_last(10).reliable()`.
+///
+/// Where a publisher offers less than a subscriber asks for, the two are not connected: both count it in statistics().incompatible, and log the policy, both values and what to
+/// do (SINEW_LOG). As in DDS, this is so for reliability, durability, deadline and liveliness; each setter says when. History and lifespan are each side's own. The defaults of both sides fit.
+///
+/// create_publisher and create_subscriber throw Error(invalid_argument) on a value out of range.
 class Qos {
  public:
+  // --- history: how much is kept for a subscriber that is slower than its publisher ---
+
   /// Keep the newest `depth` messages per publisher; older ones that were not taken yet are lost, and counted as missed. Range 1 to 512; the default is 8.
-  /// create_publisher and create_subscriber throw Error(invalid_argument) on a depth out of range.
   constexpr Qos& keep_last(std::uint32_t depth) noexcept {
     depth_ = depth;
     keep_all_ = false;
@@ -21,8 +34,11 @@ class Qos {
     keep_all_ = true;
     return *this;
   }
+
+  // --- reliability ---
+
   /// A publisher offers, or a subscriber asks for, messages that are not lost while they are kept; on one machine this matters only together with keep_all().
-  /// A subscriber that asks for it is not connected to a publisher that does not offer it: both log that, and count it in statistics().incompatible.
+  /// Incompatible: a best-effort publisher with a reliable subscriber.
   constexpr Qos& reliable() noexcept {
     reliable_ = true;
     return *this;
@@ -33,14 +49,58 @@ class Qos {
     return *this;
   }
 
+  // --- durability: what a subscriber gets of the messages that were published before it came ---
+
+  /// The publisher keeps its newest messages, as many as its depth (512 with keep_all()), as long as it lives; a subscriber that asks for it gets them first, at most its own
+  /// depth of each publisher, oldest first. Incompatible: a volatile publisher with a transient-local subscriber.
+  constexpr Qos& transient_local() noexcept {
+    transient_local_ = true;
+    return *this;
+  }
+  /// The default: nothing; the first message is one that is published after they have connected.
+  constexpr Qos& volatile_() noexcept {  // NOLINT(readability-identifier-naming): the word itself is taken
+    transient_local_ = false;
+    return *this;
+  }
+
+  // --- time; every duration is above 0 and at most 100 years ---
+
+  /// The publisher promises, or the subscriber wishes, that no two messages are further apart than this. Both sides count it when one comes later; it is delivered all the same.
+  /// Default: none. Incompatible: a publisher that promises nothing, or longer, with a subscriber that wishes for it.
+  constexpr Qos& deadline(std::chrono::nanoseconds longest) noexcept {
+    deadline_ = longest;
+    return *this;
+  }
+  /// Messages of this publisher that are older than this when they would be taken are not delivered. Of a subscriber it means nothing. Default: they never are too old.
+  constexpr Qos& lifespan(std::chrono::nanoseconds longest) noexcept {
+    lifespan_ = longest;
+    return *this;
+  }
+  /// The publisher promises to show itself alive in this way at least once in every `lease`, or the subscriber wishes to be told when it does not; the end of its process is noticed
+  /// at once. Default: automatic, without a lease. Incompatible: an automatic publisher with a by-topic subscriber, and a longer lease, or none, of the publisher.
+  constexpr Qos& liveliness(Liveliness kind, std::chrono::nanoseconds lease) noexcept {
+    liveliness_ = kind;
+    lease_ = lease;
+    return *this;
+  }
+
   constexpr std::uint32_t depth() const noexcept { return depth_; }
   constexpr bool keeps_all() const noexcept { return keep_all_; }
   constexpr bool is_reliable() const noexcept { return reliable_; }
+  constexpr bool is_transient_local() const noexcept { return transient_local_; }
+  // Nothing: there is none.
+  constexpr std::optional<std::chrono::nanoseconds> deadline() const noexcept { return deadline_; }
+  constexpr std::optional<std::chrono::nanoseconds> lifespan() const noexcept { return lifespan_; }
+  constexpr Liveliness liveliness() const noexcept { return liveliness_; }
+  constexpr std::optional<std::chrono::nanoseconds> lease() const noexcept { return lease_; }
 
  private:
   std::uint32_t depth_ = 8;
   bool keep_all_ = false;
   bool reliable_ = false;
+  bool transient_local_ = false;
+  Liveliness liveliness_ = Liveliness::automatic;
+  std::optional<std::chrono::nanoseconds> deadline_, lifespan_, lease_;
 };
 
 }  // namespace sinew

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 
 #include "api/publisher_impl.hpp"
 #include "api/subscriber_impl.hpp"
@@ -16,12 +17,38 @@ namespace {
 
 constexpr std::uint32_t deepest = shm::ring_capacity / 2;
 
+/// In nanoseconds; 0 for none.
+std::int64_t duration_of(const std::string& topic, const std::string& what, const std::optional<std::chrono::nanoseconds>& duration) {
+  if (!duration) return 0;
+  if (duration->count() <= 0 || duration->count() > wire::max_duration) {
+    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': a " + what + " of " + std::to_string(duration->count()) +
+                                                 " ns is out of range, 1 ns to 100 years; leave it out for none");
+  }
+  return duration->count();
+}
+
+wire::Liveliness liveliness_of(const std::string& topic, Liveliness liveliness) {
+  switch (liveliness) {
+    case Liveliness::automatic:
+      return wire::Liveliness::automatic;
+    case Liveliness::by_topic:
+      return wire::Liveliness::by_topic;
+  }
+  throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': liveliness has a value that is none of Liveliness's");
+}
+
 wire::Quality quality_of(const std::string& topic, const Qos& qos) {
   if (!qos.keeps_all() && (qos.depth() == 0 || qos.depth() > deepest)) {
     throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
                                                  ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
   }
-  return {.depth = qos.keeps_all() ? 0 : qos.depth(), .reliable = qos.is_reliable()};
+  return {.depth = qos.keeps_all() ? 0 : qos.depth(),
+          .reliable = qos.is_reliable(),
+          .durability = qos.is_transient_local() ? wire::Durability::transient_local : wire::Durability::volatile_,
+          .deadline = duration_of(topic, "deadline", qos.deadline()),
+          .lifespan = duration_of(topic, "lifespan", qos.lifespan()),
+          .liveliness = liveliness_of(topic, qos.liveliness()),
+          .lease = duration_of(topic, "lease", qos.lease())};
 }
 
 std::uint64_t withdraw_at_most(const std::string& topic, const PublisherOptions& options) {

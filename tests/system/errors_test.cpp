@@ -126,6 +126,23 @@ TEST_F(Errors, ADepthOutOfRangeIsRefusedWithTheRange) {
   }
 }
 
+TEST_F(Errors, ADurationOrLivelinessOutOfRangeIsRefusedWithTheRange) {
+  auto node = Node::create("node");
+  const auto refused = [&](const Qos& qos, const std::vector<std::string>& words) {
+    expect_words(outcome_of([&] { node->create_publisher<int>("timed", qos); }), words);
+    expect_words(outcome_of([&] { node->create_subscriber<int>("timed", qos); }), words);
+  };
+  constexpr std::chrono::nanoseconds century{std::chrono::hours{24 * 36'525}}, tick{1};
+  for (const std::chrono::nanoseconds wrong : {-tick, 0 * tick, century + tick}) {
+    const std::string value = " of " + std::to_string(wrong.count()) + " ns";
+    refused(Qos{}.deadline(wrong), {"invalid_argument", "topic 'timed'", "deadline" + value, "1 ns to 100 years", "leave it out"});
+    refused(Qos{}.lifespan(wrong), {"invalid_argument", "topic 'timed'", "lifespan" + value, "1 ns to 100 years"});
+    refused(Qos{}.liveliness(Liveliness::automatic, wrong), {"invalid_argument", "topic 'timed'", "lease" + value, "1 ns to 100 years"});
+  }
+  refused(Qos{}.liveliness(static_cast<Liveliness>(2), tick), {"invalid_argument", "topic 'timed'", "liveliness"});
+  EXPECT_TRUE(node->create_publisher<int>("timed", Qos{}.deadline(century).lifespan(tick).liveliness(Liveliness::by_topic, tick)));
+}
+
 TEST_F(Errors, ThinningOutOfRangeIsRefusedWithTheRange) {
   auto node = Node::create("node");
   const auto subscribe = [&](const SubscriberOptions& options) {

@@ -5,6 +5,8 @@
 namespace sinew::system {
 namespace {
 
+using namespace std::chrono_literals;
+
 class Quality : public Domain {};
 
 const std::string why_apart =
@@ -51,6 +53,50 @@ TEST_F(Quality, AReliableSubscriberIsNotConnectedToABestEffortPublisherAndBothSi
   EXPECT_EQ(times_said(subscribers.errors(), why_apart), 2U) << "once for each: " << subscribers.errors();
   publisher.end();
   subscribers.end();
+}
+
+/// Of each policy two values of which the first offers less than the second asks for, and how that is said.
+struct Policy {
+  Qos less, more;
+  std::string said;
+};
+std::vector<Policy> policies() {
+  return {
+      {Qos{}.best_effort(), Qos{}.reliable(), "reliability: the publisher offers best_effort, the subscriber asks for reliable. "},
+      {Qos{}.volatile_(), Qos{}.transient_local(), "durability: the publisher offers volatile, the subscriber asks for transient_local. "},
+      {Qos{}, Qos{}.deadline(1500us), "deadline: the publisher offers none, the subscriber asks for 1.5 ms. "},
+      {Qos{}.liveliness(Liveliness::automatic, 1s), Qos{}.liveliness(Liveliness::by_topic, 1s),
+       "liveliness: the publisher offers automatic with a lease of 1 s, the subscriber asks for by_topic with a lease of 1 s. "},
+      {Qos{}.liveliness(Liveliness::automatic, 2s), Qos{}.liveliness(Liveliness::automatic, 1s),
+       "liveliness: the publisher offers automatic with a lease of 2 s, the subscriber asks for automatic with a lease of 1 s. "}};
+}
+
+ROLE(pairs_of_every_policy) {
+  auto node = Node::create("node");
+  const auto both_count = [&](const Qos& offered, const Qos& asked) {
+    auto publisher = node->create_publisher<Sample>("image", offered);
+    auto subscriber = node->create_subscriber<Sample>("image", asked);
+    require(eventually([&] {
+              const auto there = publisher->statistics();
+              const auto here = subscriber->statistics();
+              return there.subscribers + there.incompatible == 1 && here.publishers + here.incompatible == 1;
+            }),
+            "a pair neither connects nor is told why not");
+    require(publisher->statistics().incompatible == subscriber->statistics().incompatible, "the sides do not agree");
+    return publisher->statistics().incompatible == 1;
+  };
+  for (const Policy& policy : policies()) {
+    require(both_count(policy.less, policy.more), "connected: " + policy.said);
+    require(!both_count(policy.more, policy.less), "more than is asked for is not enough: " + policy.said);
+    require(!both_count(policy.more, policy.more), "what is asked for is not enough: " + policy.said);
+  }
+  require(!both_count(Qos{}.keep_last(1).lifespan(1s), Qos{}.keep_all()), "history and lifespan keep a pair apart");
+}
+
+TEST_F(Quality, EveryPolicyOfQosKeepsApartWhereLessIsOfferedThanAskedForAndIsNamed) {
+  Child child("pairs_of_every_policy", {}, {{"SINEW_LOG", "warn"}});
+  child.end();
+  for (const Policy& policy : policies()) EXPECT_EQ(times_said(child.errors(), policy.said), 2U) << policy.said << child.errors();
 }
 
 }  // namespace
