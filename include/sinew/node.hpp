@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/error.hpp"
@@ -48,11 +49,11 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument, exhausted, disconnected.
   template <class T>
   std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {}, const PublisherOptions& options = {}) {
-    return std::make_shared<Publisher<T>>(make_publisher(topic, msg::published_message_of<T>(), qos, options));
+    return std::make_shared<Publisher<T>>(make_publisher(topic, msg::published_message_of<T>(), detail::object_type<T>, qos, options));
   }
 
-  /// Calls `callback` for every message, on the node's callback thread: (const T&), valid during the call, or (std::shared_ptr<const T>), to keep;
-  /// each optionally followed by (const MessageInfo&). The callback may destroy the subscriber. Destroying the subscriber elsewhere waits for a running callback.
+  /// Calls `callback` for every message, on the node's callback thread: (const T&), valid during the call, (std::shared_ptr<const T>), to keep, or (std::unique_ptr<T>), to
+  /// own and change; each optionally followed by (const MessageInfo&). The callback may destroy the subscriber. Destroying the subscriber elsewhere waits for a running callback.
   /// Throws as create_publisher.
   template <class T, class Callback>
     requires detail::MessageCallback<std::decay_t<Callback>, T>
@@ -72,8 +73,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   struct Impl;
   explicit Node(std::unique_ptr<Impl> impl) noexcept;
 
-  std::shared_ptr<detail::PublisherCore> make_publisher(const std::string& topic, const msg::Message& type, const Qos& qos,
-                                                        const PublisherOptions& options);
+  std::shared_ptr<detail::PublisherCore> make_publisher(const std::string& topic, const msg::Message& type,
+                                                        const detail::ObjectType& objects, const Qos& qos, const PublisherOptions& options);
   std::shared_ptr<detail::SubscriberCore> make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
                                                           const Qos& qos, const SubscriberOptions& options);
 

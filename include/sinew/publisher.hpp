@@ -137,6 +137,7 @@ class Publisher {
   }
 
   /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan.
+  /// Subscribers of this process share it as it is; each that takes `std::unique_ptr<T>` gets a copy.
   /// REQUIRES: the loan is this publisher's and holds a message. At most one wake-up system call per sleeping subscriber thread. For subscribers of other
   /// users, all of them together, the message is copied once, after everybody else was served. Blocks only for a reliable keep-all subscriber, at most max_blocking.
   PublishResult publish(Loan<T>&& message) {
@@ -144,8 +145,18 @@ class Publisher {
     return core->publish_object(std::exchange(message.object_, nullptr));
   }
 
-  /// Copies the message once into shared memory, however many subscribers there are, and publishes that. The caller keeps its object.
+  /// Copies the message once into shared memory, however many subscribers there are in other processes, and publishes that. Subscribers of this process get it from there, or one copy
+  /// that they share; who wants to own it gets one more. The caller keeps its object.
   PublishResult publish(const T& message) { return core_->publish_copy(std::addressof(message)); }
+
+  /// Gives the message away: to subscribers of this process as the object it is, for other processes copied once into shared memory. The first subscriber here that takes
+  /// `std::unique_ptr<T>` gets this very object and the others copies; where none does, all share it. Copies, by who subscribes here ("Number of message copies" of the ROS 2
+  /// intra-process design): N that own: N-1; N that share: none; both: one for each that owns. With subscribers in other processes those that share use their copy.
+  /// REQUIRES: not null. Nothing here depends on the size of the message.
+  PublishResult publish(std::unique_ptr<T> message) { return core_->publish_owned(message.release()); }
+
+  /// The same for a message that others keep, and nobody changes any more: subscribers of this process that share get this very object, each that owns gets a copy.
+  PublishResult publish(std::shared_ptr<const T> message) { return core_->publish_shared(std::move(message)); }
 
   PublisherStatistics statistics() const { return core_->statistics(); }
   /// Every subscriber that is connected now, or still holds a message after it unsubscribed. A snapshot.

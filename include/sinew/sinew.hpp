@@ -1,10 +1,11 @@
 // All of sinew: include this.
 #pragma once
 
-#include "sinew/error.hpp"         // IWYU pragma: export
-#include "sinew/message.hpp"       // IWYU pragma: export
-#include "sinew/message_info.hpp"  // IWYU pragma: export
-#include "sinew/node.hpp"          // IWYU pragma: export
-#include "sinew/publisher.hpp"     // IWYU pragma: export
-#include "sinew/qos.hpp"           // IWYU pragma: export
-#include "sinew/subscriber.hpp"    // IWYU pragma: export
+#include "sinew/error.hpp"             // IWYU pragma: export
+#include "sinew/message.hpp"           // IWYU pragma: export
+#include "sinew/message_info.hpp"      // IWYU pragma: export
+#include "sinew/node.hpp"              // IWYU pragma: export
+#include "sinew/publisher.hpp"         // IWYU pragma: export
+#include "sinew/qos.hpp"               // IWYU pragma: export
+#include "sinew/subscriber.hpp"        // IWYU pragma: export
+#include "sinew/wait_for_message.hpp"  // IWYU pragma: export

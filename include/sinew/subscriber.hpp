@@ -1,6 +1,7 @@
 // Receiving messages.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <memory>
@@ -15,6 +16,13 @@
 
 namespace sinew {
 
+/// What waits for a subscriber in its own process.
+enum class Buffer {
+  shared,  ///< pointers that all subscribers may share. A subscriber that takes `std::unique_ptr<T>` then copies what it takes, and nothing that it does not take.
+  owned,   ///< objects of its own: publishers copy for it where the message is not its alone
+  value,   ///< the objects themselves, side by side: no allocation for small messages
+};
+
 struct SubscriberOptions {
   /// Take every n-th message of each publisher, from the first on; at least 1. Qos::keep_last then counts these, up to 512 messages of the publisher.
   std::uint32_t every = 1;
@@ -24,14 +32,19 @@ struct SubscriberOptions {
   /// How messages are to be read. Nothing: in place (Delivery::native) wherever both processes have the same layout of the type and the publisher's memory can be mapped at
   /// its address; else by Delivery::view, which costs the publisher a description of each message and this side decoding. Delivery::native insists: what
   /// cannot be read in place is not received, with a line in the log. Delivery::view never reads in place. Delivery::copy copies or decodes every message before it is
-  /// handed out: nothing that the publisher's process does later changes it, and holding it keeps none of the publisher's memory. Others throw Error(invalid_argument).
+  /// handed out: nothing that the publisher's process does later changes it, and holding it keeps none of the publisher's memory.
+  /// From publishers of this process nothing, or Delivery::pointer, takes the published object itself; the others treat them as if they were elsewhere. Delivery::pointer takes nothing from other
+  /// processes. Delivery::network throws Error(invalid_argument).
   std::optional<Delivery> delivery = {};
+  /// What waits here of publishers of this process. Nothing: Buffer::owned for a callback that takes `std::unique_ptr<T>`, else Buffer::shared.
+  std::optional<Buffer> buffer = {};
 };
 
 /// Made by Node::create_subscriber. Thread-safe.
 ///
 /// A received message is the publisher's object itself, mapped read-only into this process: nothing was copied or decoded. As `std::shared_ptr<const T>` it may be kept,
-/// copied and passed to other threads like any other, also after subscriber, node and publisher are gone. While more than 119 messages of one publisher
+/// copied and passed to other threads like any other, also after subscriber, node and publisher are gone. Of a publisher of the same process it is the object that was published. As
+/// `std::unique_ptr<T>` it is the receiver's own, which costs a copy unless the publisher gave the message away and nobody else here wants to own it. While more than 119 messages of one publisher
 /// are held, further ones are delivered as copies (MessageInfo::delivery says so). After fork() a child must not look into messages of its parent.
 ///
 /// T may have std::span<const E> and std::string_view where the publisher's type has std::vector<E> and std::string: such a message is made anew from the publisher's, small members
@@ -43,6 +56,13 @@ class Subscriber {
   /// For subscribers without a callback: throws Error(invalid_argument) else.
   std::shared_ptr<const T> take(MessageInfo* info = nullptr) {
     auto received = core_->take(info);
+    if (!received) return nullptr;
+    return {std::move(received->keep), static_cast<const T*>(received->object)};
+  }
+
+  /// The same, but waits for a message, at most so long. Null when none has come, or the node was destroyed.
+  std::shared_ptr<const T> take(std::chrono::nanoseconds timeout, MessageInfo* info = nullptr) {
+    auto received = core_->take(timeout, info);
     if (!received) return nullptr;
     return {std::move(received->keep), static_cast<const T*>(received->object)};
   }
@@ -66,31 +86,39 @@ concept TakesReference = std::invocable<Callback&, const T&> || std::invocable<C
 template <class Callback, class T>
 concept TakesShared =
     std::invocable<Callback&, std::shared_ptr<const T>> || std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>;
-/// What create_subscriber accepts: (const T&) or (std::shared_ptr<const T>), each optionally followed by (const MessageInfo&).
 template <class Callback, class T>
-concept MessageCallback = TakesReference<Callback, T> || TakesShared<Callback, T>;
+concept TakesOwned = std::invocable<Callback&, std::unique_ptr<T>> || std::invocable<Callback&, std::unique_ptr<T>, const MessageInfo&>;
+/// What create_subscriber accepts: (const T&), (std::shared_ptr<const T>) or (std::unique_ptr<T>), each optionally followed by (const MessageInfo&).
+template <class Callback, class T>
+concept MessageCallback = TakesReference<Callback, T> || TakesShared<Callback, T> || TakesOwned<Callback, T>;
+
+/// Calls it with the message, and with what it wants to know about it.
+template <class Callback, class Message>
+void call_with(Callback& callback, Message&& message, const ReceivedMessage& received) {
+  if constexpr (std::invocable<Callback&, Message, const MessageInfo&>) {
+    callback(std::forward<Message>(message), *received.info);
+  } else {
+    callback(std::forward<Message>(message));
+  }
+}
 
 template <class T, class Callback>
 Handler make_handler(Callback callback) {
+  // Who takes std::shared_ptr<const T> can be called with a std::unique_ptr<T>, too.
   if constexpr (TakesReference<Callback, T>) {
-    return {false, std::invocable<Callback&, const T&, const MessageInfo&>,
-            [callback = std::move(callback)](const ReceivedMessage& received) mutable {
-              const T& message = *static_cast<const T*>(received.object);
-              if constexpr (std::invocable<Callback&, const T&, const MessageInfo&>) {
-                callback(message, *received.info);
-              } else {
-                callback(message);
-              }
+    return {Handler::Takes::look, std::invocable<Callback&, const T&, const MessageInfo&>,
+            [callback = std::move(callback)](ReceivedMessage& received) mutable {
+              call_with(callback, *static_cast<const T*>(received.object), received);
+            }};
+  } else if constexpr (TakesShared<Callback, T>) {
+    return {Handler::Takes::share, std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>,
+            [callback = std::move(callback)](ReceivedMessage& received) mutable {
+              call_with(callback, std::shared_ptr<const T>(std::move(received.keep), static_cast<const T*>(received.object)), received);
             }};
   } else {
-    return {true, std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>,
-            [callback = std::move(callback)](const ReceivedMessage& received) mutable {
-              std::shared_ptr<const T> message(received.keep, static_cast<const T*>(received.object));
-              if constexpr (std::invocable<Callback&, std::shared_ptr<const T>, const MessageInfo&>) {
-                callback(std::move(message), *received.info);
-              } else {
-                callback(std::move(message));
-              }
+    return {Handler::Takes::own, std::invocable<Callback&, std::unique_ptr<T>, const MessageInfo&>,
+            [callback = std::move(callback)](ReceivedMessage& received) mutable {
+              call_with(callback, std::unique_ptr<T>(static_cast<T*>(std::exchange(received.owned, nullptr))), received);
             }};
   }
 }

@@ -79,6 +79,25 @@ session::Thinning::Options thinning_of(const std::string& topic, const Subscribe
   return {.every = options.every, .period = static_cast<std::int64_t>(std::min(period, 3e18))};
 }
 
+/// Whether messages of publishers of this process come by pointer.
+bool takes_pointers(const msg::Type& type, const SubscriberOptions& options) {
+  return !type.has_views && (!options.delivery || *options.delivery == Delivery::pointer);
+}
+
+session::Buffer buffer_of(const std::string& topic, const detail::Handler& handler, const SubscriberOptions& options) {
+  if (!options.buffer)
+    return handler.call && handler.takes == detail::Handler::Takes::own ? session::Buffer::owned : session::Buffer::shared;
+  switch (*options.buffer) {
+    case Buffer::shared:
+      return session::Buffer::shared;
+    case Buffer::owned:
+      return session::Buffer::owned;
+    case Buffer::value:
+      return session::Buffer::value;
+  }
+  throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': buffer has a value that is none of Buffer's");
+}
+
 session::Reading reading_of(const std::string& topic, const msg::Type& type, const SubscriberOptions& options) {
   if (!options.delivery) return type.has_views ? session::Reading::pieces : session::Reading::as_possible;
   if (type.has_views && options.delivery == Delivery::native) {
@@ -94,12 +113,14 @@ session::Reading reading_of(const std::string& topic, const msg::Type& type, con
     case Delivery::copy:
       return session::Reading::copy;
     case Delivery::pointer:
+      if (type.has_views) break;
+      return session::Reading::nothing;
     case Delivery::network:
       break;
   }
-  throw Error(
-      ErrorKind::invalid_argument,
-      "topic '" + topic + "': a subscriber can ask for delivery native, view or copy; the others follow from where the publisher is");
+  throw Error(ErrorKind::invalid_argument, "topic '" + topic +
+                                               "': a subscriber can ask for delivery pointer (not where the type has views), native, view "
+                                               "or copy; network follows from where the publisher is");
 }
 
 wire::TypeDescription description_of(const msg::Message& type) {
@@ -140,7 +161,8 @@ const std::string& Node::name() const noexcept {
   return impl_->session->name();
 }
 
-std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type, const Qos& qos,
+std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type,
+                                                            const detail::ObjectType& objects, const Qos& qos,
                                                             const PublisherOptions& options) {
   const shm::HeapScope heap;
   const wire::Quality quality = quality_of(topic, qos);
@@ -148,7 +170,9 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
   impl->topic = topic;
   impl->type = type.type;
   impl->session = impl_->session;
-  impl->publisher = impl_->session->create_publisher(topic, description_of(type), detail::storage_of(*type.type),
+  impl->storage = detail::storage_of(*type.type);
+  impl->objects = detail::objects_of(*type.type, objects);
+  impl->publisher = impl_->session->create_publisher(topic, description_of(type), impl->storage, impl->objects,
                                                      {.budget = options.memory_budget,
                                                       .lock_memory = options.lock_memory,
                                                       .withdraw_at_most = withdraw_at_most(topic, options),
@@ -168,12 +192,19 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   const session::Reading reading = reading_of(topic, *type.type, options);
   // The depth counts messages that are wanted; the publisher keeps those between them as well.
   quality.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{quality.depth} * thinning.every));
+  if (type.type->has_views && handler.call && handler.takes == detail::Handler::Takes::own) {
+    throw Error(ErrorKind::invalid_argument,
+                "topic '" + topic + "': " + type.name +
+                    " has views (std::span or std::string_view) of memory that is not its own: take it as std::shared_ptr<const T>");
+  }
+  const session::Buffer buffer = buffer_of(topic, handler, options);
   auto impl = std::make_shared<detail::SubscriberCore::Impl>();
   impl->topic = topic;
   impl->type = type.type;
   impl->handler = std::move(handler);
   impl->session = impl_->session;
-  impl->subscription = impl_->session->create_subscription(topic, description_of(type), {quality, thinning, reading},
+  impl->subscription = impl_->session->create_subscription(topic, description_of(type),
+                                                           {quality, thinning, reading, buffer, takes_pointers(*type.type, options)},
                                                            impl->handler.call ? impl.get() : nullptr);
   return std::make_shared<detail::SubscriberCore>(std::move(impl));
 }

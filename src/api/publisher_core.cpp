@@ -36,6 +36,15 @@ class WindowMemory final : public msg::Memory, public msg::Region {
 class TypeStorage final : public session::FrameStorage {
  public:
   explicit TypeStorage(const msg::Type& type) noexcept : type_(type) {}
+  session::NewFrame copy_in(const void* object, shm::Window& window) const noexcept override {
+    void* const root = window.allocate(type_.size, type_.align);
+    if (!root) return {};
+    WindowMemory memory(window);
+    const msg::Copied copied = msg::copy_value(type_, object, root, memory);
+    if (copied.complete) return {root, copied.bytes};
+    window.free(root);
+    return {};
+  }
   void release(const void* root, shm::Window& window) const noexcept override {
     WindowMemory memory(window);
     msg::free_storage(type_, root, memory);
@@ -84,6 +93,24 @@ class TypeStorage final : public session::FrameStorage {
   mutable std::optional<const msg::cdr::Codec> codec_;  // made for the first reader that needs it
 };
 
+class TypeObjects final : public session::Objects {
+ public:
+  TypeObjects(const msg::Type& type, const ObjectType& objects) noexcept : type_(type), objects_(objects) {}
+  void* copy(const void* object) const override { return objects_.copy(object); }
+  void* take_over(void* object) const override { return objects_.take_over(object); }
+  void dispose(void* object) const noexcept override { objects_.dispose(object); }
+  std::size_t size() const noexcept override { return type_.size; }
+  std::size_t alignment() const noexcept override { return type_.align; }
+  void copy_to(void* at, const void* object) const override { objects_.copy_to(at, object); }
+  void move_to(void* at, void* object) const override { objects_.move_to(at, object); }
+  void destroy(void* at) const noexcept override { type_.destroy(at); }
+  std::uint64_t bytes(const void* object) const noexcept override { return msg::size_of_value(type_, object); }
+
+ private:
+  const msg::Type& type_;
+  const ObjectType& objects_;
+};
+
 PublishResult result_of(session::Publisher::Outcome outcome) noexcept {
   switch (outcome) {
     case session::Publisher::Outcome::published:
@@ -109,6 +136,10 @@ void free_on_heap(const msg::Type& type, void* object) noexcept {
 
 std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type) {
   return std::make_shared<TypeStorage>(type);
+}
+
+std::shared_ptr<const session::Objects> objects_of(const msg::Type& type, const ObjectType& objects) {
+  return std::make_shared<TypeObjects>(type, objects);
 }
 
 void PublisherCore::Impl::count_repaired(const std::string& why) {
@@ -213,7 +244,7 @@ PublishResult PublisherCore::publish_object(void* object) {
     free_object(object);
     return invalid(*variant);
   }
-  WindowMemory memory(publisher.window());
+  if (!publisher.is_read_elsewhere()) return publish_loan_here(object);
   if (!publisher.window().contains(object, type.size)) {
     const PublishResult result = publish_copy(object);
     type.destroy(object);
@@ -222,6 +253,7 @@ PublishResult PublisherCore::publish_object(void* object) {
       impl_->count_repaired("the message was built on the heap: " + std::string(impl_->why_on_heap()));
     return result;
   }
+  WindowMemory memory(publisher.window());
   msg::Audit audit = msg::audit(type, object, memory, memory);
   if (!audit.complete) {
     type.destroy(object);
@@ -237,7 +269,23 @@ PublishResult PublisherCore::publish_object(void* object) {
                                           " bytes in (said once; statistics().bytes_copied counts)");
     }
   }
-  return result_of(publisher.publish(object, audit.size));
+  return reported(result_of(publisher.publish({.borrowed = object, .owned = {}, .shared = {}}, {object, audit.size})));
+}
+
+// Nobody outside of this process reads it: it may stay as it is, wherever its storage lies.
+PublishResult PublisherCore::publish_loan_here(void* object) {
+  std::shared_ptr<const void> shared(static_cast<const void*>(object), [type = impl_->type](const void* kept) {
+    if (session::forked()) return;  // in shared memory, which is not there
+    void* const message = const_cast<void*>(kept);
+    const shm::HeapScope heap;
+    type->destroy(message);
+    if (shm::in_window_range(message)) {
+      shm::scope_free(message);
+    } else {
+      free_on_heap(*type, message);
+    }
+  });
+  return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})));
 }
 
 PublishResult PublisherCore::publish_copy(const void* source) {
@@ -247,30 +295,47 @@ PublishResult PublisherCore::publish_copy(const void* source) {
   const msg::Type& type = *impl_->type;
   if (const auto variant = msg::variant_without_value(type, source)) return invalid(*variant);
   session::Publisher& publisher = *impl_->publisher;
-  shm::Window& window = publisher.window();
-  WindowMemory memory(window);
-  publisher.reclaim();
-  void* const object = window.allocate(type.size, type.align);
-  if (!object) return refused();
-  const msg::Copied copied = msg::copy_value(type, source, object, memory);
-  if (!copied.complete) {
-    window.free(object);
-    return refused();
+  session::NewFrame frame;
+  if (publisher.is_read_elsewhere()) {  // before publish(), which is one at a time
+    publisher.reclaim();
+    frame = impl_->storage->copy_in(source, publisher.window());
+    if (!frame.root) return refused();
   }
-  const session::Publisher::Outcome outcome = publisher.publish(object, copied.bytes);
-  if (outcome == session::Publisher::Outcome::published) publisher.count_copied(copied.bytes);
-  return result_of(outcome);
+  const session::Publisher::Outcome outcome = publisher.publish({.borrowed = source, .owned = {}, .shared = {}}, frame);
+  if (outcome == session::Publisher::Outcome::published) publisher.count_copied(frame.size);
+  return reported(result_of(outcome));
+}
+
+PublishResult PublisherCore::publish_owned(void* object) {
+  const os::Uncancellable whole;
+  const shm::HeapScope heap;
+  session::GivenMessage message{.borrowed = nullptr, .owned = {object, {impl_->objects.get()}}, .shared = {}};
+  if (session::forked()) return PublishResult::closed;
+  if (const auto variant = msg::variant_without_value(*impl_->type, object)) return invalid(*variant);
+  return reported(result_of(impl_->publisher->publish(std::move(message), {})));
+}
+
+PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) {
+  const os::Uncancellable whole;
+  const shm::HeapScope heap;
+  if (session::forked()) return PublishResult::closed;
+  if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(*variant);
+  return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})));
 }
 
 PublishResult PublisherCore::refused() {
   session::Publisher& publisher = *impl_->publisher;
   if (publisher.is_closed()) return PublishResult::closed;  // no wonder that there is no memory
   publisher.count_refused();
-  if (!impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
+  return reported(PublishResult::no_memory);
+}
+
+PublishResult PublisherCore::reported(PublishResult result) {
+  if (result == PublishResult::no_memory && !impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
     base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts). " +
-                                        publisher.window().why_refused());
+                                        impl_->publisher->window().why_refused());
   }
-  return PublishResult::no_memory;
+  return result;
 }
 
 PublishResult PublisherCore::invalid(const std::string& variant) {

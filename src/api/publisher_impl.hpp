@@ -8,6 +8,7 @@
 
 #include "session/node_session.hpp"
 #include "session/publisher.hpp"
+#include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/msg/type.hpp"
 
@@ -18,6 +19,8 @@ struct PublisherCore::Impl {
   const msg::Type* type = nullptr;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Publisher> publisher;
+  std::shared_ptr<const session::FrameStorage> storage;
+  std::shared_ptr<const session::Objects> objects;
   std::atomic<std::uint64_t> repaired{0};
   std::atomic<bool> not_replaced{false};  // somewhere in this process
   mutable std::mutex mutex;
@@ -31,5 +34,7 @@ struct PublisherCore::Impl {
 
 /// How session::Publisher gives back the storage of frames of this type.
 std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type);
+/// How it copies messages for subscribers of its own process.
+std::shared_ptr<const session::Objects> objects_of(const msg::Type& type, const ObjectType& objects);
 
 }  // namespace sinew::detail

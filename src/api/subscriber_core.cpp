@@ -1,6 +1,8 @@
 #include "sinew/detail/subscriber_core.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <new>
 
 #include "api/subscriber_impl.hpp"
@@ -64,8 +66,8 @@ class Held {
   std::uint32_t slot_;
 };
 
-Delivery delivery_of(const session::Arrival& arrival) noexcept {
-  if (arrival.must_copy) return Delivery::copy;
+Delivery delivery_of(const session::Arrival& arrival, Handler::Takes takes) noexcept {
+  if (arrival.must_copy || takes == Handler::Takes::own) return Delivery::copy;
   return arrival.in_pieces ? Delivery::view : Delivery::native;
 }
 
@@ -97,26 +99,41 @@ struct Views {
   std::shared_ptr<const void> object;  // goes first
 };
 
-/// Makes an object on the heap. `fill(memory, heap)` gives the bytes it took, or nothing when it made no object.
+// As `new` and `delete` of the type do it, so that a std::unique_ptr of it can have the object.
+void* allocate_as_new(const msg::Type& type) {
+  return type.align > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(type.size, std::align_val_t(type.align))
+                                                       : ::operator new(type.size);
+}
+void free_as_delete(const msg::Type& type, void* memory) noexcept {
+  if (type.align > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+    ::operator delete(memory, std::align_val_t(type.align));
+  } else {
+    ::operator delete(memory);
+  }
+}
+
+/// Makes an object on the heap. `fill(memory, heap)` says whether it made one. Null when not.
 template <class Fill>
-std::shared_ptr<const void> make_on_heap(const msg::Type& type, Fill fill) {
-  void* const memory = ::operator new(type.size, std::align_val_t(type.align));
+void* make_on_heap(const msg::Type& type, Fill fill) {
+  void* const memory = allocate_as_new(type);
   HeapMemory heap;
   bool made = false;
   try {
     made = fill(memory, heap);
   } catch (...) {
-    ::operator delete(memory, std::align_val_t(type.align));
+    free_as_delete(type, memory);
     throw;
   }
-  if (!made) {
-    ::operator delete(memory, std::align_val_t(type.align));
-    return nullptr;
-  }
-  return {static_cast<const void*>(memory), [&type](const void* kept) {
-            void* const object = const_cast<void*>(kept);  // const for its readers; made here
-            type.destroy(object);
-            ::operator delete(object, std::align_val_t(type.align));
+  if (made) return memory;
+  free_as_delete(type, memory);
+  return nullptr;
+}
+
+std::shared_ptr<const void> shared_from_heap(const msg::Type& type, void* object) {
+  return {static_cast<const void*>(object), [&type](const void* kept) {
+            void* const made = const_cast<void*>(kept);  // const for its readers; made here
+            type.destroy(made);
+            free_as_delete(type, made);
           }};
 }
 
@@ -129,7 +146,7 @@ void SubscriberCore::Impl::reject(const session::Arrival& arrival, const std::st
                                        "' was rejected (said once; statistics().rejected counts): " + complaint);
 }
 
-std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arrival& arrival) {
+std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arrival& arrival, Takes takes) {
   if (!arrival.gather_pieces(pieces)) {
     reject(arrival, "its pieces do not lie in the publisher's memory");
     return std::nullopt;
@@ -140,12 +157,16 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   msg::cdr::Read read;
   const auto views = type->has_views ? std::make_shared<Views>() : nullptr;
   const bool in_place = views && !arrival.must_copy;
-  auto object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
+  void* const object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
     const std::uint64_t budget = reader->usual_budget(stream);
     read = views ? reader->read(pieces, memory, heap, budget, {views->blocks, in_place}) : reader->read(pieces, memory, heap, budget);
     return read.complaint.empty();
   });
+  ReceivedMessage message;
+  message.object = object;
+  if (object && takes != Takes::own) message.keep = shared_from_heap(*type, object);
   if (!arrival.end->is_still_there(arrival.frame)) {
+    if (object && takes == Takes::own) let_go(object);
     arrival.end->lose_taken();
     return std::nullopt;
   }
@@ -161,65 +182,156 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   arrival.end->count_copied(read.bytes);
   bytes_copied.fetch_add(read.bytes, std::memory_order_relaxed);
   received.fetch_add(1, std::memory_order_relaxed);
-  const void* const address = object.get();
-  if (!views) return ReceivedMessage{address, std::move(object), nullptr};
-  views->object = std::move(object);
-  return ReceivedMessage{address, views, nullptr};
+  if (takes == Takes::own) {
+    message.owned = object;
+  } else if (views) {
+    views->object = std::move(message.keep);
+    message.keep = views;
+  }
+  return message;
 }
 
-std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, bool keep) {
-  if (arrival.in_pieces) return decode(arrival);
+void SubscriberCore::Impl::let_go(void* object) const noexcept {
+  type->destroy(object);
+  free_as_delete(*type, object);
+}
+
+std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, Takes takes) {
+  if (arrival.in_pieces) return decode(arrival, takes);
   const ChunkRegion region(*arrival.chunks);
-  ReceivedMessage message{arrival.root(), nullptr, nullptr};
-  if (arrival.must_copy) {
+  ReceivedMessage message;
+  message.object = arrival.root();
+  if (arrival.must_copy || takes == Takes::own) {
     msg::CheckedCopy copied;
-    message.keep = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
+    void* const object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
       copied = msg::copy_checked(*type, arrival.root(), memory, heap, region, arrival.frame.size);
       return copied.complaint.empty();
     });
-    if (!message.keep) {
+    if (!object) {
       reject(arrival, copied.complaint);
       return std::nullopt;
     }
+    message.object = object;
+    if (takes == Takes::own) {
+      message.owned = object;
+    } else {
+      message.keep = shared_from_heap(*type, object);
+    }
     arrival.end->release(arrival.slot);
-    message.object = message.keep.get();
     arrival.end->count_copied(copied.bytes);
     bytes_copied.fetch_add(copied.bytes, std::memory_order_relaxed);
   } else if (auto complaint = msg::complaint_about(*type, arrival.root(), region)) {
     reject(arrival, *complaint);
     return std::nullopt;
-  } else if (keep) {
+  } else if (takes == Takes::share) {
     message.keep = std::make_shared<Held>(arrival);
   }
   received.fetch_add(1, std::memory_order_relaxed);
   return message;
 }
 
-void SubscriberCore::Impl::fill(MessageInfo& into, const session::Arrival& arrival, Delivery delivery) const {
-  into.sequence = arrival.frame.sequence;
-  into.source_time = time_at(arrival.frame.source_time);
-  into.receive_time = time_at(os::now_ns());
-  into.delivery = delivery;
-  into.missed = arrival.missed;
+ReceivedMessage SubscriberCore::Impl::admit(session::LocalArrival& arrival, Takes takes) {
+  received.fetch_add(1, std::memory_order_relaxed);
+  ReceivedMessage message;
+  switch (takes) {
+    case Takes::look:
+      message.object = arrival.look();
+      break;
+    case Takes::share:
+      message.keep = arrival.share();
+      message.object = message.keep.get();
+      break;
+    case Takes::own:
+      if (arrival.must_copy_to_own()) bytes_copied.fetch_add(msg::size_of_value(*type, arrival.look()), std::memory_order_relaxed);
+      message.owned = arrival.own().release();
+      message.object = message.owned;
+      break;
+  }
+  return message;
 }
 
-void SubscriberCore::Impl::on_arrival(const session::Arrival& arrival) {
+void SubscriberCore::Impl::fill(MessageInfo& into, std::uint64_t sequence, std::int64_t source_time, std::uint64_t missed,
+                                Delivery delivery) const {
+  into.sequence = sequence;
+  into.source_time = time_at(source_time);
+  into.receive_time = time_at(os::now_ns());
+  into.delivery = delivery;
+  into.missed = missed;
+}
+
+void SubscriberCore::Impl::call(ReceivedMessage& message) {
+  message.info = handler.wants_info ? &info : nullptr;
+  handler.call(message);
+  if (message.owned) let_go(message.owned);
+}
+
+bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
   const auto self = shared_from_this();  // the callback may destroy the subscriber
-  auto message = admit(arrival, handler.wants_to_keep);
-  const bool ours = !message || !message->keep;
+  auto message = admit(arrival, handler.takes);
+  const bool ours = !message || (!message->keep && !message->owned);
   if (message) {
     if (handler.wants_info) {
-      if (info_connection != arrival.end->connection()) {
-        info.publisher = arrival.end->peer();
-        info_connection = arrival.end->connection();
-      }
-      fill(info, arrival, delivery_of(arrival));
-      message->info = &info;
+      if (info_of != arrival.end) info.publisher = arrival.end->peer();
+      info_of = arrival.end;
+      fill(info, arrival.frame.sequence, arrival.frame.source_time, arrival.missed, delivery_of(arrival, handler.takes));
     }
-    handler.call(*message);
+    call(*message);
   }
   if (ours) arrival.end->release(arrival.slot);
+  return true;
 }
+
+bool SubscriberCore::Impl::accept(session::LocalArrival& arrival) {
+  const auto self = shared_from_this();
+  ReceivedMessage message = admit(arrival, handler.takes);
+  if (handler.wants_info) {
+    if (info_of != arrival.from) info.publisher = arrival.from->options().publisher;
+    info_of = arrival.from;
+    fill(info, arrival.sequence, arrival.source_time, arrival.missed, Delivery::pointer);
+  }
+  call(message);
+  return true;
+}
+
+/// Takes one message for take().
+class SubscriberCore::Taker final : public session::Receiver {
+ public:
+  Taker(Impl& impl, MessageInfo* info) noexcept : impl_(impl), info_(info) {}
+
+  std::optional<ReceivedMessage> message;
+
+  bool accept(const session::Arrival& arrival) override {
+    try {
+      message = impl_.admit(arrival, Handler::Takes::share);
+    } catch (...) {
+      arrival.end->release(arrival.slot);
+      throw;
+    }
+    if (!message) {
+      arrival.end->release(arrival.slot);
+      return false;
+    }
+    if (info_) {
+      info_->publisher = arrival.end->peer();
+      const Delivery delivery = delivery_of(arrival, Handler::Takes::share);
+      impl_.fill(*info_, arrival.frame.sequence, arrival.frame.source_time, arrival.missed, delivery);
+    }
+    return true;
+  }
+
+  bool accept(session::LocalArrival& arrival) override {
+    message = impl_.admit(arrival, Handler::Takes::share);
+    if (info_) {
+      info_->publisher = arrival.from->options().publisher;
+      impl_.fill(*info_, arrival.sequence, arrival.source_time, arrival.missed, Delivery::pointer);
+    }
+    return true;
+  }
+
+ private:
+  Impl& impl_;
+  MessageInfo* info_;
+};
 
 SubscriberCore::SubscriberCore(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
@@ -245,32 +357,25 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
   if (has_callback())
     throw Error(ErrorKind::invalid_argument, "topic '" + impl_->topic + "': take() is for subscribers without a callback");
   if (session::forked()) return std::nullopt;
-  std::optional<ReceivedMessage> message;
-  impl_->subscription->take([&](const session::Arrival& arrival) {
-    try {
-      message = impl_->admit(arrival, true);
-    } catch (...) {
-      arrival.end->release(arrival.slot);
-      throw;
-    }
-    if (!message) {
-      arrival.end->release(arrival.slot);
-      return false;
-    }
-    if (info) {
-      info->publisher = arrival.end->peer();
-      impl_->fill(*info, arrival, delivery_of(arrival));
-    }
-    return true;
-  });
-  return message;
+  Taker taker(*impl_, info);
+  impl_->subscription->take(taker);
+  return std::move(taker.message);
+}
+
+std::optional<ReceivedMessage> SubscriberCore::take(std::chrono::nanoseconds timeout, MessageInfo* info) {
+  const std::int64_t until = os::now_ns() + std::min<std::int64_t>(timeout.count(), std::numeric_limits<std::int64_t>::max() / 2);
+  for (;;) {
+    auto message = take(info);
+    if (message || session::forked() || impl_->subscription->is_closed() || os::now_ns() >= until) return message;
+    impl_->subscription->wait(until);
+  }
 }
 
 std::vector<PublisherShare> SubscriberCore::publishers() const {
   const shm::HeapScope heap;
   std::vector<PublisherShare> all;
   if (session::forked()) return all;
-  impl_->subscription->for_each_publisher([&](const session::SubscriberEnd& end) {
+  impl_->subscription->for_each_end([&](const session::SubscriberEnd& end) {
     const Delivery delivery = end.copies() ? Delivery::copy : end.reads_in_pieces() ? Delivery::view : Delivery::native;
     std::string why = end.why_not_in_place();
     if (why.empty() && end.copies()) why = "the subscriber asks for it";
@@ -281,6 +386,13 @@ std::vector<PublisherShare> SubscriberCore::publishers() const {
                    .missed = end.missed(),
                    .bytes_copied = end.bytes_copied(),
                    .held = end.held()});
+  });
+  impl_->subscription->for_each_queue([&](const session::LocalQueue& queue) {
+    all.push_back({.node = queue.options().publisher,
+                   .delivery = Delivery::pointer,
+                   .why = "both are in this process",
+                   .received = queue.received(),
+                   .missed = queue.missed()});
   });
   return all;
 }

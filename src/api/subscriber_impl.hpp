@@ -21,20 +21,25 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   Handler handler;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Subscription> subscription;
-  MessageInfo info;                   // the callback's; the execution thread's own
-  std::uint64_t info_connection = 0;  // whose name stands in info
+  MessageInfo info;               // the callback's; the execution thread's own
+  const void* info_of = nullptr;  // whose name stands in info
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
   std::optional<msg::cdr::Reader> reader;  // made for the first message in pieces; one thread at a time receives
   std::vector<msg::cdr::Piece> pieces;
 
-  void on_arrival(const session::Arrival& arrival) override;
+  using Takes = Handler::Takes;
+  bool accept(const session::Arrival& arrival) override;
+  bool accept(session::LocalArrival& arrival) override;
   /// Validates, and copies where it must. Nothing when the message is not fit to be handed out.
-  /// Unless the result has `keep` set, the claim stays the caller's to release, once, in either case.
-  std::optional<ReceivedMessage> admit(const session::Arrival& arrival, bool keep);
-  std::optional<ReceivedMessage> decode(const session::Arrival& arrival);
+  /// Unless the result has `keep` or `owned` set, the claim stays the caller's to release, once, in either case.
+  std::optional<ReceivedMessage> admit(const session::Arrival& arrival, Takes takes);
+  std::optional<ReceivedMessage> decode(const session::Arrival& arrival, Takes takes);
+  ReceivedMessage admit(session::LocalArrival& arrival, Takes takes);
+  void call(ReceivedMessage& message);
+  void let_go(void* object) const noexcept;
   void reject(const session::Arrival& arrival, const std::string& complaint);
-  void fill(MessageInfo& into, const session::Arrival& arrival, Delivery delivery) const;
+  void fill(MessageInfo& into, std::uint64_t sequence, std::int64_t source_time, std::uint64_t missed, Delivery delivery) const;
 };
 
 }  // namespace sinew::detail

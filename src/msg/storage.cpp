@@ -26,6 +26,20 @@ void free_storage(const Type& type, const void* root, Memory& memory) noexcept {
   each_block(type, root, [&](const Block& block) { memory.free(const_cast<void*>(block.address), block.alignment); });
 }
 
+std::uint64_t size_of_value(const Type& type, const void* value) noexcept {
+  std::uint64_t size = type.size;
+  const auto add = [&size](const auto& self, const Type& whole, const void* at) -> void {
+    if (whole.kind == Kind::map) return;  // nothing that copy_value() writes by itself
+    if (block_of(whole, at).address) size += used_bytes(whole, at);
+    each_part(whole, at, owns, [&](const Type& part, const void* where, const Field*, std::size_t) {
+      self(self, part, where);
+      return true;
+    });
+  };
+  if (type.owns) add(add, type, value);
+  return size;
+}
+
 void list_storage(const Type& type, const void* root, std::vector<const void*>& into) {
   each_block(type, root, [&](const Block& block) { into.push_back(block.address); });
 }

@@ -53,6 +53,9 @@ struct Copied {
 /// The result may be destroyed by T's destructor when `memory` is operator new's, by free_storage() else. For a type with maps it must be operator new's.
 Copied copy_value(const Type& type, const void* source, void* target, Memory& memory) noexcept;
 
+/// Bytes of a value and of the storage that its value needs, as copy_value() would write them.
+std::uint64_t size_of_value(const Type& type, const void* value) noexcept;
+
 struct CheckedCopy {
   std::string complaint;    ///< empty: the copy is complete. Else why not, as a sentence without the place; nothing is left to be freed
   std::uint64_t bytes = 0;  ///< the object itself and all storage written

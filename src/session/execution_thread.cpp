@@ -25,6 +25,10 @@ Doorbell::Doorbell()
   offer_mapping(page_fd_, mapping_);
 }
 
+const shm::BellWord& Doorbell::word() const noexcept {
+  return word_in(*mapping_);
+}
+
 void ExecutionThread::start(const std::string& thread_name) {
   const std::lock_guard lock(mutex_);  // the loop begins by taking it: no callback sees thread_ half made
   thread_ = os::start_thread(thread_name, [self = shared_from_this()] { self->loop(); });

@@ -26,6 +26,8 @@ class Doorbell {
   const os::Fd& page() const noexcept { return page_fd_; }
   std::size_t page_size() const noexcept { return mapping_->size(); }
   const os::Fd& eventfd() const noexcept { return eventfd_; }
+  const shm::BellWord& word() const noexcept;
+  void ring() noexcept { os::ring(eventfd_.get()); }
   shm::Sleeper& sleeper() noexcept { return sleeper_; }
 
  private:

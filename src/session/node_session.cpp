@@ -7,6 +7,7 @@
 #include "os/clock.hpp"
 #include "os/domain.hpp"
 #include "session/foreign_end.hpp"
+#include "session/local_topics.hpp"
 #include "session/manager.hpp"
 #include "session/publisher_end.hpp"
 #include "session/subscriber_end.hpp"
@@ -127,7 +128,7 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
   {
     const std::lock_guard lock(mutex_);
     if (closed_) throw Error(ErrorKind::disconnected, "node '" + name_ + "' has been destroyed");
-    if (lost_)
+    if (*lost_)
       throw Error(ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again");
     asked_.emplace(id, answer);
   }
@@ -171,9 +172,12 @@ bool NodeSession::answered(std::uint64_t id, const wire::Message& message, std::
 // A manager that was started after another died does not know of the windows of that time.
 std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                          const std::shared_ptr<const FrameStorage>& storage,
-                                                         const Publisher::Options& options) {
+                                                         const std::shared_ptr<const Objects>& objects, const Publisher::Options& options) {
   for (int attempt = 0; attempt < window_attempts; ++attempt) {
-    if (auto publisher = try_to_create_publisher(topic, type, storage, options)) return publisher;
+    auto publisher = try_to_create_publisher(topic, type, storage, objects, options);
+    if (!publisher) continue;
+    LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
+    return publisher;
   }
   throw Error(ErrorKind::exhausted,
               "topic '" + topic +
@@ -183,6 +187,7 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
 
 std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                                 const std::shared_ptr<const FrameStorage>& storage,
+                                                                const std::shared_ptr<const Objects>& objects,
                                                                 const Publisher::Options& options) {
   std::uint64_t id = 0;
   {
@@ -191,8 +196,8 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   }
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
-  ask(id, wire::RegisterPublisher{id, topic, type, options.quality},
-      [this, id, topic, made, storage, options](const wire::Message& message) {
+  ask(id, wire::RegisterPublisher{id, topic, type, options.quality, LocalTopics::instance().process()},
+      [this, id, topic, made, storage, objects, options](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
         if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
           tell(wire::DeletePublisher{id});
@@ -200,7 +205,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
           return;
         }
         try {
-          *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, options);
+          *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, objects, options);
         } catch (...) {
           tell(wire::DeletePublisher{id});
           release_window(registered.window);
@@ -226,12 +231,14 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   }
   const std::uint64_t id = subscription->id();
   try {
-    ask(id, wire::RegisterSubscriber{id, topic, type, options.quality}, [](const wire::Message&) {});
+    ask(id, wire::RegisterSubscriber{id, topic, type, options.quality, options.takes_pointers ? LocalTopics::instance().process() : 0},
+        [](const wire::Message&) {});
   } catch (...) {
     const std::lock_guard lock(mutex_);
     subscriptions_.erase(id);
     throw;
   }
+  if (options.takes_pointers) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, subscription);
   if (receiver) thread_->add(subscription);
   return subscription;
 }
@@ -242,6 +249,7 @@ void NodeSession::remove(Publisher& publisher) {
     if (publishers_.erase(publisher.id()) == 0) return;
   }
   tell(wire::DeletePublisher{publisher.id()});
+  LocalTopics::instance().remove(publisher);
   publisher.close();
 }
 
@@ -253,6 +261,7 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
   tell(wire::DeleteSubscriber{subscription->id()});
   thread_->remove(subscription);
   subscription->close();
+  LocalTopics::instance().remove(*subscription);
 }
 
 void NodeSession::release_window(const wire::Window& window) noexcept {
@@ -287,7 +296,7 @@ void NodeSession::manager_lost(const std::string& why) {
   std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked;
   {
     const std::lock_guard lock(mutex_);
-    lost_ = true;
+    *lost_ = true;
     asked.swap(asked_);
   }
   for (const auto& [id, answer] : asked) {
@@ -364,9 +373,10 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
 
 void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {
   const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
-  const bool must_be_in_place = subscription && subscription->options().reading == Reading::in_place;
-  if (!subscription || (must_be_in_place && !(introduction.same_user && introduction.same_layout))) {
-    if (subscription) {
+  const bool unwanted = !subscription || subscription->options().reading == Reading::nothing;
+  const bool must_be_in_place = !unwanted && subscription->options().reading == Reading::in_place;
+  if (unwanted || (must_be_in_place && !(introduction.same_user && introduction.same_layout))) {
+    if (!unwanted) {
       base::log(base::LogLevel::warn,
                 "messages of node '" + introduction.peer + "' are not received: the subscriber wants them in place, and " +
                     (introduction.same_user ? "they were built with another layout of the type (compiler flags or standard library differ)"

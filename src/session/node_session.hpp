@@ -1,6 +1,7 @@
 // A node as the manager knows it: its registration, its publishers and subscriptions, and the thread for its sockets.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -38,7 +39,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
 
   /// Block until the manager has answered. Throw Error(type_mismatch, invalid_argument, exhausted, disconnected).
   std::shared_ptr<Publisher> create_publisher(const std::string& topic, const wire::TypeDescription& type,
-                                              const std::shared_ptr<const FrameStorage>& storage, const Publisher::Options& options);
+                                              const std::shared_ptr<const FrameStorage>& storage,
+                                              const std::shared_ptr<const Objects>& objects, const Publisher::Options& options);
   std::shared_ptr<Subscription> create_subscription(const std::string& topic, const wire::TypeDescription& type,
                                                     const Subscription::Options& options, Receiver* receiver);
   /// Tells the manager first, so that nobody is introduced any more, then closes.
@@ -80,17 +82,18 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success);
   /// Null when the window that the manager gave is in use in this process.
   std::shared_ptr<Publisher> try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
-                                                     const std::shared_ptr<const FrameStorage>& storage, const Publisher::Options& options);
+                                                     const std::shared_ptr<const FrameStorage>& storage,
+                                                     const std::shared_ptr<const Objects>& objects, const Publisher::Options& options);
 
   const std::string name_;
   const std::string socket_path_;
   Channel manager_;
+  const std::shared_ptr<std::atomic<bool>> lost_ = std::make_shared<std::atomic<bool>>(false);  // the manager
   IoLoop loop_;
   const std::shared_ptr<ExecutionThread> thread_;
 
   std::mutex mutex_;  // guards what follows
   bool closed_ = false;
-  bool lost_ = false;
   bool thread_started_ = false;
   std::uint64_t next_id_ = 1;
   std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked_;

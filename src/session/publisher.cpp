@@ -10,6 +10,7 @@
 #include "os/clock.hpp"
 #include "os/event.hpp"
 #include "session/foreign_end.hpp"
+#include "session/fork.hpp"
 #include "session/node_session.hpp"
 #include "session/publisher_end.hpp"
 #include "shm/bell.hpp"
@@ -27,17 +28,19 @@ constexpr std::chrono::milliseconds look_again{1};
 }  // namespace
 
 Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
-                     std::shared_ptr<const FrameStorage> storage, Options options)
+                     std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, Options options)
     : session_(std::move(session)),
       id_(id),
       where_(where),
       storage_(std::move(storage)),
+      objects_(std::move(objects)),
       options_(options),
       incompatible_(topic, session_->name(), options.quality),
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
       ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
       space_(os::create_eventfd()),
+      local_delivery_(objects_),
       writer_(ring()),
       kept_(shm::ring_capacity) {
   os::seal_for_readers(ring_fd_);
@@ -67,7 +70,8 @@ std::uint64_t Publisher::floor_locked() const {
 void Publisher::retire_up_to_locked(std::uint64_t sequence) {
   for (; oldest_ <= sequence; ++oldest_) {
     const Kept& frame = kept_[oldest_ % shm::ring_capacity];
-    limbo_.push_back(frame);  // first: it may fail
+    if (!frame.root) continue;  // went by pointer only
+    limbo_.push_back(frame);    // first: it may fail
     writer_.retire(oldest_);
     kept_bytes_ -= frame.size;
   }
@@ -91,7 +95,7 @@ bool Publisher::sweep_locked() {
   for (const auto& end : connections_) end->gather_claims(claims_);
   std::sort(claims_.begin(), claims_.end());
   return std::erase_if(limbo_, [&](const Kept& frame) {
-           if (std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
+           if (frame.pinned || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
            release(frame);
            return true;
          }) > 0;
@@ -153,51 +157,127 @@ bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
 
 // --- publishing ------------------------------------------------------------------------------------------------------------------
 
-Publisher::Outcome Publisher::publish(void* root, std::uint64_t size) {
+// Keeps a frame for those of this process that share it.
+class Publisher::Pin {
+ public:
+  Pin(std::shared_ptr<Publisher> publisher, std::uint64_t sequence) noexcept : publisher_(std::move(publisher)), sequence_(sequence) {}
+  void operator()(const void*) noexcept {
+    if (forked()) {
+      new (std::nothrow) std::shared_ptr<Publisher>(std::move(publisher_));  // leaked: its mappings do not exist in the child
+    } else {
+      publisher_->unpin(sequence_);
+      publisher_.reset();
+    }
+  }
+
+ private:
+  std::shared_ptr<Publisher> publisher_;
+  std::uint64_t sequence_;
+};
+
+void Publisher::unpin(std::uint64_t sequence) noexcept {
+  const std::lock_guard lock(mutex_);
+  auto* const frame = const_cast<Kept*>(find_locked(sequence));
+  if (!frame || !frame->pinned) return;  // it was not published after all
+  frame->pinned = false;
+  if (!closed_) return;  // memory is swept when it is needed
+  release(*frame);
+  limbo_.erase(limbo_.begin() + (frame - limbo_.data()));
+}
+
+Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome) {
+  if (lock.owns_lock()) lock.unlock();
+  if (frame.root) release(frame);
+  if (outcome != Outcome::closed) count_refused();
+  return outcome;
+}
+
+// What is made beside the message, for other processes and for those of this one that want copies, is made without the mutex; whether it is needed is known only under it.
+Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   const std::lock_guard one_at_a_time(publishing_);
-  Kept frame{.root = root, .size = size};
-  const bool wrote_pieces = piece_readers_.load(std::memory_order_relaxed) > 0;
-  if (wrote_pieces) frame.pieces = storage_->write_pieces(root, *window_, true);  // without the lock: making room takes it
+  struct End {
+    LocalDelivery& delivery;
+    ~End() { delivery.end(); }  // without the mutex: letting go of messages takes it
+  } const end{local_delivery_};
+  Kept frame{.root = given.root, .size = given.size};
   std::unique_lock lock(mutex_);
-  if (!wait_for_space(lock)) {
-    release(frame);
-    count_refused();
-    return Outcome::held_back;
-  }
-  if (closed_) {
-    release(frame);
-    return Outcome::closed;
-  }
+  if (!wait_for_space(lock)) return refuse(lock, frame, Outcome::held_back);
+  if (closed_) return refuse(lock, frame, Outcome::closed);
   start_over();
-  const bool needs_pieces = piece_readers_.load(std::memory_order_relaxed) > 0;
-  if (needs_pieces && !wrote_pieces) frame.pieces = storage_->write_pieces(root, *window_, false);  // a reader has come just now
-  // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
-  const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
   frame.sequence = writer_.head() + 1;
-  try {
-    announce_changes_locked();
-    if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
-  } catch (const std::bad_alloc&) {
-    release(frame);
-    count_refused();
-    return Outcome::no_memory;
-  }
   frame.source_time = os::now_ns();
-  kept_[frame.sequence % shm::ring_capacity] = frame;
-  kept_bytes_ += size;
-  SINEW_POINT("publisher.before_publish");
-  writer_.publish({.root = reinterpret_cast<std::uint64_t>(root),
-                   .size = size,
-                   .source_time = frame.source_time,
-                   .newest_chunk = newest_chunk,
-                   .pieces = needs_pieces ? frame.pieces_word() : shm::pieces_unknown});
-  SINEW_POINT("publisher.before_doorbell");
-  for (const auto& end : connections_) end->ring_if_asleep();
+  try {
+    local_delivery_.begin(locals_, frame.sequence, frame.source_time);
+    for (Made made;;) {
+      if (make_more(lock, message, frame, made)) break;
+      if (made.failed) return refuse(lock, frame, Outcome::no_memory);
+      lock.lock();
+      if (closed_) return refuse(lock, frame, Outcome::closed);
+      frame.source_time = os::now_ns();
+    }
+    if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
+    if (frame.root) {
+      publish_frame_locked(frame);
+    } else {
+      kept_[frame.sequence % shm::ring_capacity] = frame;
+      writer_.skip_to(frame.sequence);  // nobody reads the ring
+    }
+  } catch (const std::bad_alloc&) {
+    return refuse(lock, frame, Outcome::no_memory);
+  }
+  local_delivery_.put(frame.source_time);
   auto& header = ring().header;
   header.published.store(header.published.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  header.bytes_published.store(header.bytes_published.load(std::memory_order_relaxed) + size, std::memory_order_relaxed);
+  header.bytes_published.store(header.bytes_published.load(std::memory_order_relaxed) + frame.size, std::memory_order_relaxed);
   if (!foreign_.empty()) export_frame(lock, frame);
   return Outcome::published;
+}
+
+// True when nothing was missing, with the lock held; else without it, when it is to be looked again.
+bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, Kept& frame, Made& made) {
+  const bool needs_frame = is_read_elsewhere() && !frame.root;
+  const bool has_frame = needs_frame || frame.root;
+  const bool needs_pieces = has_frame && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0;
+  const bool shares_frame = !made.local && has_frame && local_delivery_.shares_frame(message);
+  if (!needs_frame && !needs_pieces && !shares_frame && (made.local || !local_delivery_.must_copy(message, false))) {
+    if (!made.local) local_delivery_.prepare(message, nullptr);
+    return true;
+  }
+  lock.unlock();
+  if (needs_frame) {
+    const NewFrame copy = storage_->copy_in(message.look(), *window_);
+    made.failed = !copy.root;
+    if (made.failed) return false;
+    frame.root = copy.root;
+    frame.size = copy.size;
+    count_copied(copy.size);
+  }
+  if (needs_pieces) frame.pieces = storage_->write_pieces(frame.root, *window_, true);
+  made.pieces |= needs_pieces;
+  if (!made.local) {
+    std::shared_ptr<const void> pin;
+    if (shares_frame) pin = {static_cast<const void*>(frame.root), Pin(shared_from_this(), frame.sequence)};
+    frame.pinned = shares_frame;
+    if (const std::uint64_t bytes = local_delivery_.prepare(message, pin)) count_copied(bytes);
+    made.local = true;
+  }
+  return false;
+}
+
+void Publisher::publish_frame_locked(const Kept& frame) {
+  // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
+  const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
+  announce_changes_locked();
+  kept_[frame.sequence % shm::ring_capacity] = frame;
+  kept_bytes_ += frame.size;
+  SINEW_POINT("publisher.before_publish");
+  writer_.publish({.root = reinterpret_cast<std::uint64_t>(frame.root),
+                   .size = frame.size,
+                   .source_time = frame.source_time,
+                   .newest_chunk = newest_chunk,
+                   .pieces = frame.pieces || piece_readers_.load(std::memory_order_relaxed) > 0 ? frame.pieces_word() : shm::pieces_unknown});
+  SINEW_POINT("publisher.before_doorbell");
+  for (const auto& end : connections_) end->ring_if_asleep();
 }
 
 // After everybody else was served, and with the mutex free: a stranger's copy holds nobody up but this thread.
@@ -236,7 +316,10 @@ std::uint64_t Publisher::slowest_reliable_locked() const {
 // Dekker with SubscriberEnd::tell_blocked_publisher(): either the reader sees the odd epoch and rings, or we see its cursor.
 bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
   if (reliable_readers_ == 0) return true;
-  const auto space = [&] { return closed_ || writer_.head() - slowest_reliable_locked() < shm::ring_capacity; };
+  const auto is_full = [](const auto& local) { return local->options().holds_back && local->is_full(); };
+  const auto space = [&] {
+    return closed_ || (writer_.head() - slowest_reliable_locked() < shm::ring_capacity && std::ranges::none_of(locals_, is_full));
+  };
   if (space()) return true;
   if (options_.max_blocking.count() <= 0) return false;
   const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
@@ -278,14 +361,18 @@ Publisher::Counters Publisher::counters() const {
           header.refused.load(std::memory_order_relaxed),
           header.withdrawn.load(std::memory_order_relaxed),
           static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }) +
-                                     std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); })),
+                                     std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); }) +
+                                     std::ranges::count_if(locals_, [](const auto& queue) { return queue->is_open(); })),
           incompatible_.count()};
 }
 
 // Retired frames stand in limbo_ in the order of their sequences.
 const Publisher::Kept* Publisher::find_locked(std::uint64_t sequence) const noexcept {
   if (sequence > writer_.head()) return nullptr;  // whatever a peer's page says
-  if (sequence >= oldest_) return &kept_[sequence % shm::ring_capacity];
+  if (sequence >= oldest_) {
+    const Kept& frame = kept_[sequence % shm::ring_capacity];
+    return frame.root ? &frame : nullptr;
+  }
   const auto found = std::ranges::lower_bound(limbo_, sequence, {}, &Kept::sequence);
   return found != limbo_.end() && found->sequence == sequence ? &*found : nullptr;
 }
@@ -312,6 +399,11 @@ std::vector<Publisher::Share> Publisher::shares() const {
   }
   for (const auto& end : foreign_) {
     if (end->is_attached()) shares.push_back({.peer = end->peer()});  // what it says of itself is not looked at
+  }
+  for (const auto& queue : locals_) {
+    if (!queue->is_open()) continue;
+    shares.push_back(
+        {.peer = queue->options().subscriber, .received = queue->received(), .missed = queue->missed(), .waiting = queue->waiting()});
   }
   return shares;
 }

@@ -15,7 +15,9 @@
 #include "os/memory.hpp"
 #include "session/export.hpp"
 #include "session/incompatible_peers.hpp"
+#include "session/local_delivery.hpp"
 #include "session/mappings.hpp"
+#include "session/objects.hpp"
 #include "shm/ring.hpp"
 #include "shm/window.hpp"
 #include "wire/messages.hpp"
@@ -25,12 +27,21 @@ namespace sinew::session {
 class NodeSession;
 class ForeignEnd;
 class PublisherEnd;
+class Subscription;
+
+/// A message in the window, as it goes to other processes.
+struct NewFrame {
+  void* root = nullptr;
+  std::uint64_t size = 0;
+};
 
 /// What the owner of the message type knows about the storage of a frame.
 class FrameStorage {
  public:
   /// Gives every block of the frame back to the window, its root included, writing nothing to the message.
   virtual void release(const void* root, shm::Window& window) const noexcept = 0;
+  /// A copy of a message in the window, which may withdraw frames that are in the way; without root when there is no memory.
+  virtual NewFrame copy_in(const void* object, shm::Window& window) const noexcept = 0;
   /// Makes the frame's shm::PieceTable, one block of the window. Null when it cannot be had. `make_room`: frames that are in the way may be withdrawn.
   virtual void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept = 0;
   /// Bytes of the frame's CDR stream; 0 when it has none.
@@ -60,7 +71,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     wire::Quality quality;
   };
   Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
-            std::shared_ptr<const FrameStorage> storage, Options options);
+            std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, Options options);
   ~Publisher() override;
 
   shm::Window& window() noexcept { return *window_; }
@@ -69,10 +80,13 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// Frees the frames that nobody needs any more, so that their memory, still in the caches, serves the next message. Call before building one.
   void reclaim() noexcept;
 
+  /// Someone outside of this process, or who wants to be treated like that, reads what is published: messages go into the window.
+  bool is_read_elsewhere() const noexcept { return read_elsewhere_.load(std::memory_order_relaxed) > 0; }
+
   enum class Outcome { published, held_back, no_memory, closed };
-  /// Publishes the message at `root`, which with all its storage lies in window(). The publisher owns it from now on, also when it was not published.
-  /// Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
-  Outcome publish(void* root, std::uint64_t size);
+  /// Publishes a message. `frame`, if it has a root, is the same message and lies with all its storage in window(): the publisher owns it from now on, also when it was
+  /// not published. Else one is made when it is needed. Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
+  Outcome publish(GivenMessage message, NewFrame frame);
   void count_copied(std::uint64_t bytes) noexcept;
   void count_refused() noexcept;
   /// What memory is made room for from now on is for another message: that before was published, refused or discarded.
@@ -103,8 +117,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   // --- for PublisherEnd, on the loop's thread ---
   const std::shared_ptr<NodeSession>& session() const noexcept { return session_; }
+  const wire::Quality& quality() const noexcept { return options_.quality; }
   std::uint64_t id() const noexcept { return id_; }
   bool is_reliable() const noexcept { return options_.quality.reliable; }
+  bool is_held_back_by(const wire::Quality& asked) const noexcept;
   /// What readers that hold this publisher back ring; open as long as this object lives.
   const os::Fd& space() const noexcept { return space_; }
   /// False when the publisher is closed: the connection is not wanted.
@@ -117,6 +133,13 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// From now on frames have pieces, and so have those that this reader has yet to take.
   void start_writing_pieces(PublisherEnd& end);
   void forget(const std::shared_ptr<PublisherEnd>& end);
+
+  // --- for LocalTopics ---
+  /// From now on messages are for this subscription of the same process, too. Null when the publisher is closed.
+  std::shared_ptr<LocalQueue> add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node);
+  void forget_closed_locals();
+  /// A local queue that held this publisher back has room again.
+  void made_space() noexcept;
 
   // --- for ForeignEnd, on the loop's thread ---
   bool add_connecting(const std::shared_ptr<ForeignEnd>& end);
@@ -137,9 +160,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t size = 0;
     std::int64_t source_time = 0;
     void* pieces = nullptr;
+    bool pinned = false;  ///< someone in this process holds it
 
     std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
   };
+  class Pin;
   struct Withdrawal {
     std::uint64_t chunk = 0;
     std::vector<const PublisherEnd*> waits_for;
@@ -159,6 +184,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   std::uint64_t floor_locked() const;
   const Kept* find_locked(std::uint64_t sequence) const noexcept;
+  void unpin(std::uint64_t sequence) noexcept;
   void release(const Kept& frame) noexcept;
   void list(const Kept& frame, std::vector<const void*>& into) const;
   /// True when it freed something.
@@ -168,6 +194,12 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void retire_up_to_locked(std::uint64_t sequence);
   std::uint64_t slowest_reliable_locked() const;
   bool wait_for_space(std::unique_lock<std::mutex>& lock);
+  struct Made {
+    bool local = false, pieces = false, failed = false;
+  };
+  bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, Kept& frame, Made& made);
+  void publish_frame_locked(const Kept& frame);
+  Outcome refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome);
   void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
   bool has_foreigners_locked() const;
   void left_locked(const PublisherEnd& end);
@@ -180,6 +212,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const std::uint64_t id_;
   const wire::Window where_;
   const std::shared_ptr<const FrameStorage> storage_;
+  const std::shared_ptr<const Objects> objects_;
   const Options options_;
   IncompatiblePeers incompatible_;
   const std::shared_ptr<shm::Window> window_;
@@ -188,7 +221,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   os::Fd space_;  // readers ring it while header.blocked is odd
 
   Notes notes_;
-  std::mutex publishing_;  // one publish() at a time; taken before mutex_, held while waiting for space
+  std::mutex publishing_;         // one publish() at a time; taken before mutex_, held while waiting for space
+  LocalDelivery local_delivery_;  // guarded by publishing_
   mutable std::mutex mutex_;
   std::atomic<std::uint64_t> withdrawn_for_next_{0};  // since the last start_over()
   std::atomic<bool> waited_in_vain_{false};           // likewise
@@ -201,8 +235,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::vector<Kept> limbo_;  // retired, but claimed when we looked last
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
-  std::atomic<std::size_t> piece_readers_ = 0;  // of connections_, those that read pieces; changed under mutex_
-  std::size_t reliable_readers_ = 0;            // of connections_, those that hold the publisher back
+  std::atomic<std::size_t> piece_readers_ = 0;   // of connections_, those that read pieces; changed under mutex_
+  std::atomic<std::size_t> read_elsewhere_ = 0;  // those of connections_ that are served, and all of foreign_; changed under mutex_
+  std::vector<std::shared_ptr<LocalQueue>> locals_;
+  std::size_t reliable_readers_ = 0;  // of connections_ and locals_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
   std::unique_ptr<Export> export_;  // made for the first of them

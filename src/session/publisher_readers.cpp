@@ -9,6 +9,7 @@
 #include "session/node_session.hpp"
 #include "session/publisher.hpp"
 #include "session/publisher_end.hpp"
+#include "session/subscription.hpp"
 
 namespace sinew::session {
 namespace {
@@ -30,6 +31,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   const std::uint64_t start = writer_.head() + 1;
   end->set_start(start);
   if (end->holds_back()) ++reliable_readers_;
+  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);
   if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
   SINEW_POINT("publisher.listed");
@@ -143,6 +145,7 @@ void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
 }
 
 void Publisher::left_locked(const PublisherEnd& end) {
+  if (end.is_served()) read_elsewhere_.fetch_sub(1, std::memory_order_relaxed);
   if (end.holds_back()) --reliable_readers_;
   if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -154,7 +157,7 @@ void Publisher::start_writing_pieces(PublisherEnd& end) {
   piece_readers_.fetch_add(1, std::memory_order_relaxed);
   for (std::uint64_t sequence = std::max(oldest_, end.decided(writer_.head()) + 1); sequence <= writer_.head(); ++sequence) {
     Kept& frame = kept_[sequence % shm::ring_capacity];
-    if (frame.pieces) continue;
+    if (frame.pieces || !frame.root) continue;
     frame.pieces = storage_->write_pieces(frame.root, *window_, false);
     writer_.add_pieces(sequence, frame.pieces_word());
   }
@@ -180,8 +183,10 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
 
 bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
-  if (!closed_) foreign_.push_back(end);
-  return !closed_;
+  if (closed_) return false;
+  foreign_.push_back(end);
+  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
@@ -194,12 +199,56 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
 
 void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
-  std::erase(foreign_, end);
+  read_elsewhere_.fetch_sub(std::erase(foreign_, end), std::memory_order_relaxed);
+}
+
+// --- readers of this process ---------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node) {
+  const Subscription::Options& wanted = subscription.options();
+  const std::uint32_t every = wanted.thinning.every;
+  // Between processes the depth counts what lies between the messages that are wanted as well.
+  auto queue = std::make_shared<LocalQueue>(LocalQueue::Options{.buffer = wanted.buffer,
+                                                                .depth = (wanted.quality.depth + every - 1) / every,
+                                                                .holds_back = is_held_back_by(wanted.quality),
+                                                                .thinning = wanted.thinning,
+                                                                .publisher = own_node,
+                                                                .subscriber = its_node},
+                                            objects_, subscription.bell(), [weak = weak_from_this()] {
+                                              if (const auto publisher = weak.lock()) publisher->made_space();
+                                            });
+  const std::lock_guard lock(mutex_);
+  if (closed_) return nullptr;
+  locals_.push_back(queue);
+  if (queue->options().holds_back) ++reliable_readers_;
+  return queue;
+}
+
+bool Publisher::is_held_back_by(const wire::Quality& asked) const noexcept {
+  return options_.quality.reliable && asked.reliable && asked.depth == 0;
+}
+
+// Dekker with wait_for_space(), as SubscriberEnd::tell_blocked_publisher().
+void Publisher::made_space() noexcept {
+  if (ring().header.blocked.load(std::memory_order_seq_cst) % 2 == 1) os::ring(space_.get());
+}
+
+void Publisher::forget_closed_locals() {
+  std::vector<std::shared_ptr<LocalQueue>> gone;  // let go without the mutex
+  const std::lock_guard lock(mutex_);
+  std::erase_if(locals_, [&](const auto& queue) {
+    if (queue->is_open()) return false;
+    if (queue->options().holds_back) --reliable_readers_;
+    gone.push_back(queue);
+    return true;
+  });
+  if (!gone.empty()) os::ring(space_.get());  // it may have been the one that held us back
 }
 
 void Publisher::close() {
   std::vector<std::shared_ptr<PublisherEnd>> ends;
   std::vector<std::shared_ptr<ForeignEnd>> foreign;
+  std::vector<std::shared_ptr<LocalQueue>> locals;
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -215,10 +264,15 @@ void Publisher::close() {
     });
     // As if this process had died: what readers hold or have yet to take stays in the ring and in its chunks, which are theirs from now on.
     sweep_locked();
+    for (; oldest_ <= writer_.head(); ++oldest_) {
+      if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.root) limbo_.push_back(frame);
+    }
     std::vector<const void*> abandoned;
-    for (const Kept& frame : limbo_) list(frame, abandoned);
-    for (; oldest_ <= writer_.head(); ++oldest_) list(kept_[oldest_ % shm::ring_capacity], abandoned);
-    limbo_.clear();
+    std::erase_if(limbo_, [&](const Kept& frame) {
+      if (frame.pinned) return false;  // someone here reads it in our own mapping; unpin() frees it
+      list(frame, abandoned);
+      return true;
+    });
     // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
     window_->close(abandoned, [session = session_, where = where_] { session->release_window(where); });
     ends = std::move(connections_);
@@ -229,6 +283,13 @@ void Publisher::close() {
     foreign_.clear();
     reliable_readers_ = 0;
     piece_readers_.store(0, std::memory_order_relaxed);
+    read_elsewhere_.store(0, std::memory_order_relaxed);
+    locals = std::move(locals_);
+    locals_.clear();
+  }
+  for (const auto& queue : locals) {
+    queue->publisher_gone();
+    queue->ring_if_asleep();
   }
   session_->loop().run([&] {
     for (const auto& end : ends) end->stop();

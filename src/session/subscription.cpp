@@ -19,13 +19,36 @@ Subscription::Subscription(std::uint64_t id, const std::string& topic, const std
       options_(options),
       incompatible_(topic, node, options.quality),
       thread_(std::move(thread)),
-      silent_(thread_ ? nullptr : std::make_unique<Doorbell>()),
+      silent_(thread_ ? nullptr : std::make_shared<Doorbell>()),
       receiver_(receiver) {}
 
 Subscription::~Subscription() = default;
 
 Doorbell& Subscription::doorbell() noexcept {
   return thread_ ? thread_->doorbell() : *silent_;
+}
+
+std::shared_ptr<Doorbell> Subscription::bell() {
+  return thread_ ? std::shared_ptr<Doorbell>(thread_, &thread_->doorbell()) : silent_;
+}
+
+void Subscription::add(std::shared_ptr<LocalQueue> queue) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_.load()) {
+      queue->close();
+      return;
+    }
+    if (!thread_) {
+      std::erase_if(queues_, [&](const auto& each) {
+        if (each->finished()) count_locked(*each);
+        return each->finished();
+      });
+    }
+    queues_.push_back(std::move(queue));
+    version_.fetch_add(1, std::memory_order_release);
+  }
+  wake();
 }
 
 void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
@@ -55,14 +78,24 @@ void Subscription::count_locked(const SubscriberEnd& gone) {
   before_.skipped += gone.skipped();
 }
 
+void Subscription::count_locked(const LocalQueue& gone) {
+  before_.missed += gone.missed();
+  before_.skipped += gone.skipped();
+}
+
 void Subscription::wake() noexcept {
-  if (thread_) thread_->wake();
+  if (thread_) {
+    thread_->wake();
+  } else {
+    silent_->ring();
+  }
 }
 
 bool Subscription::has_news() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
   if (version_.load(std::memory_order_acquire) != seen_version_) return true;
-  return std::any_of(seen_.begin(), seen_.end(), [](const auto& end) { return end->has_news(); });
+  return std::any_of(seen_queues_.begin(), seen_queues_.end(), [](const auto& queue) { return queue->has_news(); }) ||
+         std::any_of(seen_.begin(), seen_.end(), [](const auto& end) { return end->has_news(); });
 }
 
 void Subscription::prefetch() const noexcept {
@@ -74,77 +107,117 @@ void Subscription::refresh() {
   if (version_.load(std::memory_order_acquire) == seen_version_) return;
   const std::lock_guard lock(mutex_);
   seen_ = ends_;
+  seen_queues_ = queues_;
   seen_version_ = version_.load(std::memory_order_relaxed);
 }
 
-std::optional<Arrival> Subscription::take_next() {
+std::optional<bool> Subscription::offer_next(Receiver& receiver) {
   refresh();
-  for (std::size_t looked = 0; looked < seen_.size(); ++looked) {
-    const std::size_t index = (turn_ + looked) % seen_.size();
-    if (auto arrival = seen_[index]->take(options_.quality.depth)) {
+  const std::size_t sources = seen_queues_.size() + seen_.size();
+  for (std::size_t looked = 0; looked < sources; ++looked) {
+    const std::size_t index = (turn_ + looked) % sources;
+    if (index < seen_queues_.size()) {
+      // Kept here: the receiver may close this subscription.
+      const std::shared_ptr<LocalQueue> queue = seen_queues_[index]->has_news() ? seen_queues_[index] : nullptr;
+      auto arrival = queue ? queue->take() : std::nullopt;
+      if (!arrival) continue;
       turn_ = index + 1;
-      return arrival;
+      return receiver.accept(*arrival);
+    }
+    if (const auto arrival = seen_[index - seen_queues_.size()]->take(options_.quality.depth)) {
+      turn_ = index + 1;
+      return receiver.accept(*arrival);
     }
   }
-  // Nothing to take: let go of publishers that are gone. Their mappings end here, or with the last handle.
-  if (std::none_of(seen_.begin(), seen_.end(), [](const auto& end) { return end->finished(); })) return std::nullopt;
+  let_go_of_finished();
+  return std::nullopt;
+}
+
+// Publishers that are gone. Their mappings end here, or with the last handle.
+void Subscription::let_go_of_finished() {
+  const auto finished = [](const auto& source) { return source->finished(); };
+  if (std::none_of(seen_.begin(), seen_.end(), finished) && std::none_of(seen_queues_.begin(), seen_queues_.end(), finished)) return;
   {
     const std::lock_guard lock(mutex_);
-    std::erase_if(ends_, [&](const auto& end) {
-      if (!end->finished()) return false;
-      count_locked(*end);
+    const auto counted = [&](const auto& source) {
+      if (!source->finished()) return false;
+      count_locked(*source);
       return true;
-    });
+    };
+    std::erase_if(ends_, counted);
+    std::erase_if(queues_, counted);
     version_.fetch_add(1, std::memory_order_release);
   }
   refresh();
-  return std::nullopt;
 }
 
 bool Subscription::run_some() {
   const std::lock_guard lock(taking_);
   for (int i = 0; i < frames_per_turn; ++i) {
     if (closed_.load(std::memory_order_relaxed)) return false;
-    auto arrival = take_next();
-    if (!arrival) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    receiver_->on_arrival(*arrival);
+    const bool any = offer_next(*receiver_).has_value();
     running_.store({}, std::memory_order_relaxed);
+    if (!any) return false;
   }
   return true;
 }
 
-bool Subscription::take(const std::function<bool(const Arrival&)>& admit) {
+bool Subscription::take(Receiver& receiver) {
   const std::lock_guard lock(taking_);
   while (!closed_.load(std::memory_order_relaxed)) {
-    const auto arrival = take_next();
-    if (!arrival) return false;
-    if (admit(*arrival)) return true;
+    const auto accepted = offer_next(receiver);
+    if (!accepted) return false;
+    if (*accepted) return true;
   }
   return false;
 }
 
+void Subscription::wait(std::int64_t until) {
+  const std::lock_guard lock(taking_);
+  refresh();
+  silent_->sleeper().mark_asleep();
+  if (!closed_.load(std::memory_order_seq_cst) && !has_news()) os::wait_and_drain(silent_->eventfd().get(), until);
+  silent_->sleeper().mark_awake();
+}
+
 void Subscription::close() {
   std::vector<std::shared_ptr<SubscriberEnd>> ends;
+  std::vector<std::shared_ptr<LocalQueue>> queues;
   {
     const std::lock_guard lock(mutex_);
     if (closed_.exchange(true)) return;
     ends = std::move(ends_);
     ends_.clear();
+    queues = std::move(queues_);
+    queues_.clear();
     for (const auto& end : ends) count_locked(*end);
+    for (const auto& queue : queues) count_locked(*queue);
     version_.fetch_add(1, std::memory_order_release);
   }
+  if (!thread_) silent_->ring();  // who is in wait() holds taking_
   // Publishers keep frames for the last callback until it has returned. Our own callback, when this is called from it, holds taking_.
   std::unique_lock<std::mutex> taking(taking_, std::defer_lock);
   if (running_.load(std::memory_order_relaxed) != std::this_thread::get_id()) taking.lock();
   for (const auto& end : ends) end->unsubscribe();
-  if (taking && !thread_) seen_.clear();  // else the thread's, which looks at it without the lock
+  for (const auto& queue : queues) queue->close();
+  if (taking && !thread_) {  // else the thread's, which looks at them without the lock
+    seen_.clear();
+    seen_queues_.clear();
+  }
 }
 
-void Subscription::for_each_publisher(const std::function<void(const SubscriberEnd&)>& visit) const {
+void Subscription::for_each_end(const std::function<void(const SubscriberEnd&)>& visit) const {
   const std::lock_guard lock(mutex_);
   for (const auto& end : ends_) {
     if (end->is_served()) visit(*end);
+  }
+}
+
+void Subscription::for_each_queue(const std::function<void(const LocalQueue&)>& visit) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& queue : queues_) {
+    if (queue->has_publisher()) visit(*queue);
   }
 }
 
@@ -158,6 +231,11 @@ Subscription::Counters Subscription::counters() const {
     counters.skipped += end->skipped();
     counters.publishers += end->is_served() ? 1U : 0U;
     counters.held += end->held();
+  }
+  for (const auto& queue : queues_) {
+    counters.missed += queue->missed();
+    counters.skipped += queue->skipped();
+    counters.publishers += queue->has_publisher() ? 1U : 0U;
   }
   return counters;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "session/incompatible_peers.hpp"
+#include "session/local_queue.hpp"
 #include "session/subscriber_end.hpp"
 #include "wire/messages.hpp"
 
@@ -18,10 +19,11 @@ namespace sinew::session {
 
 class ExecutionThread;
 
-/// What happens with a claimed frame. Called on the execution thread, one at a time.
+/// What happens with a message that was taken. Called on the execution thread, or in take(), one at a time. False: it is none to be handed out.
 class Receiver {
  public:
-  virtual void on_arrival(const Arrival& arrival) = 0;
+  virtual bool accept(const Arrival& arrival) = 0;
+  virtual bool accept(LocalArrival& arrival) = 0;
 
  protected:
   ~Receiver() = default;
@@ -34,8 +36,10 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
     wire::Quality quality;
     Thinning::Options thinning;
     Reading reading = Reading::as_possible;
+    Buffer buffer = Buffer::shared;  ///< for messages of this process
+    bool takes_pointers = false;     ///< from publishers of this process
   };
-  /// With a thread, `receiver` is called on it for every frame; without, frames wait for take().
+  /// With a thread, `receiver` is called on it for every message; without, messages wait for take().
   Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,
                std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
   ~Subscription();
@@ -43,11 +47,15 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   std::uint64_t id() const noexcept { return id_; }
   const Options& options() const noexcept { return options_; }
   Doorbell& doorbell() noexcept;
+  /// The same, kept alive.
+  std::shared_ptr<Doorbell> bell();
 
   /// On the loop's thread.
   void add(std::shared_ptr<SubscriberEnd> end);
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer) { incompatible_.add(peer); }
+  /// A publisher of this process. Any thread.
+  void add(std::shared_ptr<LocalQueue> queue);
   /// The execution thread shall look at this subscription again.
   void wake() noexcept;
 
@@ -57,9 +65,12 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   void prefetch() const noexcept;
   /// Hands at most a few frames to the receiver; true when there may be more. On the execution thread.
   bool run_some();
-  /// Offers the next frames, of whatever publisher, until `admit` accepts one. False when there is none. REQUIRES: no thread was given.
-  bool take(const std::function<bool(const Arrival&)>& admit);
+  /// Offers the next messages, of whatever publisher, until `receiver` accepts one. False when there is none. REQUIRES: no thread was given.
+  bool take(Receiver& receiver);
+  /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns). REQUIRES: no thread was given.
+  void wait(std::int64_t until);
 
+  bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
   void close();
 
@@ -68,30 +79,37 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   };
   Counters counters() const;
   /// Calls visit(end) for every publisher that serves this subscription.
-  void for_each_publisher(const std::function<void(const SubscriberEnd&)>& visit) const;
+  void for_each_end(const std::function<void(const SubscriberEnd&)>& visit) const;
+  /// Likewise for every publisher of this process.
+  void for_each_queue(const std::function<void(const LocalQueue&)>& visit) const;
 
  private:
-  std::optional<Arrival> take_next();
+  /// Gives the receiver the next message, if there is one; what the receiver said, or nothing.
+  std::optional<bool> offer_next(Receiver& receiver);
+  void let_go_of_finished();
   void count_locked(const SubscriberEnd& gone);
+  void count_locked(const LocalQueue& gone);
   void refresh();
 
   const std::uint64_t id_;
   const Options options_;
   IncompatiblePeers incompatible_;
   const std::shared_ptr<ExecutionThread> thread_;
-  const std::unique_ptr<Doorbell> silent_;  // without a thread: a bell that says awake, so nobody rings it
+  const std::shared_ptr<Doorbell> silent_;  // without a thread: a bell that says awake but in wait(), so that nobody rings it
   Receiver* const receiver_;
 
-  std::mutex taking_;                                 // one taker at a time, and the callback; taken before mutex_
-  std::atomic<std::thread::id> running_{};            // the thread that is inside the receiver
-  std::vector<std::shared_ptr<SubscriberEnd>> seen_;  // guarded by taking_
+  std::mutex taking_;                                     // one taker at a time, and the callback; taken before mutex_
+  std::atomic<std::thread::id> running_{};                // the thread that is inside the receiver
+  std::vector<std::shared_ptr<SubscriberEnd>> seen_;      // guarded by taking_
+  std::vector<std::shared_ptr<LocalQueue>> seen_queues_;  // likewise
   std::uint64_t seen_version_ = 0;
   std::size_t turn_ = 0;
 
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<SubscriberEnd>> ends_;  // guarded by mutex_
+  std::vector<std::shared_ptr<LocalQueue>> queues_;   // likewise
   Counters before_;                                   // what ends that are gone have missed and skipped; guarded by mutex_
-  std::atomic<std::uint64_t> version_{0};             // counts changes of ends_
+  std::atomic<std::uint64_t> version_{0};             // counts changes of both
   std::atomic<bool> closed_{false};
 };
 

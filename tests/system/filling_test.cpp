@@ -35,7 +35,7 @@ class Filling : public Domain {
     Domain::SetUp();
     node_ = Node::create("node");
     publisher_ = node_->create_publisher<Layers>("topic");
-    subscriber_ = node_->create_subscriber<Layers>("topic");
+    subscriber_ = node_->create_subscriber<Layers>("topic", Qos{}, as_from_elsewhere());
     await_subscribers(*publisher_, 1);
   }
   void TearDown() override {
@@ -189,7 +189,7 @@ TEST_F(Filling, VectorsSwappedBetweenLoansOfOnePublisherStayInPlace) {
 
 TEST_F(Filling, VectorsSwappedBetweenLoansOfTwoPublishersAreCopiedHome) {
   auto other = node_->create_publisher<Layers>("other");
-  auto reader = node_->create_subscriber<Layers>("other");
+  auto reader = node_->create_subscriber<Layers>("other", Qos{}, as_from_elsewhere());
   await_subscribers(*other, 1);
   auto one = publisher_->loan(), two = other->loan();
   one->bottom.assign(size, 1);

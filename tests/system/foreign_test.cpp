@@ -71,7 +71,7 @@ ROLE(foreign_subscriber) {
 TEST_F(Foreign, F6_ASubscriberOfAnotherUserGetsCopiesAndEveryLossIsCounted) {
   auto node = Node::create("camera");
   auto publisher = node->create_publisher<Sample>("topic");
-  auto own = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100));
+  auto own = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100), as_from_elsewhere());
   Child stranger("foreign_subscriber", {"60"});
   stranger.expect("ready");
   await_subscribers(*publisher, 2);

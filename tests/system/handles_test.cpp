@@ -16,7 +16,7 @@ class Handles : public Domain {
     Domain::SetUp();
     node_ = Node::create("node");
     publisher_ = node_->create_publisher<Sample>("topic", Qos{}.keep_last(1));
-    subscriber_ = node_->create_subscriber<Sample>("topic", Qos{}.keep_last(1));
+    subscriber_ = node_->create_subscriber<Sample>("topic", Qos{}.keep_last(1), as_from_elsewhere());
     await_subscribers(*publisher_, 1);
   }
   void TearDown() override {
@@ -89,7 +89,7 @@ TEST_F(Handles, AWeakPointerExpiresWithTheLastOwner) {
 
 TEST_F(Handles, AMessageCanBePublishedAgainFromItsHandle) {
   auto again = node_->create_publisher<Sample>("again");
-  auto reader = node_->create_subscriber<Sample>("again");
+  auto reader = node_->create_subscriber<Sample>("again", Qos{}, as_from_elsewhere());
   await_subscribers(*again, 1);
   const auto message = next();
   EXPECT_EQ(again->publish(*message), PublishResult::published);

@@ -58,7 +58,7 @@ TEST_F(Lifetime, F2_a_message_outlives_its_subscriber_and_its_node_while_the_pub
   std::vector<std::shared_ptr<const Sample>> held;
   {
     auto node = Node::create("node");
-    auto subscriber = node->create_subscriber<Sample>("topic");
+    auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
     obey(publisher, "await");
     for (const char* size : {"100", "50000", "2000000"}) {
       obey(publisher, size);
@@ -66,7 +66,7 @@ TEST_F(Lifetime, F2_a_message_outlives_its_subscriber_and_its_node_while_the_pub
     }
   }
   auto other = Node::create("other");
-  auto reader = other->create_subscriber<Sample>("topic");
+  auto reader = other->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   for (int round = 0; round < 50; ++round) {
     for (const char* size : {"100", "50000", "2000000"}) obey(publisher, size);
     for (const auto& message : held) {
@@ -84,7 +84,7 @@ TEST_F(Lifetime, F2_the_memory_of_a_message_is_used_again_when_its_last_handle_g
   std::shared_ptr<const Sample> held;
   {
     auto node = Node::create("node");
-    auto subscriber = node->create_subscriber<Sample>("topic");
+    auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
     obey(publisher, "await");
     obey(publisher, "3000000");
     held = take_soon(*subscriber);
@@ -107,7 +107,7 @@ TEST_F(Lifetime, MessagesStayReadableAfterTheirPublisherHasEndedOrWasKilled) {
   for (const bool gracefully : {true, false}) {
     Child publisher("obedient_publisher");
     auto node = Node::create("node");
-    auto subscriber = node->create_subscriber<Sample>("topic");
+    auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
     obey(publisher, "await");
     std::vector<std::shared_ptr<const Sample>> held;
     for (const char* size : {"100", "50000", "2000000"}) obey(publisher, size);
@@ -210,7 +210,7 @@ TEST_F(Lifetime, S12_restarts_and_deaths_of_publishing_processes_leave_a_subscri
 TEST_F(Lifetime, ATakerThatNeverTakesDoesNotCollectWhatPublishersLeaveBehind) {
   Child publisher("restarting_publisher");
   auto node = Node::create("node");
-  auto subscriber = node->create_subscriber<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   obey(publisher, "40");
   const std::size_t descriptors = descriptors_of(::getpid()), mappings = mappings_of(::getpid());
   obey(publisher, "100");
@@ -230,12 +230,13 @@ TEST_F(Lifetime, ChunksThatComeAndGoDisturbNoReaderInTheirPublishersOwnProcess) 
         broken += !is_whole(sample);
         ++received;
       },
-      Qos{}.keep_last(1));
+      Qos{}.keep_last(1), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   constexpr std::size_t sizes[] = {10, 3'000'000, 100, 1'000'000, 7'000'000, 30'000};
   std::uint64_t number = 0;
   for (int round = 0; round < rounds(60); ++round) {
-    auto passing = node->create_subscriber<Sample>("topic", [&](const Sample& sample) { broken += !is_whole(sample); });
+    auto passing =
+        node->create_subscriber<Sample>("topic", [&](const Sample& sample) { broken += !is_whole(sample); }, Qos{}, as_from_elsewhere());
     for (const std::size_t size : sizes) EXPECT_EQ(publish_in_place(*publisher, 1, ++number, size), PublishResult::published);
   }
   EXPECT_TRUE(eventually([&] { return received + steady->statistics().missed == number; })) << received << " of " << number;
@@ -307,7 +308,7 @@ TEST_F(Lifetime, MoreHeldMessagesThanClaimsComeAsCopies) {
         const std::lock_guard lock(mutex);
         held.emplace_back(std::move(sample), info.delivery);
       },
-      Qos{}.keep_last(512));
+      Qos{}.keep_last(512), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   constexpr std::uint64_t count = 300;
   for (std::uint64_t number = 1; number <= count; ++number) publish_in_place(*publisher, 1, number, 2000);

@@ -124,7 +124,7 @@ TEST_F(Pressure, AStoppedBestEffortSubscriberHoldsNobodyBack) {
 TEST_F(Pressure, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic", {}, {.memory_budget = 8 << 20});
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(1));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(1), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   std::vector<std::shared_ptr<const Sample>> held;
   auto publish_next = [&, number = std::uint64_t{0}]() mutable {
@@ -173,8 +173,8 @@ TEST_F(Pressure, AFirstLoanForWhichThereIsNoMemoryDoesNotKeepLaterOnesFromBeingB
 TEST_F(Pressure, APublisherKnowsWhoHoldsHowMuchOfItsMemoryForHowLong) {
   auto node = Node::create("node"), slow = Node::create("slow"), busy = Node::create("busy");
   auto publisher = node->create_publisher<Sample>("topic");
-  auto holding = busy->create_subscriber<Sample>("topic", Qos{}.keep_last(4));
-  auto sleeping = slow->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  auto holding = busy->create_subscriber<Sample>("topic", Qos{}.keep_last(4), as_from_elsewhere());
+  auto sleeping = slow->create_subscriber<Sample>("topic", Qos{}.keep_last(2), as_from_elsewhere());
   await_subscribers(*publisher, 2);
   const auto share_of = [&](const std::string& name) {
     for (SubscriberShare& share : publisher->subscribers()) {
@@ -223,7 +223,7 @@ TEST_F(Pressure, PrefaultedMemoryIsThereFromTheStartAndServesWithoutGrowing) {
   auto publisher = node->create_publisher<Sample>("topic", {}, {.prefault = 16 << 20});
   const std::uint64_t mapped = publisher->statistics().memory_mapped;
   EXPECT_GE(mapped, 16U << 20);
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   for (std::uint64_t number = 1; number <= 20; ++number) {
     publish_in_place(*publisher, 1, number, 3'000'000);
@@ -278,7 +278,7 @@ class FullMemory : public Domain {
     options.memory_budget = 8 << 20;
     node_ = Node::create("node");
     publisher_ = node_->create_publisher<Sample>("topic", lossless(), options);
-    subscriber_ = node_->create_subscriber<Sample>("topic", qos);
+    subscriber_ = node_->create_subscriber<Sample>("topic", qos, as_from_elsewhere());
     await_subscribers(*publisher_, 1);
   }
   void TearDown() override {

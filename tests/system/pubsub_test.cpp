@@ -170,7 +170,7 @@ TEST_F(PubSub, ASubscriberWithAMaximumRateLeavesOutWhatComesTooEarly) {
 TEST_F(PubSub, TheInfoOfAMessageTellsWhereItCameFromAndWhen) {
   auto camera = Node::create("head/camera"), viewer = Node::create("viewer");
   auto publisher = camera->create_publisher<Sample>("topic");
-  auto subscriber = viewer->create_subscriber<Sample>("topic");
+  auto subscriber = viewer->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
   const Time before = std::chrono::steady_clock::now();
   publisher->publish(sample_of(1, 1, 10));
@@ -220,7 +220,7 @@ TEST_F(PubSub, StatisticsCountWhatHappened) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");
   EXPECT_EQ(publisher->statistics().subscribers, 0U);
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   for (std::uint64_t number = 1; number <= 5; ++number) publish_in_place(*publisher, 1, number, 10'000);
   std::vector<std::shared_ptr<const Sample>> held = {take_soon(*subscriber)};
@@ -332,7 +332,7 @@ TEST_F(PubSub, PublishingAnObjectCopiesItOnceForAllSubscribers) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");
   std::vector<std::shared_ptr<Subscriber<Sample>>> subscribers;
-  for (int i = 0; i < 4; ++i) subscribers.push_back(node->create_subscriber<Sample>("topic"));
+  for (int i = 0; i < 4; ++i) subscribers.push_back(node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere()));
   await_subscribers(*publisher, 4);
   publisher->publish(sample_of(1, 1, 1'000'000));
   const PublisherStatistics statistics = publisher->statistics();
@@ -348,7 +348,7 @@ TEST_F(PubSub, PublishingAnObjectCopiesItOnceForAllSubscribers) {
 TEST_F(PubSub, PublishingALoanCopiesNothing) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");
-  auto subscriber = node->create_subscriber<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
   auto loan = publisher->loan();
   loan.build([](Sample& sample) { fill(sample, 1, 1, 1'000'000); });

@@ -54,6 +54,13 @@ inline Qos lossless() {
   return Qos{}.keep_all().reliable();
 }
 
+/// For tests of what happens between processes with both ends in one: messages do not go by pointer.
+inline SubscriberOptions as_from_elsewhere() {
+  SubscriberOptions options;
+  options.delivery = Delivery::native;
+  return options;
+}
+
 /// Waits until the publisher serves so many subscribers: what it publishes from now on is for all of them.
 template <class T>
 void await_subscribers(const Publisher<T>& publisher, std::uint64_t count) {

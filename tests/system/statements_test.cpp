@@ -114,7 +114,7 @@ class Statements : public Domain {};
 TEST_F(Statements, S13_every_way_to_fill_a_loan_arrives_right_and_is_counted_as_documented) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Assembly>("topic");
-  auto subscriber = node->create_subscriber<Assembly>("topic");
+  auto subscriber = node->create_subscriber<Assembly>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
   for (const Statement& statement : statements()) {
     const PublisherStatistics before = publisher->statistics();
@@ -133,6 +133,8 @@ TEST_F(Statements, S13_every_way_to_fill_a_loan_arrives_right_and_is_counted_as_
 ROLE(careless_publisher) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Assembly>("topic");
+  auto subscriber = node->create_subscriber<Assembly>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 1);
   for (int i = 0; i < 3; ++i) {
     auto loan = publisher->loan();
     loan->numbers = make_numbers();
@@ -151,6 +153,10 @@ TEST_F(Statements, S13_the_first_field_that_was_built_outside_is_named_once) {
 TEST_F(Statements, S13_scopes_nest_and_end_where_they_began) {
   auto node = Node::create("node");
   auto one = node->create_publisher<Assembly>("one"), two = node->create_publisher<Assembly>("two");
+  auto of_one = node->create_subscriber<Assembly>("one", Qos{}, as_from_elsewhere());
+  auto of_two = node->create_subscriber<Assembly>("two", Qos{}, as_from_elsewhere());
+  await_subscribers(*one, 1);
+  await_subscribers(*two, 1);
   auto first = one->loan();
   auto second = two->loan();
   first.build([&](Assembly& outer) {

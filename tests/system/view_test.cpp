@@ -239,11 +239,9 @@ TEST_F(View, ReadersOfPiecesLeaveNoMemoryBehind) {
 
 TEST_F(View, OtherDeliveriesAreRefused) {
   auto node = Node::create("node");
-  for (const Delivery delivery : {Delivery::pointer, Delivery::network}) {
-    SubscriberOptions options;
-    options.delivery = delivery;
-    EXPECT_THROW(node->create_subscriber<Sample>("topic", Qos{}, options), Error);
-  }
+  SubscriberOptions options;
+  options.delivery = Delivery::network;
+  EXPECT_THROW(node->create_subscriber<Sample>("topic", Qos{}, options), Error);
 }
 
 // --- no room at the publisher's addresses ------------------------------------------------------------------------------------------------

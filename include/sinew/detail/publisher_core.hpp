@@ -34,6 +34,9 @@ class SINEW_API PublisherCore {
   PublishResult publish_object(void* object);
   /// Publishes a copy.
   PublishResult publish_copy(const void* object);
+  /// Publishes an object that `new` made. It is no more, whatever the result.
+  PublishResult publish_owned(void* object);
+  PublishResult publish_shared(std::shared_ptr<const void> object);
   PublisherStatistics statistics() const;
   std::vector<SubscriberShare> subscribers() const;
 
@@ -53,7 +56,9 @@ class SINEW_API PublisherCore {
   void report_not_replaced() const;
 
  private:
+  PublishResult publish_loan_here(void* object);
   PublishResult refused();
+  PublishResult reported(PublishResult result);
   PublishResult invalid(const std::string& variant);
 
   std::unique_ptr<Impl> impl_;

@@ -1,6 +1,7 @@
 // The part of a subscriber that does not depend on the message type. Not for direct use.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,14 +17,20 @@ namespace sinew::detail {
 struct ReceivedMessage {
   const void* object = nullptr;
   std::shared_ptr<const void> keep;
+  void* owned = nullptr;              ///< Takes::own: as `new` made it; taken by the handler
   const MessageInfo* info = nullptr;  ///< valid during the call
 };
 
 /// How the typed side takes a message.
 struct Handler {
-  bool wants_to_keep = false;  ///< false: `keep` stays empty and the object is valid during the call only
-  bool wants_info = false;     ///< false: `info` is null
-  std::function<void(const ReceivedMessage&)> call;
+  enum class Takes {
+    look,   ///< `keep` stays empty and the object is valid during the call only
+    share,  ///< `keep` is set
+    own,    ///< `owned` is set
+  };
+  Takes takes = Takes::share;
+  bool wants_info = false;  ///< false: `info` is null
+  std::function<void(ReceivedMessage&)> call;
 };
 
 /// Thread-safe.
@@ -37,10 +44,13 @@ class SINEW_API SubscriberCore {
   bool has_callback() const noexcept;
   /// The next message and a copy of its info, or nothing.
   std::optional<ReceivedMessage> take(MessageInfo* info);
+  /// The same, but waits for it.
+  std::optional<ReceivedMessage> take(std::chrono::nanoseconds timeout, MessageInfo* info);
   SubscriberStatistics statistics() const;
   std::vector<PublisherShare> publishers() const;
 
  private:
+  class Taker;
   std::shared_ptr<Impl> impl_;
 };
 

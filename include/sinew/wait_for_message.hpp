@@ -1,0 +1,21 @@
+// One message, now.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "sinew/node.hpp"
+
+namespace sinew {
+
+/// Subscribes to `topic`, waits for a message that is published from now on, and returns it; null when none has come within `timeout`. Blocks the calling thread, and
+/// may be called anywhere, also inside callbacks. Throws as Node::create_subscriber.
+template <class T>
+std::shared_ptr<const T> wait_for_message(Node& node, const std::string& topic, std::chrono::nanoseconds timeout, const Qos& qos = {}) {
+  const auto until = std::chrono::steady_clock::now() + timeout;
+  const auto subscriber = node.create_subscriber<T>(topic, qos);
+  return subscriber->take(until - std::chrono::steady_clock::now());
+}
+
+}  // namespace sinew

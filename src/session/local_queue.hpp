@@ -1,0 +1,130 @@
+// What a publisher has for one subscription of its own process: messages by pointer, waiting to be taken.
+//
+// The buffer per subscription of the ROS 2 intra-process design ("Proposed implementation"), but one per publisher and subscription, so that a depth counts
+// the messages of each publisher here as it does between processes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/objects.hpp"
+#include "session/thinning.hpp"
+#include "shm/bell.hpp"
+
+namespace sinew::session {
+
+class Doorbell;
+class LocalQueue;
+
+/// What a queue holds of a message. A subscription that wants to own its messages makes the publisher copy what others get as well.
+enum class Buffer : std::uint8_t {
+  shared,  ///< a pointer that others may have, too
+  owned,   ///< an object of its own
+  value,   ///< the object itself, in the queue
+};
+
+/// A message that was taken from a queue.
+struct LocalArrival {
+  const LocalQueue* from = nullptr;  ///< valid during the call
+  std::shared_ptr<const void> shared;
+  OwnedObject owned;
+  void* value = nullptr;  ///< in the queue, valid until the next one is taken; destroyed by the queue
+  std::uint64_t sequence = 0;
+  std::int64_t source_time = 0;
+  std::uint64_t missed = 0;  ///< of this publisher, since the one before
+
+  /// The message, valid during the call.
+  const void* look() const noexcept { return shared ? shared.get() : owned ? owned.get() : value; }
+  /// Hands the message over, once. The second copies what others may have, too. Throw std::bad_alloc.
+  std::shared_ptr<const void> share();
+  OwnedObject own();
+  bool must_copy_to_own() const noexcept { return shared != nullptr; }
+};
+
+/// Thread-safe; one publisher at a time puts in, one taker at a time takes out.
+class LocalQueue {
+ public:
+  struct Options {
+    Buffer buffer = Buffer::shared;
+    std::uint32_t depth = 0;  ///< so many of the newest messages; 0: as many as a ring has entries
+    bool holds_back = false;  ///< the publisher waits rather than push messages out
+    Thinning::Options thinning;
+    std::string publisher, subscriber;  ///< names of the nodes
+  };
+  /// `bell` wakes the taker. `made_space` is called by the taker when a queue that holds its publisher back has become half empty.
+  LocalQueue(Options options, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell, std::function<void()> made_space);
+  ~LocalQueue();
+  LocalQueue(const LocalQueue&) = delete;
+  LocalQueue& operator=(const LocalQueue&) = delete;
+
+  const Options& options() const noexcept { return options_; }
+  const std::shared_ptr<const Objects>& objects() const noexcept { return objects_; }
+
+  // --- the publisher's side ---
+  /// Whether the subscription wants this message at all. Once per message, in their order.
+  bool wants(std::uint64_t sequence, std::int64_t source_time) noexcept;
+  /// No room for a message that must not push out another.
+  bool is_full() const;
+  /// A message to be put in, and afterwards what it has pushed out, to be let go without a lock. One of the three.
+  struct Item {
+    std::shared_ptr<const void> shared;
+    OwnedObject owned;
+    const void* copied = nullptr;  ///< Buffer::value: copied into the queue
+    std::uint64_t sequence = 0;
+    std::int64_t source_time = 0;
+  };
+  /// When there is no memory for a copy, the message counts as missed.
+  void put(Item& item) noexcept;
+  void ring_if_asleep() noexcept;
+  /// Nothing more will be put in.
+  void publisher_gone() noexcept { publisher_gone_.store(true, std::memory_order_seq_cst); }
+
+  // --- the subscription's side ---
+  bool has_news() const noexcept { return count_.load(std::memory_order_seq_cst) > 0; }
+  std::optional<LocalArrival> take();
+  bool finished() const noexcept { return publisher_gone_.load(std::memory_order_seq_cst) && !has_news(); }
+  /// The subscription is gone: what waits is let go, and nothing waits any more.
+  void close();
+
+  // --- any thread ---
+  bool is_open() const noexcept { return !closed_.load(std::memory_order_relaxed); }
+  bool has_publisher() const noexcept { return !publisher_gone_.load(std::memory_order_relaxed); }
+  std::uint64_t waiting() const noexcept { return count_.load(std::memory_order_relaxed); }
+  std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
+  std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
+  std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
+
+ private:
+  void* slot(std::size_t index) const noexcept;
+  bool fill_slot(std::size_t index, Item& item) noexcept;
+  void drop_values() noexcept;
+
+  // What both sides touch for each message stands together.
+  alignas(64) mutable std::mutex mutex_;
+  std::size_t first_ = 0;
+  std::atomic<std::uint64_t> count_{0};  // changed under mutex_
+  std::atomic<bool> closed_{false}, publisher_gone_{false};
+  std::atomic<std::uint64_t> received_{0}, missed_{0}, skipped_{0};
+  std::uint64_t missed_since_ = 0;
+  std::vector<Item> items_;
+
+  const Options options_;
+  const std::size_t capacity_;
+  const std::shared_ptr<const Objects> objects_;
+  const std::shared_ptr<Doorbell> bell_;
+  const std::function<void()> made_space_;
+  shm::Ringer ringer_;                   // the publisher's
+  Thinning thinning_;                    // the publisher's
+  std::unique_ptr<std::byte[]> memory_;  // Buffer::value: for as many objects, and one more, which is being looked at
+  std::byte* objects_at_ = nullptr;
+  bool looked_at_ = false;  // the taker's
+};
+
+}  // namespace sinew::session

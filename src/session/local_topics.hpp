@@ -1,0 +1,55 @@
+// Which publishers and subscriptions of this process meet by themselves, without the manager's introduction.
+//
+// Both must be of one domain and topic, with the same layout of the type; the manager leaves such pairs out (spec/wire.md, "Introductions"). They are joined before
+// create_publisher() or create_subscriber() returns, so that the first message after it arrives.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+class Publisher;
+class Subscription;
+
+/// Thread-safe.
+class LocalTopics {
+ public:
+  /// The one of this process. Never destroyed: nodes in statics may outlive it.
+  static LocalTopics& instance();
+  /// A number that tells this process from others, chosen once at random; never 0.
+  std::uint64_t process() const noexcept { return process_; }
+
+  struct End {
+    std::string domain, topic;
+    std::uint64_t layout = 0;
+    std::string node;
+    std::shared_ptr<const std::atomic<bool>> lost;  ///< its node has lost its manager: it meets nobody any more, as between processes
+  };
+  void add(const End& end, const std::shared_ptr<Publisher>& publisher);
+  void add(const End& end, const std::shared_ptr<Subscription>& subscription);
+  void remove(const Publisher& publisher);
+  void remove(const Subscription& subscription);
+
+ private:
+  LocalTopics();
+  struct Topic {
+    std::vector<std::pair<End, std::shared_ptr<Publisher>>> publishers;
+    std::vector<std::pair<End, std::shared_ptr<Subscription>>> subscriptions;
+  };
+  using Key = std::pair<std::string, std::string>;  // domain and topic
+
+  const std::uint64_t process_;
+  std::mutex mutex_;  // taken before those of publishers and subscriptions
+  std::map<Key, Topic> topics_;
+};
+
+}  // namespace sinew::session
