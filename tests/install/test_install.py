@@ -22,7 +22,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import bounded
 
-EXAMPLES = ["talker", "listener", "camera", "viewer"]
+EXAMPLES = ["talker", "listener", "camera", "viewer", "pipeline"]
 COMPILE_SECONDS = 120
 RUN_SECONDS = 60
 
@@ -118,6 +118,9 @@ class Case(unittest.TestCase):
             viewer = domain.start(folder / "viewer")
             self.assert_prints(domain, viewer, r"delivery \w+", 10)
             self.assertNotRegex(domain.said(viewer), r"delivery (?!native)")
+        with Domain() as domain:
+            pipeline = domain.start(folder / "pipeline")
+            self.assertEqual(pipeline.wait(RUN_SECONDS), 0, domain.story())
 
 
 class Prefix(Case):
