@@ -19,6 +19,8 @@ enum class Liveliness {
 /// do (SINEW_LOG). As in DDS, this is so for reliability, durability, deadline and liveliness; each setter says when. History and lifespan are each side's own. The defaults of both sides fit.
 ///
 /// create_publisher and create_subscriber throw Error(invalid_argument) on a value out of range.
+///
+/// Durability, deadline, lifespan and liveliness are compared between both sides, and not acted on yet; who sets one of them is told so in the log. The setters say what they will mean.
 class Qos {
  public:
   // --- history: how much is kept for a subscriber that is slower than its publisher ---
@@ -49,7 +51,7 @@ class Qos {
     return *this;
   }
 
-  // --- durability: what a subscriber gets of the messages that were published before it came ---
+  // --- durability (compared only, see above): what a subscriber gets of the messages that were published before it came ---
 
   /// The publisher keeps its newest messages, as many as its depth (512 with keep_all()), as long as it lives; a subscriber that asks for it gets them first, at most its own
   /// depth of each publisher, oldest first. Incompatible: a volatile publisher with a transient-local subscriber.
@@ -63,7 +65,7 @@ class Qos {
     return *this;
   }
 
-  // --- time; every duration is above 0 and at most 100 years ---
+  // --- time (compared only, see above); every duration is above 0 and at most 100 years ---
 
   /// The publisher promises, or the subscriber wishes, that no two messages are further apart than this. Both sides count it when one comes later; it is delivered all the same.
   /// Default: none. Incompatible: a publisher that promises nothing, or longer, with a subscriber that wishes for it.

@@ -8,6 +8,7 @@
 
 #include "api/publisher_impl.hpp"
 #include "api/subscriber_impl.hpp"
+#include "base/log.hpp"
 #include "session/fork.hpp"
 #include "session/node_session.hpp"
 #include "shm/scope.hpp"
@@ -41,6 +42,11 @@ wire::Quality quality_of(const std::string& topic, const Qos& qos) {
   if (!qos.keeps_all() && (qos.depth() == 0 || qos.depth() > deepest)) {
     throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
                                                  ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
+  }
+  if (qos.is_transient_local() || qos.deadline() || qos.lifespan() || qos.lease() || qos.liveliness() != Liveliness::automatic) {
+    base::log(base::LogLevel::warn,
+              "topic '" + topic +
+                  "': transient_local, deadline, lifespan and liveliness are compared with the other side's, and not acted on yet");
   }
   return {.depth = qos.keeps_all() ? 0 : qos.depth(),
           .reliable = qos.is_reliable(),
