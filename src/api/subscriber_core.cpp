@@ -4,6 +4,8 @@
 #include <chrono>
 #include <limits>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "api/subscriber_impl.hpp"
 #include "base/log.hpp"
@@ -76,23 +78,21 @@ struct Views {
   class Blocks final : public msg::Memory {
    public:
     ~Blocks() {
-      for (void* const block : blocks_) ::operator delete(block);
+      for (const auto& [block, alignment] : blocks_) heap_.free(block, alignment);
     }
     void* allocate(std::size_t size, std::size_t alignment) noexcept override {
-      if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) return nullptr;  // no number is aligned so
       try {
-        blocks_.reserve(blocks_.size() + 1);
+        blocks_.emplace_back(nullptr, alignment);
       } catch (const std::bad_alloc&) {
         return nullptr;
       }
-      void* const block = ::operator new(size, std::nothrow);
-      if (block) blocks_.push_back(block);
-      return block;
+      return blocks_.back().first = heap_.allocate(size, alignment);
     }
     void free(void*, std::size_t) noexcept override {}  // all of them go with the message
 
    private:
-    std::vector<void*> blocks_;
+    HeapMemory heap_;
+    std::vector<std::pair<void*, std::size_t>> blocks_;  // with their alignments
   };
   std::optional<Held> frame;
   Blocks blocks;
