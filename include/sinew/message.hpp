@@ -21,13 +21,14 @@
   template <>                                                                                                                  \
   inline constexpr const char* ::sinew::msg::explicit_name<Class> = text
 
-// The preprocessor has no loops: each expansion takes one member and leaves the rest for the next pass.
+// The preprocessor has no loops: each expansion takes one member and leaves the rest for the next pass. There are enough for 342, so that
+// lists that are too long are refused with a sentence.
 #define SINEW_MESSAGE_EACH(Class, member, ...) \
   , ::sinew::msg::Named<#member, &Class::member> __VA_OPT__(SINEW_MESSAGE_AGAIN SINEW_MESSAGE_NOTHING()()(Class, __VA_ARGS__))
 #define SINEW_MESSAGE_AGAIN() SINEW_MESSAGE_EACH
 #define SINEW_MESSAGE_NOTHING()
-#define SINEW_MESSAGE_EXPAND(...) SINEW_MESSAGE_PASS3(SINEW_MESSAGE_PASS3(SINEW_MESSAGE_PASS3(__VA_ARGS__)))
-#define SINEW_MESSAGE_PASS3(...) SINEW_MESSAGE_PASS2(SINEW_MESSAGE_PASS2(SINEW_MESSAGE_PASS2(__VA_ARGS__)))
-#define SINEW_MESSAGE_PASS2(...) SINEW_MESSAGE_PASS1(SINEW_MESSAGE_PASS1(SINEW_MESSAGE_PASS1(__VA_ARGS__)))
-#define SINEW_MESSAGE_PASS1(...) SINEW_MESSAGE_PASS0(SINEW_MESSAGE_PASS0(SINEW_MESSAGE_PASS0(__VA_ARGS__)))
+#define SINEW_MESSAGE_EXPAND(...) SINEW_MESSAGE_PASS3(SINEW_MESSAGE_PASS3(SINEW_MESSAGE_PASS3(SINEW_MESSAGE_PASS3(__VA_ARGS__))))
+#define SINEW_MESSAGE_PASS3(...) SINEW_MESSAGE_PASS2(SINEW_MESSAGE_PASS2(SINEW_MESSAGE_PASS2(SINEW_MESSAGE_PASS2(__VA_ARGS__))))
+#define SINEW_MESSAGE_PASS2(...) SINEW_MESSAGE_PASS1(SINEW_MESSAGE_PASS1(SINEW_MESSAGE_PASS1(SINEW_MESSAGE_PASS1(__VA_ARGS__))))
+#define SINEW_MESSAGE_PASS1(...) SINEW_MESSAGE_PASS0(SINEW_MESSAGE_PASS0(SINEW_MESSAGE_PASS0(SINEW_MESSAGE_PASS0(__VA_ARGS__))))
 #define SINEW_MESSAGE_PASS0(...) __VA_ARGS__

@@ -127,6 +127,8 @@ consteval Trouble class_trouble() {
       return Trouble::virtual_functions;
     else if constexpr (!std::is_default_constructible_v<T> || !std::is_destructible_v<T>)
       return Trouble::not_default_constructible;
+    else if constexpr (MembersOf<T>::count > most_members)
+      return Trouble::too_many_members;
     else if constexpr (has_reference<typename MembersOf<T>::Row>)
       return Trouble::reference;
     else if constexpr (is_packed<T>())

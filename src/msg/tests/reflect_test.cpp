@@ -160,6 +160,22 @@ namespace robot {
 struct Most {
   TEN(m0) TEN(m1) TEN(m2) TEN(m3) TEN(m4) TEN(m5) TEN(m6) TEN(m7) TEN(m8) TEN(m9) TEN(ma) TEN(mb) int y0, y1, y2, y3, y4, y5, y6, last;
 };
+class MostListed {
+ public:
+  SINEW_MESSAGE(MostListed, m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23,
+                m24, m25, m26, m27, m28, m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39, m40, m41, m42, m43, m44, m45, m46, m47, m48,
+                m49, m50, m51, m52, m53, m54, m55, m56, m57, m58, m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73,
+                m74, m75, m76, m77, m78, m79, m80, m81, m82, m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96, m97, m98,
+                m99, m100, m101, m102, m103, m104, m105, m106, m107, m108, m109, m110, m111, m112, m113, m114, m115, m116, m117, m118, m119,
+                m120, m121, m122, m123, m124, m125, m126, m127);
+
+ private:
+  int m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15, m16, m17, m18, m19, m20, m21, m22, m23, m24, m25, m26, m27, m28,
+      m29, m30, m31, m32, m33, m34, m35, m36, m37, m38, m39, m40, m41, m42, m43, m44, m45, m46, m47, m48, m49, m50, m51, m52, m53, m54, m55,
+      m56, m57, m58, m59, m60, m61, m62, m63, m64, m65, m66, m67, m68, m69, m70, m71, m72, m73, m74, m75, m76, m77, m78, m79, m80, m81, m82,
+      m83, m84, m85, m86, m87, m88, m89, m90, m91, m92, m93, m94, m95, m96, m97, m98, m99, m100, m101, m102, m103, m104, m105, m106, m107,
+      m108, m109, m110, m111, m112, m113, m114, m115, m116, m117, m118, m119, m120, m121, m122, m123, m124, m125, m126, m127;
+};
 }  // namespace robot
 
 namespace sinew::msg::testing {
@@ -311,6 +327,13 @@ TEST(Message, the_macro_reaches_private_members_inside_a_class) {
   const robot::Closed closed(9);
   const Field& field = message_of<robot::Closed>().type->fields[0];
   EXPECT_EQ(*reinterpret_cast<const int*>(reinterpret_cast<const char*>(&closed) + field.offset), closed.number());
+}
+
+TEST(Message, the_macro_takes_up_to_128_members) {
+  const auto fields = message_of<robot::MostListed>().type->fields;
+  ASSERT_EQ(fields.size(), 128U);
+  EXPECT_STREQ(fields[127].name, "m127");
+  EXPECT_EQ(fields[127].offset, 127 * sizeof(int));
 }
 
 TEST(Message, the_macro_describes_a_class_that_cannot_be_changed) {
