@@ -91,20 +91,26 @@ static_assert(sizeof(std::variant<std::array<char, 9>, std::uint32_t>) == 16);
 
 constexpr auto without_value = static_cast<VariantIndex>(-1);
 
+inline const void* index_place(const Type& variant, const void* at) {
+  return static_cast<const std::byte*>(at) + variant.size - variant.align;
+}
 /// The number of the alternative that a variant holds, or any number when it is none.
 inline VariantIndex index_of(const Type& variant, const void* at) {
   VariantIndex index;
-  std::memcpy(&index, static_cast<const std::byte*>(at) + variant.size - variant.align, sizeof index);
+  std::memcpy(&index, index_place(variant, at), sizeof index);
   return index;
 }
 inline void set_index(const Type& variant, void* at, std::size_t alternative) {
   const auto index = static_cast<VariantIndex>(alternative);
   std::memcpy(static_cast<std::byte*>(at) + variant.size - variant.align, &index, sizeof index);
 }
+/// The type of an alternative; null when there is none of that number.
+inline const Type* alternative_of(const Type& variant, std::size_t index) {
+  return index < variant.fields.size() ? variant.fields[index].type : nullptr;
+}
 /// The type of what a variant holds; null when it holds nothing.
 inline const Type* held_by(const Type& variant, const void* at) {
-  const std::size_t index = index_of(variant, at);
-  return index < variant.fields.size() ? variant.fields[index].type : nullptr;
+  return alternative_of(variant, index_of(variant, at));
 }
 
 /// A span of elements of any type. A zeroed one is empty.

@@ -44,7 +44,7 @@ class Validator {
         return flag == 0 || type.element->flat || check(*type.element, at, path);
       }
       case Kind::variant: {
-        const Type* const held = held_by(type, at);
+        const Type* const held = alternative_of(type, snapshot<VariantIndex>(index_place(type, at)));
         if (!held) return fail(path, bad_variant);
         return held->flat || check(*held, offset_by(at, variant_place(type)), path);
       }
