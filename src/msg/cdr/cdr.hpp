@@ -37,7 +37,7 @@ class Codec {
     std::uint64_t control = 0;  ///< of them, those that are written when arrays are referred to
     std::uint64_t pieces = 0;   ///< then
   };
-  /// Nothing when CDR cannot say it: a string or vector of 4 Gi elements or more, a variant without a value. The functions below take no such message.
+  /// Nothing when CDR cannot say it: a string of 2^32 - 1 bytes, a vector of 2^32 elements, or more; a variant without a value. The functions below take no such message.
   std::optional<Size> measure(const void* message) const noexcept;
 
   /// Writes the stream. `into` has measure().stream bytes.

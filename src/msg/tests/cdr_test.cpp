@@ -166,6 +166,26 @@ TEST(Cdr, a_complaint_says_what_is_wrong_and_where) {
             "byte 8 of the stream: a sequence that goes on behind the end of the stream");
 }
 
+TEST(Cdr, C2_9_vectors_of_2_to_the_32_elements_have_no_stream_and_strings_of_a_byte_less) {
+  constexpr std::uint64_t limit = std::uint64_t{1} << 32;
+  std::vector<std::uint8_t> vector;  // measuring looks at no element
+  auto& elements = image_at<VectorImage>(&vector);
+  const VectorImage nothing = elements;
+  auto* const begin = reinterpret_cast<std::byte*>(limit);
+  elements = {begin, begin + limit - 1, begin + limit};
+  EXPECT_EQ(Codec(type_for<decltype(vector)>()).measure(&vector)->stream, 8 + limit - 1);
+  elements.end = elements.limit;
+  EXPECT_FALSE(Codec(type_for<decltype(vector)>()).measure(&vector));
+  elements = nothing;
+  std::string text;
+  auto& characters = image_at<StringImage>(&text);
+  characters.size = limit - 2;
+  EXPECT_EQ(Codec(type_for<std::string>()).measure(&text)->stream, 8 + limit - 1);
+  characters.size = limit - 1;
+  EXPECT_FALSE(Codec(type_for<std::string>()).measure(&text));
+  characters.size = 0;
+}
+
 TEST(Cdr, a_short_stream_cannot_make_a_reader_allocate_much) {
   const std::uint32_t many = UINT32_MAX;
   Bytes stream(8);
