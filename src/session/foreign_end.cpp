@@ -18,7 +18,11 @@ void ForeignEnd::on_event(const os::Poller::Event& event) {
   const auto self = shared_from_this();
   try {
     if (event.writable) channel_.flush();
-    while (auto input = channel_.receive()) handle(*input);
+    for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
+      auto input = channel_.receive();
+      if (!input) break;
+      handle(*input);
+    }
     if (channel_.state() == Channel::State::closed) ended();
   } catch (const std::exception& violation) {
     base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user broke the protocol: " + violation.what());
@@ -43,7 +47,8 @@ void ForeignEnd::handle(Channel::Input& input) {
   } else if (std::holds_alternative<wire::NewsTaken>(input.message)) {
     publisher->with_export([&](const Export& exported, std::uint64_t head) { news_taken(exported, head); });
   } else if (std::holds_alternative<wire::ChunkUnmapped>(input.message)) {
-    return;  // nobody waits for it: the addresses are not addresses
+    // Nobody waits for it: the addresses are not addresses.
+    publisher->with_export([&](const Export&, std::uint64_t) { chunk_unmapped(); });
   } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
     ended();
   } else {
@@ -77,7 +82,10 @@ void ForeignEnd::tell_chunks(const Export& exported) {
   }
   if (next == shm::export_depth) return;
   const Export::Slot& slot = exported.slots()[next];
-  if (told_[next] != 0) channel_.send(wire::ChunkWithdrawn{told_[next]});
+  if (told_[next] != 0) {
+    channel_.send(wire::ChunkWithdrawn{told_[next]});
+    ++withdrawals_unanswered_;
+  }
   const int fd = slot.memfd.get();
   channel_.send(wire::Chunk{slot.chunk, slot.address, slot.size}, {&fd, 1});
   told_[next] = newest_told_ = chunk_unanswered_ = slot.chunk;
@@ -87,6 +95,11 @@ void ForeignEnd::chunk_mapped(const Export& exported, std::uint64_t chunk) {
   if (chunk == 0 || chunk != chunk_unanswered_) throw Violation("ChunkMapped answers no announcement");
   chunk_unanswered_ = 0;
   tell_chunks(exported);
+}
+
+void ForeignEnd::chunk_unmapped() {
+  if (withdrawals_unanswered_ == 0) throw Violation("ChunkUnmapped answers no withdrawal");
+  --withdrawals_unanswered_;
 }
 
 void ForeignEnd::news_taken(const Export& exported, std::uint64_t head) {

@@ -33,6 +33,7 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   /// There are frames up to `head`, in the chunks that `exported` has now.
   void tell(const Export& exported, std::uint64_t head);
   void chunk_mapped(const Export& exported, std::uint64_t chunk);
+  void chunk_unmapped();
   void news_taken(const Export& exported, std::uint64_t head);
 
  private:
@@ -50,6 +51,7 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   std::array<std::uint64_t, shm::export_depth> told_{};  // by slot, the chunk that it knows
   std::uint64_t newest_told_ = 0;                        // chunks are told in the order of their ids
   std::uint64_t chunk_unanswered_ = 0;
+  std::uint64_t withdrawals_unanswered_ = 0;
   bool news_unanswered_ = false;
   std::uint64_t told_head_ = 0;
 };

@@ -1,8 +1,12 @@
 #include "session/mappings.hpp"
 
+#include <condition_variable>
+#include <exception>
 #include <map>
 #include <mutex>
+#include <utility>
 
+#include "base/point.hpp"
 #include "shm/layout.hpp"
 #include "sinew/error.hpp"
 
@@ -11,9 +15,15 @@ namespace {
 
 using Key = std::pair<std::uint64_t, std::uint64_t>;
 
+struct Entry {
+  std::weak_ptr<const os::Mapping> mapping;
+  bool is_being_made = false;
+};
+
 struct Table {
   std::mutex mutex;
-  std::map<Key, std::weak_ptr<const os::Mapping>> entries;
+  std::condition_variable made;
+  std::map<Key, Entry> entries;
 };
 
 // Never destroyed: handles that the program keeps in statics outlive every static of the library.
@@ -28,7 +38,7 @@ Key key_of(const os::Fd& fd) {
 }
 
 void drop_expired(Table& in) {
-  std::erase_if(in.entries, [](const auto& entry) { return entry.second.expired(); });
+  std::erase_if(in.entries, [](const auto& entry) { return !entry.second.is_being_made && entry.second.mapping.expired(); });
 }
 
 }  // namespace
@@ -43,20 +53,12 @@ void offer_mapping(const os::Fd& fd, const SharedMapping& mapping) {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   drop_expired(all);
-  all.entries[key] = mapping;
+  all.entries[key].mapping = mapping;
 }
 
-Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address) {
-  if (auto complaint = os::complaint_about_peer_memfd(fd, size)) return {nullptr, true, *complaint};
-  const Key key = key_of(fd);
-  Table& all = table();
-  const std::lock_guard lock(all.mutex);
-  if (const auto found = all.entries.find(key); found != all.entries.end()) {
-    if (SharedMapping existing = found->second.lock()) {
-      if (!address || reinterpret_cast<std::uintptr_t>(existing->data()) == *address) return {existing, false, {}};
-    }
-  }
-  drop_expired(all);
+namespace {
+
+Attached make_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address) {
   std::string why;
   std::optional<os::Mapping> made;
   if (address) {
@@ -68,10 +70,44 @@ Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::u
       why = error.what();
     }
   }
+  SINEW_POINT("mappings.made");
   if (!made) return {nullptr, false, why};
-  auto mapping = std::make_shared<const os::Mapping>(std::move(*made));
-  all.entries[key] = mapping;
-  return {mapping, false, {}};
+  return {std::make_shared<const os::Mapping>(std::move(*made)), false, {}};
+}
+
+}  // namespace
+
+Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address) {
+  if (auto complaint = os::complaint_about_peer_memfd(fd, size)) return {nullptr, true, *complaint};
+  const Key key = key_of(fd);
+  Table& all = table();
+  std::unique_lock lock(all.mutex);
+  // Two that map one file at its address would be in each other's way.
+  all.made.wait(lock, [&] {
+    const auto found = all.entries.find(key);
+    return found == all.entries.end() || !found->second.is_being_made;
+  });
+  drop_expired(all);
+  Entry& entry = all.entries[key];
+  if (SharedMapping existing = entry.mapping.lock()) {
+    if (!address || reinterpret_cast<std::uintptr_t>(existing->data()) == *address) return {existing, false, {}};
+  }
+  entry.is_being_made = true;
+  // A large file takes a while, and those who map others do not wait for it.
+  lock.unlock();
+  Attached attached;
+  std::exception_ptr failure;
+  try {
+    attached = make_mapping(fd, size, address);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  entry.is_being_made = false;
+  if (attached.mapping) entry.mapping = attached.mapping;
+  all.made.notify_all();
+  if (failure) std::rethrow_exception(failure);
+  return attached;
 }
 
 }  // namespace sinew::session

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/point.hpp"
@@ -56,7 +57,9 @@ void PublisherEnd::on_event(const os::Poller::Event& event) {
   const auto self = shared_from_this();
   try {
     if (event.writable) channel_.flush();
-    while (auto input = channel_.receive()) {
+    for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
+      auto input = channel_.receive();
+      if (!input) break;
       if (stage_ != Stage::deaf) handle(*input);
     }
     if (channel_.state() == Channel::State::closed) ended();
@@ -84,7 +87,7 @@ void PublisherEnd::handle(Channel::Input& input) {
   } else if (const auto* attach = std::get_if<wire::Attach>(&input.message)) {
     on_attach(*attach, input);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
-    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' ended the connection: " + error->text);
+    throw Violation("it says: " + error->text);
   } else if (std::holds_alternative<wire::ReadsPieces>(input.message)) {
     on_reads_pieces(*publisher);
   } else if (stage_ != Stage::serving) {
@@ -94,6 +97,7 @@ void PublisherEnd::handle(Channel::Input& input) {
   } else if (const auto* unmapped_chunk = std::get_if<wire::ChunkUnmapped>(&input.message)) {
     publisher->chunk_unmapped(*this, unmapped_chunk->id);
   } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
+    if (std::exchange(unsubscribed_, true)) throw Violation("Unsubscribe came twice");
     publisher->unsubscribed(*this);
   } else {
     throw Violation(std::string(wire::name_of(input.message)) + " is not for a publisher");
@@ -190,8 +194,10 @@ void PublisherEnd::send_waiting() {
     const Waiting& next = waiting_.front();
     if (next.memfd) {
       const int fd = next.memfd.get();
+      told_.reserve(told_.size() + 1);
       channel_.send(wire::Chunk{next.chunk.id, next.chunk.address, next.chunk.size}, {&fd, 1});
       in_flight_ = next.chunk.id;
+      told_.push_back(next.chunk.id);
     } else {
       tell_withdrawn(next.chunk.id);
     }
@@ -209,13 +215,15 @@ bool PublisherEnd::withdraw(std::uint64_t chunk) {
     waiting.memfd.reset();
     return false;
   }
-  tell_withdrawn(chunk);
-  return true;
+  // One that came and went before this reader was told of a newer one is none of its business: the withdrawal would overtake those that still wait.
+  if (std::ranges::find(told_, chunk) != told_.end()) {
+    tell_withdrawn(chunk);
+    std::erase(told_, chunk);
+  }
+  return std::ranges::find(withdrawn_, chunk) != withdrawn_.end();
 }
 
-// Once, however often it is tried: every answer must have its question.
 void PublisherEnd::tell_withdrawn(std::uint64_t chunk) {
-  if (std::ranges::find(withdrawn_, chunk) != withdrawn_.end()) return;
   withdrawn_.reserve(withdrawn_.size() + 1);
   channel_.send(wire::ChunkWithdrawn{chunk});
   withdrawn_.push_back(chunk);

@@ -92,13 +92,14 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   std::uint64_t last_announced_ = 0;
   std::uint64_t in_flight_ = 0;
   std::deque<Waiting> waiting_;
-  std::vector<std::uint64_t> withdrawn_;
+  std::vector<std::uint64_t> told_, withdrawn_;  // what it has, and what it is to let go of
 
   const std::weak_ptr<Publisher> publisher_;
   IoLoop& loop_;
   const wire::ConnectPublisher introduction_;
   Channel channel_;
   enum class Stage { waits_for_doorbell, waits_for_attach, serving, deaf } stage_ = Stage::waits_for_doorbell;
+  bool unsubscribed_ = false;  // the loop's
   SharedMapping bell_mapping_, ack_mapping_;
   std::shared_ptr<ProcessWatch> process_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/point.hpp"
@@ -106,7 +107,11 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
   bool over = false;
   try {
     if (event.writable) channel_.flush();
-    while (auto input = channel_.receive()) handle(*input);
+    for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
+      auto input = channel_.receive();
+      if (!input) break;
+      handle(*input);
+    }
     over = channel_.state() == Channel::State::closed;
   } catch (const std::exception& error) {
     base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
@@ -126,6 +131,7 @@ void SubscriberEnd::handle(Channel::Input& input) {
   }
   const bool same_user = introduction_.same_user;
   if (same_user && std::holds_alternative<wire::DoorbellTaken>(input.message)) {
+    if (std::exchange(attached_, true)) throw Violation("DoorbellTaken came twice");
     if (reading_ == Reading::pieces) {
       read_pieces("the subscriber asks for it");
     } else if (!introduction_.same_layout) {

@@ -156,6 +156,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   const wire::ConnectSubscriber introduction_;
   Channel channel_;
   bool authenticated_ = false;
+  bool attached_ = false;
   os::Fd ack_fd_;
   SharedMapping ack_mapping_, ring_mapping_;
   mutable std::mutex chunks_mutex_;

@@ -1,9 +1,12 @@
 // Chunks that come and go while readers are told of others.
+#include <optional>
 #include <thread>
 
 #include "base/point.hpp"
+#include "session/mappings.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
+#include "tests/system/stranger.hpp"
 
 namespace sinew::system {
 namespace {
@@ -59,6 +62,23 @@ ROLE(publisher_that_drops) {
 
 TEST_F(Announcements, AChunkThatIsMadeBeforeOneThatIsDroppedReachesEveryReader) {
   Child("publisher_that_drops", {}, {{"SINEW_AT", "publisher.all_told:1:hold"}}).end();
+}
+
+ROLE(mapper) {
+  const Page first, second;
+  std::optional<session::Attached> by_one, by_other;
+  std::thread one([&] { by_one = session::attach_mapping(first.file, first.mapping.size()); });
+  require(eventually(base::is_held), "nothing is mapped");
+  std::thread other([&] { by_other = session::attach_mapping(first.file, first.mapping.size()); });
+  require(session::attach_mapping(second.file, second.mapping.size()).mapping != nullptr, "another file waits for the first");
+  base::let_go();
+  one.join();
+  other.join();
+  require(by_one->mapping && by_one->mapping == by_other->mapping, "one file is mapped twice");
+}
+
+TEST_F(Announcements, AFileThatTakesLongToMapIsWaitedForByThoseOnlyWhoMapItToo) {
+  Child("mapper", {}, {{"SINEW_AT", "mappings.made:1:hold"}}).end();
 }
 
 }  // namespace

@@ -220,6 +220,7 @@ ROLE(foreign_liar) {
   if (what != "early") pair.send(wire::AttachForeign{});
   if (what == "twice") pair.send(wire::AttachForeign{});
   if (what == "taken") pair.send(wire::NewsTaken{});
+  if (what == "unmapped") pair.send(wire::ChunkUnmapped{77});
   if (what == "mapped") pair.send(wire::ChunkMapped{77});
   if (what == "early") pair.send(wire::NewsTaken{});
   bool ended = false;
@@ -233,7 +234,7 @@ TEST_F(Foreign, AStrangerThatBreaksTheProtocolLosesItsOwnConnectionOnly) {
   auto node = Node::create("camera");
   auto publisher = node->create_publisher<Sample>("topic");
   auto own = node->create_subscriber<Sample>("topic");
-  for (const char* const what : {"doorbell", "early", "twice", "taken", "mapped"}) {
+  for (const char* const what : {"doorbell", "early", "twice", "taken", "mapped", "unmapped"}) {
     SCOPED_TRACE(what);
     Child liar("foreign_liar", {what});
     liar.expect("done");

@@ -169,6 +169,17 @@ TEST_F(StrangeSubscriber, ThatAnswersWhatWasNotAskedIsNotServedAnyMore) {
   ASSERT_TRUE(unmapped.attach());
   unmapped.pair.send(wire::ChunkUnmapped{1});
   expect_goes_on("ChunkUnmapped answers no withdrawal");
+  auto gone = newcomer();
+  ASSERT_TRUE(gone.attach());
+  gone.pair.send(wire::Unsubscribe{});
+  gone.pair.send(wire::Unsubscribe{});
+  expect_goes_on("Unsubscribe came twice");
+  auto complaining = newcomer();
+  ASSERT_TRUE(complaining.attach());
+  complaining.pair.send(wire::ErrorText{0, "nothing suits me"});
+  complaining.pair.send(wire::ErrorText{0, "nothing at all"});
+  expect_goes_on("it says: nothing suits me");
+  EXPECT_EQ(victim->errors().find("nothing at all"), std::string::npos) << "W16";
 }
 
 TEST_F(StrangeSubscriber, WhoseDoorbellIsFullHoldsNobodyUp) {
@@ -268,6 +279,11 @@ TEST_F(StrangePublisher, WhoseRingIsNotAsItMustBeIsLeft) {
   other_version.ring.as<shm::RingLayout>().header.version.store(99);
   other_version.send_ring();
   other_version.pair.expect_end();
+  expect_goes_on();
+
+  auto& attached_twice = newcomer();
+  attached_twice.pair.send(wire::DoorbellTaken{});
+  attached_twice.pair.expect_end();
   expect_goes_on();
 
   auto& small = newcomer();
