@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t max_chunks = 4096;
 constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;  // what a publisher of another user may have us map; it pays for it
+constexpr std::uint64_t last_sequence = std::uint64_t{1} << 56;   // M12: no publisher lives long enough for more
 constexpr std::uint64_t most_pieces = std::uint64_t{1} << 32;     // so that their table has a size
 
 std::size_t ack_file_size() {
@@ -163,6 +164,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   if (ring_) throw Violation("Ring came twice");
   if (message.size < sizeof(shm::RingLayout)) throw Violation("the ring is too small");
   if (message.start == 0) throw Violation("sequences start at 1");
+  if (message.start > last_sequence) throw Violation("no publisher has published so many messages");
   Attached attached = attach_mapping(memfd, message.size);
   if (!attached.mapping) throw Violation("the ring: " + attached.why);
   ring_mapping_ = std::move(attached.mapping);
@@ -275,7 +277,7 @@ bool SubscriberEnd::has_news() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return false;
   const std::uint64_t head = claims_->head();
   if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
-  if (hung_up_.load(std::memory_order_acquire)) return true;
+  if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;
   const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
   if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
   return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire) ||
@@ -295,7 +297,7 @@ bool SubscriberEnd::finished() const noexcept {
 std::uint64_t SubscriberEnd::untaken() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return 0;
   const std::uint64_t head = claims_->head(), cursor = claims_->cursor();
-  return head > cursor ? head - cursor : 0;
+  return head > cursor && head <= last_sequence ? head - cursor : 0;
 }
 
 void SubscriberEnd::lost(std::uint64_t count) noexcept {
@@ -323,6 +325,11 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     const std::uint64_t head = claims_->head();
     const std::uint64_t cursor = claims_->cursor();
     if (head <= cursor) return std::nullopt;
+    if (head > last_sequence) {
+      base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: its ring has an impossible head");
+      hung_up_.store(true, std::memory_order_release);
+      return std::nullopt;
+    }
     const std::uint64_t reach = std::min<std::uint64_t>(depth == 0 ? shm::ring_capacity : depth, reach_limit_);
     const std::uint64_t oldest = head - cursor > reach ? head - reach + 1 : cursor + 1;
     std::uint64_t next = thinning_.next_from(cursor + 1);

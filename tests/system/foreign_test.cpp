@@ -295,6 +295,35 @@ TEST_F(Foreign, W61_APublisherThatDoesNotReadTheAnswersIsLeft) {
   }
 }
 
+ROLE(foreign_end_of_numbers) {
+  become_stranger();
+  Stranger stranger("end");
+  Talk pair = stranger.meet_subscriber<Sample>("topic");
+  require(pair.receive().has_value(), "no AttachForeign");
+  Page ring((sizeof(shm::RingLayout) + 4095) / 4096 * 4096);
+  auto& layout = ring.as<shm::RingLayout>();
+  shm::initialise(layout);
+  for (std::uint64_t i = 1; i <= shm::ring_capacity; ++i) {
+    auto& entry = layout.entries[(0 - i) % shm::ring_capacity];
+    entry.newest_chunk.store(5);  // which never comes
+    entry.seq.store(0 - i);
+  }
+  layout.header.head.store(~std::uint64_t{0});
+  pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
+  require(!pair.receive(), "the connection goes on");
+  say("ended");
+  until_finished();
+}
+
+TEST_F(Foreign, M12_AHeadAtTheEndOfNumbersIsTheEndOfTheConnection) {
+  auto node = Node::create("viewer");
+  auto subscriber = node->create_subscriber<Sample>("topic", [](const Sample&) {});
+  Child attacker("foreign_end_of_numbers");
+  attacker.expect("ended");
+  EXPECT_EQ(subscriber->statistics().missed, 0U);
+  attacker.end();
+}
+
 constexpr std::uint64_t next(std::uint64_t state) {
   return state * 6364136223846793005U + 1442695040888963407U;
 }
