@@ -139,16 +139,20 @@ std::shared_ptr<const void> shared_from_heap(const msg::Type& type, void* object
 
 }  // namespace
 
-void SubscriberCore::Impl::reject(const session::Arrival& arrival, const std::string& complaint) {
+void SubscriberCore::Impl::reject(const std::string& publisher, std::string_view complaint) noexcept {
   rejected.fetch_add(1, std::memory_order_relaxed);
   if (rejection_reported.exchange(true, std::memory_order_relaxed)) return;
-  base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + arrival.end->peer() +
-                                       "' was rejected (said once; statistics().rejected counts): " + complaint);
+  try {
+    base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + publisher +
+                                         "' was rejected (said once; statistics().rejected counts): " + std::string(complaint));
+  } catch (const std::bad_alloc&) {
+    base::log(base::LogLevel::error, complaint);
+  }
 }
 
 std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arrival& arrival, Takes takes) {
   if (!arrival.gather_pieces(pieces)) {
-    reject(arrival, "its pieces do not lie in the publisher's memory");
+    reject(arrival.end->peer(), "its pieces do not lie in the publisher's memory");
     return std::nullopt;
   }
   if (!reader) reader.emplace(*type);
@@ -171,7 +175,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
     return std::nullopt;
   }
   if (!object) {
-    reject(arrival, read.complaint);
+    reject(arrival.end->peer(), read.complaint);
     return std::nullopt;
   }
   if (in_place) {
@@ -208,7 +212,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
       return copied.complaint.empty();
     });
     if (!object) {
-      reject(arrival, copied.complaint);
+      reject(arrival.end->peer(), copied.complaint);
       return std::nullopt;
     }
     message.object = object;
@@ -221,7 +225,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
     arrival.end->count_copied(copied.bytes);
     bytes_copied.fetch_add(copied.bytes, std::memory_order_relaxed);
   } else if (auto complaint = msg::complaint_about(*type, arrival.root(), region)) {
-    reject(arrival, *complaint);
+    reject(arrival.end->peer(), *complaint);
     return std::nullopt;
   } else if (takes == Takes::share) {
     message.keep = std::make_shared<Held>(arrival);
@@ -231,7 +235,6 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
 }
 
 ReceivedMessage SubscriberCore::Impl::admit(session::LocalArrival& arrival, Takes takes) {
-  received.fetch_add(1, std::memory_order_relaxed);
   ReceivedMessage message;
   switch (takes) {
     case Takes::look:
@@ -247,6 +250,7 @@ ReceivedMessage SubscriberCore::Impl::admit(session::LocalArrival& arrival, Take
       message.object = message.owned;
       break;
   }
+  received.fetch_add(1, std::memory_order_relaxed);
   return message;
 }
 
@@ -267,12 +271,16 @@ void SubscriberCore::Impl::call(ReceivedMessage& message) {
 
 bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
   const auto self = shared_from_this();  // the callback may destroy the subscriber
-  auto message = admit(arrival, handler.takes);
+  std::optional<ReceivedMessage> message;
+  try {
+    message = admit(arrival, handler.takes);
+  } catch (const std::bad_alloc&) {
+    reject(arrival.end->peer(), "there is no memory to receive it");
+  }
   const bool ours = !message || (!message->keep && !message->owned);
   if (message) {
     if (handler.wants_info) {
-      if (info_of != arrival.end) info.publisher = arrival.end->peer();
-      info_of = arrival.end;
+      if (info.publisher != arrival.end->peer()) info.publisher = arrival.end->peer();
       fill(info, arrival.frame.sequence, arrival.frame.source_time, arrival.missed, delivery_of(arrival, handler.takes));
     }
     call(*message);
@@ -283,10 +291,15 @@ bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
 
 bool SubscriberCore::Impl::accept(session::LocalArrival& arrival) {
   const auto self = shared_from_this();
-  ReceivedMessage message = admit(arrival, handler.takes);
+  ReceivedMessage message;
+  try {
+    message = admit(arrival, handler.takes);
+  } catch (const std::bad_alloc&) {
+    reject(arrival.from->options().publisher, "there is no memory to receive it");
+    return true;
+  }
   if (handler.wants_info) {
-    if (info_of != arrival.from) info.publisher = arrival.from->options().publisher;
-    info_of = arrival.from;
+    if (const std::string& from = arrival.from->options().publisher; info.publisher != from) info.publisher = from;
     fill(info, arrival.sequence, arrival.source_time, arrival.missed, Delivery::pointer);
   }
   call(message);

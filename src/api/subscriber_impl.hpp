@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "msg/cdr/cdr.hpp"
@@ -21,8 +22,7 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   Handler handler;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Subscription> subscription;
-  MessageInfo info;               // the callback's; the execution thread's own
-  const void* info_of = nullptr;  // whose name stands in info
+  MessageInfo info;  // the callback's; the execution thread's own
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
   std::optional<msg::cdr::Reader> reader;  // made for the first message in pieces; one thread at a time receives
@@ -38,7 +38,7 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   ReceivedMessage admit(session::LocalArrival& arrival, Takes takes);
   void call(ReceivedMessage& message);
   void let_go(void* object) const noexcept;
-  void reject(const session::Arrival& arrival, const std::string& complaint);
+  void reject(const std::string& publisher, std::string_view complaint) noexcept;
   void fill(MessageInfo& into, std::uint64_t sequence, std::int64_t source_time, std::uint64_t missed, Delivery delivery) const;
 };
 

@@ -18,9 +18,10 @@ namespace sinew::session {
 namespace {
 
 constexpr std::size_t max_chunks = 4096;
-constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;  // what a publisher of another user may have us map; it pays for it
-constexpr std::uint64_t last_sequence = std::uint64_t{1} << 56;   // M12: no publisher lives long enough for more
-constexpr std::uint64_t most_pieces = std::uint64_t{1} << 32;     // so that their table has a size
+constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;     // what a publisher of another user may have us map; it pays for it
+constexpr std::uint64_t last_sequence = std::uint64_t{1} << 56;      // M12: no publisher lives long enough for more
+constexpr std::uint64_t most_local_pieces = std::uint64_t{1} << 32;  // so that their table has a size
+constexpr std::uint64_t usual_pieces = 1024;                         // room for more is made as they turn out to be right
 
 std::size_t ack_file_size() {
   const std::size_t page = os::page_size();
@@ -44,15 +45,23 @@ const std::byte* ChunkTable::find(std::uint64_t address, std::uint64_t size) con
 }
 
 bool Arrival::gather_pieces(std::vector<std::span<const std::byte>>& into) const {
+  try {
+    return try_to_gather(into);
+  } catch (const std::bad_alloc&) {
+    return false;  // so many that they cannot even be counted up
+  }
+}
+
+bool Arrival::try_to_gather(std::vector<std::span<const std::byte>>& into) const {
   into.clear();
   const std::byte* const table = chunks->find(frame.pieces, sizeof(shm::PieceTable));
   if (!table || frame.pieces % alignof(shm::PieceTable) != 0) return false;
   shm::PieceTable header;
   std::memcpy(&header, table, sizeof header);
-  if (header.count == 0 || header.count > most_pieces) return false;
+  if (header.count == 0 || header.count > end->most_pieces()) return false;
   const std::byte* const entries = chunks->find(frame.pieces + sizeof header, header.count * sizeof(shm::PieceEntry));
   if (!entries) return false;
-  into.reserve(header.count);
+  into.reserve(std::min(header.count, usual_pieces));
   std::uint64_t left = chunks->bytes;  // no message is larger than all the memory it can lie in
   for (std::uint64_t i = 0; i < header.count; ++i) {
     shm::PieceEntry entry;
@@ -231,6 +240,10 @@ void SubscriberEnd::read_pieces(const std::string& why) {
   }
   channel_.send(wire::ReadsPieces{});
   reads_pieces_.store(true, std::memory_order_release);
+}
+
+std::uint64_t SubscriberEnd::most_pieces() const noexcept {
+  return introduction_.same_user ? most_local_pieces : 1;  // M40
 }
 
 std::string SubscriberEnd::why_not_in_place() const {

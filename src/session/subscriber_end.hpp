@@ -55,9 +55,12 @@ struct Arrival {
   std::uint64_t missed = 0;  ///< frames of this publisher lost since the one before
 
   const void* root() const noexcept { return reinterpret_cast<const void*>(frame.root); }
-  /// The pieces of the message as they lie here, checked to be in the publisher's memory. False when they do not make sense. The list is the caller's own, the bytes may
+  /// The pieces of the message as they lie here, checked to be in the publisher's memory. False when they do not make sense, or there is no memory to list them. The list is the caller's own, the bytes may
   /// change, if the publisher's process runs wild.
   bool gather_pieces(std::vector<std::span<const std::byte>>& into) const;
+
+ private:
+  bool try_to_gather(std::vector<std::span<const std::byte>>& into) const;
 };
 
 /// Lives as long as the subscription serves it or a handle holds one of its frames; the socket closes, and the window is reported unmapped, with the last of them (F2).
@@ -86,6 +89,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
 
   /// For frames of another user's publisher, which stay only as long as it likes: what was read of it is of this frame.
   bool is_still_there(const shm::Frame& frame) const noexcept { return introduction_.same_user || claims_->is_still_there(frame.sequence); }
+  /// So many pieces may a message have.
+  std::uint64_t most_pieces() const noexcept;
   /// A frame that was taken turned out to be gone.
   void lose_taken() noexcept { lost(1); }
 

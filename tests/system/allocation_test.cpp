@@ -1,4 +1,5 @@
 // Whatever allocation of the ordinary heap fails on the publishing thread: the message is published or it is not, nothing leaks, and the next one goes.
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <new>
@@ -108,6 +109,25 @@ TEST_F(Allocations, OneThatFailsWhileAnObjectIsPublishedCostsAtMostThatMessage) 
          publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
          EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 1; }));
        });
+}
+
+TEST_F(Allocations, OneThatFailsWhileAMessageIsReceivedForACallbackCostsAtMostThatMessage) {
+  for (const Delivery delivery : {Delivery::native, Delivery::view, Delivery::copy}) {
+    auto node = Node::create("node");
+    auto publisher = node->create_publisher<Sample>("topic");
+    SubscriberOptions options;
+    options.delivery = delivery;
+    std::atomic<int> next{0};
+    auto subscriber = node->create_subscriber<Sample>(
+        "topic", [&](std::shared_ptr<const Sample> sample) { countdown = sample->number % 2 == 1 ? next++ : -1; }, Qos{}, options);
+    await_subscribers(*publisher, 1);
+    for (std::uint64_t number = 1; number <= 40; ++number) {
+      ASSERT_EQ(publish_in_place(*publisher, 1, number, 10'000), PublishResult::published);
+      ASSERT_TRUE(eventually([&] { return subscriber->statistics().received + subscriber->statistics().rejected == number; })) << number;
+    }
+    EXPECT_GT(subscriber->statistics().rejected, 0U);
+    EXPECT_GT(subscriber->statistics().received, 20U);
+  }
 }
 
 }  // namespace
