@@ -252,8 +252,11 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
     frame.size = copy.size;
     count_copied(copy.size);
   }
-  if (needs_pieces) frame.pieces = storage_->write_pieces(frame.root, *window_, true);
-  made.pieces |= needs_pieces;
+  if (needs_pieces) {
+    frame.pieces = storage_->write_pieces(frame.root, *window_, true);
+    made.pieces = true;
+    SINEW_POINT("publisher.pieces_written");
+  }
   if (!made.local) {
     std::shared_ptr<const void> pin;
     if (shares_frame) pin = {static_cast<const void*>(frame.root), Pin(shared_from_this(), frame.sequence)};
@@ -264,7 +267,8 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   return false;
 }
 
-void Publisher::publish_frame_locked(const Kept& frame) {
+void Publisher::publish_frame_locked(Kept frame) {
+  frame.tells_pieces = frame.pieces || piece_readers_.load(std::memory_order_relaxed) > 0;
   // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
   const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
   announce_changes_locked();
@@ -275,7 +279,7 @@ void Publisher::publish_frame_locked(const Kept& frame) {
                    .size = frame.size,
                    .source_time = frame.source_time,
                    .newest_chunk = newest_chunk,
-                   .pieces = frame.pieces || piece_readers_.load(std::memory_order_relaxed) > 0 ? frame.pieces_word() : shm::pieces_unknown});
+                   .pieces = frame.tells_pieces ? frame.pieces_word() : shm::pieces_unknown});
   SINEW_POINT("publisher.before_doorbell");
   for (const auto& end : connections_) end->ring_if_asleep();
 }

@@ -161,6 +161,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::int64_t source_time = 0;
     void* pieces = nullptr;
     bool pinned = false;  ///< someone in this process holds it
+    bool tells_pieces = false;  // its entry has the last word about them (M38)
 
     std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
   };
@@ -198,7 +199,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     bool local = false, pieces = false, failed = false;
   };
   bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, Kept& frame, Made& made);
-  void publish_frame_locked(const Kept& frame);
+  void publish_frame_locked(Kept frame);
   Outcome refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome);
   void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
   bool has_foreigners_locked() const;

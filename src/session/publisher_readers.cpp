@@ -1,6 +1,7 @@
 // The readers that a publisher serves: how they come, what they are told, how they go.
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/point.hpp"
@@ -157,7 +158,7 @@ void Publisher::start_writing_pieces(PublisherEnd& end) {
   piece_readers_.fetch_add(1, std::memory_order_relaxed);
   for (std::uint64_t sequence = std::max(oldest_, end.decided(writer_.head()) + 1); sequence <= writer_.head(); ++sequence) {
     Kept& frame = kept_[sequence % shm::ring_capacity];
-    if (frame.pieces || !frame.root) continue;
+    if (!frame.root || std::exchange(frame.tells_pieces, true)) continue;
     frame.pieces = storage_->write_pieces(frame.root, *window_, false);
     writer_.add_pieces(sequence, frame.pieces_word());
   }
