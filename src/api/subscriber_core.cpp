@@ -151,10 +151,15 @@ void SubscriberCore::Impl::reject(const std::string& publisher, std::string_view
 }
 
 std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arrival& arrival, Takes takes) {
-  if (!arrival.gather_pieces(pieces)) {
-    reject(arrival.end->peer(), "its pieces do not lie in the publisher's memory");
+  const auto refuse = [&](std::string_view complaint) {
+    if (arrival.end->is_still_there(arrival.frame)) {
+      reject(arrival.end->peer(), complaint);
+    } else {
+      arrival.end->lose_taken();
+    }
     return std::nullopt;
-  }
+  };
+  if (!arrival.gather_pieces(pieces)) return refuse("its pieces do not lie in the publisher's memory");
   if (!reader) reader.emplace(*type);
   std::uint64_t stream = 0;
   for (const msg::cdr::Piece& piece : pieces) stream += piece.size();
@@ -169,14 +174,9 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   ReceivedMessage message;
   message.object = object;
   if (object && takes != Takes::own) message.keep = shared_from_heap(*type, object);
-  if (!arrival.end->is_still_there(arrival.frame)) {
+  if (!object || !arrival.end->is_still_there(arrival.frame)) {
     if (object && takes == Takes::own) let_go(object);
-    arrival.end->lose_taken();
-    return std::nullopt;
-  }
-  if (!object) {
-    reject(arrival.end->peer(), read.complaint);
-    return std::nullopt;
+    return refuse(read.complaint);
   }
   if (in_place) {
     views->frame.emplace(arrival);  // has the claim from here on

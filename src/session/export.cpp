@@ -48,7 +48,7 @@ void Export::prepare(std::uint64_t stream) noexcept {
   }
 }
 
-void Export::publish(const FrameStorage& storage, const void* root, std::uint64_t stream, std::int64_t source_time) noexcept {
+std::uint64_t Export::publish(const FrameStorage& storage, const void* root, std::uint64_t stream, std::int64_t source_time) noexcept {
   const std::uint64_t sequence = writer_->head() + 1;
   const Slot& slot = next_slot();
   if (sequence > shm::export_depth) writer_->retire(sequence - shm::export_depth);
@@ -66,6 +66,7 @@ void Export::publish(const FrameStorage& storage, const void* root, std::uint64_
   }
   SINEW_POINT("export.written");
   writer_->publish(frame);
+  return frame.size;
 }
 
 }  // namespace sinew::session

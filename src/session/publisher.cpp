@@ -291,10 +291,10 @@ void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const Kept& fra
   export_->prepare(stream);
   exporting_ = frame.sequence;
   lock.unlock();
-  export_->publish(*storage_, frame.root, stream, frame.source_time);
+  const std::uint64_t exported = export_->publish(*storage_, frame.root, stream, frame.source_time);
   lock.lock();
   exporting_ = 0;
-  bytes_exported_ += stream;
+  bytes_exported_ += exported;
   for (const auto& end : foreign_) {
     if (!end->is_attached()) continue;
     try {

@@ -318,6 +318,11 @@ void SubscriberEnd::lost(std::uint64_t count) noexcept {
   ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
 
+void SubscriberEnd::lose_taken() noexcept {
+  ack_->received.store(ack_->received.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  lost(1);
+}
+
 void SubscriberEnd::skipped(std::uint64_t count) noexcept {
   skipped_.store(skipped_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
@@ -394,8 +399,8 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     }
     if (claim.outcome != shm::Claims::Outcome::claimed) {
       lost(1);
-      // Still within our depth: no newer message has pushed it out.
-      if (claims_->head() - next < reach) withdrawn_.fetch_add(1, std::memory_order_relaxed);
+      // Still within our depth: no newer message has pushed it out. An export is written over a little before that, and nothing of it is withdrawn.
+      if (introduction_.same_user && claims_->head() - next < reach) withdrawn_.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
     refresh_chunks();

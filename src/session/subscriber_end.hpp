@@ -92,7 +92,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// So many pieces may a message have.
   std::uint64_t most_pieces() const noexcept;
   /// A frame that was taken turned out to be gone.
-  void lose_taken() noexcept { lost(1); }
+  void lose_taken() noexcept;
 
   // --- any thread ---
   void release(std::uint32_t slot) noexcept;

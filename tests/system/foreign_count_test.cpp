@@ -1,0 +1,107 @@
+// What is counted where publishers and subscribers belong to different users.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/point.hpp"
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+#include "tests/system/stranger.hpp"
+
+namespace sinew::system {
+namespace {
+
+class ForeignCount : public Domain {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+    Domain::SetUp();
+    std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
+    ::setenv("SINEW_CONFIG", config().c_str(), 1);
+    std::filesystem::permissions(folder(), std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
+  }
+  void TearDown() override {
+    if (::geteuid() != 0) return;
+    std::filesystem::remove(config());
+    ::unsetenv("SINEW_CONFIG");
+    Domain::TearDown();
+  }
+  std::string config() const { return folder() + "/rules.json"; }
+};
+
+void become_stranger() {
+  require(::setresgid(12345, 12345, 12345) == 0 && ::setresuid(12345, 12345, 12345) == 0, "cannot become another user");
+}
+
+ROLE(counting_subscriber) {
+  become_stranger();
+  auto node = Node::create("stranger");
+  std::atomic<std::uint64_t> last{0};
+  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) { last = sample.number; });
+  require(eventually([&] { return subscriber->statistics().publishers == 1; }), "no publisher");
+  say("ready");
+  const std::uint64_t count = std::stoull(next_order());
+  base::let_go();
+  require(eventually([&] { return last == count; }), "the last message does not come");
+  const SubscriberStatistics statistics = subscriber->statistics();
+  require(statistics.missed > 0 && statistics.rejected == 0 && statistics.withdrawn == 0, "what is lost is taken for something else");
+  require(statistics.received + statistics.missed == count, "messages are counted twice, or not at all");
+  require(subscriber->publishers().at(0).received == statistics.received, "the connection counts otherwise");
+}
+
+TEST_F(ForeignCount, AMessageThatIsGoneWhenItHasBeenReadIsMissedAndNotReceivedNorRejected) {
+  for (const std::size_t growth : {0U, 100'000U}) {  // with larger ones its memory goes as well
+    auto node = Node::create("camera");
+    auto publisher = node->create_publisher<Sample>("topic");
+    Child slow("counting_subscriber", {}, {{"SINEW_AT", "subscriber.claimed:1:hold"}});
+    slow.expect("ready");
+    await_subscribers(*publisher, 1);
+    for (std::uint64_t number = 1; number <= 30; ++number) publish_in_place(*publisher, 1, number, 1000 + number * growth);
+    slow.order("30");
+    slow.end();
+  }
+}
+
+TEST_F(ForeignCount, AMessageThatThereIsNoRoomToExportIsNotCountedAsExported) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}, {.memory_budget = 8 << 20});
+  Child stranger("counting_subscriber");
+  stranger.expect("ready");
+  await_subscribers(*publisher, 1);
+  publish_in_place(*publisher, 1, 1, 5'000'000);
+  const std::uint64_t exported = publisher->statistics().bytes_exported;
+  EXPECT_GT(exported, 5'000'000U);
+  EXPECT_EQ(publish_in_place(*publisher, 1, 2, 5'000'000), PublishResult::published);
+  EXPECT_EQ(publisher->statistics().bytes_exported, exported);
+  publish_in_place(*publisher, 1, 3, 10);
+  stranger.order("3");
+  stranger.end();
+}
+
+// As an export looks while the ninth message is written over the first.
+ROLE(publisher_that_writes_over) {
+  become_stranger();
+  Stranger stranger("camera");
+  Talk pair = stranger.meet_subscriber<Sample>("topic");
+  require(pair.receive().has_value(), "no AttachForeign");
+  Page ring((sizeof(shm::RingLayout) + 4095) / 4096 * 4096);
+  shm::initialise(ring.as<shm::RingLayout>());
+  ring.as<shm::RingLayout>().header.head.store(8);
+  pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
+  until_finished();
+}
+
+TEST_F(ForeignCount, AMessageThatWasWrittenOverIsMissedAndNotWithdrawn) {
+  auto node = Node::create("viewer");
+  auto subscriber = node->create_subscriber<Sample>("topic", [](const Sample&) {});
+  Child camera("publisher_that_writes_over");
+  EXPECT_TRUE(eventually([&] { return subscriber->statistics().missed == 8; }));
+  EXPECT_EQ(subscriber->statistics().withdrawn, 0U);
+  camera.end();
+}
+
+}  // namespace
+}  // namespace sinew::system
