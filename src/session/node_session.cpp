@@ -30,6 +30,18 @@ constexpr int window_attempts = 256;
 
 constexpr std::int64_t retry_pause = 100'000'000;  // while the kernel has no memory for the question
 
+template <class End>
+void start(Publisher& publisher, const std::shared_ptr<End>& end) {
+  if (!publisher.add_connecting(end)) return;
+  try {
+    end->start();
+  } catch (...) {
+    end->stop();
+    publisher.forget(end);
+    throw;
+  }
+}
+
 }  // namespace
 
 // --- registration ------------------------------------------------------------------------------------------------------------------
@@ -355,19 +367,10 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
   const std::shared_ptr<Publisher> publisher = publisher_of(introduction.id);
   // Closing the socket is the answer when the publisher has gone meanwhile.
   if (!publisher) return os::close_connection(std::move(socket));
-  if (!introduction.same_user) {
-    auto end = std::make_shared<ForeignEnd>(publisher, loop_, std::move(socket), introduction);
-    if (publisher->add_connecting(end)) end->start();
-    return;
-  }
-  auto end = std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction, publisher->is_reliable());
-  if (!publisher->add_connecting(end)) return;
-  try {
-    end->start();
-  } catch (...) {
-    end->stop();
-    publisher->forget(end);
-    throw;
+  if (introduction.same_user) {
+    start(*publisher, std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction, publisher->is_reliable()));
+  } else {
+    start(*publisher, std::make_shared<ForeignEnd>(publisher, loop_, std::move(socket), introduction));
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "msg/cdr/cdr.hpp"
 #include "os/event.hpp"
+#include "os/fault.hpp"
 #include "os/tests/support.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -243,6 +244,25 @@ TEST_F(Foreign, AStrangerThatBreaksTheProtocolLosesItsOwnConnectionOnly) {
     publish_in_place(*publisher, 1, 1, 1000);
     EXPECT_TRUE(take_soon(*own));
   }
+}
+
+ROLE(foreign_caller) {
+  become_stranger();
+  Stranger stranger("caller");
+  Talk pair = stranger.meet_publisher<Sample>("topic");
+  require(!pair.receive(), "it is listened to");
+  say("refused");
+  until_finished();
+}
+
+TEST_F(Foreign, AConnectionThatCannotBeWatchedIsClosed) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  os::fault::arm(os::fault::Call::epoll_ctl, 1, ENOSPC);
+  Child caller("foreign_caller");
+  caller.expect("refused");
+  os::fault::disarm();
+  caller.end();
 }
 
 // Sends descriptors that nobody asked for, each of which takes hours to close.
