@@ -54,6 +54,7 @@ class Held {
  public:
   explicit Held(const session::Arrival& arrival) noexcept : end_(arrival.end->shared_from_this()), slot_(arrival.slot) {}
   ~Held() {
+    const shm::HeapScope heap;  // the last one takes the connection down, perhaps amid a loan that is filled
     if (session::forked()) {
       new (std::nothrow) std::shared_ptr<session::SubscriberEnd>(std::move(end_));  // leaked: its mappings do not exist in the child
     } else {

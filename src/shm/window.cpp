@@ -187,6 +187,10 @@ void Window::Impl::put_address(std::uintptr_t address, std::size_t bytes) {
 
 // Null when it is refused.
 Window::Impl::Mapped* Window::Impl::add_chunk(std::size_t needed) {
+  if (needed > size) {
+    refuse("No message can be larger than its publisher's window of addresses.");
+    return nullptr;
+  }
   needed = (needed + chunk_unit - 1) / chunk_unit * chunk_unit;
   std::size_t bytes = admit(needed);
   if (bytes == 0) return nullptr;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace sinew::session {
@@ -62,6 +63,16 @@ TEST(Thinning, a_period_longer_than_the_machine_is_up_counts_from_the_first_mess
 
 TEST(Thinning, of_every_second_message_only_as_many_as_the_rate_allows) {
   EXPECT_EQ(wanted(Thinning({.every = 2, .period = second}), 9, second, second / 4), (std::vector<std::uint64_t>{1, 5, 9}));
+}
+
+TEST(Thinning, survives_whatever_times_a_publisher_says) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+  for (const std::int64_t period : {std::int64_t{0}, std::int64_t{second}, most}) {
+    Thinning thinning({.period = period});
+    std::uint64_t sequence = 0;
+    for (const std::int64_t time : {least, most, most, least, std::int64_t{0}, most}) static_cast<void>(thinning.wants(++sequence, time));
+    EXPECT_EQ(thinning.next_from(1), 7U);
+  }
 }
 
 }  // namespace

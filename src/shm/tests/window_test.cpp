@@ -178,6 +178,10 @@ TEST(Window, what_cannot_be_reserved_is_refused_with_a_sentence) {
   const auto window = new_window({.budget = 10 * mib});
   EXPECT_FALSE(window->reserve(11 * mib));
   EXPECT_NE(window->why_refused().find("budget of 10.0 MiB"), std::string::npos) << window->why_refused();
+  for (const std::size_t absurd : {~std::size_t{0}, ~std::size_t{0} - 70'000}) {
+    EXPECT_FALSE(window->reserve(absurd));
+    EXPECT_NE(window->why_refused().find("window of addresses"), std::string::npos) << window->why_refused();
+  }
   EXPECT_EQ(window->usage().mapped, 0u);
 }
 
