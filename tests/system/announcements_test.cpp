@@ -25,7 +25,7 @@ ROLE(publisher_with_a_newcomer) {
   auto publisher = node->create_publisher<Sample>("topic");
   auto loan = publisher->loan();
   auto other = Node::create("viewer");
-  auto subscriber = other->create_subscriber<Sample>("topic");
+  auto subscriber = other->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   require(eventually(base::is_held), "the newcomer is not told");
   loan.build([](Sample& sample) { fill(sample, 1, 1, mib); });
   base::let_go();
@@ -42,7 +42,7 @@ ROLE(publisher_that_drops) {
   auto node = Node::create("camera");
   auto publisher = node->create_publisher<Sample>("topic");
   auto other = Node::create("viewer");
-  auto subscriber = other->create_subscriber<Sample>("topic");
+  auto subscriber = other->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
   auto first = publisher->loan(), second = publisher->loan(), third = publisher->loan(), fourth = publisher->loan();
   first.build([](Sample& sample) { fill(sample, 1, 1, 10); });
