@@ -160,7 +160,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t size = 0;
     std::int64_t source_time = 0;
     void* pieces = nullptr;
-    bool pinned = false;  ///< someone in this process holds it
+    bool pinned = false;        ///< someone in this process holds it
     bool tells_pieces = false;  // its entry has the last word about them (M38)
 
     std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
