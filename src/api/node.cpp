@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <new>
 #include <optional>
 
 #include "api/publisher_impl.hpp"
@@ -185,7 +186,14 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
                                                       .wait_for_room = options.when_full == WhenFull::wait,
                                                       .max_blocking = options.max_blocking,
                                                       .quality = quality});
-  auto core = std::make_shared<detail::PublisherCore>(std::move(impl));
+  std::shared_ptr<detail::PublisherCore> core;
+  const std::shared_ptr<session::Publisher> publisher = impl->publisher;
+  try {
+    core = std::make_shared<detail::PublisherCore>(std::move(impl));
+  } catch (const std::bad_alloc&) {
+    impl_->session->remove(*publisher);
+    throw;
+  }
   core->prefault(options.prefault);
   return core;
 }
@@ -212,7 +220,12 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   impl->subscription = impl_->session->create_subscription(topic, description_of(type),
                                                            {quality, thinning, reading, buffer, takes_pointers(*type.type, options)},
                                                            impl->handler.call ? impl.get() : nullptr);
-  return std::make_shared<detail::SubscriberCore>(std::move(impl));
+  try {
+    return std::make_shared<detail::SubscriberCore>(impl);
+  } catch (const std::bad_alloc&) {
+    impl_->session->remove(impl->subscription);
+    throw;
+  }
 }
 
 }  // namespace sinew

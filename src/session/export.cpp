@@ -44,7 +44,8 @@ void Export::prepare(std::uint64_t stream) noexcept {
   try {
     replace(slot, header + stream);
   } catch (const std::exception& error) {
-    base::log(base::LogLevel::warn, std::string("a message cannot be copied for subscribers of other users: ") + error.what());
+    base::log(base::LogLevel::warn, "a message cannot be copied for subscribers of other users:");
+    base::log(base::LogLevel::warn, error.what());
   }
 }
 

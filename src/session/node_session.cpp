@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
+#include <thread>
 
 #include "base/log.hpp"
 #include "os/clock.hpp"
@@ -27,6 +29,9 @@ ErrorKind kind_of(std::uint32_t value) {
 constexpr int registration_attempts = 20;
 
 constexpr int window_attempts = 256;
+
+constexpr int telling_attempts = 100;
+constexpr std::chrono::milliseconds telling_pause{1};
 
 constexpr std::int64_t retry_pause = 100'000'000;  // while the kernel has no memory for the question
 
@@ -188,7 +193,12 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
   for (int attempt = 0; attempt < window_attempts; ++attempt) {
     auto publisher = try_to_create_publisher(topic, type, storage, objects, options);
     if (!publisher) continue;
-    LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
+    try {
+      LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
+    } catch (...) {
+      remove(*publisher);
+      throw;
+    }
     return publisher;
   }
   throw Error(ErrorKind::exhausted,
@@ -250,8 +260,13 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
     subscriptions_.erase(id);
     throw;
   }
-  if (options.takes_pointers) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, subscription);
-  if (receiver) thread_->add(subscription);
+  try {
+    if (options.takes_pointers) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, subscription);
+    if (receiver) thread_->add(subscription);
+  } catch (...) {
+    remove(subscription);
+    throw;
+  }
   return subscription;
 }
 
@@ -282,10 +297,16 @@ void NodeSession::release_window(const wire::Window& window) noexcept {
 }
 
 void NodeSession::tell(const wire::Message& message) noexcept {
-  try {
-    manager_.send(message);
-  } catch (const std::exception& error) {
-    base::log(base::LogLevel::error, error.what());
+  // A manager that is told the rest but not this would take the rest for a violation, so a shortage of memory is given a moment to pass.
+  for (int attempt = 0; attempt < telling_attempts; ++attempt) {
+    try {
+      return manager_.send(message);
+    } catch (const std::bad_alloc& shortage) {
+      base::log(base::LogLevel::error, shortage.what());
+      std::this_thread::sleep_for(telling_pause);
+    } catch (const std::exception& error) {
+      return base::log(base::LogLevel::error, error.what());
+    }
   }
 }
 

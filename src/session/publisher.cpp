@@ -32,6 +32,7 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
     : session_(std::move(session)),
       id_(id),
       where_(where),
+      when_unmapped_([session = session_, where] { session->release_window(where); }),
       storage_(std::move(storage)),
       objects_(std::move(objects)),
       options_(options),

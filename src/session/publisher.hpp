@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -212,6 +213,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const std::shared_ptr<NodeSession> session_;
   const std::uint64_t id_;
   const wire::Window where_;
+  std::function<void()> when_unmapped_;  // made ahead: close() must not fail
   const std::shared_ptr<const FrameStorage> storage_;
   const std::shared_ptr<const Objects> objects_;
   const Options options_;

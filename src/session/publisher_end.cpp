@@ -168,9 +168,9 @@ void PublisherEnd::ring_if_asleep() noexcept {
 }
 
 void PublisherEnd::give_up(const std::string& why) noexcept {
-  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' is not served any more: " + why);
   left_ = true;
   try {
+    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' is not served any more: " + why);
     channel_.send(wire::ErrorText{0, why});
   } catch (const std::exception& error) {
     base::log(base::LogLevel::warn, error.what());  // it will see the end of the publisher

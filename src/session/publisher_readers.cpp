@@ -235,19 +235,18 @@ void Publisher::made_space() noexcept {
 }
 
 void Publisher::forget_closed_locals() {
-  std::vector<std::shared_ptr<LocalQueue>> gone;  // let go without the mutex
   const std::lock_guard lock(mutex_);
-  std::erase_if(locals_, [&](const auto& queue) {
+  const std::size_t gone = std::erase_if(locals_, [&](const auto& queue) {
     if (queue->is_open()) return false;
     if (queue->options().holds_back) --reliable_readers_;
-    gone.push_back(queue);
     return true;
   });
-  if (!gone.empty()) os::ring(space_.get());  // it may have been the one that held us back
+  if (gone > 0) os::ring(space_.get());  // it may have been the one that held us back
 }
 
+// Nothing of it may fail for want of memory: it is called from destructors. What cannot be listed as abandoned is never used again in this process, which is as safe.
 void Publisher::close() {
-  std::vector<std::shared_ptr<PublisherEnd>> ends;
+  std::vector<std::shared_ptr<PublisherEnd>> ends, connecting;
   std::vector<std::shared_ptr<ForeignEnd>> foreign;
   std::vector<std::shared_ptr<LocalQueue>> locals;
   {
@@ -264,20 +263,24 @@ void Publisher::close() {
       return std::all_of(connections_.begin(), connections_.end(), [](const auto& end) { return end->knows_all(); });
     });
     // As if this process had died: what readers hold or have yet to take stays in the ring and in its chunks, which are theirs from now on.
-    sweep_locked();
-    for (; oldest_ <= writer_.head(); ++oldest_) {
-      if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.root) limbo_.push_back(frame);
-    }
     std::vector<const void*> abandoned;
-    std::erase_if(limbo_, [&](const Kept& frame) {
-      if (frame.pinned) return false;  // someone here reads it in our own mapping; unpin() frees it
-      list(frame, abandoned);
-      return true;
-    });
+    try {
+      sweep_locked();
+      for (; oldest_ <= writer_.head(); ++oldest_) {
+        if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.root) limbo_.push_back(frame);
+      }
+      for (const Kept& frame : limbo_) {
+        if (!frame.pinned) list(frame, abandoned);
+      }
+    } catch (const std::bad_alloc&) {
+      base::log(base::LogLevel::warn, "a publisher closed without the memory to give back all of its own");
+    }
+    oldest_ = writer_.head() + 1;
+    std::erase_if(limbo_, [](const Kept& frame) { return !frame.pinned; });  // who reads it in our own mapping frees it by unpin()
     // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
-    window_->close(abandoned, [session = session_, where = where_] { session->release_window(where); });
+    window_->close(abandoned, std::move(when_unmapped_));
     ends = std::move(connections_);
-    ends.insert(ends.end(), connecting_.begin(), connecting_.end());
+    connecting = std::move(connecting_);
     connections_.clear();
     connecting_.clear();
     foreign = std::move(foreign_);
@@ -292,10 +295,15 @@ void Publisher::close() {
     queue->publisher_gone();
     queue->ring_if_asleep();
   }
-  session_->loop().run([&] {
-    for (const auto& end : ends) end->stop();
-    for (const auto& end : foreign) end->stop();
-  });
+  try {
+    session_->loop().run([&] {
+      for (const auto& end : ends) end->stop();
+      for (const auto& end : connecting) end->stop();
+      for (const auto& end : foreign) end->stop();
+    });
+  } catch (const std::bad_alloc&) {
+    // Their sockets close with them all the same.
+  }
 }
 
 }  // namespace sinew::session

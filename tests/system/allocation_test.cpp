@@ -130,6 +130,38 @@ TEST_F(Allocations, OneThatFailsWhileAMessageIsReceivedForACallbackCostsAtMostTh
   }
 }
 
+TEST_F(Allocations, OneThatFailsWhileAnInterfaceIsMadeLeavesNothingOfIt) {
+  auto node = Node::create("node");
+  const auto expect_free = [&](int nth) { EXPECT_NO_THROW(node->create_publisher<std::uint64_t>("topic")) << nth; };  // another type
+  const auto attempt = [](const auto& make) {
+    try {
+      make();
+    } catch (const std::bad_alloc&) {
+      // It says so.
+    } catch (const Error&) {
+      // Or so.
+    }
+  };
+  walk([&] { attempt([&] { node->create_publisher<Sample>("topic"); }); }, expect_free);
+  walk([&] { attempt([&] { node->create_subscriber<Sample>("topic", [](const Sample&) {}); }); }, expect_free);
+}
+
+TEST_F(Allocations, OneThatFailsWhileAPublisherIsDestroyedEndsNothingElse) {
+  auto node = Node::create("node");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100));
+  std::shared_ptr<Publisher<Sample>> publisher;
+  std::shared_ptr<const Sample> held;
+  const auto renew = [&](int) {
+    while (const auto message = subscriber->take()) EXPECT_TRUE(is_whole(*message));
+    publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(100));
+    await_subscribers(*publisher, 1);
+    for (std::uint64_t number = 1; number <= 50; ++number) publish_in_place(*publisher, 1, number, 1000);
+    held = take_soon(*subscriber);
+  };
+  renew(0);
+  walk([&] { publisher.reset(); }, renew);
+}
+
 }  // namespace
 }  // namespace sinew::system
 
