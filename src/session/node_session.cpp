@@ -271,24 +271,27 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
 }
 
 void NodeSession::remove(Publisher& publisher) {
+  LocalTopics::instance().remove(publisher);  // also what came in while the node was being closed
   {
     const std::lock_guard lock(mutex_);
     if (publishers_.erase(publisher.id()) == 0) return;
   }
   tell(wire::DeletePublisher{publisher.id()});
-  LocalTopics::instance().remove(publisher);
   publisher.close();
 }
 
 void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
+  bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
-    if (subscriptions_.erase(subscription->id()) == 0) return;
+    is_known = subscriptions_.erase(subscription->id()) > 0;
   }
-  tell(wire::DeleteSubscriber{subscription->id()});
-  thread_->remove(subscription);
-  subscription->close();
-  LocalTopics::instance().remove(*subscription);
+  if (is_known) {
+    tell(wire::DeleteSubscriber{subscription->id()});
+    thread_->remove(subscription);
+    subscription->close();
+  }
+  LocalTopics::instance().remove(*subscription);  // after close(): publishers forget what is closed
 }
 
 void NodeSession::release_window(const wire::Window& window) noexcept {
