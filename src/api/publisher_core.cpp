@@ -274,7 +274,7 @@ PublishResult PublisherCore::publish_object(void* object) {
 
 // Nobody outside of this process reads it: it may stay as it is, wherever its storage lies.
 PublishResult PublisherCore::publish_loan_here(void* object) {
-  std::shared_ptr<const void> shared(static_cast<const void*>(object), [type = impl_->type](const void* kept) {
+  const auto let_go = [type = impl_->type](const void* kept) {
     if (session::forked()) return;  // in shared memory, which is not there
     void* const message = const_cast<void*>(kept);
     const shm::HeapScope heap;
@@ -284,7 +284,13 @@ PublishResult PublisherCore::publish_loan_here(void* object) {
     } else {
       free_on_heap(*type, message);
     }
-  });
+  };
+  std::shared_ptr<const void> shared;
+  try {
+    shared = {static_cast<const void*>(object), let_go};  // which lets go of it when it fails
+  } catch (const std::bad_alloc&) {
+    return refused();
+  }
   return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})));
 }
 
