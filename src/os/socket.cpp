@@ -275,7 +275,7 @@ void close_connection(Fd socket) noexcept {
       harmless = std::ranges::all_of(descriptors, [](const Fd& fd) { return closes_at_once(fd.get()); });
     }
   } catch (const Error&) {
-    // Then nobody knows what is left there.
+    return close_aside(socket.release());  // nobody knows what is left there
   }
   close_aside(socket.release());
 }

@@ -302,7 +302,7 @@ void Publisher::close() {
       for (const auto& end : foreign) end->stop();
     });
   } catch (const std::bad_alloc&) {
-    // Their sockets close with them all the same.
+    return;  // their sockets close with them all the same
   }
 }
 
