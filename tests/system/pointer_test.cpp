@@ -340,6 +340,7 @@ TEST_F(Pointer, SubscribersMayBeDestroyedInsideTheirCallbacksAndMeanwhile) {
     other.reset();
     publishing.join();
     ASSERT_TRUE(eventually([&] { return gone.load(); }));
+    lock.lock();  // the callback has let go of all that is about to end
   }
   EXPECT_EQ(publisher->statistics().subscribers, 0U);
 }
