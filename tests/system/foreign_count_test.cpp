@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/point.hpp"
+#include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
@@ -14,27 +15,7 @@
 namespace sinew::system {
 namespace {
 
-class ForeignCount : public Domain {
- protected:
-  void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-    Domain::SetUp();
-    std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
-    ::setenv("SINEW_CONFIG", config().c_str(), 1);
-    std::filesystem::permissions(folder(), std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
-  }
-  void TearDown() override {
-    if (::geteuid() != 0) return;
-    std::filesystem::remove(config());
-    ::unsetenv("SINEW_CONFIG");
-    Domain::TearDown();
-  }
-  std::string config() const { return folder() + "/rules.json"; }
-};
-
-void become_stranger() {
-  require(::setresgid(12345, 12345, 12345) == 0 && ::setresuid(12345, 12345, 12345) == 0, "cannot become another user");
-}
+class ForeignCount : public Foreign {};
 
 ROLE(counting_subscriber) {
   become_stranger();

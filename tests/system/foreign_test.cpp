@@ -15,37 +15,13 @@
 #include "os/event.hpp"
 #include "os/fault.hpp"
 #include "os/tests/support.hpp"
+#include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
 
 namespace sinew::system {
 namespace {
-
-constexpr uid_t stranger_id = 12345;
-
-class Foreign : public Domain {
- protected:
-  void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-    Domain::SetUp();
-    std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
-    ::setenv("SINEW_CONFIG", config().c_str(), 1);
-    std::filesystem::permissions(folder(), std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
-  }
-  void TearDown() override {
-    if (::geteuid() != 0) return;
-    std::filesystem::remove(config());
-    ::unsetenv("SINEW_CONFIG");
-    Domain::TearDown();
-  }
-  std::string config() const { return folder() + "/rules.json"; }
-};
-
-void become_stranger() {
-  require(::setresgid(stranger_id, stranger_id, stranger_id) == 0 && ::setresuid(stranger_id, stranger_id, stranger_id) == 0,
-          "cannot become another user");
-}
 
 ROLE(foreign_subscriber) {
   become_stranger();
@@ -288,7 +264,7 @@ TEST_F(Foreign, DescriptorsThatCloseSlowlyHoldNobodyUp) {
   Child lingerer("foreign_lingerer");
   lingerer.expect("done");
   auto other = Node::create("viewer");
-  auto subscriber = other->create_subscriber<Sample>("topic");
+  auto subscriber = other->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
   lingerer.end();
 }
