@@ -59,7 +59,7 @@ TEST_F(Allocations, OneThatFailsWhileALoanIsFilledAndPublishedCostsAtMostThatMes
   const auto renew = [&] {  // so that the publisher's memory has to grow again
     subscriber.reset();
     publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
-    subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4));
+    subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4), as_from_elsewhere());
     await_subscribers(*publisher, 1);
   };
   renew();
@@ -97,7 +97,7 @@ TEST_F(Allocations, OneThatFailsWhileALoanIsFilledAndPublishedCostsAtMostThatMes
 TEST_F(Allocations, OneThatFailsWhileAnObjectIsPublishedCostsAtMostThatMessage) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   const Sample sample = sample_of(1, 7, 500'000);
   PublishResult result{};
@@ -143,12 +143,12 @@ TEST_F(Allocations, OneThatFailsWhileAnInterfaceIsMadeLeavesNothingOfIt) {
     }
   };
   walk([&] { attempt([&] { node->create_publisher<Sample>("topic"); }); }, expect_free);
-  walk([&] { attempt([&] { node->create_subscriber<Sample>("topic", [](const Sample&) {}); }); }, expect_free);
+  walk([&] { attempt([&] { node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}, as_from_elsewhere()); }); }, expect_free);
 }
 
 TEST_F(Allocations, OneThatFailsWhileAPublisherIsDestroyedEndsNothingElse) {
   auto node = Node::create("node");
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100), as_from_elsewhere());
   std::shared_ptr<Publisher<Sample>> publisher;
   std::shared_ptr<const Sample> held;
   const auto renew = [&](int) {

@@ -21,12 +21,15 @@ TEST_F(Ends, ASubscriberMayBeDestroyedInItsOwnCallback) {
     std::atomic<int> calls{0}, whole{0};
     {
       const std::lock_guard lock(mutex);
-      subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) {
-        const std::lock_guard callback_lock(mutex);
-        subscriber.reset();
-        whole += is_whole(sample);  // valid during the call, whatever is destroyed
-        ++calls;
-      });
+      subscriber = node->create_subscriber<Sample>(
+          "topic",
+          [&](const Sample& sample) {
+            const std::lock_guard callback_lock(mutex);
+            subscriber.reset();
+            whole += is_whole(sample);  // valid during the call, whatever is destroyed
+            ++calls;
+          },
+          Qos{}, as_from_elsewhere());
     }
     await_subscribers(*publisher, 1);
     for (std::uint64_t number = 1; number <= 5; ++number) publisher->publish(sample_of(1, number, 100));
@@ -49,10 +52,13 @@ TEST_F(Ends, NoCallbackRunsAfterItsSubscriberOrItsNodeIsDestroyed) {
     std::atomic<bool> gone{false}, late{false};
     std::atomic<int> calls{0};
     auto node = Node::create("receiver");
-    auto subscriber = node->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) {
-      if (gone) late = true;
-      ++calls;
-    });
+    auto subscriber = node->create_subscriber<std::uint64_t>(
+        "topic",
+        [&](const std::uint64_t&) {
+          if (gone) late = true;
+          ++calls;
+        },
+        Qos{}, as_from_elsewhere());
     EXPECT_TRUE(eventually([&] { return calls > 0; }));
     if (round % 2 == 0) {
       subscriber.reset();
@@ -78,11 +84,14 @@ TEST_F(Ends, ANodeMayBeDestroyedInsideOfItsCallback) {
   std::shared_ptr<Subscriber<std::uint64_t>> subscriber;
   {
     const std::lock_guard lock(mutex);
-    subscriber = node->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) {
-      const std::lock_guard callback_lock(mutex);
-      node.reset();
-      ++calls;
-    });
+    subscriber = node->create_subscriber<std::uint64_t>(
+        "topic",
+        [&](const std::uint64_t&) {
+          const std::lock_guard callback_lock(mutex);
+          node.reset();
+          ++calls;
+        },
+        Qos{}, as_from_elsewhere());
   }
   await_subscribers(*publisher, 1);
   publisher->publish(std::uint64_t{1});
@@ -94,8 +103,8 @@ TEST_F(Ends, ANodeMayBeDestroyedInsideOfItsCallback) {
 TEST_F(Ends, WhatANodeLeavesBehindIsInert) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");
-  auto with_callback = node->create_subscriber<Sample>("topic", [](const Sample&) {});
-  auto without = node->create_subscriber<Sample>("topic");
+  auto with_callback = node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}, as_from_elsewhere());
+  auto without = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 2);
   publisher->publish(sample_of(1, 1, 100));
   auto kept = take_soon(*without);
@@ -126,10 +135,13 @@ ROLE(parting_publisher) {
 TEST_F(Ends, MessagesPublishedJustBeforeTheEndStillArrive) {
   auto node = Node::create("node"), other = Node::create("other");
   std::atomic<std::uint64_t> arrived{0}, broken{0};
-  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) {
-    broken += !is_whole(sample);
-    ++arrived;
-  });
+  auto subscriber = node->create_subscriber<Sample>(
+      "topic",
+      [&](const Sample& sample) {
+        broken += !is_whole(sample);
+        ++arrived;
+      },
+      Qos{}, as_from_elsewhere());
   std::uint64_t expected = 0;
   for (int round = 0; round < rounds(20); ++round) {
     Child child("parting_publisher");

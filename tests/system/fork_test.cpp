@@ -31,9 +31,9 @@ struct Everything {
   std::shared_ptr<Node> node = Node::create("node"), peer = Node::create("peer");
   std::shared_ptr<Publisher<Sample>> publisher = node->create_publisher<Sample>("topic");
   std::atomic<std::uint64_t> received{0};
-  std::shared_ptr<Subscriber<Sample>> with_callback =
-      peer->create_subscriber<Sample>("topic", [this](const Sample& sample) { received += is_whole(sample); }, Qos{}.keep_last(100));
-  std::shared_ptr<Subscriber<Sample>> without = peer->create_subscriber<Sample>("topic");
+  std::shared_ptr<Subscriber<Sample>> with_callback = peer->create_subscriber<Sample>(
+      "topic", [this](const Sample& sample) { received += is_whole(sample); }, Qos{}.keep_last(100), as_from_elsewhere());
+  std::shared_ptr<Subscriber<Sample>> without = peer->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   std::shared_ptr<const Sample> held;
   std::optional<Loan<Sample>> loan;
   std::vector<std::uint8_t> moved_out;
@@ -107,7 +107,7 @@ TEST_F(Fork, S8_a_child_cannot_write_into_the_messages_of_its_parent) {
 // fork or clone
 ROLE(subscriber_with_child) {
   auto node = Node::create("subscriber");
-  auto subscriber = node->create_subscriber<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   next_order();
   const auto held = take_soon(*subscriber);
   require(held != nullptr, "nothing comes");

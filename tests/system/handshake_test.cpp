@@ -17,7 +17,7 @@ TEST_F(Handshake, APublisherThatASubscriberCountsServesItAlready) {
   auto here = Node::create("here"), there = Node::create("there");
   for (std::uint64_t number = 1; number <= static_cast<std::uint64_t>(rounds(300)); ++number) {
     auto publisher = there->create_publisher<Sample>("topic");
-    auto subscriber = here->create_subscriber<Sample>("topic");
+    auto subscriber = here->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
     while (subscriber->statistics().publishers == 0) {
     }
     publish_in_place(*publisher, 1, number, 10);
@@ -30,7 +30,8 @@ TEST_F(Handshake, APublisherThatASubscriberCountsServesItAlready) {
 TEST_F(Handshake, S1_a_new_connection_to_a_sleeping_thread_is_woken) {
   std::atomic<int> received{0};
   auto receiver = Node::create("receiver"), sender = Node::create("sender");
-  auto subscriber = receiver->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) { ++received; });
+  auto subscriber =
+      receiver->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) { ++received; }, Qos{}, as_from_elsewhere());
   for (int round = 1; round <= rounds(500); ++round) {
     auto publisher = sender->create_publisher<std::uint64_t>("topic");
     await_subscribers(*publisher, 1);
@@ -49,7 +50,8 @@ TEST_F(Handshake, S1_a_publisher_that_never_rests_is_heard_by_every_newcomer) {
   auto receiver = Node::create("receiver");
   for (int round = 1; round <= rounds(100); ++round) {
     std::atomic<int> received{0};
-    auto subscriber = receiver->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) { ++received; });
+    auto subscriber =
+        receiver->create_subscriber<std::uint64_t>("topic", [&](const std::uint64_t&) { ++received; }, Qos{}, as_from_elsewhere());
     EXPECT_TRUE(eventually([&] { return received >= 3; })) << "round " << round;
   }
   done = true;
@@ -180,7 +182,7 @@ TEST_F(Handshake, S6_a_reader_that_does_not_read_holds_at_most_two_descriptors_i
 
 TEST_F(Handshake, S7_a_frame_that_is_faster_than_its_chunk_waits_for_it) {
   auto node = Node::create("subscriber");
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2), as_from_elsewhere());
   Stranger stranger("stranger");
   HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
   ASSERT_TRUE(publisher.take_attach());
@@ -211,7 +213,8 @@ TEST_F(Handshake, S7_a_frame_that_is_faster_than_its_chunk_waits_for_it) {
 TEST_F(Handshake, S7_a_sleeping_thread_is_woken_by_the_chunk_that_its_frame_waits_for) {
   std::atomic<std::uint64_t> last{0};
   auto node = Node::create("subscriber");
-  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) { last = sample.number; });
+  auto subscriber =
+      node->create_subscriber<Sample>("topic", [&](const Sample& sample) { last = sample.number; }, Qos{}, as_from_elsewhere());
   Stranger stranger("stranger");
   HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
   ASSERT_TRUE(publisher.take_attach());
@@ -223,7 +226,7 @@ TEST_F(Handshake, S7_a_sleeping_thread_is_woken_by_the_chunk_that_its_frame_wait
 
 TEST_F(Handshake, S7_frames_whose_chunk_never_comes_are_counted_as_missed) {
   auto node = Node::create("subscriber");
-  auto subscriber = node->create_subscriber<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   {
     Stranger stranger("stranger");
     HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);

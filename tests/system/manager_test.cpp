@@ -55,7 +55,7 @@ TEST_F(Manager, ASocketThatNobodyListensAtIsReplaced) {
 TEST_F(Manager, PairsGoOnWithoutTheirManagerAndNewNodesStartAnother) {
   auto sender = Node::create("sender"), receiver = Node::create("receiver");
   auto publisher = sender->create_publisher<Sample>("topic");
-  auto subscriber = receiver->create_subscriber<Sample>("topic");
+  auto subscriber = receiver->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
   const pid_t first = manager().value_or(0);
   ASSERT_EQ(::kill(first, SIGKILL), 0);
@@ -75,7 +75,7 @@ TEST_F(Manager, PairsGoOnWithoutTheirManagerAndNewNodesStartAnother) {
     EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
   }
   try {
-    receiver->create_subscriber<Sample>("another");
+    receiver->create_subscriber<Sample>("another", Qos{}, as_from_elsewhere());
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
@@ -86,7 +86,7 @@ TEST_F(Manager, PairsGoOnWithoutTheirManagerAndNewNodesStartAnother) {
   EXPECT_NE(manager().value_or(first), first);
   auto new_publisher = newcomer->create_publisher<Sample>("topic");
   auto second_newcomer = Node::create("receiver");
-  auto new_subscriber = second_newcomer->create_subscriber<Sample>("topic");
+  auto new_subscriber = second_newcomer->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*new_publisher, 1);
   for (std::uint64_t number = 1; number <= 10; ++number) {
     EXPECT_EQ(publish_in_place(*new_publisher, 2, number, 10'000), PublishResult::published);
@@ -126,7 +126,7 @@ TEST_F(Manager, ItEndsSomeTimeAfterTheLastNodeAndTheNextNodeStartsAnother) {
 TEST_F(Manager, F3_the_windows_of_publishers_that_are_gone_are_used_again) {
   auto receiver = Node::create("receiver"), sender = Node::create("sender");
   std::atomic<int> received{0};
-  auto subscriber = receiver->create_subscriber<Sample>("topic", [&](const Sample&) { ++received; });
+  auto subscriber = receiver->create_subscriber<Sample>("topic", [&](const Sample&) { ++received; }, Qos{}, as_from_elsewhere());
   const int restarts = rounds(100);
   for (int round = 1; round <= restarts; ++round) {
     auto publisher = sender->create_publisher<Sample>("topic");
@@ -140,7 +140,7 @@ TEST_F(Manager, F3_the_windows_of_publishers_that_are_gone_are_used_again) {
 
 TEST_F(Manager, F3_a_window_that_somebody_still_holds_messages_of_is_given_to_nobody) {
   auto receiver = Node::create("receiver"), sender = Node::create("sender");
-  auto subscriber = receiver->create_subscriber<Sample>("topic");
+  auto subscriber = receiver->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   std::shared_ptr<const Sample> held;
   {
     auto publisher = sender->create_publisher<Sample>("topic");

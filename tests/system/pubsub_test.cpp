@@ -88,13 +88,13 @@ TEST_F(PubSub, NodesAndSubscribersOfOneProcessGetEveryMessageToo) {
 TEST_F(PubSub, ASpinningThreadSeesSubscribersThatComeLater) {
   auto spinning = Node::create("spinning", {.spin = 1h}), other = Node::create("other");
   std::atomic<int> first{0}, second{0};
-  auto one = spinning->create_subscriber<Sample>("one", [&](const Sample&) { ++first; });
+  auto one = spinning->create_subscriber<Sample>("one", [&](const Sample&) { ++first; }, Qos{}, as_from_elsewhere());
   auto publisher_of_one = other->create_publisher<Sample>("one");
   await_subscribers(*publisher_of_one, 1);
   publish_in_place(*publisher_of_one, 1, 1, 10);
   EXPECT_TRUE(eventually([&] { return first == 1; }));
   // The thread spins now and does not look at its doorbell.
-  auto two = spinning->create_subscriber<Sample>("two", [&](const Sample&) { ++second; });
+  auto two = spinning->create_subscriber<Sample>("two", [&](const Sample&) { ++second; }, Qos{}, as_from_elsewhere());
   auto publisher_of_two = other->create_publisher<Sample>("two");
   await_subscribers(*publisher_of_two, 1);
   publish_in_place(*publisher_of_two, 1, 1, 10);
@@ -107,8 +107,8 @@ TEST_F(PubSub, ASpinningThreadSeesSubscribersThatComeLater) {
 TEST_F(PubSub, ASlowSubscriberGetsTheNewestMessagesAndKnowsHowManyItMissed) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<std::uint64_t>("topic");
-  auto five = node->create_subscriber<std::uint64_t>("topic", Qos{}.keep_last(5));
-  auto most = node->create_subscriber<std::uint64_t>("topic", Qos{}.keep_last(512));
+  auto five = node->create_subscriber<std::uint64_t>("topic", Qos{}.keep_last(5), as_from_elsewhere());
+  auto most = node->create_subscriber<std::uint64_t>("topic", Qos{}.keep_last(512), as_from_elsewhere());
   await_subscribers(*publisher, 2);
   for (std::uint64_t number = 1; number <= 2000; ++number) publisher->publish(number);
   for (const auto& [subscriber, depth] : {std::pair(five, 5U), std::pair(most, 512U)}) {
@@ -134,7 +134,7 @@ TEST_F(PubSub, ASubscriberOfEveryThirdMessageGetsEveryThirdAndMissesNothing) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic", lossless());
   auto thinned = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4), {.every = 3});
-  auto all = node->create_subscriber<Sample>("topic", lossless());
+  auto all = node->create_subscriber<Sample>("topic", lossless(), as_from_elsewhere());
   await_subscribers(*publisher, 2);
   for (std::uint64_t number = 1; number <= 10; ++number) publish_in_place(*publisher, 1, number, 10);
   for (std::uint64_t number = 1; number <= 10; ++number) EXPECT_EQ(take_soon(*all)->number, number);
@@ -262,7 +262,7 @@ TEST_F(PubSub, SeveralThreadsMayPublishOnOnePublisher) {
         wrong += !is_whole(sample) || sample.number != ++last[sample.writer] || info.sequence != received + 1;
         ++received;
       },
-      lossless());
+      lossless(), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   std::vector<std::thread> all;
   for (std::uint64_t writer = 0; writer < threads; ++writer) {
@@ -297,7 +297,7 @@ TEST_F(PubSub, S15_a_newcomer_gets_everything_from_its_first_message_on) {
           last = number;
           ++received;
         },
-        lossless());
+        lossless(), as_from_elsewhere());
     EXPECT_TRUE(eventually([&] { return received > 2000; }));
     newcomer.reset();
     EXPECT_EQ(wrong, 0U);
@@ -317,7 +317,7 @@ ROLE(renamed_publisher) {
 
 TEST_F(PubSub, TheEnvironmentRenamesANode) {
   auto node = Node::create("original");  // the name that the child gives itself is taken
-  auto subscriber = node->create_subscriber<std::uint64_t>("topic");
+  auto subscriber = node->create_subscriber<std::uint64_t>("topic", Qos{}, as_from_elsewhere());
   Child child("renamed_publisher", {}, {{"SINEW_NODE", "left/camera"}});
   child.expect("left/camera");
   MessageInfo info;

@@ -49,7 +49,7 @@ class Busy {  // a publisher and a subscriber of each kind, with a message on it
   std::shared_ptr<Node> node = Node::create("node");
   std::shared_ptr<Publisher<Sample>> publisher = node->create_publisher<Sample>("topic");
   std::shared_ptr<Subscriber<Sample>> subscriber = [this] {
-    auto made = node->create_subscriber<Sample>("topic");
+    auto made = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
     await_subscribers(*publisher, 1);
     return made;
   }();
@@ -58,7 +58,7 @@ class Busy {  // a publisher and a subscriber of each kind, with a message on it
 
 ROLE(reader_with_mappings) {
   auto node = Node::create("reader");
-  auto subscriber = node->create_subscriber<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   const auto message = take_soon(*subscriber);
   require(message && is_whole(*message), "nothing comes");
   std::size_t chunks = 0;
@@ -90,7 +90,7 @@ TEST_F(Review, S9_M5_NoSharedMemoryIsDumpedWithACoreAndAllOfItIsPopulatedWhenItI
 
 ROLE(holder) {
   auto node = Node::create("holder");
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(10));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(10), as_from_elsewhere());
   std::vector<std::shared_ptr<const Sample>> held;
   say("ready");
   while (held.size() < 3) held.push_back(take_soon(*subscriber));
@@ -126,7 +126,7 @@ TEST_F(Review, M4_ASubscriberThatIsStoppedKeepsWhatItHoldsAndNoMore) {
 
 ROLE(idle_subscriber) {
   auto node = Node::create("idle");
-  auto subscriber = node->create_subscriber<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   say("ready");
   next_order();
 }
