@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "manager/state/names.hpp"
+#include "wire/topic_name.hpp"
 
 namespace sinew::manager {
 namespace {
@@ -68,7 +69,7 @@ bool is_topic_pattern(std::string_view pattern) {
   }
   std::string name(pattern);
   std::ranges::replace(name, '*', '_');
-  return canonical_topic_name(name) == name && !complaint_about_topic_name(name);
+  return wire::canonical_topic_name(name) == name && !complaint_about_topic_name(name);
 }
 
 bool matches(std::string_view pattern, std::string_view topic) {

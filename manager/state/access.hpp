@@ -35,7 +35,7 @@ struct AccessRules {
   std::vector<AccessRule> rules;
 };
 
-/// True for a topic's name (as canonical_topic_name() gives it) in which '*' may stand for any characters within one level, and a whole level '**' for any
+/// True for a topic's name (as wire::canonical_topic_name() gives it) in which '*' may stand for any characters within one level, and a whole level '**' for any
 /// number of levels, also none.
 bool is_topic_pattern(std::string_view pattern);
 /// REQUIRES: is_topic_pattern(pattern).

@@ -6,6 +6,7 @@
 
 #include "manager/state/names.hpp"
 #include "sinew/error.hpp"
+#include "wire/topic_name.hpp"
 
 namespace sinew::manager {
 namespace {
@@ -81,7 +82,7 @@ class Reader {
 
   std::string topic(const json& value, const std::string& path) const {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
-    std::string pattern(canonical_topic_name(text));
+    std::string pattern(wire::canonical_topic_name(text));
     if (!is_topic_pattern(pattern)) {
       expected(
           "a topic's name, in which '*' may stand for any characters within one level, and a whole level '**' for any number of levels",

@@ -3,6 +3,7 @@
 #include "manager/state/names.hpp"
 #include "msg/walk.hpp"
 #include "wire/compatibility.hpp"
+#include "wire/topic_name.hpp"
 
 namespace sinew::manager {
 namespace {
@@ -158,7 +159,7 @@ void Domain::complain(Session session, const std::string& what) {
 std::optional<Domain::Refusal> Domain::refusal_of_interface(const Node& node, Access access, const std::string& topic,
                                                             const wire::TypeDescription& type) const {
   if (auto complaint = complaint_about_topic_name(topic)) return Refusal{ErrorKind::invalid_argument, *complaint};
-  const std::string name(canonical_topic_name(topic));
+  const std::string name(wire::canonical_topic_name(topic));
   // Before the type, which is none of the business of who may not take part.
   if (auto complaint = decide(access_, access, name, node.who.uid, node.who.gid)) return Refusal{ErrorKind::denied, *complaint};
   const auto known = topics_.find(name);
@@ -180,7 +181,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   }
   if (refusal) return send(session, wire::PublisherRefused{message.id, number(refusal->kind), refusal->text});
 
-  const std::string name(canonical_topic_name(message.topic));
+  const std::string name(wire::canonical_topic_name(message.topic));
   node.publishers[message.id] = {name, message.type.layout, message.quality, message.process, *window};
   send(session, wire::PublisherRegistered{message.id, *window});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
@@ -197,7 +198,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
   if (const auto refusal = refusal_of_interface(node, Access::subscribe, message.topic, message.type)) {
     return send(session, wire::SubscriberRefused{message.id, number(refusal->kind), refusal->text});
   }
-  const std::string name(canonical_topic_name(message.topic));
+  const std::string name(wire::canonical_topic_name(message.topic));
   node.subscribers[message.id] = {name, message.type.layout, message.quality, message.process, {}};
   send(session, wire::SubscriberRegistered{message.id});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;

@@ -1,6 +1,7 @@
 #include "manager/state/names.hpp"
 
 #include "wire/messages.hpp"
+#include "wire/topic_name.hpp"
 
 namespace sinew::manager {
 namespace {
@@ -44,7 +45,7 @@ std::optional<std::string> complaint_about_node_name(std::string_view name) {
 
 std::optional<std::string> complaint_about_topic_name(std::string_view name) {
   if (name.size() > wire::max_name) return bad_name("topic", name, "it has " + std::to_string(name.size()) + " characters", topic_rule);
-  const std::string_view canonical = canonical_topic_name(name);
+  const std::string_view canonical = wire::canonical_topic_name(name);
   if (canonical.empty()) return bad_name("topic", name, "it is empty", topic_rule);
   char before = '/';
   for (const char c : canonical) {
@@ -54,10 +55,6 @@ std::optional<std::string> complaint_about_topic_name(std::string_view name) {
   }
   if (before == '/') return bad_name("topic", name, "it ends with '/'", topic_rule);
   return std::nullopt;
-}
-
-std::string_view canonical_topic_name(std::string_view name) {
-  return name.starts_with('/') ? name.substr(1) : name;
 }
 
 }  // namespace sinew::manager

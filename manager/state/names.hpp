@@ -14,7 +14,4 @@ std::optional<std::string> complaint_about_node_name(std::string_view name);
 /// single '/', at most 255 bytes. One leading '/' is allowed and means nothing.
 std::optional<std::string> complaint_about_topic_name(std::string_view name);
 
-/// The name by which a good topic name is known: without the leading '/'.
-std::string_view canonical_topic_name(std::string_view name);
-
 }  // namespace sinew::manager

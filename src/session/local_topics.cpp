@@ -6,14 +6,10 @@
 #include "session/publisher.hpp"
 #include "session/subscription.hpp"
 #include "wire/compatibility.hpp"
+#include "wire/topic_name.hpp"
 
 namespace sinew::session {
 namespace {
-
-// As the manager sees it: one '/' before the name is left out.
-std::string canonical(const std::string& topic) {
-  return topic.starts_with('/') ? topic.substr(1) : topic;
-}
 
 void join(const LocalTopics::End& one, const std::shared_ptr<Publisher>& publisher, const LocalTopics::End& other,
           const std::shared_ptr<Subscription>& subscription) {
@@ -40,14 +36,14 @@ LocalTopics::LocalTopics() : process_(random_number()) {}
 
 void LocalTopics::add(const End& end, const std::shared_ptr<Publisher>& publisher) {
   const std::lock_guard lock(mutex_);
-  Topic& topic = topics_[{end.domain, canonical(end.topic)}];
+  Topic& topic = topics_[{end.domain, std::string(wire::canonical_topic_name(end.topic))}];
   topic.publishers.emplace_back(end, publisher);
   for (const auto& [other, subscription] : topic.subscriptions) join(end, publisher, other, subscription);
 }
 
 void LocalTopics::add(const End& end, const std::shared_ptr<Subscription>& subscription) {
   const std::lock_guard lock(mutex_);
-  Topic& topic = topics_[{end.domain, canonical(end.topic)}];
+  Topic& topic = topics_[{end.domain, std::string(wire::canonical_topic_name(end.topic))}];
   topic.subscriptions.emplace_back(end, subscription);
   for (const auto& [other, publisher] : topic.publishers) join(other, publisher, end, subscription);
 }

@@ -1,4 +1,5 @@
 #include "manager/state/names.hpp"
+#include "wire/topic_name.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,8 +40,8 @@ TEST(TopicName, anything_else_is_refused_with_the_reason) {
 }
 
 TEST(TopicName, a_leading_slash_means_nothing) {
-  EXPECT_EQ(canonical_topic_name("/camera/image"), "camera/image");
-  EXPECT_EQ(canonical_topic_name("camera/image"), "camera/image");
+  EXPECT_EQ(wire::canonical_topic_name("/camera/image"), "camera/image");
+  EXPECT_EQ(wire::canonical_topic_name("camera/image"), "camera/image");
 }
 
 }  // namespace
