@@ -120,7 +120,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const std::shared_ptr<NodeSession>& session() const noexcept { return session_; }
   const wire::Quality& quality() const noexcept { return options_.quality; }
   std::uint64_t id() const noexcept { return id_; }
-  bool is_reliable() const noexcept { return options_.quality.reliable; }
+  /// Whether a reader that asks for this must not lose anything.
   bool is_held_back_by(const wire::Quality& asked) const noexcept;
   /// What readers that hold this publisher back ring; open as long as this object lives.
   const os::Fd& space() const noexcept { return space_; }

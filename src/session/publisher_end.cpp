@@ -29,8 +29,8 @@ struct PublisherEnd::ProcessWatch final : IoLoop::Handler {
 };
 
 PublisherEnd::PublisherEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os::Fd socket, wire::ConnectPublisher introduction,
-                           bool publisher_is_reliable)
-    : holds_back_(publisher_is_reliable && introduction.quality.reliable && introduction.quality.depth == 0),
+                           bool holds_back)
+    : holds_back_(holds_back),
       publisher_(std::move(publisher)),
       loop_(loop),
       introduction_(std::move(introduction)),

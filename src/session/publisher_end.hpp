@@ -27,8 +27,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
     const os::Fd* memfd = nullptr;  ///< null: the chunk is gone, only its id matters
   };
 
-  PublisherEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os::Fd socket, wire::ConnectPublisher introduction,
-               bool publisher_is_reliable);
+  PublisherEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os::Fd socket, wire::ConnectPublisher introduction, bool holds_back);
   ~PublisherEnd();
 
   /// Watches the socket. REQUIRES: the publisher knows this end. On the loop's thread.
