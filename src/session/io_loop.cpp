@@ -16,6 +16,14 @@ namespace {
 
 constexpr std::chrono::nanoseconds pause = std::chrono::milliseconds(100);
 
+void run_logged(const std::function<void()>& task) {
+  try {
+    task();
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, error.what());
+  }
+}
+
 }  // namespace
 
 IoLoop::IoLoop() : wake_(os::create_eventfd()) {
@@ -38,6 +46,9 @@ void IoLoop::stop() {
     running_ = false;
   });
   thread_.join();
+  std::map<TimerId, std::function<void()>> dropped;  // without the lock: what a task keeps may use this loop when it goes
+  const std::lock_guard lock(mutex_);
+  dropped.swap(timers_);
 }
 
 void IoLoop::post(std::function<void()> task) {
@@ -90,26 +101,44 @@ void IoLoop::wake_writer(const os::Fd& fd, WatchId id, Wake when) {
   if (!handlers_.contains(id)) return;
   poller_.change(fd, id, when == Wake::when_writable);
   if (when != Wake::after_pause) return;
-  paused_.push_back(id);
-  if (pause_end_) return;
-  pause_end_ = os::now_ns() + pause.count();
-  os::ring(wake_.get());  // the loop may be waiting without a deadline
+  arm_locked(os::now_ns() + pause.count(), [this, id] { handle({.key = id, .writable = true}); });
 }
 
-std::optional<std::int64_t> IoLoop::next_pause_end() {
+IoLoop::TimerId IoLoop::arm_locked(std::int64_t when, std::function<void()> task) {
+  const TimerId timer{when, next_timer_++};
+  timers_.emplace(timer, std::move(task));
+  if (timers_.begin()->first == timer) os::ring(wake_.get());  // the loop may be waiting for a later one, or without a time
+  return timer;
+}
+
+IoLoop::TimerId IoLoop::at(std::int64_t when, std::function<void()> task) {
   const std::lock_guard lock(mutex_);
-  return pause_end_;
+  return running_ ? arm_locked(when, std::move(task)) : TimerId{};
 }
 
-void IoLoop::end_pauses() {
-  std::vector<WatchId> over;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!pause_end_ || os::now_ns() < *pause_end_) return;
-    pause_end_.reset();
-    over.swap(paused_);
+void IoLoop::cancel(TimerId timer) noexcept {
+  decltype(timers_)::node_type cancelled;  // let go without the lock
+  const std::lock_guard lock(mutex_);
+  cancelled = timers_.extract(timer);
+}
+
+std::optional<std::int64_t> IoLoop::next_timer() {
+  const std::lock_guard lock(mutex_);
+  return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->first.when);
+}
+
+void IoLoop::run_timers() {
+  // Looked at once: a task that arms the next one with a small period must not keep sockets waiting.
+  const TimerId end{os::now_ns() + 1, 0};
+  for (;;) {
+    decltype(timers_)::node_type due;
+    {
+      const std::lock_guard lock(mutex_);
+      if (timers_.empty() || timers_.begin()->first >= end) return;
+      due = timers_.extract(timers_.begin());
+    }
+    run_logged(due.mapped());
   }
-  for (const WatchId id : over) handle({.key = id, .writable = true});
 }
 
 void IoLoop::unwatch(const os::Fd& fd, WatchId id) noexcept {
@@ -122,7 +151,7 @@ void IoLoop::loop() {
   for (;;) {
     std::size_t count = 0;
     try {
-      count = poller_.wait(events, next_pause_end());
+      count = poller_.wait(events, next_timer());
     } catch (const std::exception& error) {
       base::log(base::LogLevel::error, error.what());  // a shortage, which passes
     }
@@ -133,7 +162,7 @@ void IoLoop::loop() {
       }
       handle(events[i]);
     }
-    end_pauses();
+    run_timers();
     run_tasks();
     const std::lock_guard lock(mutex_);
     if (!running_ && tasks_.empty()) return;
@@ -160,13 +189,7 @@ void IoLoop::run_tasks() {
     const std::lock_guard lock(mutex_);
     tasks.swap(tasks_);
   }
-  for (const auto& task : tasks) {
-    try {
-      task();
-    } catch (const std::exception& error) {
-      base::log(base::LogLevel::error, error.what());
-    }
-  }
+  for (const auto& task : tasks) run_logged(task);
 }
 
 }  // namespace sinew::session

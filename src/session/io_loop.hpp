@@ -1,12 +1,16 @@
 // The thread of a node that handles its control sockets. It never runs user code and never waits for anything but its descriptors.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "os/event.hpp"
@@ -39,6 +43,18 @@ class IoLoop {
   /// Runs `task` on the loop's thread and waits for it. On the loop's thread, or after stop(), runs it at once. REQUIRES: the caller holds no lock that a handler takes.
   void run(const std::function<void()>& task);
 
+  /// A timer. Its members are the loop's business.
+  struct TimerId {
+    std::int64_t when = 0;
+    std::uint64_t number = 0;
+    friend auto operator<=>(const TimerId&, const TimerId&) = default;
+  };
+  /// Runs `task` on the loop's thread once, when os::now_ns() has reached `when`, in the order of their times. Any thread. Dropped before start() and after stop(). While no timer
+  /// waits, nothing wakes the loop.
+  TimerId at(std::int64_t when, std::function<void()> task);
+  /// It does not run any more; on another thread than the loop's, it may be running. Of one that ran, or was cancelled, nothing.
+  void cancel(TimerId timer) noexcept;
+
   using WatchId = std::uint64_t;
   /// Any thread. The handler is held weakly: it may die at any time. `fd` must stay open until unwatch().
   WatchId watch(const os::Fd& fd, std::weak_ptr<Handler> handler);
@@ -50,8 +66,9 @@ class IoLoop {
  private:
   void loop();
   void handle(const os::Poller::Event& event);
-  std::optional<std::int64_t> next_pause_end();
-  void end_pauses();
+  TimerId arm_locked(std::int64_t when, std::function<void()> task);
+  std::optional<std::int64_t> next_timer();
+  void run_timers();
   void run_tasks();
 
   os::Poller poller_;
@@ -60,9 +77,9 @@ class IoLoop {
   std::mutex mutex_;  // guards what follows
   std::unordered_map<WatchId, std::weak_ptr<Handler>> handlers_;
   std::vector<std::function<void()>> tasks_;
-  std::vector<WatchId> paused_;
-  std::optional<std::int64_t> pause_end_;  // while somebody is paused: there is no timer else
-  WatchId next_id_ = 1;                    // 0 is wake_
+  std::map<TimerId, std::function<void()>> timers_;
+  std::uint64_t next_timer_ = 1;
+  WatchId next_id_ = 1;  // 0 is wake_
   bool running_ = false;
 };
 
