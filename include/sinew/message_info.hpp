@@ -76,10 +76,11 @@ struct PublisherShare {
 
 /// Counts since the subscriber was created. A snapshot, not an atomic one.
 struct SubscriberStatistics {
-  std::uint64_t received = 0;      ///< messages handed to the callback or to take()
-  std::uint64_t missed = 0;        ///< messages lost: pushed out by newer ones, or withdrawn
-  std::uint64_t withdrawn = 0;     ///< of these, taken back by a publisher whose memory was full
-  std::uint64_t skipped = 0;       ///< messages left out as SubscriberOptions::every and max_rate ask; not counted as missed
+  std::uint64_t received = 0;   ///< messages handed to the callback or to take()
+  std::uint64_t missed = 0;     ///< messages lost: pushed out by newer ones, or withdrawn
+  std::uint64_t withdrawn = 0;  ///< of these, taken back by a publisher whose memory was full
+  std::uint64_t skipped = 0;    ///< messages left out as SubscriberOptions::every and max_rate ask; not counted as missed
+  std::uint64_t expired = 0;    ///< messages that were older than their publisher's lifespan when it was their turn; not counted as missed
   std::uint64_t bytes_copied = 0;  ///< copied on this side (Delivery::copy)
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
   std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber

@@ -20,7 +20,7 @@ enum class Liveliness {
 ///
 /// create_publisher and create_subscriber throw Error(invalid_argument) on a value out of range.
 ///
-/// Durability, deadline, lifespan and liveliness are compared between both sides, and not acted on yet; who sets one of them is told so in the log. The setters say what they will mean.
+/// Deadline and liveliness are compared between both sides, and not acted on yet; who sets one of them is told so in the log. The setters say what they will mean.
 class Qos {
  public:
   // --- history: how much is kept for a subscriber that is slower than its publisher ---
@@ -51,10 +51,12 @@ class Qos {
     return *this;
   }
 
-  // --- durability (compared only, see above): what a subscriber gets of the messages that were published before it came ---
+  // --- durability: what a subscriber gets of the messages that were published before it came ---
 
   /// The publisher keeps its newest messages, as many as its depth (512 with keep_all()), as long as it lives; a subscriber that asks for it gets them first, at most its own
-  /// depth of each publisher, oldest first. Incompatible: a volatile publisher with a transient-local subscriber.
+  /// depth of each publisher (8 of one of another user), then what comes: no gap, nothing twice. What several publishers have kept comes in the order of publication; it waits half a second at most for
+  /// those that were there before. Messages are kept in the memory of the publisher, by pointer as long as only its own process reads them; when memory is short they
+  /// are withdrawn as WhenFull says, and a subscriber that comes late counts them as missed. Incompatible: a volatile publisher with a transient-local subscriber.
   constexpr Qos& transient_local() noexcept {
     transient_local_ = true;
     return *this;
@@ -65,20 +67,20 @@ class Qos {
     return *this;
   }
 
-  // --- time (compared only, see above); every duration is above 0 and at most 100 years ---
+  // --- time; every duration is above 0 and at most 100 years ---
 
-  /// The publisher promises, or the subscriber wishes, that no two messages are further apart than this. Both sides count it when one comes later; it is delivered all the same.
+  /// (Compared only, see above.) The publisher promises, or the subscriber wishes, that no two messages are further apart than this. Both sides count it when one comes later; it is delivered all the same.
   /// Default: none. Incompatible: a publisher that promises nothing, or longer, with a subscriber that wishes for it.
   constexpr Qos& deadline(std::chrono::nanoseconds longest) noexcept {
     deadline_ = longest;
     return *this;
   }
-  /// Messages of this publisher that are older than this when they would be taken are not delivered. Of a subscriber it means nothing. Default: they never are too old.
+  /// Messages of this publisher that are older than this when they would be taken are not delivered, and counted in SubscriberStatistics::expired. Of a subscriber it means nothing. Default: they never are too old.
   constexpr Qos& lifespan(std::chrono::nanoseconds longest) noexcept {
     lifespan_ = longest;
     return *this;
   }
-  /// The publisher promises to show itself alive in this way at least once in every `lease`, or the subscriber wishes to be told when it does not; the end of its process is noticed
+  /// (Compared only, see above.) The publisher promises to show itself alive in this way at least once in every `lease`, or the subscriber wishes to be told when it does not; the end of its process is noticed
   /// at once. Default: automatic, without a lease. Incompatible: an automatic publisher with a by-topic subscriber, and a longer lease, or none, of the publisher.
   constexpr Qos& liveliness(Liveliness kind, std::chrono::nanoseconds lease) noexcept {
     liveliness_ = kind;

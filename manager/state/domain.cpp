@@ -1,5 +1,7 @@
 #include "manager/state/domain.hpp"
 
+#include <algorithm>
+
 #include "manager/state/names.hpp"
 #include "msg/walk.hpp"
 #include "wire/compatibility.hpp"
@@ -200,12 +202,13 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
   }
   const std::string name(wire::canonical_topic_name(message.topic));
   node.subscribers[message.id] = {name, message.type.layout, message.quality, message.process, {}};
-  send(session, wire::SubscriberRegistered{message.id});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.subscribers.insert({session, message.id});
   std::vector<Pair> pairs;
   pairs.reserve(topic.publishers.size());
   for (const InterfaceKey& publisher : topic.publishers) pairs.push_back({publisher, {session, message.id}});
+  const auto histories = std::ranges::count_if(pairs, [&](const Pair& pair) { return has_history_for(pair); });
+  send(session, wire::SubscriberRegistered{message.id, static_cast<std::uint32_t>(histories)});
   add_pairs(session, pairs);
 }
 
@@ -217,6 +220,12 @@ Domain::Sides Domain::sides_of(const Pair& pair) const {
   const Node& from = nodes_.at(pair.publisher.first);
   const Node& to = nodes_.at(pair.subscriber.first);
   return {from, to, from.publishers.at(pair.publisher.second), to.subscribers.at(pair.subscriber.second)};
+}
+
+bool Domain::has_history_for(const Pair& pair) const {
+  const Sides sides = sides_of(pair);
+  return sides.asked.quality.durability == wire::Durability::transient_local && !sides.same_process() &&
+         wire::incompatible_policies(sides.offered.quality, sides.asked.quality).empty();
 }
 
 void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {

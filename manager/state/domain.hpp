@@ -128,6 +128,8 @@ class Domain {
   };
   Sides sides_of(const Pair& pair) const;
   /// Pairs that one interface of `session` has come to be part of.
+  /// The subscriber asks for what was published before it came, and the publisher, which keeps that, will be introduced.
+  bool has_history_for(const Pair& pair) const;
   void add_pairs(Session session, const std::vector<Pair>& pairs);
   /// `told`: how often in this event each session was told such a thing.
   void tell_incompatible(const Pair& pair, std::map<Session, std::size_t>& told);

@@ -44,10 +44,10 @@ wire::Quality quality_of(const std::string& topic, const Qos& qos) {
     throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
                                                  ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
   }
-  if (qos.is_transient_local() || qos.deadline() || qos.lifespan() || qos.lease() || qos.liveliness() != Liveliness::automatic) {
+  if (qos.deadline() || qos.lease() || qos.liveliness() != Liveliness::automatic) {
     base::log(base::LogLevel::warn,
               "topic '" + topic +
-                  "': transient_local, deadline, lifespan and liveliness are compared with the other side's, and not acted on yet");
+                  "': deadline and liveliness are compared with the other side's, and not acted on yet");
   }
   return {.depth = qos.keeps_all() ? 0 : qos.depth(),
           .reliable = qos.is_reliable(),

@@ -419,6 +419,7 @@ SubscriberStatistics SubscriberCore::statistics() const {
           .missed = counters.missed,
           .withdrawn = counters.withdrawn,
           .skipped = counters.skipped,
+          .expired = counters.expired,
           .bytes_copied = impl_->bytes_copied.load(std::memory_order_relaxed),
           .rejected = impl_->rejected.load(std::memory_order_relaxed),
           .publishers = counters.publishers,

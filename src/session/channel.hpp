@@ -26,7 +26,7 @@ class Violation : public std::runtime_error {
 /// send() may be called from any thread; receive() from one at a time.
 class Channel {
  public:
-  /// So much may wait for one end of a pair to read it (W61).
+  /// So much may wait for one end of a pair to read it (W66).
   static constexpr std::size_t most_queued = 4 * 1024 * 1024;
   static constexpr std::size_t unlimited = ~std::size_t{0};
   /// At most so many packets are read in one turn: one connection must not keep the others waiting.

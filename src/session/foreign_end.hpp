@@ -29,6 +29,7 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
 
   bool is_attached() const noexcept { return attached_; }
   const std::string& peer() const noexcept { return introduction_.peer; }
+  const wire::Quality& asked() const noexcept { return introduction_.quality; }
   void send_ring(const Export& exported, std::uint64_t start);
   /// There are frames up to `head`, in the chunks that `exported` has now.
   void tell(const Export& exported, std::uint64_t head);

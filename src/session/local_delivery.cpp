@@ -18,12 +18,12 @@ void LocalDelivery::begin(const std::vector<std::shared_ptr<LocalQueue>>& queues
 }
 
 bool LocalDelivery::shares_frame(const GivenMessage& message) const noexcept {
-  return sharers_ > 0 && !message.shared && !(message.owned && owners_ == 0);
+  return sharers() > 0 && !message.shared && !(message.owned && owners_ == 0);
 }
 
 bool LocalDelivery::must_copy(const GivenMessage& message, bool has_frame) const noexcept {
-  if (message.owned) return owners_ > 1 || (owners_ == 1 && sharers_ > 0 && !has_frame);
-  return owners_ > 0 || (sharers_ > 0 && !message.shared && !has_frame);
+  if (message.owned) return owners_ > 1 || (owners_ == 1 && sharers() > 0 && !has_frame);
+  return owners_ > 0 || (sharers() > 0 && !message.shared && !has_frame);
 }
 
 std::shared_ptr<const void> LocalDelivery::common(GivenMessage& message, const std::shared_ptr<const void>& frame,
@@ -37,7 +37,8 @@ std::shared_ptr<const void> LocalDelivery::common(GivenMessage& message, const s
 
 std::uint64_t LocalDelivery::prepare(GivenMessage& message, const std::shared_ptr<const void>& frame) {
   std::uint64_t copies = 0;
-  const std::shared_ptr<const void> shared = sharers_ > 0 ? common(message, frame, copies) : nullptr;
+  const std::shared_ptr<const void> shared = sharers() > 0 ? common(message, frame, copies) : nullptr;
+  if (keeps_) kept_ = shared;
   const void* const source = message.look();
   Part* first_owner = nullptr;
   for (Part& part : parts_) {

@@ -19,6 +19,8 @@ class LocalDelivery {
 
   /// Asks every queue whether it wants this message. Throws std::bad_alloc, having asked none.
   void begin(const std::vector<std::shared_ptr<LocalQueue>>& queues, std::uint64_t sequence, std::int64_t source_time);
+  /// Whether the message is to be kept as well, for those who come later: then it is shared with one more.
+  void keep(bool wanted) noexcept { keeps_ = wanted; }
   /// Given a frame, prepare() would share it.
   bool shares_frame(const GivenMessage& message) const noexcept;
   /// prepare() would copy. `has_frame`: it is given one.
@@ -28,8 +30,13 @@ class LocalDelivery {
   std::uint64_t prepare(GivenMessage& message, const std::shared_ptr<const void>& frame);
   /// Puts the message into the queues and wakes their takers.
   void put(std::int64_t source_time) noexcept;
+  /// What prepare() has made to be kept.
+  const std::shared_ptr<const void>& kept() const noexcept { return kept_; }
   /// Lets go of what was pushed out. Without a lock: the destruction of messages takes them.
-  void end() noexcept { parts_.clear(); }
+  void end() noexcept {
+    parts_.clear();
+    kept_.reset();
+  }
 
  private:
   struct Part {
@@ -40,7 +47,11 @@ class LocalDelivery {
 
   const std::shared_ptr<const Objects> objects_;
   std::vector<Part> parts_;
+  std::size_t sharers() const noexcept { return sharers_ + (keeps_ ? 1 : 0); }
+
   std::size_t sharers_ = 0, owners_ = 0;
+  bool keeps_ = false;
+  std::shared_ptr<const void> kept_;
 };
 
 }  // namespace sinew::session

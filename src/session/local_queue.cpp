@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "os/clock.hpp"
 #include "session/execution_thread.hpp"
 #include "shm/layout.hpp"
 
@@ -86,20 +87,16 @@ void LocalQueue::put(Item& item) noexcept {
   if (closed_.load(std::memory_order_relaxed)) return;
   const bool by_value = options_.buffer == Buffer::value;
   std::uint64_t count = count_.load(std::memory_order_relaxed);
-  const auto miss = [this] {
-    ++missed_since_;
-    missed_.fetch_add(1, std::memory_order_relaxed);
-  };
   const bool full = count == capacity_;
   if (full) {
     if (by_value) objects_->destroy(slot(first_));
     first_ = (first_ + 1) % capacity_;
     --count;
-    miss();
+    miss_locked();
   }
   const std::size_t index = (first_ + count) % capacity_;
   if (by_value && !fill_slot(index, item)) {
-    miss();
+    miss_locked();
     count_.store(count, std::memory_order_seq_cst);
     return;
   }
@@ -112,6 +109,16 @@ void LocalQueue::put(Item& item) noexcept {
   count_.store(count + 1, std::memory_order_seq_cst);  // Dekker pair with the bell's epoch, as the head of a ring
 }
 
+void LocalQueue::miss() noexcept {
+  const std::lock_guard lock(mutex_);
+  miss_locked();
+}
+
+void LocalQueue::miss_locked() noexcept {
+  ++missed_since_;
+  missed_.fetch_add(1, std::memory_order_relaxed);
+}
+
 void LocalQueue::ring_if_asleep() noexcept {
   if (ringer_.must_ring()) bell_->ring();
 }
@@ -119,6 +126,26 @@ void LocalQueue::ring_if_asleep() noexcept {
 // --- the subscription's side -------------------------------------------------------------------------------------------------------------
 
 std::optional<LocalArrival> LocalQueue::take() {
+  for (;;) {
+    auto arrival = take_next();
+    if (!arrival) return arrival;
+    if (options_.lifespan == 0 || os::now_ns() - arrival->source_time <= options_.lifespan) {
+      received_.fetch_add(1, std::memory_order_relaxed);
+      return arrival;
+    }
+    missed_since_taken_ = arrival->missed;
+    expired_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+std::optional<std::int64_t> LocalQueue::next_from_history() const noexcept {
+  const std::lock_guard lock(mutex_);
+  if (count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
+  const Item& next = items_[first_];
+  return next.sequence <= history_end_.load(std::memory_order_relaxed) ? std::optional(next.source_time) : std::nullopt;
+}
+
+std::optional<LocalArrival> LocalQueue::take_next() {
   if (!has_news()) return std::nullopt;
   if (std::exchange(looked_at_, false)) objects_->destroy(slot(capacity_));
   std::unique_lock lock(mutex_);
@@ -137,10 +164,9 @@ std::optional<LocalArrival> LocalQueue::take() {
   arrival.owned = std::move(item.owned);
   arrival.sequence = item.sequence;
   arrival.source_time = item.source_time;
-  arrival.missed = std::exchange(missed_since_, 0);
+  arrival.missed = std::exchange(missed_since_, 0) + std::exchange(missed_since_taken_, 0);
   first_ = (first_ + 1) % capacity_;
   count_.store(count - 1, std::memory_order_seq_cst);  // Dekker pair with the epoch of a publisher that waits for space
-  received_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
   if (options_.holds_back && count - 1 <= capacity_ / 2) made_space_();
   return arrival;

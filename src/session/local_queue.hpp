@@ -53,8 +53,9 @@ class LocalQueue {
  public:
   struct Options {
     Buffer buffer = Buffer::shared;
-    std::uint32_t depth = 0;  ///< so many of the newest messages; 0: as many as a ring has entries
-    bool holds_back = false;  ///< the publisher waits rather than push messages out
+    std::uint32_t depth = 0;    ///< so many of the newest messages; 0: as many as a ring has entries
+    bool holds_back = false;    ///< the publisher waits rather than push messages out
+    std::int64_t lifespan = 0;  ///< older messages are not handed out; 0: they never are too old
     Thinning::Options thinning;
     std::string publisher, subscriber;  ///< names of the nodes
   };
@@ -82,6 +83,10 @@ class LocalQueue {
   };
   /// When there is no memory for a copy, the message counts as missed.
   void put(Item& item) noexcept;
+  /// What was put in up to this sequence is from the history.
+  void end_history(std::uint64_t sequence) noexcept { history_end_.store(sequence, std::memory_order_relaxed); }
+  /// A message that cannot be put in counts as missed.
+  void miss() noexcept;
   void ring_if_asleep() noexcept;
   /// Nothing more will be put in.
   void publisher_gone() noexcept { publisher_gone_.store(true, std::memory_order_seq_cst); }
@@ -89,6 +94,8 @@ class LocalQueue {
   // --- the subscription's side ---
   bool has_news() const noexcept { return count_.load(std::memory_order_seq_cst) > 0; }
   std::optional<LocalArrival> take();
+  /// When the next message was published, if the publisher kept it for those who come late.
+  std::optional<std::int64_t> next_from_history() const noexcept;
   bool finished() const noexcept { return publisher_gone_.load(std::memory_order_seq_cst) && !has_news(); }
   /// The subscription is gone: what waits is let go, and nothing waits any more.
   void close();
@@ -100,10 +107,14 @@ class LocalQueue {
   std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
   std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
+  /// Were older than their lifespan when it was their turn.
+  std::uint64_t expired() const noexcept { return expired_.load(std::memory_order_relaxed); }
 
  private:
+  std::optional<LocalArrival> take_next();
   void* slot(std::size_t index) const noexcept;
   bool fill_slot(std::size_t index, Item& item) noexcept;
+  void miss_locked() noexcept;
   void drop_values() noexcept;
 
   // What both sides touch for each message stands together.
@@ -111,7 +122,8 @@ class LocalQueue {
   std::size_t first_ = 0;
   std::atomic<std::uint64_t> count_{0};  // changed under mutex_
   std::atomic<bool> closed_{false}, publisher_gone_{false};
-  std::atomic<std::uint64_t> received_{0}, missed_{0}, skipped_{0};
+  std::atomic<std::uint64_t> received_{0}, missed_{0}, skipped_{0}, expired_{0};
+  std::atomic<std::uint64_t> history_end_{0};
   std::uint64_t missed_since_ = 0;
   std::vector<Item> items_;
 
@@ -124,7 +136,8 @@ class LocalQueue {
   Thinning thinning_;                    // the publisher's
   std::unique_ptr<std::byte[]> memory_;  // Buffer::value: for as many objects, and one more, which is being looked at
   std::byte* objects_at_ = nullptr;
-  bool looked_at_ = false;  // the taker's
+  bool looked_at_ = false;                // the taker's
+  std::uint64_t missed_since_taken_ = 0;  // likewise: to be told with the next message that is not too old
 };
 
 }  // namespace sinew::session

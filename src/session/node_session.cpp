@@ -254,7 +254,14 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   const std::uint64_t id = subscription->id();
   try {
     ask(id, wire::RegisterSubscriber{id, topic, type, options.quality, options.takes_pointers ? LocalTopics::instance().process() : 0},
-        [](const wire::Message&) {});
+        [this, subscription](const wire::Message& answer) {
+          const std::uint32_t histories = std::get<wire::SubscriberRegistered>(answer).histories;
+          if (histories == 0) return;
+          subscription->expect_histories(histories);
+          loop_.at(subscription->patient_until(), [weak = std::weak_ptr(subscription)] {
+            if (const auto impatient = weak.lock()) impatient->wake();
+          });
+        });
   } catch (...) {
     const std::lock_guard lock(mutex_);
     subscriptions_.erase(id);

@@ -36,6 +36,9 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
       storage_(std::move(storage)),
       objects_(std::move(objects)),
       options_(options),
+      history_(options.quality.durability != wire::Durability::transient_local ? 0
+               : options.quality.depth == 0                                    ? shm::ring_capacity / 2
+                                                                               : options.quality.depth),
       incompatible_(topic, session_->name(), options.quality),
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
@@ -65,14 +68,18 @@ std::uint64_t Publisher::floor_locked() const {
   std::uint64_t floor = head;
   for (const auto& end : connections_) floor = std::min(floor, end->decided(head));
   if (exporting_ != 0) floor = std::min(floor, exporting_ - 1);
+  if (history_ > 0) floor = std::min(floor, head - std::min(head, history_));
   return floor;
 }
 
 void Publisher::retire_up_to_locked(std::uint64_t sequence) {
   for (; oldest_ <= sequence; ++oldest_) {
     const Kept& frame = kept_[oldest_ % shm::ring_capacity];
-    if (!frame.root) continue;  // went by pointer only
-    limbo_.push_back(frame);    // first: it may fail
+    if (!frame.root) {  // went by pointer only
+      leave_history_locked(oldest_);
+      continue;
+    }
+    limbo_.push_back(frame);  // first: it may fail
     writer_.retire(oldest_);
     kept_bytes_ -= frame.size;
   }
@@ -96,7 +103,7 @@ bool Publisher::sweep_locked() {
   for (const auto& end : connections_) end->gather_claims(claims_);
   std::sort(claims_.begin(), claims_.end());
   return std::erase_if(limbo_, [&](const Kept& frame) {
-           if (frame.pinned || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
+           if (frame.pins > 0 || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
            release(frame);
            return true;
          }) > 0;
@@ -123,14 +130,27 @@ bool Publisher::make_room() noexcept {
   try {
     std::unique_lock lock(mutex_);
     if (closed_) return false;
-    if (sweep_locked()) return true;
+    if (free_some(lock)) return true;
+    if (filling_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return false;
     while (withdrawn_for_next_ < options_.withdraw_at_most && withdraw_oldest_locked()) {
-      if (sweep_locked()) return true;
+      if (free_some(lock)) return true;
     }
     return options_.wait_for_room && wait_for_room(lock);
   } catch (const std::bad_alloc&) {
     return false;
   }
+}
+
+// True when it may have freed something.
+bool Publisher::free_some(std::unique_lock<std::mutex>& lock) {
+  const bool swept = sweep_locked();
+  if (gone_.empty()) return swept;
+  std::vector<std::shared_ptr<const void>> gone;
+  gone.swap(gone_);
+  lock.unlock();
+  gone.clear();
+  lock.lock();
+  return !closed_;
 }
 
 // A reader that has claimed the frame keeps it; one that has yet to take it misses it, and counts that.
@@ -158,30 +178,20 @@ bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
 
 // --- publishing ------------------------------------------------------------------------------------------------------------------
 
-// Keeps a frame for those of this process that share it.
-class Publisher::Pin {
- public:
-  Pin(std::shared_ptr<Publisher> publisher, std::uint64_t sequence) noexcept : publisher_(std::move(publisher)), sequence_(sequence) {}
-  void operator()(const void*) noexcept {
-    if (forked()) {
-      new (std::nothrow) std::shared_ptr<Publisher>(std::move(publisher_));  // leaked: its mappings do not exist in the child
-    } else {
-      publisher_->unpin(sequence_);
-      publisher_.reset();
-    }
+Publisher::Pin::~Pin() {
+  if (forked()) {
+    new (std::nothrow) std::shared_ptr<Publisher>(std::move(publisher_));  // leaked: its mappings do not exist in the child
+  } else if (sequence_ != 0) {
+    publisher_->unpin(sequence_);
   }
-
- private:
-  std::shared_ptr<Publisher> publisher_;
-  std::uint64_t sequence_;
-};
+}
 
 void Publisher::unpin(std::uint64_t sequence) noexcept {
   const std::lock_guard lock(mutex_);
   auto* const frame = const_cast<Kept*>(find_locked(sequence));
-  if (!frame || !frame->pinned) return;  // it was not published after all
-  frame->pinned = false;
-  if (!closed_) return;  // memory is swept when it is needed
+  if (!frame || frame->pins == 0) return;  // it was not published after all
+  --frame->pins;
+  if (frame->pins > 0 || !closed_) return;  // memory is swept when it is needed
   release(*frame);
   limbo_.erase(limbo_.begin() + (frame - limbo_.data()));
 }
@@ -197,9 +207,14 @@ Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const K
 Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   const std::lock_guard one_at_a_time(publishing_);
   struct End {
-    LocalDelivery& delivery;
-    ~End() { delivery.end(); }  // without the mutex: letting go of messages takes it
-  } const end{local_delivery_};
+    Publisher& publisher;
+    // Without the mutex: letting go of messages takes it.
+    ~End() {
+      publisher.local_delivery_.end();
+      if (publisher.history_ > 0) publisher.let_go_of_history();
+    }
+  } const end{*this};
+  const void* const object = message.look();  // it lives until it has been put into the last queue
   Kept frame{.root = given.root, .size = given.size};
   std::unique_lock lock(mutex_);
   if (!wait_for_space(lock)) return refuse(lock, frame, Outcome::held_back);
@@ -209,20 +224,24 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   frame.source_time = os::now_ns();
   try {
     local_delivery_.begin(locals_, frame.sequence, frame.source_time);
+    late_.clear();
     for (Made made;;) {
-      if (make_more(lock, message, frame, made)) break;
+      if (make_more(lock, message, object, frame, made)) break;
       if (made.failed) return refuse(lock, frame, Outcome::no_memory);
       lock.lock();
       if (closed_) return refuse(lock, frame, Outcome::closed);
       frame.source_time = os::now_ns();
     }
     if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
+    if (history_ > 0 && frame.sequence > history_) leave_history_locked(frame.sequence - history_);
     if (frame.root) {
       publish_frame_locked(frame);
     } else {
+      frame.local = local_delivery_.kept();
       kept_[frame.sequence % shm::ring_capacity] = frame;
       writer_.skip_to(frame.sequence);  // nobody reads the ring
     }
+    for (const auto& queue : late_) hand_over_locked(kept_[frame.sequence % shm::ring_capacity], *queue);
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);
   }
@@ -235,9 +254,10 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
 }
 
 // True when nothing was missing, with the lock held; else without it, when it is to be looked again.
-bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, Kept& frame, Made& made) {
+bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, Kept& frame, Made& made) {
   const bool needs_frame = is_read_elsewhere() && !frame.root;
   const bool has_frame = needs_frame || frame.root;
+  if (!made.local) local_delivery_.keep(history_ > 0 && !has_frame);
   const bool needs_pieces = has_frame && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0;
   const bool shares_frame = !made.local && has_frame && local_delivery_.shares_frame(message);
   if (!needs_frame && !needs_pieces && !shares_frame && (made.local || !local_delivery_.must_copy(message, false))) {
@@ -246,7 +266,7 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   }
   lock.unlock();
   if (needs_frame) {
-    const NewFrame copy = storage_->copy_in(message.look(), *window_);
+    const NewFrame copy = storage_->copy_in(object, *window_);
     made.failed = !copy.root;
     if (made.failed) return false;
     frame.root = copy.root;
@@ -259,11 +279,10 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
     SINEW_POINT("publisher.pieces_written");
   }
   if (!made.local) {
-    std::shared_ptr<const void> pin;
-    if (shares_frame) pin = {static_cast<const void*>(frame.root), Pin(shared_from_this(), frame.sequence)};
-    frame.pinned = shares_frame;
+    const std::shared_ptr<const void> pin = shares_frame ? pinned(frame, std::make_shared<Pin>(shared_from_this())) : nullptr;
     if (const std::uint64_t bytes = local_delivery_.prepare(message, pin)) count_copied(bytes);
     made.local = true;
+    SINEW_POINT("publisher.prepared");
   }
   return false;
 }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "os/fd.hpp"
@@ -161,12 +162,25 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t size = 0;
     std::int64_t source_time = 0;
     void* pieces = nullptr;
-    bool pinned = false;        ///< someone in this process holds it
-    bool tells_pieces = false;  // its entry has the last word about them (M38)
+    std::uint32_t pins = 0;               ///< so many in this process hold it
+    bool tells_pieces = false;            // its entry has the last word about them (M38)
+    std::shared_ptr<const void> local{};  ///< of the history, without a root: the message, which went by pointer only
 
     std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
   };
-  class Pin;
+  /// Keeps a frame for those of this process that share it.
+  class Pin {
+   public:
+    explicit Pin(std::shared_ptr<Publisher> publisher) noexcept : publisher_(std::move(publisher)) {}
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+    void hold(std::uint64_t sequence) noexcept { sequence_ = sequence; }
+
+   private:
+    std::shared_ptr<Publisher> publisher_;
+    std::uint64_t sequence_ = 0;  // 0: nothing yet
+  };
   struct Withdrawal {
     std::uint64_t chunk = 0;
     std::vector<const PublisherEnd*> waits_for;
@@ -186,11 +200,14 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   std::uint64_t floor_locked() const;
   const Kept* find_locked(std::uint64_t sequence) const noexcept;
+  /// The frame, as it lies in the window, until the last copy of the pointer is gone. Not yet published, or under the mutex.
+  static std::shared_ptr<const void> pinned(Kept& frame, std::shared_ptr<Pin> pin) noexcept;
   void unpin(std::uint64_t sequence) noexcept;
   void release(const Kept& frame) noexcept;
   void list(const Kept& frame, std::vector<const void*>& into) const;
   /// True when it freed something.
   bool sweep_locked();
+  bool free_some(std::unique_lock<std::mutex>& lock);
   bool withdraw_oldest_locked();
   bool wait_for_room(std::unique_lock<std::mutex>& lock);
   void retire_up_to_locked(std::uint64_t sequence);
@@ -199,12 +216,24 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   struct Made {
     bool local = false, pieces = false, failed = false;
   };
-  bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, Kept& frame, Made& made);
+  bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, Kept& frame, Made& made);
   void publish_frame_locked(Kept frame);
   Outcome refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome);
+
+  // The history of a transient-local publisher, see publisher_history.cpp.
+  std::uint64_t first_for_locked(const wire::Quality& asked) const noexcept;
+  Kept* in_history_locked(std::uint64_t sequence) noexcept;
+  void leave_history_locked(std::uint64_t sequence);
+  void let_go_of_history() noexcept;
+  void hand_over_locked(Kept& frame, LocalQueue& queue) noexcept;
+  void hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue);
+  void put_history_into_window(const wire::Quality& asked);
+  void put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence);
+  void export_history_locked();
   void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
   bool has_foreigners_locked() const;
   void left_locked(const PublisherEnd& end);
+  void write_missing_pieces_locked(std::uint64_t from);
   void announce_changes_locked();
   void announce_to_all_locked(const shm::Chunk& chunk);
   void stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk);
@@ -217,6 +246,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const std::shared_ptr<const FrameStorage> storage_;
   const std::shared_ptr<const Objects> objects_;
   const Options options_;
+  const std::uint64_t history_;  // so many of the newest messages are kept for those who come late
   IncompatiblePeers incompatible_;
   const std::shared_ptr<shm::Window> window_;
   os::Fd ring_fd_;
@@ -229,19 +259,22 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   mutable std::mutex mutex_;
   std::atomic<std::uint64_t> withdrawn_for_next_{0};  // since the last start_over()
   std::atomic<bool> waited_in_vain_{false};           // likewise
+  std::atomic<std::thread::id> filling_{};            // this thread puts the history into the window, and must not push any of it out
   // guarded by mutex_:
   shm::RingWriter writer_;
   bool closed_ = false;
   std::uint64_t oldest_ = 1;  // sequence of the oldest frame in kept_
   std::vector<Kept> kept_;    // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
   std::uint64_t kept_bytes_ = 0;
-  std::vector<Kept> limbo_;  // retired, but claimed when we looked last
+  std::vector<Kept> limbo_;                        // retired, but claimed when we looked last
+  std::vector<std::shared_ptr<const void>> gone_;  // has left the history; to be let go without the mutex
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
   std::atomic<std::size_t> piece_readers_ = 0;   // of connections_, those that read pieces; changed under mutex_
   std::atomic<std::size_t> read_elsewhere_ = 0;  // those of connections_ that are served, and all of foreign_; changed under mutex_
   std::vector<std::shared_ptr<LocalQueue>> locals_;
-  std::size_t reliable_readers_ = 0;  // of connections_ and locals_, those that hold the publisher back
+  std::vector<std::shared_ptr<LocalQueue>> late_;  // of those that want the history, the ones that came after the last publish() had begun
+  std::size_t reliable_readers_ = 0;               // of connections_ and locals_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
   std::unique_ptr<Export> export_;  // made for the first of them

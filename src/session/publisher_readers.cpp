@@ -26,15 +26,21 @@ bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
 }
 
 void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (end->holds_back()) ++reliable_readers_;
+    read_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // from now on every message has a frame
+    if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (history_ > 0) put_history_into_window(end->asked());
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   std::erase(connecting_, end);
-  const std::uint64_t start = writer_.head() + 1;
+  const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
-  if (end->holds_back()) ++reliable_readers_;
-  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);
-  if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
+  if (end->reads_pieces()) write_missing_pieces_locked(start);
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring_fd_.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring_fd, 1});
@@ -156,13 +162,17 @@ void Publisher::start_writing_pieces(PublisherEnd& end) {
   if (closed_ || !end.is_served()) return;
   end.set_reads_pieces();
   piece_readers_.fetch_add(1, std::memory_order_relaxed);
-  for (std::uint64_t sequence = std::max(oldest_, end.decided(writer_.head()) + 1); sequence <= writer_.head(); ++sequence) {
+  write_missing_pieces_locked(end.decided(writer_.head()) + 1);
+  end.ring_if_asleep();
+}
+
+void Publisher::write_missing_pieces_locked(std::uint64_t from) {
+  for (std::uint64_t sequence = std::max(oldest_, from); sequence <= writer_.head(); ++sequence) {
     Kept& frame = kept_[sequence % shm::ring_capacity];
     if (!frame.root || std::exchange(frame.tells_pieces, true)) continue;
     frame.pieces = storage_->write_pieces(frame.root, *window_, false);
     writer_.add_pieces(sequence, frame.pieces_word());
   }
-  end.ring_if_asleep();
 }
 
 void Publisher::unsubscribed(PublisherEnd& end) {
@@ -194,8 +204,9 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   if (!export_) export_ = std::make_unique<Export>(options_.budget);
-  if (!has_foreigners_locked() && exporting_ == 0) export_->skip_to(writer_.head());
-  end->send_ring(*export_, writer_.head() + 1);
+  if (!has_foreigners_locked() && exporting_ == 0) export_history_locked();  // else the newest messages are in it
+  const std::uint64_t head = writer_.head();
+  end->send_ring(*export_, std::max(first_for_locked(end->asked()), head + 1 - std::min<std::uint64_t>(head, shm::export_depth)));
 }
 
 void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
@@ -212,6 +223,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
   auto queue = std::make_shared<LocalQueue>(LocalQueue::Options{.buffer = wanted.buffer,
                                                                 .depth = (wanted.quality.depth + every - 1) / every,
                                                                 .holds_back = is_held_back_by(wanted.quality),
+                                                                .lifespan = options_.quality.lifespan,
                                                                 .thinning = wanted.thinning,
                                                                 .publisher = own_node,
                                                                 .subscriber = its_node},
@@ -221,6 +233,11 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
   const std::lock_guard lock(mutex_);
   if (closed_) return nullptr;
   locals_.push_back(queue);
+  if (history_ > 0 && wanted.quality.durability == wire::Durability::transient_local) {
+    late_.push_back(queue);  // for a message that is being published, and counts from now on or later
+    hand_over_history_locked(wanted.quality, *queue);
+    queue->end_history(writer_.head());
+  }
   if (queue->options().holds_back) ++reliable_readers_;
   return queue;
 }
@@ -236,6 +253,7 @@ void Publisher::made_space() noexcept {
 
 void Publisher::forget_closed_locals() {
   const std::lock_guard lock(mutex_);
+  std::erase_if(late_, [](const auto& queue) { return !queue->is_open(); });
   const std::size_t gone = std::erase_if(locals_, [&](const auto& queue) {
     if (queue->is_open()) return false;
     if (queue->options().holds_back) --reliable_readers_;
@@ -267,16 +285,17 @@ void Publisher::close() {
     try {
       sweep_locked();
       for (; oldest_ <= writer_.head(); ++oldest_) {
+        leave_history_locked(oldest_);
         if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.root) limbo_.push_back(frame);
       }
       for (const Kept& frame : limbo_) {
-        if (!frame.pinned) list(frame, abandoned);
+        if (frame.pins == 0) list(frame, abandoned);
       }
     } catch (const std::bad_alloc&) {
       base::log(base::LogLevel::warn, "a publisher closed without the memory to give back all of its own");
     }
     oldest_ = writer_.head() + 1;
-    std::erase_if(limbo_, [](const Kept& frame) { return !frame.pinned; });  // who reads it in our own mapping frees it by unpin()
+    std::erase_if(limbo_, [](const Kept& frame) { return frame.pins == 0; });  // who reads it in our own mapping frees it by unpin()
     // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
     window_->close(abandoned, std::move(when_unmapped_));
     ends = std::move(connections_);
@@ -290,7 +309,9 @@ void Publisher::close() {
     read_elsewhere_.store(0, std::memory_order_relaxed);
     locals = std::move(locals_);
     locals_.clear();
+    late_.clear();
   }
+  let_go_of_history();
   for (const auto& queue : locals) {
     queue->publisher_gone();
     queue->ring_if_asleep();

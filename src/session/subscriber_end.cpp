@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/point.hpp"
+#include "os/clock.hpp"
 #include "os/event.hpp"
 #include "session/execution_thread.hpp"
 #include "session/fork.hpp"
@@ -182,6 +183,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   claims_.emplace(*ack_, *ring_);
   blocked_publisher_.emplace(ring_->header.blocked);
   claims_->advance_cursor(message.start - 1);
+  history_end_ = claims_->head();
   ack_fd_.reset();
   serving_.store(true, std::memory_order_release);
   if (const auto subscription = subscription_.lock()) subscription->wake();
@@ -303,6 +305,16 @@ void SubscriberEnd::prefetch() const noexcept {
   __builtin_prefetch(seen_chunks_.get());
 }
 
+// A frame that is gone is passed over by take().
+std::optional<std::int64_t> SubscriberEnd::next_from_history() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;
+  const std::uint64_t end = std::min(history_end_, claims_->cursor() + shm::ring_capacity);
+  for (std::uint64_t next = claims_->cursor() + 1; next <= end; ++next) {
+    if (const auto time = claims_->source_time(next)) return time;
+  }
+  return std::nullopt;
+}
+
 bool SubscriberEnd::finished() const noexcept {
   return hung_up_.load(std::memory_order_acquire) && !has_news();
 }
@@ -390,6 +402,12 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     if (claim.outcome == shm::Claims::Outcome::claimed && !thinning_.wants(next, claim.frame.source_time)) {
       claims_->release(claim.slot);
       skipped(1);
+      continue;
+    }
+    const std::int64_t lifespan = introduction_.quality.lifespan;
+    if (lifespan > 0 && claim.outcome == shm::Claims::Outcome::claimed && os::now_ns() - claim.frame.source_time > lifespan) {
+      claims_->release(claim.slot);
+      expired_.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
     if (in_pieces && claim.outcome == shm::Claims::Outcome::claimed && claim.frame.pieces <= shm::pieces_impossible) {

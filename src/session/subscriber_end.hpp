@@ -84,6 +84,11 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void prefetch() const noexcept;
   /// Claims the next frame, or nothing when there is none, or its chunk is not mapped yet. `depth` 0: keep all.
   std::optional<Arrival> take(std::uint32_t depth);
+  /// When the next message was published, if the publisher kept it for those who come late.
+  std::optional<std::int64_t> next_from_history() const noexcept;
+  /// What the publisher has kept, if it keeps anything, is known from now on.
+  bool has_told_history() const noexcept { return serving_.load(std::memory_order_acquire) || hung_up(); }
+  bool keeps_history() const noexcept { return introduction_.quality.durability == wire::Durability::transient_local; }
   /// The publisher is gone and everything it published has been decided about.
   bool finished() const noexcept;
 
@@ -104,6 +109,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t withdrawn() const noexcept { return withdrawn_.load(std::memory_order_relaxed); }
   /// Left out because Thinning did not want them.
   std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
+  /// Were older than the publisher's lifespan when it was their turn.
+  std::uint64_t expired() const noexcept { return expired_.load(std::memory_order_relaxed); }
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
@@ -141,7 +148,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> stalled_until_{0};  // or, for that chunk never comes, the head at which newer frames have pushed it out
   std::atomic<std::uint64_t> chunks_version_{1};
   std::atomic<std::uint64_t> held_{0};
-  std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0}, bytes_copied_{0};
+  std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0}, expired_{0}, bytes_copied_{0};
+  std::uint64_t history_end_ = 0;
   Thinning thinning_;
   std::atomic<std::uint64_t> stalled_for_pieces_{0};  // the frame that has none yet
   std::atomic<bool> reads_pieces_{false};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "os/clock.hpp"
 #include "session/execution_thread.hpp"
 
 namespace sinew::session {
@@ -10,6 +11,8 @@ namespace {
 constexpr int frames_per_turn = 32;
 // A subscriber that is only asked by take(), and seldom, must not collect the leftovers of a publisher that restarts again and again.
 constexpr std::ptrdiff_t departed_kept = 16;
+// For publishers that were there before, to be introduced and to tell what they have kept.
+constexpr std::chrono::nanoseconds patience = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -20,7 +23,9 @@ Subscription::Subscription(std::uint64_t id, const std::string& topic, const std
       incompatible_(topic, node, options.quality),
       thread_(std::move(thread)),
       silent_(thread_ ? nullptr : std::make_shared<Doorbell>()),
-      receiver_(receiver) {}
+      receiver_(receiver),
+      catching_up_(options.quality.durability == wire::Durability::transient_local),
+      patient_until_(os::now_ns() + patience.count()) {}
 
 Subscription::~Subscription() = default;
 
@@ -76,11 +81,13 @@ void Subscription::count_locked(const SubscriberEnd& gone) {
   before_.missed += gone.missed();
   before_.withdrawn += gone.withdrawn();
   before_.skipped += gone.skipped();
+  before_.expired += gone.expired();
 }
 
 void Subscription::count_locked(const LocalQueue& gone) {
   before_.missed += gone.missed();
   before_.skipped += gone.skipped();
+  before_.expired += gone.expired();
 }
 
 void Subscription::wake() noexcept {
@@ -94,6 +101,7 @@ void Subscription::wake() noexcept {
 bool Subscription::has_news() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
   if (version_.load(std::memory_order_acquire) != seen_version_) return true;
+  if (catching_up_.load(std::memory_order_relaxed) && next_from_histories().waits) return false;
   return std::any_of(seen_queues_.begin(), seen_queues_.end(), [](const auto& queue) { return queue->has_news(); }) ||
          std::any_of(seen_.begin(), seen_.end(), [](const auto& end) { return end->has_news(); });
 }
@@ -113,24 +121,61 @@ void Subscription::refresh() {
 
 std::optional<bool> Subscription::offer_next(Receiver& receiver) {
   refresh();
-  const std::size_t sources = seen_queues_.size() + seen_.size();
-  for (std::size_t looked = 0; looked < sources; ++looked) {
-    const std::size_t index = (turn_ + looked) % sources;
-    if (index < seen_queues_.size()) {
-      // Kept here: the receiver may close this subscription.
-      const std::shared_ptr<LocalQueue> queue = seen_queues_[index]->has_news() ? seen_queues_[index] : nullptr;
-      auto arrival = queue ? queue->take() : std::nullopt;
-      if (!arrival) continue;
-      turn_ = index + 1;
-      return receiver.accept(*arrival);
+  // A source whose messages have gone, or grown too old, comes back empty once.
+  for (std::size_t attempts = sources() + 1; catching_up_.load(std::memory_order_relaxed); --attempts) {
+    const Next next = next_from_histories();
+    if (next.waits || attempts == 0) return std::nullopt;
+    if (!next.source) {
+      catching_up_.store(false, std::memory_order_relaxed);
+    } else if (const auto said = offer_of(*next.source, receiver)) {
+      return said;
     }
-    if (const auto arrival = seen_[index - seen_queues_.size()]->take(options_.quality.depth)) {
-      turn_ = index + 1;
-      return receiver.accept(*arrival);
-    }
+  }
+  for (std::size_t looked = 0; looked < sources(); ++looked) {
+    const std::size_t source = (turn_ + looked) % sources();
+    const auto said = offer_of(source, receiver);
+    if (!said) continue;
+    turn_ = source + 1;
+    return said;
   }
   let_go_of_finished();
   return std::nullopt;
+}
+
+std::optional<bool> Subscription::offer_of(std::size_t source, Receiver& receiver) {
+  if (source < seen_queues_.size()) {
+    // Kept here: the receiver may close this subscription.
+    const std::shared_ptr<LocalQueue> queue = seen_queues_[source]->has_news() ? seen_queues_[source] : nullptr;
+    auto arrival = queue ? queue->take() : std::nullopt;
+    return arrival ? std::optional(receiver.accept(*arrival)) : std::nullopt;
+  }
+  const auto arrival = seen_[source - seen_queues_.size()]->take(options_.quality.depth);
+  return arrival ? std::optional(receiver.accept(*arrival)) : std::nullopt;
+}
+
+// What several publishers have kept is handed out in the order of its publication, so it takes all of them to know what comes first.
+Subscription::Next Subscription::next_from_histories() const noexcept {
+  const bool patient = os::now_ns() < patient_until_;
+  Next next;
+  std::int64_t first = 0;
+  std::uint32_t told = 0;
+  const auto look = [&](std::size_t source, const auto& at) {
+    const auto time = at.next_from_history();
+    if (!time) return;
+    if (!at.has_news()) {
+      next.waits |= patient;  // for its memory to be mapped here
+    } else if (!next.source || *time < first) {
+      next.source = source;
+      first = *time;
+    }
+  };
+  for (std::size_t i = 0; i < seen_queues_.size(); ++i) look(i, *seen_queues_[i]);
+  for (std::size_t i = 0; i < seen_.size(); ++i) {
+    look(seen_queues_.size() + i, *seen_[i]);
+    told += seen_[i]->keeps_history() && seen_[i]->has_told_history() ? 1U : 0U;
+  }
+  next.waits |= patient && told < histories_expected_.load(std::memory_order_relaxed);
+  return next;
 }
 
 // Publishers that are gone. Their mappings end here, or with the last handle.
@@ -229,12 +274,14 @@ Subscription::Counters Subscription::counters() const {
     counters.missed += end->missed();
     counters.withdrawn += end->withdrawn();
     counters.skipped += end->skipped();
+    counters.expired += end->expired();
     counters.publishers += end->is_served() ? 1U : 0U;
     counters.held += end->held();
   }
   for (const auto& queue : queues_) {
     counters.missed += queue->missed();
     counters.skipped += queue->skipped();
+    counters.expired += queue->expired();
     counters.publishers += queue->has_publisher() ? 1U : 0U;
   }
   return counters;

@@ -70,12 +70,17 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns). REQUIRES: no thread was given.
   void wait(std::int64_t until);
 
+  /// So many publishers that were there before will be introduced, and have kept messages. Before the first of them is. On the loop's thread.
+  void expect_histories(std::uint32_t count) noexcept { histories_expected_.store(count, std::memory_order_relaxed); }
+  /// Then (os::now_ns) nobody's history is waited for any longer, and the subscription is to be woken.
+  std::int64_t patient_until() const noexcept { return patient_until_; }
+
   bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
   void close();
 
   struct Counters {
-    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, publishers = 0, held = 0, incompatible = 0;
+    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, publishers = 0, held = 0, incompatible = 0;
   };
   Counters counters() const;
   /// Calls visit(end) for every publisher that serves this subscription.
@@ -86,6 +91,15 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
  private:
   /// Gives the receiver the next message, if there is one; what the receiver said, or nothing.
   std::optional<bool> offer_next(Receiver& receiver);
+  std::optional<bool> offer_of(std::size_t source, Receiver& receiver);
+  std::size_t sources() const noexcept { return seen_queues_.size() + seen_.size(); }
+
+  // While a transient-local subscription catches up with what was published before it came.
+  struct Next {
+    std::optional<std::size_t> source;  ///< whose history goes on
+    bool waits = false;                 ///< for someone who has yet to tell, or to bring, what he has kept
+  };
+  Next next_from_histories() const noexcept;
   void let_go_of_finished();
   void count_locked(const SubscriberEnd& gone);
   void count_locked(const LocalQueue& gone);
@@ -104,6 +118,9 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   std::vector<std::shared_ptr<LocalQueue>> seen_queues_;  // likewise
   std::uint64_t seen_version_ = 0;
   std::size_t turn_ = 0;
+  std::atomic<bool> catching_up_;
+  std::atomic<std::uint32_t> histories_expected_{0};
+  const std::int64_t patient_until_;
 
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<SubscriberEnd>> ends_;  // guarded by mutex_

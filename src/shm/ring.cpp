@@ -43,7 +43,14 @@ std::uint64_t RingWriter::publish(const Frame& frame) noexcept {
   const std::uint64_t sequence = head() + 1;
   // The caller has retired it already, or the Dekker pair RETIRE would not hold; once more costs one load and keeps the entry whole for a caller that forgot.
   if (sequence > ring_capacity) retire(sequence - ring_capacity);
+  fill(sequence, frame);
+  SINEW_POINT("ring.published");
+  ring_->header.head.store(sequence, std::memory_order_seq_cst);  // sync: HEAD (with Claims::head; Dekker pair with BELL)
+  SINEW_POINT("ring.head");
+  return sequence;
+}
 
+void RingWriter::fill(std::uint64_t sequence, const Frame& frame) noexcept {
   RingEntry& entry = entry_of(*ring_, sequence);
   // Release on each field, since there is no fence here: a reader that has seen one of the new values cannot find the old sequence at its second look.
   // sync: FIELDS (with Claims::claim_frame)
@@ -54,10 +61,6 @@ std::uint64_t RingWriter::publish(const Frame& frame) noexcept {
   entry.pieces.store(frame.pieces, std::memory_order_release);
   SINEW_POINT("ring.fields");
   entry.seq.store(sequence, std::memory_order_release);  // sync: PUBLISH (with the first look of Claims::claim_frame)
-  SINEW_POINT("ring.published");
-  ring_->header.head.store(sequence, std::memory_order_seq_cst);  // sync: HEAD (with Claims::head; Dekker pair with BELL)
-  SINEW_POINT("ring.head");
-  return sequence;
 }
 
 void RingWriter::retire(std::uint64_t sequence) noexcept {
@@ -158,6 +161,14 @@ void Claims::advance_cursor(std::uint64_t sequence) noexcept {
   page_->cursor.store(sequence,
                       std::memory_order_seq_cst);  // sync: CURSOR (with Reader::cursor; Dekker pair with a blocked publisher's BELL)
   SINEW_POINT("claim.cursor");
+}
+
+std::optional<std::int64_t> Claims::source_time(std::uint64_t sequence) const noexcept {
+  const RingEntry& entry = entry_of(*ring_, sequence);
+  if (entry.seq.load(std::memory_order_seq_cst) != sequence) return std::nullopt;                  // sync: PUBLISH (with RingWriter)
+  const auto time = static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));  // sync: FIELDS (with RingWriter)
+  if (entry.seq.load(std::memory_order_seq_cst) != sequence) return std::nullopt;
+  return time;
 }
 
 std::uint64_t Claims::cursor() const noexcept {

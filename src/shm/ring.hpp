@@ -42,6 +42,8 @@ class RingWriter {
   void retire(std::uint64_t sequence) noexcept;
   /// Says where the pieces of a published frame are, or that there are none to be had. REQUIRES: it is not retired, and its pieces were unknown.
   void add_pieces(std::uint64_t sequence, std::uint64_t pieces) noexcept;
+  /// Gives a sequence that was skipped its frame after all. REQUIRES: nobody may claim it before he is told so later; it is not older than the head by a whole ring.
+  void fill(std::uint64_t sequence, const Frame& frame) noexcept;
   /// The next frame to be published is the one after this. REQUIRES: it is not older than the head, and nobody reads the ring.
   void skip_to(std::uint64_t sequence) noexcept;
   std::uint64_t head() const noexcept;
@@ -77,6 +79,8 @@ class Claims {
 
   /// Stores the cursor (seq_cst: a blocked publisher's Dekker partner). It never goes back.
   void advance_cursor(std::uint64_t sequence) noexcept;
+  /// When the frame was published, without claiming it; nothing when it is not there any more.
+  std::optional<std::int64_t> source_time(std::uint64_t sequence) const noexcept;
   std::uint64_t cursor() const noexcept;
   std::uint64_t head() const noexcept;
   /// For readers of another user, whose claims do not count: false when what was read of the frame since it was claimed may be another frame's.

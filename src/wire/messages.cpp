@@ -138,6 +138,9 @@ void fields(auto& at, Like<Doorbell> auto& m) {
 void fields(auto& at, Like<Attach> auto& m) {
   at("size", m.size);
 }
+void fields(auto& at, Like<SubscriberRegistered> auto& m) {
+  at("histories", m.histories);
+}
 void fields(auto& at, Like<Ring> auto& m) {
   at("size", m.size);
   at("start", m.start);
@@ -150,9 +153,9 @@ template <class M>
 concept HasId = requires(M m) { m.id; };
 // Kinds that are all header.
 template <class M>
-  requires Like<M, DeletePublisher> || Like<M, DeleteSubscriber> || Like<M, Goodbye> || Like<M, SubscriberRegistered> ||
-           Like<M, ChunkMapped> || Like<M, ChunkUnmapped> || Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, AttachForeign> ||
-           Like<M, NewsTaken> || Like<M, News> || Like<M, DoorbellTaken> || Like<M, ChunkWithdrawn> || Like<M, Space>
+  requires Like<M, DeletePublisher> || Like<M, DeleteSubscriber> || Like<M, Goodbye> || Like<M, ChunkMapped> || Like<M, ChunkUnmapped> ||
+           Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, AttachForeign> || Like<M, NewsTaken> || Like<M, News> ||
+           Like<M, DoorbellTaken> || Like<M, ChunkWithdrawn> || Like<M, Space>
 void fields(auto&, M&) {}
 
 class Writer {

@@ -118,8 +118,10 @@ struct PublisherRegistered {
   std::uint64_t id = 0;
   Window window;
 };
+/// To a transient-local subscriber `histories` transient-local publishers will be introduced that were there before it; to others it is 0.
 struct SubscriberRegistered {
   std::uint64_t id = 0;
+  std::uint32_t histories = 0;
 };
 struct PublisherRefused {
   std::uint64_t id = 0;

@@ -281,7 +281,7 @@ ROLE(foreign_newsmonger) {
   until_finished();
 }
 
-TEST_F(Foreign, W61_APublisherThatDoesNotReadTheAnswersIsLeft) {
+TEST_F(Foreign, W66_APublisherThatDoesNotReadTheAnswersIsLeft) {
   auto node = Node::create("viewer");
   auto subscriber = node->create_subscriber<Sample>("topic", [](const Sample&) {});
   for (const char* const question : {"news", "withdrawals"}) {

@@ -43,6 +43,18 @@ TEST(Misfits, W61_a_pair_that_does_not_fit_is_not_introduced_and_each_side_is_to
   expect_told(then, 2, late, {4, false, "camera", best_effort});
 }
 
+TEST(Histories, W64_a_transient_local_subscriber_is_told_of_how_many_publishers_it_will_get_what_they_have_kept) {
+  World world;
+  const Quality kept{8, false, Durability::transient_local};
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
+  world.publish(camera, 1, "image", type_of(32), kept);
+  world.publish(camera, 2, "image", type_of(32), kept);
+  world.publish(camera, 3, "image", type_of(32), best_effort);
+  EXPECT_EQ(sent<SubscriberRegistered>(world.subscribe(viewer, 1, "image", type_of(32), kept), 0, viewer).histories, 2U);
+  EXPECT_EQ(sent<SubscriberRegistered>(world.subscribe(viewer, 2, "image", type_of(32), best_effort), 0, viewer).histories, 0U);
+  EXPECT_EQ(sent<SubscriberRegistered>(world.subscribe(viewer, 3, "other", type_of(32), kept), 0, viewer).histories, 0U);
+}
+
 TEST(Misfits, W61_a_pair_within_one_node_is_told_of_both_its_sides) {
   World world;
   const Session node = world.node("both");

@@ -79,7 +79,7 @@ TEST(Channel, What_a_full_socket_held_back_is_sent_when_there_is_room) {
   loop.stop();
 }
 
-TEST(Channel, W61_no_more_than_a_limit_waits_for_a_peer_that_does_not_read) {
+TEST(Channel, W66_no_more_than_a_limit_waits_for_a_peer_that_does_not_read) {
   auto [here, there] = os::socket_pair();
   Channel sender(std::move(here)), receiver(std::move(there));
   std::uint64_t sent = 0;

@@ -42,7 +42,7 @@ std::vector<Message> samples() {
       NodeRegistered{3, 0x200000000000, 0x400000000, 3072},
       NodeRefused{1, "name taken"},
       PublisherRegistered{7, window},
-      SubscriberRegistered{8},
+      SubscriberRegistered{8, 3},
       PublisherRefused{7, 2, "step differs"},
       SubscriberRefused{8, 0, "bad topic"},
       ConnectPublisher{7, 9, "detector", 4711, true, false, {8, false}},

@@ -1,0 +1,127 @@
+// What a transient-local publisher keeps for readers that come late, and how each kind of reader gets it.
+//
+// A message is kept in one form only, the one that it was published in: as a frame, which its floor does not pass, or, when nobody in another process read it, by pointer. Only when
+// the first reader comes to whom a pointer means nothing is a frame made of it, in the place in the ring that it has had all along.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "session/foreign_end.hpp"
+#include "session/publisher.hpp"
+
+namespace sinew::session {
+
+// The oldest message that this reader is to get.
+std::uint64_t Publisher::first_for_locked(const wire::Quality& asked) const noexcept {
+  const std::uint64_t head = writer_.head();
+  if (asked.durability != wire::Durability::transient_local) return head + 1;
+  const std::uint64_t depth = asked.depth == 0 ? shm::ring_capacity : asked.depth;
+  return head + 1 - std::min({head, depth, history_});
+}
+
+// Null when it is not there, or not any more.
+Publisher::Kept* Publisher::in_history_locked(std::uint64_t sequence) noexcept {
+  Kept& kept = kept_[sequence % shm::ring_capacity];
+  return sequence >= oldest_ && kept.sequence == sequence && (kept.root || kept.local) ? &kept : nullptr;
+}
+
+void Publisher::leave_history_locked(std::uint64_t sequence) {
+  Kept& kept = kept_[sequence % shm::ring_capacity];
+  if (kept.sequence == sequence && kept.local) gone_.push_back(std::move(kept.local));
+}
+
+void Publisher::let_go_of_history() noexcept {
+  std::vector<std::shared_ptr<const void>> gone;
+  const std::lock_guard lock(mutex_);
+  gone.swap(gone_);  // destroyed after the lock
+}
+
+// --- readers of this process -------------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<const void> Publisher::pinned(Kept& frame, std::shared_ptr<Pin> pin) noexcept {
+  pin->hold(frame.sequence);
+  ++frame.pins;
+  return {std::move(pin), static_cast<const void*>(frame.root)};
+}
+
+void Publisher::hand_over_locked(Kept& frame, LocalQueue& queue) noexcept {
+  if (!queue.wants(frame.sequence, frame.source_time)) return;
+  LocalQueue::Item item;
+  item.sequence = frame.sequence;
+  item.source_time = frame.source_time;
+  try {
+    if (queue.options().buffer == Buffer::value) {
+      item.copied = frame.local ? frame.local.get() : frame.root;
+    } else {
+      // Who wants to own it copies it when it takes it.
+      item.shared = frame.local ? frame.local : pinned(frame, std::make_shared<Pin>(shared_from_this()));
+    }
+    queue.put(item);
+    queue.ring_if_asleep();
+  } catch (const std::bad_alloc&) {
+    queue.miss();
+  }
+}
+
+void Publisher::hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue) {
+  for (std::uint64_t sequence = first_for_locked(asked); sequence <= writer_.head(); ++sequence) {
+    if (Kept* const kept = in_history_locked(sequence)) {
+      hand_over_locked(*kept, queue);
+    } else {
+      queue.miss();
+    }
+  }
+}
+
+// --- readers of other processes ----------------------------------------------------------------------------------------------------------
+
+// On the loop's thread, before the reader is listed. Whatever is published from now on has a frame already. The newest first: it is the oldest that is missed when memory is short.
+void Publisher::put_history_into_window(const wire::Quality& asked) {
+  filling_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  std::unique_lock lock(mutex_);
+  const std::uint64_t first = first_for_locked(asked);
+  for (std::uint64_t sequence = writer_.head(); sequence >= first && !closed_; --sequence) {
+    const Kept* const kept = in_history_locked(sequence);
+    if (kept && !kept->root) put_into_window(lock, sequence);
+  }
+  filling_.store({}, std::memory_order_relaxed);
+}
+
+void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence) {
+  std::shared_ptr<const void> message = in_history_locked(sequence)->local;
+  lock.unlock();
+  const NewFrame frame = storage_->copy_in(message.get(), *window_);
+  message.reset();
+  SINEW_POINT("publisher.history_copied");
+  lock.lock();
+  if (!frame.root) return;  // its reader will miss it, and count that
+  Kept* const kept = in_history_locked(sequence);
+  if (!kept || kept->root || closed_) return storage_->release(frame.root, *window_);
+  count_copied(frame.size);
+  gone_.push_back(std::move(kept->local));
+  kept->root = frame.root;
+  kept->size = frame.size;
+  kept_bytes_ += frame.size;
+  writer_.fill(sequence, {.root = reinterpret_cast<std::uint64_t>(frame.root),
+                          .size = frame.size,
+                          .source_time = kept->source_time,
+                          .newest_chunk = notes_.newest.load(std::memory_order_acquire)});
+}
+
+// An export that begins, or begins again, has in it what a reader of another user may still get. REQUIRES: it has no readers.
+void Publisher::export_history_locked() {
+  const std::uint64_t head = writer_.head();
+  const std::uint64_t kept = std::min({head, history_, std::uint64_t{shm::export_depth}});
+  export_->skip_to(std::max(export_->head(), head - kept));
+  while (export_->head() < head) {
+    const Kept* const frame = in_history_locked(export_->head() + 1);
+    const void* const message = !frame ? nullptr : frame->local ? frame->local.get() : frame->root;
+    const std::uint64_t stream = message ? storage_->stream_size(message) : 0;
+    export_->prepare(stream);
+    bytes_exported_ += export_->publish(*storage_, message, stream, frame ? frame->source_time : 0);
+  }
+}
+
+}  // namespace sinew::session
