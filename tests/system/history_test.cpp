@@ -289,6 +289,27 @@ TEST_F(HistoryHere, ACallbackIsWokenWhenThePatienceWithADeafPublisherIsOver) {
   deaf.end();
 }
 
+ROLE(publisher_amid_a_message_when_a_subscriber_comes) {
+  const auto node = Node::create("writer");
+  const auto publisher = node->create_publisher<Sample>("topic", Qos{}.transient_local());
+  std::thread publishing([&] { publisher->publish(sample_of(1, 1, 3000)); });
+  require(eventually(base::is_held), "nothing is copied");
+  const auto late = node->create_subscriber<Sample>("topic", Qos{}.transient_local());
+  require(late->take() == nullptr, "it comes before it is published");
+  base::let_go();
+  publishing.join();
+  publisher->publish(sample_of(1, 2, 3000));
+  for (std::uint64_t number = 1; number <= 2; ++number) {
+    const auto sample = late->take();
+    require(sample && sample->number == number && is_whole(*sample), "message " + std::to_string(number) + " does not come");
+  }
+  require(late->take() == nullptr, "it comes twice");
+}
+
+TEST_F(HistoryHere, ASubscriberThatComesAmidThePublishingOfAMessageGetsItOnce) {
+  Child("publisher_amid_a_message_when_a_subscriber_comes", {}, {{"SINEW_AT", "publisher.prepared:1:hold"}}).end();
+}
+
 ROLE(publisher_that_copies_when_a_reader_comes) {
   const auto node = Node::create("writer");
   const auto publisher = node->create_publisher<Sample>("topic");
