@@ -8,14 +8,6 @@
 namespace sinew::system {
 namespace {
 
-ROLE(path_reader) {
-  const Path& path = path_named(arguments.at(0));
-  if (path.where == Where::other_user) become_stranger();
-  Taker taker(path, arguments.at(1), arguments.at(2));
-  say("ready");
-  for (std::string order; (order = next_order()) != "end";) say(taker.answer(order));
-}
-
 class History : public Paths {
  protected:
   std::shared_ptr<Node> node_ = nullptr;
@@ -23,32 +15,14 @@ class History : public Paths {
     if (!node_) node_ = Node::create("writer");
     return node_->create_publisher<Sample>("topic", qos);
   }
-  static void publish(Publisher<Sample>& publisher, std::uint64_t first, std::uint64_t last, std::uint64_t writer = 1) {
-    for (std::uint64_t number = first; number <= last; ++number) {
-      switch (number % 4) {
-        case 0:
-          EXPECT_EQ(publish_in_place(publisher, writer, number, 3000), PublishResult::published);
-          break;
-        case 1:
-          EXPECT_EQ(publisher.publish(std::make_unique<Sample>(sample_of(writer, number, 3000))), PublishResult::published);
-          break;
-        case 2:
-          EXPECT_EQ(publisher.publish(std::make_shared<const Sample>(sample_of(writer, number, 3000))), PublishResult::published);
-          break;
-        case 3:
-          EXPECT_EQ(publisher.publish(sample_of(writer, number, 3000)), PublishResult::published);
-          break;
-      }
-    }
-  }
 };
 
 TEST_P(History, ALateTransientLocalSubscriberGetsWhatThePublisherKeepsThenWhatComes) {
   const auto publisher = create(Qos{}.transient_local().keep_last(5));
-  publish(*publisher, 1, 12);
+  publish_numbers(*publisher, 1, 12);
   Reader late(GetParam(), "kept");
   EXPECT_EQ(late.ask("take 5"), "1:8 1:9 1:10 1:11 1:12");
-  publish(*publisher, 13, 15);
+  publish_numbers(*publisher, 13, 15);
   EXPECT_EQ(late.ask("take 3"), "1:13 1:14 1:15");
   EXPECT_EQ(late.ask("rest"), "");
   EXPECT_EQ(late.ask("missed"), "0");
@@ -56,7 +30,7 @@ TEST_P(History, ALateTransientLocalSubscriberGetsWhatThePublisherKeepsThenWhatCo
 
 TEST_P(History, ItGetsNoMoreThanItsOwnDepth) {
   const auto publisher = create(Qos{}.transient_local().keep_last(8));
-  publish(*publisher, 1, 12);
+  publish_numbers(*publisher, 1, 12);
   Reader late(GetParam(), "kept last=3");
   EXPECT_EQ(late.ask("take 3"), "1:10 1:11 1:12");
   EXPECT_EQ(late.ask("missed"), "0");
@@ -64,25 +38,25 @@ TEST_P(History, ItGetsNoMoreThanItsOwnDepth) {
 
 TEST_P(History, AVolatileSubscriberGetsNothingFromBefore) {
   const auto publisher = create(Qos{}.transient_local().keep_last(8));
-  publish(*publisher, 1, 12);
+  publish_numbers(*publisher, 1, 12);
   Reader late(GetParam(), "last=8");
   late.ask("hear 1");
-  publish(*publisher, 13, 13);
+  publish_numbers(*publisher, 13, 13);
   EXPECT_EQ(late.ask("take 1"), "1:13");
 }
 
 TEST_P(History, WhatWentByPointerAndWhatWentToOtherProcessesComeInTheirOrder) {
   const auto publisher = create(Qos{}.transient_local().keep_last(12));
   Reader here(paths[0], "last=100", "here");
-  publish(*publisher, 1, 4);
+  publish_numbers(*publisher, 1, 4);
   {
     Reader elsewhere(paths[1], "last=100", "elsewhere");
     elsewhere.ask("hear 1");
-    publish(*publisher, 5, 8);
+    publish_numbers(*publisher, 5, 8);
     EXPECT_EQ(elsewhere.ask("take 4"), "1:5 1:6 1:7 1:8");
   }
   await_subscribers(*publisher, 1);
-  publish(*publisher, 9, 12);
+  publish_numbers(*publisher, 9, 12);
   const bool another_user = GetParam().where == Where::other_user;  // for whom the newest 8 are copied
   for (const std::string buffer : {"", " owned", " value"}) {
     Reader late(GetParam(), "kept last=20" + buffer, "late");
@@ -103,9 +77,9 @@ TEST_P(History, SeveralPublishersComeInTheOrderOfPublicationUntilItHasCaughtUp) 
   const auto third = other_node->create_publisher<Sample>("topic", Qos{}.transient_local().keep_last(8));
   std::string expected;
   for (std::uint64_t number = 1; number <= 6; ++number) {
-    publish(*third, number, number, 3);
-    publish(*first, number, number, 1);
-    publish(*second, number, number, 2);
+    publish_numbers(*third, number, number, 3);
+    publish_numbers(*first, number, number, 1);
+    publish_numbers(*second, number, number, 2);
     const std::string text = std::to_string(number);
     expected += (number == 1 ? "3:" : " 3:") + text + " 1:" + text + " 2:" + text;
   }
@@ -121,7 +95,7 @@ TEST_P(History, WhoComesWhileMessagesArePublishedHasNoGapAndNothingTwice) {
   std::thread writer([&] {
     while (go_on) {
       ++last;
-      publish(*publisher, last, last);
+      publish_numbers(*publisher, last, last);
       std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
   });
@@ -151,9 +125,9 @@ TEST_P(History, AHistoryTakesNoMoreMemoryThanItsDepth) {
   const auto publisher = create(Qos{}.transient_local().keep_last(4));
   Reader reader(GetParam(), "kept");
   reader.ask("hear 1");
-  publish(*publisher, 1, 40);
+  publish_numbers(*publisher, 1, 40);
   const std::uint64_t before = publisher->statistics().memory_in_use;
-  publish(*publisher, 41, 400);
+  publish_numbers(*publisher, 41, 400);
   EXPECT_LE(publisher->statistics().memory_in_use, before + 40 * 4096);
   EXPECT_EQ(Reader(GetParam(), "kept", "late").ask("take 4"), "1:397 1:398 1:399 1:400");
 }
@@ -162,7 +136,7 @@ TEST_P(History, MessagesThatAreOlderThanTheirLifespanAreNotDeliveredAndCounted) 
   const auto publisher = create(Qos{}.transient_local().lifespan(std::chrono::milliseconds(1)));
   Reader reader(GetParam(), "last=8");
   reader.ask("hear 1");
-  publish(*publisher, 1, 4);
+  publish_numbers(*publisher, 1, 4);
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   Reader late(GetParam(), "kept", "late");
   for (Reader* each : {&reader, &late}) {
@@ -178,7 +152,7 @@ TEST_P(History, MessagesWithinTheirLifespanAreDelivered) {
   const auto publisher = create(Qos{}.transient_local().lifespan(std::chrono::hours(1)));
   Reader reader(GetParam(), "last=8");
   reader.ask("hear 1");
-  publish(*publisher, 1, 4);
+  publish_numbers(*publisher, 1, 4);
   EXPECT_EQ(reader.ask("take 4"), "1:1 1:2 1:3 1:4");
   EXPECT_EQ(Reader(GetParam(), "kept", "late").ask("take 4"), "1:1 1:2 1:3 1:4");
 }
@@ -196,11 +170,11 @@ TEST_P(History, APublisherThatDoesNotAnswerHoldsUpTheHistoryOfOthersForAMomentOn
   deaf.expect("published");
   deaf.stop();
   const auto publisher = create(Qos{}.transient_local());
-  publish(*publisher, 1, 4);
+  publish_numbers(*publisher, 1, 4);
   {
     Reader late(GetParam(), "kept");
     EXPECT_EQ(late.ask("take 4"), "1:1 1:2 1:3 1:4");
-    publish(*publisher, 5, 5);
+    publish_numbers(*publisher, 5, 5);
     EXPECT_EQ(late.ask("take 1"), "1:5");
     deaf.go_on();
     if (GetParam().where != Where::this_process) {

@@ -35,7 +35,7 @@ inline const Path& path_named(const std::string& name) {
   return *std::ranges::find(paths, name, &Path::name);
 }
 
-/// What a subscriber asks for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "every=N", "owned", "value".
+/// What a subscriber asks for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "every=N", "rate=N", "owned", "value".
 inline Qos qos_of(const std::string& words) {
   Qos qos;
   std::istringstream each(words);
@@ -58,12 +58,13 @@ class Taker {
     if (const auto every = words.find("every="); every != std::string::npos) {
       options.every = static_cast<std::uint32_t>(std::stoul(words.substr(every + 6)));
     }
+    if (const auto rate = words.find("rate="); rate != std::string::npos) options.max_rate = std::stod(words.substr(rate + 5));
     if (words.find("owned") != std::string::npos) options.buffer = Buffer::owned;
     if (words.find("value") != std::string::npos) options.buffer = Buffer::value;
     subscriber_ = node_->create_subscriber<Sample>("topic", qos_of(words), options);
   }
 
-  /// "take N": the next N messages as "writer:number ..."; "rest": all that wait; "connected", "missed", "expired", "skipped": the number; "hear N": waits for N publishers.
+  /// "take N": the next N messages as "writer:number ..."; "rest": all that wait; "missed", "expired", "skipped", "incompatible": the number; "hear N": waits for N publishers.
   std::string answer(const std::string& order) {
     std::istringstream words(order);
     std::string what;
@@ -79,6 +80,7 @@ class Taker {
     if (what == "missed") return std::to_string(statistics.missed);
     if (what == "expired") return std::to_string(statistics.expired);
     if (what == "skipped") return std::to_string(statistics.skipped);
+    if (what == "incompatible") return std::to_string(statistics.incompatible);
     fail("no such order: " + order);
   }
 
@@ -155,6 +157,37 @@ class Paths : public Foreign, public ::testing::WithParamInterface<Path> {
     }
   }
 };
+
+/// Publishes the messages of these numbers in all the ways that there are, one after the other.
+inline void publish_numbers(Publisher<Sample>& publisher, std::uint64_t first, std::uint64_t last, std::uint64_t writer = 1) {
+  for (std::uint64_t number = first; number <= last; ++number) {
+    PublishResult result = PublishResult::closed;
+    switch (number % 4) {
+      case 0:
+        result = publish_in_place(publisher, writer, number, 3000);
+        break;
+      case 1:
+        result = publisher.publish(std::make_unique<Sample>(sample_of(writer, number, 3000)));
+        break;
+      case 2:
+        result = publisher.publish(std::make_shared<const Sample>(sample_of(writer, number, 3000)));
+        break;
+      default:
+        result = publisher.publish(sample_of(writer, number, 3000));
+    }
+    require(result == PublishResult::published,
+            "message " + std::to_string(number) + " is not published: " + std::to_string(static_cast<int>(result)));
+  }
+}
+
+/// "1:first ... 1:last", as a Taker says it.
+inline std::string numbers(std::uint64_t first, std::uint64_t last, std::uint64_t step = 1, std::uint64_t writer = 1) {
+  std::string all;
+  for (std::uint64_t number = first; number <= last; number += step) {
+    all += (all.empty() ? "" : " ") + std::to_string(writer) + ":" + std::to_string(number);
+  }
+  return all;
+}
 
 #define SINEW_ON_ALL_PATHS(Suite) \
   INSTANTIATE_TEST_SUITE_P(Path, Suite, ::testing::ValuesIn(::sinew::system::paths), [](const auto& path) { return path.param.name; })
