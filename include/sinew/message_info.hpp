@@ -66,11 +66,12 @@ struct SubscriberShare {
 /// One publisher, as its subscriber sees it: which way its messages come, and why that one.
 struct PublisherShare {
   std::string node;                      ///< name of the publishing node
-  Delivery delivery = Delivery::native;  ///< how its messages are read from now on; single ones are copied while too many are held
+  Delivery delivery = Delivery::native;  ///< how its messages are read from now on; single ones are copied, see over_quota
   std::string why;                       ///< why they are not read in place, as a sentence; empty for Delivery::native
   std::uint64_t received = 0;            ///< messages taken from it
   std::uint64_t missed = 0;              ///< messages of it that were lost
   std::uint64_t bytes_copied = 0;        ///< copied or decoded on this side
+  std::uint64_t over_quota = 0;          ///< messages copied because too many of it, or too large ones, were held (Subscriber)
   std::uint64_t held = 0;                ///< messages that someone in this process still holds in its memory
 };
 
@@ -82,6 +83,7 @@ struct SubscriberStatistics {
   std::uint64_t skipped = 0;    ///< messages left out as SubscriberOptions::every and max_rate ask; not counted as missed
   std::uint64_t expired = 0;    ///< messages that were older than their publisher's lifespan when it was their turn; not counted as missed
   std::uint64_t bytes_copied = 0;  ///< copied on this side (Delivery::copy)
+  std::uint64_t over_quota = 0;    ///< messages copied because too many of their publisher, or too large ones, were held (Subscriber)
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
   std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber
   std::uint64_t held = 0;          ///< messages that someone in this process still holds

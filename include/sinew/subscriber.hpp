@@ -44,8 +44,11 @@ struct SubscriberOptions {
 ///
 /// A received message is the publisher's object itself, mapped read-only into this process: nothing was copied or decoded. As `std::shared_ptr<const T>` it may be kept,
 /// copied and passed to other threads like any other, also after subscriber, node and publisher are gone. Of a publisher of the same process it is the object that was published. As
-/// `std::unique_ptr<T>` it is the receiver's own, which costs a copy unless the publisher gave the message away and nobody else here wants to own it. While more than 119 messages of one publisher
-/// are held, further ones are delivered as copies (MessageInfo::delivery says so). After fork() a child must not look into messages of its parent.
+/// `std::unique_ptr<T>` it is the receiver's own, which costs a copy unless the publisher gave the message away and nobody else here wants to own it. After fork() a child must not look into messages of its parent.
+///
+/// What is held of another process is that publisher's memory, and everybody else's loss when there is none left. So a subscriber holds of each at most 119 messages, and at most a
+/// quarter of its memory_budget, or one message that is larger. Further ones are copied into this process before they are handed out (MessageInfo::delivery says so,
+/// SubscriberStatistics::over_quota counts them) until some are let go; nobody else notices. The same bounds what a process keeps from others that is stopped while it holds messages.
 ///
 /// T may have std::span<const E> and std::string_view where the publisher's type has std::vector<E> and std::string: such a message is made anew from the publisher's, small members
 /// decoded, and big arrays referred to where they lie (Delivery::view). For programs that cannot read in place and still do not want to copy images.

@@ -399,6 +399,7 @@ std::vector<PublisherShare> SubscriberCore::publishers() const {
                    .received = end.received(),
                    .missed = end.missed(),
                    .bytes_copied = end.bytes_copied(),
+                   .over_quota = end.over_quota(),
                    .held = end.held()});
   });
   impl_->subscription->for_each_queue([&](const session::LocalQueue& queue) {
@@ -421,6 +422,7 @@ SubscriberStatistics SubscriberCore::statistics() const {
           .skipped = counters.skipped,
           .expired = counters.expired,
           .bytes_copied = impl_->bytes_copied.load(std::memory_order_relaxed),
+          .over_quota = counters.over_quota,
           .rejected = impl_->rejected.load(std::memory_order_relaxed),
           .publishers = counters.publishers,
           .held = counters.held,

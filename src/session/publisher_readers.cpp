@@ -17,6 +17,9 @@ namespace {
 
 constexpr std::chrono::milliseconds linger{200};
 
+// A reader's quota is this part of the memory: three that hold as much as they may, and never let go, leave as much again for messages on their way.
+constexpr std::uint64_t quota_part = 4;
+
 }  // namespace
 
 bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
@@ -43,7 +46,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   if (end->reads_pieces()) write_missing_pieces_locked(start);
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring_fd_.get();
-  end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start}, {&ring_fd, 1});
+  end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start, options_.budget / quota_part}, {&ring_fd, 1});
   // Read first: a chunk that is made after this is announced with the next frame, unless a newer id was told here before it.
   const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);
   window_->for_each_chunk([&](const shm::Chunk& chunk) { end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });

@@ -182,6 +182,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version");
   claims_.emplace(*ack_, *ring_);
   blocked_publisher_.emplace(ring_->header.blocked);
+  quota_ = message.quota;
   claims_->advance_cursor(message.start - 1);
   history_end_ = claims_->head();
   ack_fd_.reset();
@@ -422,11 +423,18 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       continue;
     }
     refresh_chunks();
-    ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    held_.fetch_add(1, std::memory_order_relaxed);
-    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, exhausted || must_copy_, in_pieces, std::exchange(missed_, 0)};
+    return arrival_of(claim, exhausted, in_pieces);
   }
   return std::nullopt;
+}
+
+Arrival SubscriberEnd::arrival_of(const shm::Claims::Claim& claim, bool no_slot_left, bool in_pieces) noexcept {
+  ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  slot_bytes_[claim.slot] = claim.frame.size;
+  const std::uint64_t others = bytes_held_.fetch_add(claim.frame.size, std::memory_order_relaxed);
+  const bool over_quota = no_slot_left || (others > 0 && (others > quota_ || claim.frame.size > quota_ - others));
+  if (over_quota) over_quota_.store(over_quota_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return {this, seen_chunks_.get(), claim.frame, claim.slot, over_quota || must_copy_, in_pieces, std::exchange(missed_, 0)};
 }
 
 // Dekker with Publisher::wait_for_space(). Rings when half of the ring is free, so that the publisher goes on in bursts, not frame by frame.
@@ -437,8 +445,9 @@ void SubscriberEnd::tell_blocked_publisher(std::uint64_t head) noexcept {
 
 void SubscriberEnd::release(std::uint32_t slot) noexcept {
   if (forked()) return;
+  const std::uint64_t bytes = slot_bytes_[slot];  // before the slot is the next claim's
   claims_->release(slot);
-  held_.fetch_sub(1, std::memory_order_relaxed);
+  bytes_held_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 void SubscriberEnd::unsubscribe() noexcept {

@@ -82,6 +82,7 @@ void Subscription::count_locked(const SubscriberEnd& gone) {
   before_.withdrawn += gone.withdrawn();
   before_.skipped += gone.skipped();
   before_.expired += gone.expired();
+  before_.over_quota += gone.over_quota();
 }
 
 void Subscription::count_locked(const LocalQueue& gone) {
@@ -275,6 +276,7 @@ Subscription::Counters Subscription::counters() const {
     counters.withdrawn += end->withdrawn();
     counters.skipped += end->skipped();
     counters.expired += end->expired();
+    counters.over_quota += end->over_quota();
     counters.publishers += end->is_served() ? 1U : 0U;
     counters.held += end->held();
   }

@@ -80,7 +80,7 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   void close();
 
   struct Counters {
-    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, publishers = 0, held = 0, incompatible = 0;
+    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, over_quota = 0, publishers = 0, held = 0, incompatible = 0;
   };
   Counters counters() const;
   /// Calls visit(end) for every publisher that serves this subscription.

@@ -179,6 +179,12 @@ std::uint64_t Claims::head() const noexcept {
   return ring_->header.head.load(std::memory_order_seq_cst);  // sync: HEAD (with RingWriter::publish)
 }
 
+std::uint64_t Claims::held() const noexcept {
+  const int free =
+      std::popcount(free_slots_[0].load(std::memory_order_relaxed)) + std::popcount(free_slots_[1].load(std::memory_order_relaxed));
+  return reserved_slot - static_cast<std::uint64_t>(free) + (reserved_taken_.load(std::memory_order_relaxed) ? 1 : 0);
+}
+
 bool Claims::is_still_there(std::uint64_t sequence) const noexcept {
   fence(std::memory_order_acquire);  // sync: EXPORT (with session::Export::publish)
   return entry_of(*ring_, sequence).seq.load(std::memory_order_seq_cst) == sequence;

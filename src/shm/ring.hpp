@@ -83,6 +83,8 @@ class Claims {
   std::optional<std::int64_t> source_time(std::uint64_t sequence) const noexcept;
   std::uint64_t cursor() const noexcept;
   std::uint64_t head() const noexcept;
+  /// Claims that are not given back. Any thread; a snapshot.
+  std::uint64_t held() const noexcept;
   /// For readers of another user, whose claims do not count: false when what was read of the frame since it was claimed may be another frame's.
   bool is_still_there(std::uint64_t sequence) const noexcept;
   /// False as long as frame `sequence` may be claimed and its pieces are unknown. seq_cst: a thread about to sleep looks once more.

@@ -144,6 +144,7 @@ void fields(auto& at, Like<SubscriberRegistered> auto& m) {
 void fields(auto& at, Like<Ring> auto& m) {
   at("size", m.size);
   at("start", m.start);
+  at("quota", m.quota);
 }
 void fields(auto& at, Like<Chunk> auto& m) {
   at("address", m.address);

@@ -197,10 +197,12 @@ struct NewsTaken {};
 
 /// Answers Doorbell: its descriptors are no longer in flight.
 struct DoorbellTaken {};
-/// Answers Attach. Descriptor: the ring (memfd of `size` bytes). Frames from sequence `start` on are for this subscriber.
+/// Answers Attach. Descriptor: the ring (memfd of `size` bytes). Frames from sequence `start` on are for this subscriber, which may hold so many bytes of them as `quota`
+/// says, or one frame that is larger. Between users nothing is held, and it is 0.
 struct Ring {
   std::uint32_t size = 0;
   std::uint64_t start = 0;
+  std::uint64_t quota = 0;
 };
 /// Descriptor: the chunk's memfd. At most one Chunk is unanswered per pair.
 struct Chunk {

@@ -124,14 +124,16 @@ TEST_F(Pressure, AStoppedBestEffortSubscriberHoldsNobodyBack) {
 TEST_F(Pressure, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic", {}, {.memory_budget = 8 << 20});
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(1), as_from_elsewhere());
-  await_subscribers(*publisher, 1);
+  // One alone may not hold so much.
+  std::vector<std::shared_ptr<Subscriber<Sample>>> subscribers;
+  for (int i = 0; i < 6; ++i) subscribers.push_back(node->create_subscriber<Sample>("topic", Qos{}.keep_last(1), as_from_elsewhere()));
+  await_subscribers(*publisher, subscribers.size());
   std::vector<std::shared_ptr<const Sample>> held;
   auto publish_next = [&, number = std::uint64_t{0}]() mutable {
     ++number;
     const PublishResult result =
         number % 2 == 0 ? publish_in_place(*publisher, 1, number, 1'000'000) : publisher->publish(sample_of(1, number, 1'000'000));
-    if (result == PublishResult::published) held.push_back(take_soon(*subscriber));
+    if (result == PublishResult::published) held.push_back(take_soon(*subscribers[number % subscribers.size()]));
     return result;
   };
   PublishResult result = PublishResult::published;
@@ -334,11 +336,16 @@ TEST_F(FullMemory, ByBestEffortALoanThatIsFilledWhileMemoryIsFullIsStillBuiltInP
   EXPECT_EQ(publisher_->statistics().bytes_copied, 0U);
 }
 
-TEST_F(FullMemory, WhatASubscriberHoldsIsNeverWithdrawn) {
-  start({});
+TEST_F(FullMemory, WhatSubscribersHoldIsNeverWithdrawn) {
+  start({}, Qos{}.keep_last(1));
+  std::vector<std::shared_ptr<Subscriber<Sample>>> subscribers{subscriber_};  // one alone may not hold so much
+  while (subscribers.size() < 6) subscribers.push_back(node_->create_subscriber<Sample>("topic", Qos{}.keep_last(1), as_from_elsewhere()));
+  await_subscribers(*publisher_, subscribers.size());
   std::vector<std::shared_ptr<const Sample>> held;
   std::uint64_t number = 0;
-  while (number < 100 && publish(++number) == PublishResult::published) held.push_back(take_soon(*subscriber_));
+  while (number < 100 && publish(++number) == PublishResult::published) {
+    held.push_back(take_soon(*subscribers[number % subscribers.size()]));
+  }
   ASSERT_LT(number, 100U);
   for (const auto& message : held) EXPECT_TRUE(is_whole(*message));
   held.erase(held.begin());

@@ -147,7 +147,7 @@ bool HandPublisher::take_attach() {
 }
 
 bool HandPublisher::send_ring() {
-  return pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
+  return pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1, window.size}, {ring.file.get()});
 }
 
 bool HandPublisher::send_chunk(std::uint64_t id) {

@@ -64,7 +64,7 @@ std::vector<Message> samples() {
       AttachForeign{},
       NewsTaken{},
       DoorbellTaken{},
-      Ring{69632, 42},
+      Ring{69632, 42, 0x10000000},
       Chunk{5, 0x200000001000, 0x800000},
       ChunkWithdrawn{5},
       Space{},
