@@ -266,6 +266,7 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   }
   lock.unlock();
   if (needs_frame) {
+    reclaim();
     const NewFrame copy = storage_->copy_in(object, *window_);
     made.failed = !copy.root;
     if (made.failed) return false;
