@@ -35,7 +35,8 @@ LocalQueue::LocalQueue(Options options, std::shared_ptr<const Objects> objects, 
       bell_(std::move(bell)),
       made_space_(std::move(made_space)),
       ringer_(bell_->word()),
-      thinning_(options_.thinning) {
+      thinning_(options_.thinning),
+      settled_(thinning_) {
   if (options_.buffer != Buffer::value) return;
   std::size_t room = (capacity_ + 1) * objects_->size() + objects_->alignment();
   memory_ = std::make_unique<std::byte[]>(room);
@@ -60,8 +61,13 @@ void LocalQueue::drop_values() noexcept {
 // --- the publisher's side --------------------------------------------------------------------------------------------------------------
 
 bool LocalQueue::wants(std::uint64_t sequence, std::int64_t source_time) noexcept {
+  if (std::exchange(asked_, sequence) != sequence) {
+    settled_ = thinning_;
+    settled_skipped_ = skipped_.load(std::memory_order_relaxed);
+  }
+  thinning_ = settled_;
   const bool wanted = thinning_.next_from(sequence) == sequence && thinning_.wants(sequence, source_time);
-  if (!wanted) skipped_.fetch_add(1, std::memory_order_relaxed);
+  skipped_.store(settled_skipped_ + (wanted ? 0 : 1), std::memory_order_relaxed);
   return wanted;
 }
 

@@ -69,7 +69,7 @@ class LocalQueue {
   const std::shared_ptr<const Objects>& objects() const noexcept { return objects_; }
 
   // --- the publisher's side ---
-  /// Whether the subscription wants this message at all. Once per message, in their order.
+  /// Whether the subscription wants this message at all. For every message, in their order; one that was not published after all is followed by one of the same sequence.
   bool wants(std::uint64_t sequence, std::int64_t source_time) noexcept;
   /// No room for a message that must not push out another.
   bool is_full() const;
@@ -132,8 +132,10 @@ class LocalQueue {
   const std::shared_ptr<const Objects> objects_;
   const std::shared_ptr<Doorbell> bell_;
   const std::function<void()> made_space_;
-  shm::Ringer ringer_;                   // the publisher's
-  Thinning thinning_;                    // the publisher's
+  shm::Ringer ringer_;  // the publisher's
+  Thinning thinning_;   // the publisher's
+  Thinning settled_;    // what it was before the message that is asked for
+  std::uint64_t asked_ = 0, settled_skipped_ = 0;
   std::unique_ptr<std::byte[]> memory_;  // Buffer::value: for as many objects, and one more, which is being looked at
   std::byte* objects_at_ = nullptr;
   bool looked_at_ = false;                // the taker's

@@ -33,7 +33,7 @@ class Thinning {
  private:
   static constexpr std::int64_t latest = std::int64_t{1} << 61;  // 73 years; so that nothing of it overflows
 
-  const Options options_;
+  Options options_;
   std::uint64_t next_ = 0;
   std::int64_t due_ = 0;  // 0: nothing was taken yet
 };

@@ -22,5 +22,25 @@ TEST_F(Given, MessagesThatNobodyNeedsAnyMoreMakeRoomForThoseThatAreGiven) {
   EXPECT_EQ(publisher->statistics().memory_mapped, after_some);
 }
 
+TEST_F(Given, OneThatIsRefusedDoesNotCostSubscribersOfTheProcessTheNext) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}, {.memory_budget = 1 << 20});
+  SubscriberOptions second = {};
+  second.every = 2;
+  auto here = node->create_subscriber<Sample>("topic"), every_second = node->create_subscriber<Sample>("topic", Qos{}, second);
+  auto elsewhere = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 3);
+  for (std::uint64_t number = 1; number <= 4; ++number) {
+    EXPECT_EQ(publisher->publish(std::make_unique<Sample>(sample_of(1, number, 2'000'000))), PublishResult::no_memory);
+    EXPECT_EQ(publisher->publish(std::make_unique<Sample>(sample_of(1, number, 1000))), PublishResult::published);
+    const auto sample = here->take(), other = every_second->take();
+    ASSERT_TRUE(sample) << number;
+    EXPECT_EQ(sample->number, number);
+    EXPECT_EQ(other != nullptr, number % 2 == 1) << number;
+  }
+  EXPECT_EQ(here->statistics().skipped, 0U);
+  EXPECT_EQ(every_second->statistics().skipped, 2U);
+}
+
 }  // namespace
 }  // namespace sinew::system
