@@ -39,7 +39,7 @@ struct PublisherStatistics {
   std::uint64_t bytes =
       0;  ///< sizes of those that went into shared memory: the objects and all their storage. What goes by pointer only is not measured
   std::uint64_t bytes_copied =
-      0;  ///< copied by publish(), for other processes and for subscribers of this one: the whole message for publish(const T&), for a loan only storage that was not built inside the loan
+      0;  ///< copied by publish(), for other processes and for subscribers of this one: the whole message for publish(const T&), for a loan only storage that was not built inside the loan. A message with maps is its stream, for other processes
   std::uint64_t bytes_exported = 0;     ///< beside these, copied for all subscribers of other users together
   std::uint64_t messages_repaired = 0;  ///< loans that had such storage
   std::string why_repaired;   ///< of the first of them, as a sentence: "field 'data' was built outside the loan"; empty when there was none

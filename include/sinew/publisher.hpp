@@ -56,6 +56,7 @@ class Publisher;
 /// publish() copies it in: slower, never wrong, and visible in statistics().bytes_copied.
 /// What lies in shared memory is no malloc()'s: malloc_usable_size(), realloc() and free() must not see its address.
 /// A temporary made inside such an expression lives in shared memory too; so does whatever a function called inside of it keeps.
+/// A message with maps is built on the ordinary heap as a whole, whose nodes other processes could not follow; they get it as a stream, written once for all of them.
 /// The idea of the borrowed window is Agnocast's (section 4); here it ends with the expression.
 template <class T>
 class Loan {
@@ -79,7 +80,7 @@ class Loan {
 
    private:
     friend class Loan;
-    Access(detail::PublisherCore& core, T* object) noexcept : scope_(core, detail::allocates_in_place(core)), object_(object) {}
+    Access(detail::PublisherCore& core, T* object) noexcept : scope_(core, detail::builds_in_place<T>(core)), object_(object) {}
     detail::AllocateInPlace scope_;
     T* object_;
   };
@@ -95,7 +96,7 @@ class Loan {
   /// Do not suspend a coroutine inside.
   template <class Fill>
   decltype(auto) build(Fill&& fill) {
-    const detail::AllocateInPlace scope(*core_, detail::allocates_in_place(*core_));
+    const detail::AllocateInPlace scope(*core_, detail::builds_in_place<T>(*core_));
     return std::forward<Fill>(fill)(*object_);
   }
 
@@ -125,7 +126,7 @@ class Publisher {
   /// An empty message, value-initialised, to be filled in shared memory. Never fails for want of memory: then the message is built on the heap, and
   /// publish() says no_memory if there still is none. System calls only when the publisher's memory must grow.
   Loan<T> loan() {
-    const bool in_place = detail::allocates_in_place(*core_);
+    const bool in_place = detail::builds_in_place<T>(*core_);
     void* const memory = core_->allocate_object(in_place);
     try {
       const detail::AllocateInPlace scope(*core_, in_place);
@@ -136,7 +137,7 @@ class Publisher {
     }
   }
 
-  /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan.
+  /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan, and it has no maps.
   /// Subscribers of this process share it as it is; each that takes `std::unique_ptr<T>` gets a copy.
   /// REQUIRES: the loan is this publisher's and holds a message. At most one wake-up system call per sleeping subscriber thread. For subscribers of other
   /// users, all of them together, the message is copied once, after everybody else was served. Blocks only for a reliable keep-all subscriber, at most max_blocking.

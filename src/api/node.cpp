@@ -107,10 +107,11 @@ session::Buffer buffer_of(const std::string& topic, const detail::Handler& handl
 
 session::Reading reading_of(const std::string& topic, const msg::Type& type, const SubscriberOptions& options) {
   if (!options.delivery) return type.has_views ? session::Reading::pieces : session::Reading::as_possible;
-  if (type.has_views && options.delivery == Delivery::native) {
+  if ((type.has_views || !type.in_place) && options.delivery == Delivery::native) {
     throw Error(ErrorKind::invalid_argument,
-                "topic '" + topic + "': " + type.name +
-                    " has views (std::span or std::string_view) and is made anew for each message: ask for delivery view or copy");
+                "topic '" + topic + "': " + type.name + " has " +
+                    (type.has_views ? "views (std::span or std::string_view)" : "maps (std::map or std::unordered_map)") +
+                    " and is made anew for each message: ask for delivery view or copy");
   }
   switch (*options.delivery) {
     case Delivery::native:
@@ -217,9 +218,9 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   impl->type = type.type;
   impl->handler = std::move(handler);
   impl->session = impl_->session;
-  impl->subscription = impl_->session->create_subscription(topic, description_of(type),
-                                                           {quality, thinning, reading, buffer, takes_pointers(*type.type, options)},
-                                                           impl->handler.call ? impl.get() : nullptr);
+  impl->subscription = impl_->session->create_subscription(
+      topic, description_of(type), {quality, thinning, reading, buffer, takes_pointers(*type.type, options), type.type->in_place},
+      impl->handler.call ? impl.get() : nullptr);
   try {
     return std::make_shared<detail::SubscriberCore>(impl);
   } catch (const std::bad_alloc&) {

@@ -37,11 +37,16 @@ class TypeStorage final : public session::FrameStorage {
  public:
   explicit TypeStorage(const msg::Type& type) noexcept : type_(type) {}
   session::NewFrame copy_in(const void* object, shm::Window& window) const noexcept override {
+    if (!type_.in_place) {
+      const auto size = measure(object);
+      if (!size) return {};
+      return session::stream_frame(window, size->stream, [&](std::byte* into) { codec_->write(object, into); });
+    }
     void* const root = window.allocate(type_.size, type_.align);
     if (!root) return {};
     WindowMemory memory(window);
     const msg::Copied copied = msg::copy_value(type_, object, root, memory);
-    if (copied.complete) return {root, copied.bytes};
+    if (copied.complete) return {.root = root, .size = copied.bytes};
     window.free(root);
     return {};
   }
@@ -244,7 +249,7 @@ PublishResult PublisherCore::publish_object(void* object) {
     free_object(object);
     return invalid(*variant);
   }
-  if (!publisher.is_read_elsewhere()) return publish_loan_here(object);
+  if (!publisher.is_read_elsewhere() || !type.in_place) return publish_shared_loan(object);
   if (!publisher.window().contains(object, type.size)) {
     const PublishResult result = publish_copy(object);
     type.destroy(object);
@@ -269,11 +274,11 @@ PublishResult PublisherCore::publish_object(void* object) {
                                           " bytes in (said once; statistics().bytes_copied counts)");
     }
   }
-  return reported(result_of(publisher.publish({.borrowed = object, .owned = {}, .shared = {}}, {object, audit.size})));
+  return reported(result_of(publisher.publish({.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = audit.size})));
 }
 
-// Nobody outside of this process reads it: it may stay as it is, wherever its storage lies.
-PublishResult PublisherCore::publish_loan_here(void* object) {
+// Nobody outside of this process reads it where it is: it may stay as it is, wherever its storage lies.
+PublishResult PublisherCore::publish_shared_loan(void* object) {
   const auto let_go = [type = impl_->type](const void* kept) {
     if (session::forked()) return;  // in shared memory, which is not there
     void* const message = const_cast<void*>(kept);
@@ -305,7 +310,7 @@ PublishResult PublisherCore::publish_copy(const void* source) {
   if (publisher.is_read_elsewhere()) {  // before publish(), which is one at a time
     publisher.reclaim();
     frame = impl_->storage->copy_in(source, publisher.window());
-    if (!frame.root) return refused();
+    if (!frame.is_in_window()) return refused();
   }
   const session::Publisher::Outcome outcome = publisher.publish({.borrowed = source, .owned = {}, .shared = {}}, frame);
   if (outcome == session::Publisher::Outcome::published) publisher.count_copied(frame.size);

@@ -29,7 +29,14 @@ void free_storage(const Type& type, const void* root, Memory& memory) noexcept {
 std::uint64_t size_of_value(const Type& type, const void* value) noexcept {
   std::uint64_t size = type.size;
   const auto add = [&size](const auto& self, const Type& whole, const void* at) -> void {
-    if (whole.kind == Kind::map) return;  // nothing that copy_value() writes by itself
+    if (whole.kind == Kind::map) {
+      each_entry(whole, at, [&](const void* entry) {
+        size += whole.element->size;
+        self(self, *whole.element, entry);
+        return true;
+      });
+      return;
+    }
     if (block_of(whole, at).address) size += used_bytes(whole, at);
     each_part(whole, at, owns, [&](const Type& part, const void* where, const Field*, std::size_t) {
       self(self, part, where);

@@ -4,7 +4,6 @@
 
 #include "base/log.hpp"
 #include "base/point.hpp"
-#include "session/publisher.hpp"
 #include "shm/fence.hpp"
 #include "sinew/error.hpp"
 
@@ -49,7 +48,7 @@ void Export::prepare(std::uint64_t stream) noexcept {
   }
 }
 
-std::uint64_t Export::publish(const FrameStorage& storage, const void* root, std::uint64_t stream, std::int64_t source_time) noexcept {
+std::uint64_t Export::publish(std::uint64_t stream, std::int64_t source_time, const std::function<void(std::byte* into)>& write) noexcept {
   const std::uint64_t sequence = writer_->head() + 1;
   const Slot& slot = next_slot();
   if (sequence > shm::export_depth) writer_->retire(sequence - shm::export_depth);
@@ -60,7 +59,7 @@ std::uint64_t Export::publish(const FrameStorage& storage, const void* root, std
     std::byte* const at = slot.mapping->data();
     auto* const table = ::new (at) shm::PieceTable{1};
     ::new (table + 1) shm::PieceEntry{slot.address + header, stream};
-    storage.write_stream(root, at + header);
+    write(at + header);
     frame.size = stream;
     frame.newest_chunk = slot.chunk;
     frame.pieces = slot.address;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "os/fd.hpp"
@@ -11,8 +13,6 @@
 #include "shm/ring.hpp"
 
 namespace sinew::session {
-
-class FrameStorage;
 
 /// A ring of its own, and the newest shm::export_depth frames. Readers' claims do not count, so that no stranger keeps memory or holds anybody back: a reader that is too
 /// slow finds after decoding that the frame is gone (spec/shared-memory.md, "Export").
@@ -40,8 +40,8 @@ class Export {
   void skip_to(std::uint64_t sequence) noexcept { writer_->skip_to(sequence); }
   /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex.
   void prepare(std::uint64_t stream) noexcept;
-  /// Exports the next frame, which was prepared; how many bytes were copied. Not under the mutex: a big message takes a while.
-  std::uint64_t publish(const FrameStorage& storage, const void* root, std::uint64_t stream, std::int64_t source_time) noexcept;
+  /// Exports the next frame, which was prepared, and whose stream write() writes; how many bytes were copied. Not under the mutex: a big message takes a while.
+  std::uint64_t publish(std::uint64_t stream, std::int64_t source_time, const std::function<void(std::byte* into)>& write) noexcept;
 
  private:
   Slot& next_slot() noexcept { return slots_[(writer_->head() + 1) % shm::export_depth]; }

@@ -423,8 +423,9 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   }
   std::shared_ptr<SubscriberEnd> end;
   try {
-    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction,
-                                          subscription->options().thinning, subscription->options().reading);
+    end =
+        std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction, subscription->options().thinning,
+                                        subscription->options().reading, subscription->options().in_place);
   } catch (...) {
     release_window(introduction.window);  // from here on the end itself does it
     throw;

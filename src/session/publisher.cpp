@@ -75,10 +75,8 @@ std::uint64_t Publisher::floor_locked() const {
 void Publisher::retire_up_to_locked(std::uint64_t sequence) {
   for (; oldest_ <= sequence; ++oldest_) {
     const Kept& frame = kept_[oldest_ % shm::ring_capacity];
-    if (!frame.root) {  // went by pointer only
-      leave_history_locked(oldest_);
-      continue;
-    }
+    leave_history_locked(oldest_);
+    if (!frame.is_in_window()) continue;
     limbo_.push_back(frame);  // first: it may fail
     writer_.retire(oldest_);
     kept_bytes_ -= frame.size;
@@ -87,12 +85,12 @@ void Publisher::retire_up_to_locked(std::uint64_t sequence) {
 
 void Publisher::release(const Kept& frame) noexcept {
   if (frame.pieces) window_->free(frame.pieces);
-  storage_->release(frame.root, *window_);
+  if (frame.root) storage_->release(frame.root, *window_);
 }
 
 void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
   if (frame.pieces) into.push_back(frame.pieces);
-  storage_->list(frame.root, into);
+  if (frame.root) storage_->list(frame.root, into);
 }
 
 bool Publisher::sweep_locked() {
@@ -198,7 +196,7 @@ void Publisher::unpin(std::uint64_t sequence) noexcept {
 
 Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome) {
   if (lock.owns_lock()) lock.unlock();
-  if (frame.root) release(frame);
+  if (frame.is_in_window()) release(frame);
   if (outcome != Outcome::closed) count_refused();
   return outcome;
 }
@@ -215,7 +213,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
     }
   } const end{*this};
   const void* const object = message.look();  // it lives until it has been put into the last queue
-  Kept frame{.root = given.root, .size = given.size};
+  Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
   std::unique_lock lock(mutex_);
   if (!wait_for_space(lock)) return refuse(lock, frame, Outcome::held_back);
   if (closed_) return refuse(lock, frame, Outcome::closed);
@@ -234,10 +232,10 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
     }
     if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
     if (history_ > 0 && frame.sequence > history_) leave_history_locked(frame.sequence - history_);
-    if (frame.root) {
+    if (!frame.root) frame.local = local_delivery_.kept();
+    if (frame.is_in_window()) {
       publish_frame_locked(frame);
     } else {
-      frame.local = local_delivery_.kept();
       kept_[frame.sequence % shm::ring_capacity] = frame;
       writer_.skip_to(frame.sequence);  // nobody reads the ring
     }
@@ -255,12 +253,11 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
 
 // True when nothing was missing, with the lock held; else without it, when it is to be looked again.
 bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, Kept& frame, Made& made) {
-  const bool needs_frame = is_read_elsewhere() && !frame.root;
-  const bool has_frame = needs_frame || frame.root;
-  if (!made.local) local_delivery_.keep(history_ > 0 && !has_frame);
-  const bool needs_pieces = has_frame && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0;
-  const bool shares_frame = !made.local && has_frame && local_delivery_.shares_frame(message);
-  if (!needs_frame && !needs_pieces && !shares_frame && (made.local || !local_delivery_.must_copy(message, false))) {
+  const bool needs_frame = is_read_elsewhere() && !frame.is_in_window();
+  const auto needs_pieces = [&] { return frame.root && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0; };
+  const auto shares_frame = [&] { return frame.root && !made.local && local_delivery_.shares_frame(message); };
+  if (!made.local) local_delivery_.keep(history_ > 0 && !frame.root);
+  if (!needs_frame && !needs_pieces() && !shares_frame() && (made.local || !local_delivery_.must_copy(message, false))) {
     if (!made.local) local_delivery_.prepare(message, nullptr);
     return true;
   }
@@ -268,19 +265,21 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   if (needs_frame) {
     reclaim();
     const NewFrame copy = storage_->copy_in(object, *window_);
-    made.failed = !copy.root;
+    made.failed = !copy.is_in_window();
     if (made.failed) return false;
     frame.root = copy.root;
     frame.size = copy.size;
+    frame.pieces = copy.pieces;
     count_copied(copy.size);
   }
-  if (needs_pieces) {
+  if (needs_pieces()) {
     frame.pieces = storage_->write_pieces(frame.root, *window_, true);
     made.pieces = true;
     SINEW_POINT("publisher.pieces_written");
   }
   if (!made.local) {
-    const std::shared_ptr<const void> pin = shares_frame ? pinned(frame, std::make_shared<Pin>(shared_from_this())) : nullptr;
+    local_delivery_.keep(history_ > 0 && !frame.root);
+    const std::shared_ptr<const void> pin = shares_frame() ? pinned(frame, std::make_shared<Pin>(shared_from_this())) : nullptr;
     if (const std::uint64_t bytes = local_delivery_.prepare(message, pin)) count_copied(bytes);
     made.local = true;
     SINEW_POINT("publisher.prepared");
@@ -308,11 +307,14 @@ void Publisher::publish_frame_locked(Kept frame) {
 // After everybody else was served, and with the mutex free: a stranger's copy holds nobody up but this thread.
 void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame) {
   if (!has_foreigners_locked()) return;
-  const std::uint64_t stream = storage_->stream_size(frame.root);
+  const std::uint64_t stream = frame.root ? storage_->stream_size(frame.root) : frame.size;
   export_->prepare(stream);
   exporting_ = frame.sequence;
   lock.unlock();
-  const std::uint64_t exported = export_->publish(*storage_, frame.root, stream, frame.source_time);
+  const std::uint64_t exported = export_->publish(stream, frame.source_time, [&](std::byte* into) {
+    if (frame.root) return storage_->write_stream(frame.root, into);
+    join_pieces(frame.pieces, into);
+  });
   lock.lock();
   exporting_ = 0;
   bytes_exported_ += exported;
@@ -396,7 +398,7 @@ const Publisher::Kept* Publisher::find_locked(std::uint64_t sequence) const noex
   if (sequence > writer_.head()) return nullptr;  // whatever a peer's page says
   if (sequence >= oldest_) {
     const Kept& frame = kept_[sequence % shm::ring_capacity];
-    return frame.root ? &frame : nullptr;
+    return frame.is_in_window() ? &frame : nullptr;
   }
   const auto found = std::ranges::lower_bound(limbo_, sequence, {}, &Kept::sequence);
   return found != limbo_.end() && found->sequence == sequence ? &*found : nullptr;

@@ -19,6 +19,7 @@
 #include "session/incompatible_peers.hpp"
 #include "session/local_delivery.hpp"
 #include "session/mappings.hpp"
+#include "session/new_frame.hpp"
 #include "session/objects.hpp"
 #include "shm/ring.hpp"
 #include "shm/window.hpp"
@@ -31,18 +32,12 @@ class ForeignEnd;
 class PublisherEnd;
 class Subscription;
 
-/// A message in the window, as it goes to other processes.
-struct NewFrame {
-  void* root = nullptr;
-  std::uint64_t size = 0;
-};
-
-/// What the owner of the message type knows about the storage of a frame.
+/// What the owner of the message type knows about the storage of a frame. Each `root` is of a frame that has one.
 class FrameStorage {
  public:
   /// Gives every block of the frame back to the window, its root included, writing nothing to the message.
   virtual void release(const void* root, shm::Window& window) const noexcept = 0;
-  /// A copy of a message in the window, which may withdraw frames that are in the way; without root when there is no memory.
+  /// A copy of a message in the window, which may withdraw frames that are in the way; not in the window when there is no memory.
   virtual NewFrame copy_in(const void* object, shm::Window& window) const noexcept = 0;
   /// Makes the frame's shm::PieceTable, one block of the window. Null when it cannot be had. `make_room`: frames that are in the way may be withdrawn.
   virtual void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept = 0;
@@ -86,7 +81,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool is_read_elsewhere() const noexcept { return read_elsewhere_.load(std::memory_order_relaxed) > 0; }
 
   enum class Outcome { published, held_back, no_memory, closed };
-  /// Publishes a message. `frame`, if it has a root, is the same message and lies with all its storage in window(): the publisher owns it from now on, also when it was
+  /// Publishes a message. `frame`, if it is in the window, is the same message and lies there with all its storage: the publisher owns it from now on, also when it was
   /// not published. Else one is made when it is needed. Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
   Outcome publish(GivenMessage message, NewFrame frame);
   void count_copied(std::uint64_t bytes) noexcept;
@@ -166,6 +161,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     bool tells_pieces = false;            // its entry has the last word about them (M38)
     std::shared_ptr<const void> local{};  ///< of the history, without a root: the message, which went by pointer only
 
+    /// Else it went by pointer only.
+    bool is_in_window() const noexcept { return root || pieces; }
     std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
   };
   /// Keeps a frame for those of this process that share it.

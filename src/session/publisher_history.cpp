@@ -24,7 +24,7 @@ std::uint64_t Publisher::first_for_locked(const wire::Quality& asked) const noex
 // Null when it is not there, or not any more.
 Publisher::Kept* Publisher::in_history_locked(std::uint64_t sequence) noexcept {
   Kept& kept = kept_[sequence % shm::ring_capacity];
-  return sequence >= oldest_ && kept.sequence == sequence && (kept.root || kept.local) ? &kept : nullptr;
+  return sequence >= oldest_ && kept.sequence == sequence && (kept.is_in_window() || kept.local) ? &kept : nullptr;
 }
 
 void Publisher::leave_history_locked(std::uint64_t sequence) {
@@ -84,7 +84,7 @@ void Publisher::put_history_into_window(const wire::Quality& asked) {
   const std::uint64_t first = first_for_locked(asked);
   for (std::uint64_t sequence = writer_.head(); sequence >= first && !closed_; --sequence) {
     const Kept* const kept = in_history_locked(sequence);
-    if (kept && !kept->root) put_into_window(lock, sequence);
+    if (kept && !kept->is_in_window()) put_into_window(lock, sequence);
   }
   filling_.store({}, std::memory_order_relaxed);
 }
@@ -96,18 +96,23 @@ void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_
   message.reset();
   SINEW_POINT("publisher.history_copied");
   lock.lock();
-  if (!frame.root) return;  // its reader will miss it, and count that
+  if (!frame.is_in_window()) return;  // its reader will miss it, and count that
   Kept* const kept = in_history_locked(sequence);
-  if (!kept || kept->root || closed_) return storage_->release(frame.root, *window_);
+  if (!kept || kept->is_in_window() || closed_) {
+    return release({.sequence = sequence, .root = frame.root, .size = frame.size, .pieces = frame.pieces});
+  }
   count_copied(frame.size);
-  gone_.push_back(std::move(kept->local));
+  if (frame.root) leave_history_locked(sequence);  // else those of this process still need the object
   kept->root = frame.root;
   kept->size = frame.size;
+  kept->pieces = frame.pieces;
+  kept->tells_pieces = frame.pieces != nullptr;
   kept_bytes_ += frame.size;
   writer_.fill(sequence, {.root = reinterpret_cast<std::uint64_t>(frame.root),
                           .size = frame.size,
                           .source_time = kept->source_time,
-                          .newest_chunk = notes_.newest.load(std::memory_order_acquire)});
+                          .newest_chunk = notes_.newest.load(std::memory_order_acquire),
+                          .pieces = frame.pieces ? kept->pieces_word() : shm::pieces_unknown});
 }
 
 // An export that begins, or begins again, has in it what a reader of another user may still get. REQUIRES: it has no readers.
@@ -120,7 +125,8 @@ void Publisher::export_history_locked() {
     const void* const message = !frame ? nullptr : frame->local ? frame->local.get() : frame->root;
     const std::uint64_t stream = message ? storage_->stream_size(message) : 0;
     export_->prepare(stream);
-    bytes_exported_ += export_->publish(*storage_, message, stream, frame ? frame->source_time : 0);
+    bytes_exported_ +=
+        export_->publish(stream, frame ? frame->source_time : 0, [&](std::byte* into) { storage_->write_stream(message, into); });
   }
 }
 

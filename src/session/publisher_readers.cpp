@@ -289,7 +289,7 @@ void Publisher::close() {
       sweep_locked();
       for (; oldest_ <= writer_.head(); ++oldest_) {
         leave_history_locked(oldest_);
-        if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.root) limbo_.push_back(frame);
+        if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.is_in_window()) limbo_.push_back(frame);
       }
       for (const Kept& frame : limbo_) {
         if (frame.pins == 0) list(frame, abandoned);

@@ -76,7 +76,7 @@ bool Arrival::try_to_gather(std::vector<std::span<const std::byte>>& into) const
 }
 
 SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                             wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading)
+                             wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading, bool in_place)
     : thinning_(thinning),
       reads_pieces_(!introduction.same_user),
       must_copy_(reading == Reading::copy || !introduction.same_user),
@@ -88,7 +88,8 @@ SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shar
       ack_fd_(os::create_memfd("sinew-ack", ack_file_size())),
       chunks_(std::make_shared<const ChunkTable>()),
       why_not_in_place_(introduction_.same_user ? "" : "its process belongs to another user"),
-      reading_(reading) {
+      reading_(reading),
+      in_place_(in_place) {
   auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ack_fd_, ack_file_size(), os::Access::read_write));
   os::seal_for_readers(ack_fd_);
   offer_mapping(ack_fd_, mapping);
@@ -143,7 +144,9 @@ void SubscriberEnd::handle(Channel::Input& input) {
   const bool same_user = introduction_.same_user;
   if (same_user && std::holds_alternative<wire::DoorbellTaken>(input.message)) {
     if (std::exchange(attached_, true)) throw Violation("DoorbellTaken came twice");
-    if (reading_ == Reading::pieces) {
+    if (!in_place_) {
+      read_pieces("their type has maps, which are made anew in each process");
+    } else if (reading_ == Reading::pieces) {
       read_pieces("the subscriber asks for it");
     } else if (!introduction_.same_layout) {
       read_pieces("its process was built with another layout of the type (another standard library or compiler flags)");

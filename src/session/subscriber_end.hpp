@@ -68,7 +68,7 @@ struct Arrival {
 class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_from_this<SubscriberEnd> {
  public:
   SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading);
+                wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading, bool in_place);
   ~SubscriberEnd();
 
   /// Watches the socket and starts the handshake. On the loop's thread.
@@ -182,6 +182,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::shared_ptr<const ChunkTable> chunks_;  // guarded by chunks_mutex_
   std::string why_not_in_place_;              // likewise
   const Reading reading_;
+  const bool in_place_;            // its type is one that can be read so
   std::uint64_t chunk_bytes_ = 0;  // the loop's
 };
 

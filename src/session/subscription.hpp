@@ -38,6 +38,7 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
     Reading reading = Reading::as_possible;
     Buffer buffer = Buffer::shared;  ///< for messages of this process
     bool takes_pointers = false;     ///< from publishers of this process
+    bool in_place = true;            ///< messages of this type can be read where they lie, by some processes
   };
   /// With a thread, `receiver` is called on it for every message; without, messages wait for take().
   Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,

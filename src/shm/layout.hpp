@@ -26,10 +26,10 @@ inline constexpr std::uint64_t retired = 0;
 
 /// One published frame. Fields other than seq are valid for a reader only between two looks at seq (spec/shared-memory.md, "Claiming").
 struct alignas(64) RingEntry {
-  Word64 seq;           ///< sequence of the frame, from 1; `retired` while it is being replaced or must not be claimed
-  Word64 root;          ///< address of the message object in the publisher's window
-  Word64 size;          ///< bytes of the message: the object and all its storage
-  Word64 source_time;   ///< CLOCK_MONOTONIC nanoseconds at publish
+  Word64 seq;          ///< sequence of the frame, from 1; `retired` while it is being replaced or must not be claimed
+  Word64 root;         ///< address of the message object in the publisher's window; 0: there is none, and the pieces are all of the message
+  Word64 size;         ///< bytes of the message: the object and all its storage; without root, of the stream
+  Word64 source_time;  ///< CLOCK_MONOTONIC nanoseconds at publish
   Word64 newest_chunk;  ///< id of the newest chunk when the frame was published: a reader that has not mapped it yet must wait
   Word64 flags;         ///< reserved, zero
   Word64

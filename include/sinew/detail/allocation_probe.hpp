@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "sinew/detail/publisher_core.hpp"
+#include "sinew/msg/reflect.hpp"
 
 namespace sinew::detail {
 
@@ -26,6 +27,12 @@ namespace sinew::detail {
 [[maybe_unused]] static bool allocates_in_place(PublisherCore& core) {
   static const bool takes = probe_allocation(core) || (core.report_not_replaced(), false);
   return takes;
+}
+
+/// Whether a message is built where other processes read it. Not with maps: their nodes mean nothing there.
+template <class T>
+[[maybe_unused]] static bool builds_in_place(PublisherCore& core) {
+  return msg::message_of<T>().type->in_place && allocates_in_place(core);
 }
 
 }  // namespace sinew::detail

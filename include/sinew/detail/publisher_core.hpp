@@ -56,7 +56,7 @@ class SINEW_API PublisherCore {
   void report_not_replaced() const;
 
  private:
-  PublishResult publish_loan_here(void* object);
+  PublishResult publish_shared_loan(void* object);
   PublishResult refused();
   PublishResult reported(PublishResult result);
   PublishResult invalid(const std::string& variant);

@@ -184,9 +184,6 @@ const Message& published_message_of() noexcept {
     static_assert(!type_of<std::remove_cv_t<T>>.has_views,
                   "sinew: this message has views (std::span or std::string_view), which only subscribers can use: publish the type with "
                   "std::vector and std::string in their places");
-    static_assert(type_of<std::remove_cv_t<T>>.in_place,
-                  "sinew: this message has a std::map or std::unordered_map, which only subscribers can use: publish a std::vector of "
-                  "structures with the members `key` and `value` in its place");
   }
   return message_of<T>();
 }

@@ -276,10 +276,10 @@ struct Refuse {
                 "sinew: a union cannot be in a message, nobody knows which member it holds. Use a std::variant.");
   static_assert(
       Found != Trouble::standard_class,
-      "sinew: this class of the standard library cannot be in a message. Use std::string, std::vector (with their own "
-      "allocators), std::array, std::optional, std::pair, std::tuple, std::variant, or a structure of them: for a map a vector "
-      "of structures, for a view or span a std::string or std::vector (subscribers may have std::string_view, std::span<const T>, "
-      "std::map and std::unordered_map), for a smart pointer the value itself.");
+      "sinew: this class of the standard library cannot be in a message. Use std::string, std::vector, std::map, std::unordered_map "
+      "(with their own allocators), std::array, std::optional, std::pair, std::tuple, std::variant, or a structure of them: for a view or "
+      "span a std::string or std::vector (subscribers may have std::string_view and std::span<const T>), for a smart pointer the value "
+      "itself.");
   static_assert(Found != Trouble::virtual_functions,
                 "sinew: a class with virtual functions cannot be in a message, its objects hold a pointer into their own process. Use a "
                 "structure of plain members.");

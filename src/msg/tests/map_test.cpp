@@ -160,6 +160,14 @@ TEST(Map, a_copy_has_nodes_of_its_own) {
   std::destroy_at(copy);
 }
 
+TEST(Map, the_size_of_a_value_is_what_a_copy_of_it_writes) {
+  const Atlas source = atlas();
+  Arena arena;
+  alignas(Atlas) std::byte room[sizeof(Atlas)];
+  EXPECT_EQ(size_of_value(type_for<Atlas>(), &source), copy_value(type_for<Atlas>(), &source, room, arena).bytes);
+  std::destroy_at(reinterpret_cast<Atlas*>(room));
+}
+
 TEST(Map, refused_memory_leaves_nothing) {
   const Atlas source = atlas();
   const Bytes stream = stream_of(source);

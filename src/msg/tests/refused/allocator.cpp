@@ -1,4 +1,4 @@
-// expects: std::vector (with their own allocators)
+// expects: std::unordered_map (with their own allocators)
 #include <memory_resource>
 #include <sinew/msg/reflect.hpp>
 namespace robot {

@@ -1,4 +1,4 @@
-// expects: for a view or span a std::string or std::vector (subscribers may have std::string_view, std::span<const T>,
+// expects: for a view or span a std::string or std::vector (subscribers may have std::string_view and std::span<const T>),
 #include <sinew/msg/reflect.hpp>
 namespace robot {
 struct Outer {
