@@ -19,6 +19,8 @@ class PrivateDomain {
 
   /// For NodeOptions::domain.
   const std::string& name() const { return name_; }
+  /// The process that was started; 0 when none was.
+  pid_t manager() const { return manager_; }
 
  private:
   bool listens() const;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "msg/cdr/cdr.hpp"
-#include "parts/inside/memory.hpp"
+#include "parts/inside/heap_memory.hpp"
 #include "sinew/msg/reflect.hpp"
 
 namespace sinew::bench {

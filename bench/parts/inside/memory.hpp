@@ -1,10 +1,8 @@
-// Memory of a window and of the heap, for the functions that walk messages.
+// Memory of a window, for the functions that walk messages.
 #pragma once
 
 #include <cstddef>
 #include <memory>
-#include <new>
-#include <stdexcept>
 
 #include "msg/walk.hpp"
 #include "os/memory.hpp"
@@ -27,21 +25,6 @@ class WindowMemory final : public msg::Memory, public msg::Region {
   static constexpr std::size_t budget = std::size_t{512} << 20;
   const std::shared_ptr<shm::Window> window_ =
       shm::Window::create(os::probe_address_range().base, shm::Window::granule, {.budget = budget, .lock = false}, nullptr);
-};
-
-class HeapMemory final : public msg::Memory {
- public:
-  void* allocate(std::size_t size, std::size_t alignment) noexcept override {
-    return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
-                                                        : ::operator new(size, std::nothrow);
-  }
-  void free(void* block, std::size_t alignment) noexcept override {
-    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
-      ::operator delete(block, std::align_val_t(alignment));
-    } else {
-      ::operator delete(block);
-    }
-  }
 };
 
 }  // namespace sinew::bench

@@ -1,0 +1,20 @@
+// The heap, for the functions that make messages.
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#include "msg/walk.hpp"
+
+namespace sinew::bench {
+
+class HeapMemory final : public msg::Memory {
+ public:
+  void* allocate(std::size_t size, std::size_t alignment) noexcept override {
+    return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
+                                                        : ::operator new(size, std::nothrow);
+  }
+  void free(void* block) noexcept override { ::operator delete(block); }
+};
+
+}  // namespace sinew::bench
