@@ -36,6 +36,7 @@ PLACES = {
     "examples/": "examples",
     "bench/": "bench",
     "bench/parts/inside/": "bench inside",
+    "bench/graphs/udp/": "bench inside",
 } | {f"src/{layer}/": layer for layer in ("base", "os", "wire", "shm", "msg", "session", "api")}
 
 PUBLIC = "include/"

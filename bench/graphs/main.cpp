@@ -1,0 +1,85 @@
+// sinew-bench-graph: runs the graphs of the iRobot benchmark, a table for people and a line of JSON for each run.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "awake.hpp"
+#include "crew.hpp"
+#include "run.hpp"
+
+namespace {
+
+using namespace sinew::bench;
+using namespace sinew::bench::graphs;
+using nlohmann::json;
+
+std::string footer() {
+  std::string text = "Modes:\n";
+  for (const Mode& mode : modes()) {
+    std::string name(mode.name);
+    name.resize(std::max<std::size_t>(name.size(), 12), ' ');
+    text += "  " + name + " " + std::string(mode.help) + "\n";
+  }
+  text += "Graphs:\n";
+  for (const BuiltIn& each : built_in()) text += "  " + std::string(each.name) + "\n";
+  return text +
+         "\nExamples:\n"
+         "  sinew-bench-graph                                  both graphs in all modes for 120 s each: 21 minutes\n"
+         "  sinew-bench-graph --graph mont_blanc --mode sinew-one udp-one --seconds 30\n"
+         "  sinew-bench-graph --graph my_robot.json --seconds 10 --json my_robot_results.json";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> chosen_graphs, chosen_modes;
+  unsigned seconds = 120;
+  std::string json_file;
+  std::vector<std::string> known_modes;
+  for (const Mode& mode : modes()) known_modes.emplace_back(mode.name);
+
+  CLI::App app{"Runs graphs of nodes that publish and subscribe at fixed rates, one way of carrying the messages after the other."};
+  app.footer(footer());
+  app.add_option("--graph", chosen_graphs, "Which graphs, or topology files of the iRobot benchmark; default: all that are built in");
+  app.add_option("--mode", chosen_modes, "Which modes; default: all")->check(CLI::IsMember(known_modes));
+  app.add_option("--seconds", seconds, "How long each run lasts, after a second to warm up")
+      ->check(CLI::Range(1u, 86'400u))
+      ->capture_default_str();
+  app.add_option("--json", json_file, "Write the rows to this file too");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (chosen_modes.empty()) chosen_modes = known_modes;
+  if (chosen_graphs.empty()) {
+    for (const BuiltIn& each : built_in()) chosen_graphs.emplace_back(each.name);
+  }
+
+  try {
+    end_waiting_on_signals();
+    const Awake awake;
+    std::vector<json> rows;
+    for (const std::string& graph : chosen_graphs) {
+      const std::size_t first = rows.size();
+      for (const std::string& name : chosen_modes) {
+        const auto mode = std::ranges::find(modes(), std::string_view(name), &Mode::name);
+        std::fprintf(stderr, "%s, %s: %u s\n", graph.c_str(), name.c_str(), seconds);
+        rows.push_back(run(graph, *mode, seconds, awake.granted()));
+      }
+      std::printf("%s\n", table_of(std::span(rows).subspan(first)).c_str());
+      std::fflush(stdout);
+    }
+    for (const json& row : rows) std::printf("%s\n", row.dump().c_str());
+    if (!json_file.empty() && !(std::ofstream(json_file) << json(rows).dump(1) << "\n"))
+      throw std::runtime_error("cannot write " + json_file);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "sinew-bench-graph: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,86 @@
+// Runs the program itself.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+struct Outcome {
+  int status = -1;
+  std::string output;
+
+  nlohmann::json row() const {
+    const std::size_t line = output.find("\n{");
+    return nlohmann::json::parse(output.substr(line + 1));
+  }
+};
+
+Outcome bench_graph(const std::string& arguments) {
+  Outcome outcome;
+  FILE* const pipe = popen((SINEW_BENCH_GRAPH " " + arguments + " 2>&1").c_str(), "r");
+  std::array<char, 4096> text;
+  while (const std::size_t size = fread(text.data(), 1, text.size(), pipe)) outcome.output.append(text.data(), size);
+  const int status = pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+class Mode : public testing::TestWithParam<const char*> {};
+
+TEST_P(Mode, carries_the_messages_of_sierra_nevada) {
+  const std::string mode = GetParam();
+  const Outcome outcome = bench_graph("--graph sierra_nevada --seconds 2 --mode " + mode);
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const nlohmann::json row = outcome.row();
+  EXPECT_EQ(row["experiment"], "graph");
+  EXPECT_EQ(row["graph"], "sierra_nevada");
+  EXPECT_EQ(row["mode"], mode);
+  const unsigned manager = mode.starts_with("sinew") ? 1 : 0;
+  EXPECT_EQ(row["processes"], (mode.ends_with("each") ? 10 : 1) + manager);
+
+  // 654 messages and 1054 deliveries a second; a publisher that is late counts some from before.
+  EXPECT_GE(row["sent"], 2 * 654);
+  EXPECT_LE(row["sent"], 3 * 654);
+  EXPECT_GE(row["received"], (mode.starts_with("udp") ? 1 : 2) * 1054);  // only UDP may lose some
+  if (!mode.starts_with("udp")) {
+    EXPECT_EQ(row["lost"], 0);
+  }
+  EXPECT_GE(row["big_received"].get<int>() + row["lost"].get<int>(), 2 * 10);
+
+  for (const char* prefix : {"", "big_"}) {
+    EXPECT_GT(row[std::string(prefix) + "p50_us"], 0);
+    EXPECT_LE(row[std::string(prefix) + "p50_us"], row[std::string(prefix) + "p90_us"]);
+    EXPECT_LE(row[std::string(prefix) + "p90_us"], row[std::string(prefix) + "p99_us"]);
+    EXPECT_LE(row[std::string(prefix) + "p99_us"], row[std::string(prefix) + "max_us"]);
+  }
+  for (const char* key : {"cpu_cores", "cpu_us_per_message", "pss_first_kib", "pss_last_kib", "rss_first_kib", "rss_last_kib"}) {
+    EXPECT_GT(row[key], 0) << key;
+  }
+  EXPECT_TRUE(row["growth_kib_per_s"].is_number());
+  EXPECT_LE(row["pss_last_kib"], row["rss_last_kib"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Mode, testing::Values("sinew-one", "sinew-each", "floor", "udp-one", "udp-each"), [](const auto& each) {
+  std::string name(each.param);
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+TEST(Graph, that_does_not_exist_is_refused_with_those_that_do) {
+  const Outcome outcome = bench_graph("--graph everest --seconds 1");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.output.find("mont_blanc"), std::string::npos) << outcome.output;
+}
+
+TEST(Graph, modes_are_listed_when_asked_for_another) {
+  const Outcome outcome = bench_graph("--mode pigeon");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.output.find("udp-each"), std::string::npos) << outcome.output;
+}
+
+}  // namespace

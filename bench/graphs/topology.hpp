@@ -1,0 +1,51 @@
+// A graph of nodes that publish and subscribe at fixed rates.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sinew::bench::graphs {
+
+struct Publication {
+  unsigned index;  ///< in Topology::publications
+  std::string topic, type;
+  std::size_t size;  ///< payload bytes
+  std::int64_t period_ns;
+  std::vector<unsigned> subscriptions;  ///< indices of those of its topic
+};
+
+struct Subscription {
+  unsigned index;  ///< in Topology::subscriptions
+  std::string topic, type;
+  unsigned publication;  ///< index of the one of its topic
+};
+
+struct GraphNode {
+  std::string name;
+  std::vector<unsigned> publications, subscriptions;  ///< indices
+};
+
+struct Topology {
+  std::string name;
+  std::vector<GraphNode> nodes;
+  std::vector<Publication> publications;
+  std::vector<Subscription> subscriptions;
+};
+
+/// The graphs that are part of this program.
+struct BuiltIn {
+  std::string_view name, text;
+};
+std::span<const BuiltIn> built_in();
+
+/// `graph`: the name of one that is built in, or a topology file of the iRobot benchmark. Throws std::runtime_error with a sentence that says what is wrong with it.
+Topology load(const std::string& graph);
+
+/// As load, of the text of a topology file.
+Topology parse(const std::string& name, std::string_view text);
+
+}  // namespace sinew::bench::graphs

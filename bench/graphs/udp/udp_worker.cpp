@@ -1,0 +1,253 @@
+// sinew-bench-graph-udp: nodes of a graph whose messages go over the loopback as UDP, serialized, as they would between nodes that share no memory.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "graphs/messages.hpp"
+#include "graphs/udp/assembly.hpp"
+#include "graphs/worker.hpp"
+#include "msg/cdr/cdr.hpp"
+#include "parts/inside/heap_memory.hpp"
+#include "sinew/msg/reflect.hpp"
+
+namespace sinew::bench::graphs {
+
+namespace {
+
+// Most of a second of the largest topic's. Beyond what the system allows an ordinary user (net.core.rmem_max) only root gets it.
+constexpr int receive_buffer = 8 << 20;
+
+[[noreturn]] void fail(const char* call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
+
+class Descriptor {
+ public:
+  Descriptor(int fd, const char* call) : fd_(fd) {
+    if (fd < 0) fail(call);
+  }
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+sockaddr_in loopback(std::uint32_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return address;
+}
+
+Descriptor open_socket() {
+  return {socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"};
+}
+
+Descriptor bind_socket(std::atomic<std::uint32_t>& port) {
+  Descriptor descriptor = open_socket();
+  const int wanted = receive_buffer;
+  if (setsockopt(descriptor.get(), SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof wanted) != 0 &&
+      setsockopt(descriptor.get(), SOL_SOCKET, SO_RCVBUF, &wanted, sizeof wanted) != 0) {
+    fail("setting the size of a receive buffer");
+  }
+  sockaddr_in address = loopback(0);
+  socklen_t length = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  if (bind(descriptor.get(), generic, length) != 0 || getsockname(descriptor.get(), generic, &length) != 0) fail("bind");
+  port.store(ntohs(address.sin_port), std::memory_order_release);
+  return descriptor;
+}
+
+Descriptor connect_socket(std::uint32_t port) {
+  Descriptor descriptor = open_socket();
+  const sockaddr_in address = loopback(port);
+  if (connect(descriptor.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) fail("connect");
+  return descriptor;
+}
+
+/// Receives the messages of one subscription.
+class Inlet {
+ public:
+  explicit Inlet(Descriptor socket) : socket_(std::move(socket)) {}
+  virtual ~Inlet() = default;
+  int socket() const { return socket_.get(); }
+
+  /// Takes one message, or what there is of it. Called when there is something.
+  void receive() {
+    do {
+      DatagramHead head{};
+      const std::span<std::byte> place = assembly_.place();
+      std::array<iovec, 2> parts{{{&head, sizeof head}, {place.data(), place.size()}}};
+      msghdr message{};
+      message.msg_iov = parts.data();
+      message.msg_iovlen = parts.size();
+      const ssize_t got = recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+      if (got < static_cast<ssize_t>(sizeof head)) return;
+      if (const auto stream = assembly_.add(head, static_cast<std::size_t>(got) - sizeof head)) take(*stream);
+    } while (assembly_.is_amid());
+  }
+
+ private:
+  virtual void take(std::span<const std::byte> stream) = 0;
+
+  const Descriptor socket_;
+  Assembly assembly_;
+};
+
+template <class T>
+class TypedInlet final : public Inlet {
+ public:
+  TypedInlet(Descriptor socket, Tally& tally) : Inlet(std::move(socket)), tally_(tally) {}
+
+ private:
+  void take(std::span<const std::byte> stream) override {
+    auto message = std::make_shared_for_overwrite<T>();
+    std::destroy_at(message.get());  // the reader makes it anew, in the same place
+    const msg::cdr::Read read = reader_.read({&stream, 1}, message.get(), heap_, msg::cdr::Reader::usual_budget(stream.size()));
+    if (!read.complaint.empty()) {
+      std::construct_at(message.get());
+      std::fprintf(stderr, "sinew-bench-graph-udp: %s\n", read.complaint.c_str());
+      std::abort();
+    }
+    called_back(std::move(message));
+  }
+  void called_back(const std::shared_ptr<const T>& message) {
+    const std::int64_t now = now_ns();
+    tally_.add(now, stamp_of(message->header), is_whole(*message));
+  }
+
+  const msg::cdr::Reader reader_{*msg::message_of<T>().type};
+  HeapMemory heap_;
+  Tally& tally_;
+};
+
+/// The thread of a node that receives.
+class Receiver {
+ public:
+  Receiver() : thread_([this] { run(); }) {}
+  ~Receiver() {
+    const std::uint64_t one = 1;
+    if (write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
+  }
+
+  void add(std::unique_ptr<Inlet> inlet) {
+    watch(inlet->socket(), inlet.get());
+    inlets_.push_back(std::move(inlet));
+  }
+
+ private:
+  void watch(int descriptor, Inlet* inlet) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.ptr = inlet;
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail("epoll_ctl");
+  }
+  void run() {
+    watch(stop_.get(), nullptr);
+    std::array<epoll_event, 16> events;
+    for (;;) {
+      const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+      for (int i = 0; i < count; ++i) {
+        auto* const inlet = static_cast<Inlet*>(events[static_cast<std::size_t>(i)].data.ptr);
+        if (inlet == nullptr) return;
+        inlet->receive();
+      }
+    }
+  }
+
+  const Descriptor epoll_{epoll_create1(EPOLL_CLOEXEC), "epoll_create1"};
+  const Descriptor stop_{eventfd(0, EFD_CLOEXEC), "eventfd"};
+  std::vector<std::unique_ptr<Inlet>> inlets_;
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+template <class T>
+class UdpOutlet final : public Outlet {
+ public:
+  UdpOutlet(std::vector<Descriptor> sockets, const Publication& publication) : sockets_(std::move(sockets)), publication_(publication) {}
+
+  std::int64_t publish(std::uint32_t number) override {
+    const auto message = std::make_unique_for_overwrite<T>();
+    const std::int64_t stamp = fill(*message, publication_, number);
+    stream_.resize(codec_.measure(message.get()).value().stream);
+    codec_.write(message.get(), stream_.data());
+    for (const Descriptor& socket : sockets_) {
+      take_apart(number, stream_, [&socket](DatagramHead head, std::span<const std::byte> bytes) { send(socket.get(), head, bytes); });
+    }
+    return stamp;
+  }
+
+ private:
+  // What is not sent, since a buffer is full or the other side has ended, is lost, and is counted as that.
+  static void send(int socket, DatagramHead head, std::span<const std::byte> bytes) {
+    std::array<iovec, 2> parts{{{&head, sizeof head}, {const_cast<std::byte*>(bytes.data()), bytes.size()}}};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = parts.size();
+    while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+    }
+  }
+
+  const std::vector<Descriptor> sockets_;
+  const Publication& publication_;
+  const msg::cdr::Codec codec_{*msg::message_of<T>().type};
+  std::vector<std::byte> stream_;  // serialized once for all subscriptions; its memory is used again
+};
+
+class UdpMember final : public Member {
+ public:
+  explicit UdpMember(const Board& board) : board_(board) {}
+
+  void subscribe(const Subscription& subscription, Tally& tally) override {
+    with_type(subscription.type, [&]<class T>() {
+      receiver_.add(std::make_unique<TypedInlet<T>>(bind_socket(board_.subscription(subscription.index).port), tally));
+    });
+  }
+
+  std::unique_ptr<Outlet> advertise(const Publication& publication) override {
+    std::vector<Descriptor> sockets;
+    sockets.reserve(publication.subscriptions.size());
+    for (const unsigned index : publication.subscriptions) sockets.push_back(connect_socket(board_.subscription(index).port));
+    std::unique_ptr<Outlet> outlet;
+    with_type(publication.type, [&]<class T>() { outlet = std::make_unique<UdpOutlet<T>>(std::move(sockets), publication); });
+    return outlet;
+  }
+
+  bool connected() const override { return true; }
+
+ private:
+  const Board& board_;
+  Receiver receiver_;
+};
+
+}  // namespace
+}  // namespace sinew::bench::graphs
+
+int main(int argc, char** argv) {
+  using namespace sinew::bench::graphs;
+  return run_worker(argc, argv,
+                    [](const GraphNode&, const Board& board) -> std::unique_ptr<Member> { return std::make_unique<UdpMember>(board); });
+}
