@@ -5,6 +5,7 @@ import pathlib
 import platform
 import statistics
 
+import graphs
 import parts
 from plan import FRAME, SIZES
 
@@ -18,15 +19,18 @@ def size_name(size):
 def cell_name(cell):
     if "part" in cell:
         return f"{cell['part']}, count {cell['count']}"
+    if "graph" in cell:
+        return f"{cell['graph']} {cell['mode']}, {cell['seconds']:g} s"
     return f"{cell['experiment']} {cell['system']} {cell['topology']} {cell['wait']} {size_name(cell['size'])}"
 
 
 class Rows:
-    """The rows of a run, by what they measured: of cells between processes, and of parts."""
+    """The rows of a run, by what they measured: of cells between processes, of parts, and of graphs."""
 
     def __init__(self, rows):
-        self.rows = [row for row in rows if "part" not in row]
+        self.rows = [row for row in rows if "part" not in row and "graph" not in row]
         self.parts = [row for row in rows if "part" in row]
+        self.graphs = [row for row in rows if "graph" in row]
 
     def by_round(self, key, **wanted):
         """{round: value of `key`} of the rows that have the wanted values; rows without a value are left out."""
@@ -87,7 +91,8 @@ def bars(rows):
     idle = {"experiment": "idle", "system": "sinew-idle"}
     made.append(Bar("idle node: processor time", 0, " us", rows.by_round("idle_cpu_us", **idle).values()))
     made.append(Bar("idle node: private memory", 3 * 1024, " KiB", rows.by_round("private_kib", **idle).values()))
-    return made + [Bar(name, limit, unit, parts.values(rows.parts, part, key, factor)) for part, name, key, factor, limit, unit in parts.BARS]
+    made += [Bar(name, limit, unit, parts.values(rows.parts, part, key, factor)) for part, name, key, factor, limit, unit in parts.BARS]
+    return made + [Bar(*bar) for bar in graphs.bars(rows.graphs)]
 
 
 def copy_ratios(rows, topology):
@@ -183,6 +188,7 @@ def write(all_rows, failures, rounds, quick, facts):
         if not any(row["experiment"] == experiment and row["wait"] == wait for row in rows.rows):
             continue
         lines += ["", f"## {title}", "", f"{UNITS[show]}, medians over the rounds:", ""] + table(rows, experiment, show, wait)
+    lines += graphs.tables(rows.graphs)
     lines += parts.tables(rows.parts, statistics.median)
     if failures:
         lines += ["", "## Not measured", ""]

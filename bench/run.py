@@ -2,8 +2,9 @@
 """Measures sinew beside the floors of this machine, in interleaved rounds, and writes results.json, report.md and a plot.
 
 Examples:
-  bench/run.py                 the whole benchmark, about eleven minutes; leave the machine alone meanwhile
-  bench/run.py --quick         two sizes, one round, about a minute: shows that all of it works, not how fast it is
+  bench/run.py                        the whole benchmark, about seventeen minutes; leave the machine alone meanwhile
+  bench/run.py --graph-seconds 120    the same with the graphs in full length, about half an hour
+  bench/run.py --quick                two sizes, one round, about a minute: shows that all of it works, not how fast it is
 """
 import argparse
 import json
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import graphs
 import parts
 import plan
 import report
@@ -28,12 +30,13 @@ def option(key, value):
 
 def measure(program, cell):
     """Runs one cell, by `program` or the one beside it that the cell names. Returns its row, or a sentence that says why there is none."""
+    timeout = CELL_TIMEOUT_S + cell.get("seconds", 0)
     options = {key: value for key, value in cell.items() if key != "program"}
     command = [str(program.with_name(cell.get("program", program.name)))] + [word for key, value in options.items() for word in option(key, value)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=CELL_TIMEOUT_S)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
-        return f"did not end within {CELL_TIMEOUT_S} s"
+        return f"did not end within {timeout} s"
     if done.returncode != 0:
         said = done.stderr.strip().splitlines()
         return "; ".join(said) or f"ended with status {done.returncode}"
@@ -86,6 +89,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, help="how often every cell is measured (default 5; 1 with --quick)")
     parser.add_argument("--quick", action="store_true", help="two sizes and few messages, in about a minute")
+    parser.add_argument("--graph-seconds", type=int, help=f"how long each graph runs in each mode (default {graphs.SECONDS}, {graphs.QUICK_SECONDS} with --quick; "
+                        f"{graphs.FULL_SECONDS} for a full run)")
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/bin/sinew-bench", help="default: %(default)s")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build/bench", help="folder; default: %(default)s")
     options = parser.parse_args()
@@ -95,7 +100,9 @@ def main():
     rounds = options.rounds or (1 if options.quick else 5)
     options.output.mkdir(parents=True, exist_ok=True)
 
+    graph_seconds = options.graph_seconds or (graphs.QUICK_SECONDS if options.quick else graphs.SECONDS)
     schedule = [plan.bundles(options.quick, idle=number == 0) + parts.bundles(options.quick, first=number == 0) for number in range(rounds)]
+    schedule[0] += graphs.bundles(graph_seconds)  # once: each takes long enough to be its own average
     show = progress_printer(sum(len(bundle) for bundles in schedule for bundle in bundles))
     rows, failures = [], []
     shuffle = random.Random(time.time_ns()).shuffle

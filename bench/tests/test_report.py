@@ -4,6 +4,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import graphs
 import parts
 import plan
 import report
@@ -16,6 +17,13 @@ def row(number, **values):
 
 def part(number, name, **values):
     measured = {"experiment": "part", "part": name, "count": 1, "p50_ns": 2.0, "ratio": 0.25, "awake": True}
+    return {**measured, "round": number, **values}
+
+
+def graph(number, name, mode, **values):
+    measured = {"experiment": "graph", "graph": name, "mode": mode, "seconds": 30.0, "nodes": 10, "publishers": 13, "subscriptions": 17, "received": 31620, "lost": 0,
+                "p50_us": 50.0, "p90_us": 60.0, "p99_us": 70.0, "max_us": 80.0, "big_p50_us": None, "big_p90_us": None, "big_p99_us": None, "big_max_us": None,
+                "cpu_cores": 0.05, "cpu_us_per_message": 40.0, "pss_first_kib": 10240.0, "pss_last_kib": 10250.0, "growth_kib_per_s": 0.4, "awake": True}
     return {**measured, "round": number, **values}
 
 
@@ -110,11 +118,38 @@ class Parts(unittest.TestCase):
         self.assertLessEqual({name for name, *_ in parts.BARS}, names)
 
 
+class Graphs(unittest.TestCase):
+    def test_sinew_is_held_against_the_same_graph_over_udp_in_the_same_round(self):
+        rows = [graph(0, "mont_blanc", "udp-one", cpu_us_per_message=100.0), graph(0, "mont_blanc", "sinew-one", cpu_us_per_message=40.0),
+                graph(0, "sierra_nevada", "udp-one", cpu_us_per_message=50.0), graph(1, "mont_blanc", "sinew-one", cpu_us_per_message=1.0)]
+        self.assertEqual(bar(rows, "mont_blanc in one process: processor time").values, [0.4])
+
+    def test_memory_that_grows_and_messages_that_get_lost_break_a_bar(self):
+        rows = [graph(0, "mont_blanc", "sinew-one", growth_kib_per_s=60.0), graph(0, "mont_blanc", "sinew-each", lost=1)]
+        self.assertFalse(bar(rows, "mont_blanc, sinew-one: growth").holds)
+        self.assertTrue(bar(rows, "mont_blanc, sinew-each: growth").holds)
+        self.assertFalse(bar(rows, "mont_blanc, sinew-each: lost").holds)
+
+    def test_have_a_table_each_with_the_modes_in_one_order(self):
+        rows = [graph(0, "sierra_nevada", mode, lost=number) for number, mode in enumerate(reversed(graphs.MODES))]
+        text = report.write(rows, [{**graphs.bundles(30)[0][1], "round": 0, "why": "no manager"}], 1, False, {})
+        self.assertIn("## sierra_nevada: 10 nodes, 13 publishers, 17 subscriptions", text)
+        self.assertIn("| sinew-one | 31,620 | 3 | 50 / 60 / 70 / 80 | - / - / - / - | 0.05 | 40 | 10.0 -> 10.0 | +0.40 |\n| sinew-each | 31,620 | 2 |", text)
+        self.assertNotIn("## mont_blanc", text)
+        self.assertIn("- round 0: sierra_nevada sinew-one, 30 s: no manager", text)
+
+    def test_take_less_than_six_minutes(self):
+        warming_up_and_starting = 3
+        cells = [cell for bundle in graphs.bundles(graphs.SECONDS) for cell in bundle]
+        self.assertLess(sum(cell["seconds"] + warming_up_and_starting for cell in cells), 360)
+
+
 class Plan(unittest.TestCase):
     def test_every_bar_finds_its_cells(self):
-        cells = [each for bundle in plan.bundles(quick=False, idle=True) + parts.bundles(quick=False, first=True) for each in bundle]
+        bundles = plan.bundles(quick=False, idle=True) + parts.bundles(quick=False, first=True) + graphs.bundles(graphs.SECONDS)
+        cells = [each for bundle in bundles for each in bundle]
         values = {"p50_us": 10.0, "p99_us": 20.0, "publish_us": 5.0, "publish_cpu_us": 4.0, "messages_per_s": 1.0, "lost": 0, "idle_cpu_us": 0, "private_kib": 1,
-                  "p50_ns": 2.0, "ratio": 0.25, "more_ns": 1.0, "resident_change": 0}
+                  "p50_ns": 2.0, "ratio": 0.25, "more_ns": 1.0, "resident_change": 0, "cpu_us_per_message": 1.0, "growth_kib_per_s": 0.0}
         rows = [{**each, **values, "round": 0} for each in cells]
         self.assertEqual([each.name for each in report.bars(report.Rows(rows)) if each.holds is None], [])
 

@@ -1,0 +1,55 @@
+"""The graphs of the iRobot benchmark: which are run in which ways and for how long, their bars, and their tables."""
+
+PROGRAM = "sinew-bench-graph"
+GRAPHS = ("sierra_nevada", "mont_blanc")
+MODES = ("floor", "sinew-one", "sinew-each", "udp-one", "udp-each")
+SECONDS, QUICK_SECONDS, FULL_SECONDS = 30, 1, 120
+
+# The ROS 2 intra-process design complains of 60 KB a second in these graphs. A page now and then, where an allocator reaches further than before, is no growth.
+MOST_GROWTH_KIB_PER_S = 1
+
+
+def bundles(seconds):
+    """One bundle for each graph: its modes follow one another."""
+    return [[{"program": PROGRAM, "graph": graph, "mode": mode, "seconds": seconds} for mode in MODES] for graph in GRAPHS]
+
+
+def values(rows, graph, mode, key):
+    return {row["round"]: row[key] for row in rows if (row["graph"], row["mode"]) == (graph, mode) and row.get(key) is not None}
+
+
+def bars(rows):
+    """(name, limit, unit, values) of each bar."""
+    made = []
+    for graph in GRAPHS:
+        over_udp = values(rows, graph, "udp-one", "cpu_us_per_message")
+        of_sinew = values(rows, graph, "sinew-one", "cpu_us_per_message")
+        ratios = [cost / over_udp[number] for number, cost in of_sinew.items() if over_udp.get(number)]
+        made.append((f"{graph} in one process: processor time of a message / over UDP", 0.5, " x", ratios))
+        for mode in ("sinew-one", "sinew-each"):
+            made.append((f"{graph}, {mode}: growth of memory", MOST_GROWTH_KIB_PER_S, " KiB/s",
+                         values(rows, graph, mode, "growth_kib_per_s").values()))
+            made.append((f"{graph}, {mode}: lost", 0, "", values(rows, graph, mode, "lost").values()))
+    return made
+
+
+def latency(row, prefix):
+    return " / ".join("-" if row[prefix + key] is None else f"{row[prefix + key]:.3g}" for key in ("p50_us", "p90_us", "p99_us", "max_us"))
+
+
+def tables(rows):
+    """The lines of the report: a table for each graph, with a line for each run."""
+    lines = []
+    for graph in GRAPHS:
+        chosen = sorted((row for row in rows if row["graph"] == graph), key=lambda row: (MODES.index(row["mode"]), row["round"]))
+        if not chosen:
+            continue
+        first = chosen[0]
+        lines += ["", f"## {graph}: {first['nodes']} nodes, {first['publishers']} publishers, {first['subscriptions']} subscriptions", "",
+                  f"{first['seconds']:g} s a run. Latency p50 / p90 / p99 / max in us, of all messages and of those from 10 kB; memory (PSS of all processes) at the first "
+                  "look and at the end:", "",
+                  "| | received | lost | all messages | big ones | cores | us a message | memory, MiB | KiB/s |", "|---|---|---|---|---|---|---|---|---|"]
+        lines += [f"| {row['mode']} | {row['received']:,} | {row['lost']} | {latency(row, '')} | {latency(row, 'big_')} | {row['cpu_cores']:.3g} | "
+                  f"{row['cpu_us_per_message']:.3g} | {row['pss_first_kib'] / 1024:.1f} -> {row['pss_last_kib'] / 1024:.1f} | "
+                  f"{row['growth_kib_per_s']:+.2f} |" for row in chosen]
+    return lines
