@@ -126,7 +126,7 @@ class TypedInlet final : public Inlet {
   void take(std::span<const std::byte> stream) override {
     auto message = std::make_shared_for_overwrite<T>();
     std::destroy_at(message.get());  // the reader makes it anew, in the same place
-    const msg::cdr::Read read = reader_.read({&stream, 1}, message.get(), heap_, msg::cdr::Reader::usual_budget(stream.size()));
+    const msg::cdr::Read read = reader_.read({&stream, 1}, message.get(), heap_, reader_.usual_budget(stream.size()));
     if (!read.complaint.empty()) {
       std::construct_at(message.get());
       std::fprintf(stderr, "sinew-bench-graph-udp: %s\n", read.complaint.c_str());

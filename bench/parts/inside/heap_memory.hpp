@@ -14,7 +14,13 @@ class HeapMemory final : public msg::Memory {
     return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
                                                         : ::operator new(size, std::nothrow);
   }
-  void free(void* block) noexcept override { ::operator delete(block); }
+  void free(void* block, std::size_t alignment) noexcept override {
+    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
+      ::operator delete(block, std::align_val_t(alignment));
+    } else {
+      ::operator delete(block);
+    }
+  }
 };
 
 }  // namespace sinew::bench
