@@ -1,6 +1,8 @@
 #include "session/local_queue.hpp"
 
+#include <algorithm>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "os/clock.hpp"
@@ -8,6 +10,25 @@
 #include "shm/layout.hpp"
 
 namespace sinew::session {
+namespace {
+
+// What a slot's state says of a position. A slot serves the positions p, p + slots, p + 2 * slots and so on, and its state only grows: empty, full, busy, empty for the next.
+// Whoever turns full into busy, the taker or the publisher that pushes it out, has what is in the slot for itself, and empties it.
+constexpr std::uint64_t empty(std::uint64_t position) {
+  return position * 4;
+}
+constexpr std::uint64_t full(std::uint64_t position) {
+  return position * 4 + 1;
+}
+constexpr std::uint64_t busy(std::uint64_t position) {
+  return position * 4 + 2;
+}
+
+// Between claiming a slot and emptying it a taker runs a few instructions; only when it is interrupted just there, for as long as it takes to publish a whole queue, its publisher waits.
+constexpr int patient_looks = 1000;
+constexpr std::chrono::microseconds look_again{20};
+
+}  // namespace
 
 std::shared_ptr<const void> shared_of(OwnedObject object, const std::shared_ptr<const Objects>& objects) {
   const void* const shared = object.release();  // when the pointer cannot be made, the deleter is called
@@ -28,34 +49,35 @@ OwnedObject LocalArrival::own() {
 
 LocalQueue::LocalQueue(Options options, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell,
                        std::function<void()> made_space)
-    : items_(options.depth == 0 ? shm::ring_capacity : options.depth),
-      options_(std::move(options)),
-      capacity_(items_.size()),
+    : options_(std::move(options)),
+      capacity_(options_.depth == 0 ? shm::ring_capacity : options_.depth),
+      slot_count_(capacity_ + 1),
+      slots_(std::make_unique<Slot[]>(slot_count_)),
       objects_(std::move(objects)),
       bell_(std::move(bell)),
       made_space_(std::move(made_space)),
       ringer_(bell_->word()),
       thinning_(options_.thinning),
       settled_(thinning_) {
+  for (std::uint64_t position = 0; position < slot_count_; ++position) slots_[position].state.store(empty(position));
   if (options_.buffer != Buffer::value) return;
-  std::size_t room = (capacity_ + 1) * objects_->size() + objects_->alignment();
+  std::size_t room = (slot_count_ + 1) * objects_->size() + objects_->alignment();
   memory_ = std::make_unique<std::byte[]>(room);
   void* at = memory_.get();
   objects_at_ = static_cast<std::byte*>(std::align(objects_->alignment(), room - objects_->alignment(), at, room));
 }
 
 LocalQueue::~LocalQueue() {
-  drop_values();
-  if (looked_at_) objects_->destroy(slot(capacity_));
+  drop_all();
+  if (looked_at_) objects_->destroy(value_at(slot_count_));
 }
 
-void* LocalQueue::slot(std::size_t index) const noexcept {
-  return objects_at_ + index * objects_->size();
+LocalQueue::Slot& LocalQueue::slot(std::uint64_t position) const noexcept {
+  return slots_[position % slot_count_];
 }
 
-void LocalQueue::drop_values() noexcept {
-  if (options_.buffer != Buffer::value) return;
-  for (std::uint64_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) objects_->destroy(slot((first_ + i) % capacity_));
+void* LocalQueue::value_at(std::uint64_t index) const noexcept {
+  return objects_at_ + index % (slot_count_ + 1) * objects_->size();
 }
 
 // --- the publisher's side --------------------------------------------------------------------------------------------------------------
@@ -71,16 +93,22 @@ bool LocalQueue::wants(std::uint64_t sequence, std::int64_t source_time) noexcep
   return wanted;
 }
 
-bool LocalQueue::is_full() const {
-  return is_open() && count_.load(std::memory_order_seq_cst) >= capacity_;
+std::uint64_t LocalQueue::waiting() const noexcept {
+  const std::uint64_t head = head_.load(std::memory_order_seq_cst);  // first: it does not overtake the tail
+  return std::min<std::uint64_t>(tail_.load(std::memory_order_relaxed) - head, capacity_);
 }
 
-bool LocalQueue::fill_slot(std::size_t index, Item& item) noexcept {
+bool LocalQueue::is_full() const noexcept {
+  return is_open() && waiting() >= capacity_;
+}
+
+bool LocalQueue::fill_value(std::uint64_t position, Item& item) noexcept {
+  void* const at = value_at(position % slot_count_);
   try {
     if (item.owned) {
-      objects_->move_to(slot(index), item.owned.get());
+      objects_->move_to(at, item.owned.get());
     } else {
-      objects_->copy_to(slot(index), item.copied);
+      objects_->copy_to(at, item.copied);
     }
     return true;
   } catch (const std::bad_alloc&) {
@@ -89,39 +117,42 @@ bool LocalQueue::fill_slot(std::size_t index, Item& item) noexcept {
 }
 
 void LocalQueue::put(Item& item) noexcept {
-  const std::lock_guard lock(mutex_);
   if (closed_.load(std::memory_order_relaxed)) return;
-  const bool by_value = options_.buffer == Buffer::value;
-  std::uint64_t count = count_.load(std::memory_order_relaxed);
-  const bool full = count == capacity_;
-  if (full) {
-    if (by_value) objects_->destroy(slot(first_));
-    first_ = (first_ + 1) % capacity_;
-    --count;
-    miss_locked();
+  const std::uint64_t position = tail_.load(std::memory_order_relaxed);
+  Slot& into = slot(position);
+  for (int looks = 0; into.state.load(std::memory_order_acquire) != empty(position); ++looks) {
+    if (looks >= patient_looks) std::this_thread::sleep_for(look_again);
   }
-  const std::size_t index = (first_ + count) % capacity_;
-  if (by_value && !fill_slot(index, item)) {
-    miss_locked();
-    count_.store(count, std::memory_order_seq_cst);
-    return;
+  if (options_.buffer == Buffer::value) {
+    if (!fill_value(position, item)) return miss();
+  } else {
+    into.object.store(item.shared ? item.shared.get() : item.owned.get(), std::memory_order_relaxed);
+    std::swap(into.shared, item.shared);
+    std::swap(into.owned, item.owned);
   }
-  if (!by_value) {
-    std::swap(items_[index].shared, item.shared);
-    std::swap(items_[index].owned, item.owned);
+  into.sequence.store(item.sequence, std::memory_order_relaxed);
+  into.source_time.store(item.source_time, std::memory_order_relaxed);
+  if (position - head_seen_ >= capacity_) {
+    head_seen_ = head_.load(std::memory_order_acquire);
+    if (position - head_seen_ >= capacity_) push_out(position - capacity_, item);
   }
-  items_[index].sequence = item.sequence;
-  items_[index].source_time = item.source_time;
-  count_.store(count + 1, std::memory_order_seq_cst);  // Dekker pair with the bell's epoch, as the head of a ring
+  tail_.store(position + 1, std::memory_order_release);
+  into.state.store(full(position), std::memory_order_seq_cst);  // Dekker pair with the bell's epoch, as the head of a ring
+  __builtin_prefetch(&slot(position + 1), 1);
+}
+
+void LocalQueue::push_out(std::uint64_t position, Item& into) noexcept {
+  Slot& oldest = slot(position);
+  std::uint64_t state = full(position);
+  if (!oldest.state.compare_exchange_strong(state, busy(position), std::memory_order_acq_rel)) return;  // its taker has it after all
+  if (options_.buffer == Buffer::value) objects_->destroy(value_at(position % slot_count_));
+  std::swap(oldest.shared, into.shared);
+  std::swap(oldest.owned, into.owned);
+  oldest.state.store(empty(position + slot_count_), std::memory_order_release);
 }
 
 void LocalQueue::miss() noexcept {
-  const std::lock_guard lock(mutex_);
-  miss_locked();
-}
-
-void LocalQueue::miss_locked() noexcept {
-  ++missed_since_;
+  not_put_.fetch_add(1, std::memory_order_relaxed);
   missed_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -131,62 +162,98 @@ void LocalQueue::ring_if_asleep() noexcept {
 
 // --- the subscription's side -------------------------------------------------------------------------------------------------------------
 
+bool LocalQueue::has_news() const noexcept {
+  const std::uint64_t head = head_.load(std::memory_order_relaxed);
+  return slot(head).state.load(std::memory_order_seq_cst) != empty(head);
+}
+
+// The next message, in a slot that is busy from now on, at position `head_`. Null when there is none.
+LocalQueue::Slot* LocalQueue::claim() noexcept {
+  for (;;) {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    Slot& next = slot(head);
+    std::uint64_t state = next.state.load(std::memory_order_acquire);
+    if (state == empty(head)) return nullptr;
+    // Taking the slot for itself, and the message into the cache, both need another core's answer: side by side.
+    if (state == full(head)) __builtin_prefetch(next.object.load(std::memory_order_relaxed));
+    if (state == full(head) && next.state.compare_exchange_strong(state, busy(head), std::memory_order_acq_rel)) return &next;
+    const std::uint64_t tail = tail_.load(std::memory_order_acquire);  // it was pushed out
+    const std::uint64_t oldest = std::max(head + 1, tail - std::min<std::uint64_t>(tail, capacity_));
+    missed_.fetch_add(oldest - head, std::memory_order_relaxed);
+    missed_since_ += oldest - head;
+    head_.store(oldest, std::memory_order_seq_cst);
+  }
+}
+
+void LocalQueue::give_back(Slot& taken) noexcept {
+  const std::uint64_t head = head_.load(std::memory_order_relaxed);
+  taken.state.store(empty(head + slot_count_), std::memory_order_release);
+  head_.store(head + 1, std::memory_order_seq_cst);  // Dekker pair with the epoch of a publisher that waits for space
+}
+
 std::optional<LocalArrival> LocalQueue::take() {
   for (;;) {
     auto arrival = take_next();
     if (!arrival) return arrival;
     if (options_.lifespan == 0 || os::now_ns() - arrival->source_time <= options_.lifespan) {
-      received_.fetch_add(1, std::memory_order_relaxed);
+      received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
       return arrival;
     }
-    missed_since_taken_ = arrival->missed;
+    missed_since_ = arrival->missed;
     expired_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
-std::optional<std::int64_t> LocalQueue::next_from_history() const noexcept {
-  const std::lock_guard lock(mutex_);
-  if (count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
-  const Item& next = items_[first_];
-  return next.sequence <= history_end_.load(std::memory_order_relaxed) ? std::optional(next.source_time) : std::nullopt;
-}
-
 std::optional<LocalArrival> LocalQueue::take_next() {
-  if (!has_news()) return std::nullopt;
-  if (std::exchange(looked_at_, false)) objects_->destroy(slot(capacity_));
-  std::unique_lock lock(mutex_);
-  const std::uint64_t count = count_.load(std::memory_order_relaxed);
-  if (count == 0) return std::nullopt;
-  Item& item = items_[first_];
-  LocalArrival arrival;
-  arrival.from = this;
+  Slot* const taken = claim();
+  if (!taken) return std::nullopt;
+  std::optional<LocalArrival> arrival(std::in_place);
+  arrival->from = this;
   if (options_.buffer == Buffer::value) {
-    arrival.value = slot(capacity_);
-    objects_->move_to(arrival.value, slot(first_));
-    objects_->destroy(slot(first_));
-    looked_at_ = true;
+    arrival->value = value_at(slot_count_);
+    if (std::exchange(looked_at_, true)) objects_->destroy(arrival->value);
+    void* const value = value_at(static_cast<std::uint64_t>(taken - slots_.get()));
+    objects_->move_to(arrival->value, value);
+    objects_->destroy(value);
   }
-  arrival.shared = std::move(item.shared);
-  arrival.owned = std::move(item.owned);
-  arrival.sequence = item.sequence;
-  arrival.source_time = item.source_time;
-  arrival.missed = std::exchange(missed_since_, 0) + std::exchange(missed_since_taken_, 0);
-  first_ = (first_ + 1) % capacity_;
-  count_.store(count - 1, std::memory_order_seq_cst);  // Dekker pair with the epoch of a publisher that waits for space
-  lock.unlock();
-  if (options_.holds_back && count - 1 <= capacity_ / 2) made_space_();
+  arrival->shared = std::move(taken->shared);
+  arrival->owned = std::move(taken->owned);
+  arrival->sequence = taken->sequence.load(std::memory_order_relaxed);
+  arrival->source_time = taken->source_time.load(std::memory_order_relaxed);
+  give_back(*taken);
+  arrival->missed = std::exchange(missed_since_, 0);
+  if (not_put_.load(std::memory_order_relaxed) > 0) arrival->missed += not_put_.exchange(0, std::memory_order_relaxed);
+  if (options_.holds_back && waiting() <= capacity_ / 2) made_space_();
   return arrival;
 }
 
-void LocalQueue::close() {
-  std::vector<Item> dropped;
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_.exchange(true, std::memory_order_seq_cst)) return;
-    drop_values();
-    count_.store(0, std::memory_order_seq_cst);
-    dropped.swap(items_);
+std::optional<std::int64_t> LocalQueue::next_from_history() const noexcept {
+  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+  const std::uint64_t oldest = tail - std::min<std::uint64_t>(tail, capacity_);
+  for (std::uint64_t position = std::max(head_.load(std::memory_order_relaxed), oldest);; ++position) {
+    const Slot& next = slot(position);
+    const std::uint64_t state = next.state.load(std::memory_order_acquire);
+    if (state == empty(position)) return std::nullopt;
+    if (state != full(position)) continue;  // it was pushed out
+    const std::uint64_t sequence = next.sequence.load(std::memory_order_acquire);
+    const std::int64_t time = next.source_time.load(std::memory_order_acquire);
+    if (next.state.load(std::memory_order_relaxed) != state) continue;
+    return sequence <= history_end_.load(std::memory_order_relaxed) ? std::optional(time) : std::nullopt;
   }
+}
+
+void LocalQueue::drop_all() noexcept {
+  while (Slot* const taken = claim()) {
+    if (options_.buffer == Buffer::value) objects_->destroy(value_at(static_cast<std::uint64_t>(taken - slots_.get())));
+    const std::shared_ptr<const void> shared = std::move(taken->shared);
+    const OwnedObject owned = std::move(taken->owned);
+    give_back(*taken);
+  }
+}
+
+void LocalQueue::close() {
+  if (closed_.exchange(true, std::memory_order_seq_cst)) return;
+  drop_all();
 }
 
 }  // namespace sinew::session

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,7 +71,7 @@ class LocalQueue {
   /// Whether the subscription wants this message at all. For every message, in their order; one that was not published after all is followed by one of the same sequence.
   bool wants(std::uint64_t sequence, std::int64_t source_time) noexcept;
   /// No room for a message that must not push out another.
-  bool is_full() const;
+  bool is_full() const noexcept;
   /// A message to be put in, and afterwards what it has pushed out, to be let go without a lock. One of the three.
   struct Item {
     std::shared_ptr<const void> shared;
@@ -92,7 +91,7 @@ class LocalQueue {
   void publisher_gone() noexcept { publisher_gone_.store(true, std::memory_order_seq_cst); }
 
   // --- the subscription's side ---
-  bool has_news() const noexcept { return count_.load(std::memory_order_seq_cst) > 0; }
+  bool has_news() const noexcept;
   std::optional<LocalArrival> take();
   /// When the next message was published, if the publisher kept it for those who come late.
   std::optional<std::int64_t> next_from_history() const noexcept;
@@ -103,7 +102,7 @@ class LocalQueue {
   // --- any thread ---
   bool is_open() const noexcept { return !closed_.load(std::memory_order_relaxed); }
   bool has_publisher() const noexcept { return !publisher_gone_.load(std::memory_order_relaxed); }
-  std::uint64_t waiting() const noexcept { return count_.load(std::memory_order_relaxed); }
+  std::uint64_t waiting() const noexcept;
   std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
   std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
@@ -111,35 +110,54 @@ class LocalQueue {
   std::uint64_t expired() const noexcept { return expired_.load(std::memory_order_relaxed); }
 
  private:
-  std::optional<LocalArrival> take_next();
-  void* slot(std::size_t index) const noexcept;
-  bool fill_slot(std::size_t index, Item& item) noexcept;
-  void miss_locked() noexcept;
-  void drop_values() noexcept;
+  /// A position in the queue, see local_queue.cpp. One cache line: what a taker spins on brings the rest with it.
+  struct alignas(64) Slot {
+    std::atomic<std::uint64_t> state{0};
+    std::atomic<const void*> object{nullptr};  // of `shared` or `owned`
+    std::atomic<std::uint64_t> sequence{0};
+    std::atomic<std::int64_t> source_time{0};
+    std::shared_ptr<const void> shared;
+    OwnedObject owned;
+  };
+  static_assert(sizeof(Slot) == 64);
 
-  // What both sides touch for each message stands together.
-  alignas(64) mutable std::mutex mutex_;
-  std::size_t first_ = 0;
-  std::atomic<std::uint64_t> count_{0};  // changed under mutex_
-  std::atomic<bool> closed_{false}, publisher_gone_{false};
-  std::atomic<std::uint64_t> received_{0}, missed_{0}, skipped_{0}, expired_{0};
-  std::atomic<std::uint64_t> history_end_{0};
-  std::uint64_t missed_since_ = 0;
-  std::vector<Item> items_;
+  Slot& slot(std::uint64_t position) const noexcept;
+  void* value_at(std::uint64_t index) const noexcept;
+  bool fill_value(std::uint64_t position, Item& item) noexcept;
+  void push_out(std::uint64_t position, Item& into) noexcept;
+  Slot* claim() noexcept;
+  void give_back(Slot& taken) noexcept;
+  std::optional<LocalArrival> take_next();
+  void drop_all() noexcept;
 
   const Options options_;
   const std::size_t capacity_;
+  const std::size_t slot_count_;  // one more: that of the next message is free while the queue is full
+  const std::unique_ptr<Slot[]> slots_;
   const std::shared_ptr<const Objects> objects_;
   const std::shared_ptr<Doorbell> bell_;
   const std::function<void()> made_space_;
-  shm::Ringer ringer_;  // the publisher's
-  Thinning thinning_;   // the publisher's
-  Thinning settled_;    // what it was before the message that is asked for
-  std::uint64_t asked_ = 0, settled_skipped_ = 0;
   std::unique_ptr<std::byte[]> memory_;  // Buffer::value: for as many objects, and one more, which is being looked at
   std::byte* objects_at_ = nullptr;
-  bool looked_at_ = false;                // the taker's
-  std::uint64_t missed_since_taken_ = 0;  // likewise: to be told with the next message that is not too old
+  std::atomic<std::uint64_t> history_end_{0};
+  std::atomic<bool> closed_{false}, publisher_gone_{false};
+
+  // The publisher's.
+  alignas(64) std::atomic<std::uint64_t> tail_{0};  // the position of the next message to be put in
+  std::uint64_t head_seen_ = 0;
+  shm::Ringer ringer_;
+  Thinning thinning_;
+  Thinning settled_;  // what it was before the message that is asked for
+  std::uint64_t asked_ = 0, settled_skipped_ = 0;
+  std::atomic<std::uint64_t> skipped_{0};
+  std::atomic<std::uint64_t> not_put_{0};  // and the taker has not told yet
+
+  // The taker's.
+  alignas(64) std::atomic<std::uint64_t> head_{0};  // the position of the next message to be taken
+  std::uint64_t missed_since_ = 0;                  // to be told with the next message
+  bool looked_at_ = false;
+  std::atomic<std::uint64_t> received_{0}, expired_{0};
+  std::atomic<std::uint64_t> missed_{0};  // counted by both
 };
 
 }  // namespace sinew::session
