@@ -1,4 +1,5 @@
-// A publisher and subscribers in this process. Without callbacks: whoever measures takes each message himself, and no other thread has work meanwhile.
+// A publisher and subscribers in this process, between which messages go as between processes. Without callbacks: whoever measures takes each message himself, and no other
+// thread has work meanwhile.
 #pragma once
 
 #include <sched.h>
@@ -20,7 +21,9 @@ class Loopback {
   /// Blocks until they are connected.
   Loopback(Node& node, const std::string& topic, unsigned subscribers, const Qos& qos = {})
       : publisher_(node.create_publisher<T>(topic, qos)) {
-    for (unsigned i = 0; i < subscribers; ++i) subscribers_.push_back(node.create_subscriber<T>(topic, qos));
+    SubscriberOptions not_by_pointer;
+    not_by_pointer.delivery = Delivery::native;
+    for (unsigned i = 0; i < subscribers; ++i) subscribers_.push_back(node.create_subscriber<T>(topic, qos, not_by_pointer));
     wait_until([&] { return publisher_->statistics().subscribers == subscribers; });
     for (const auto& each : subscribers_) wait_until([&] { return each->statistics().publishers == 1; });
   }
