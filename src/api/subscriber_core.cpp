@@ -49,6 +49,11 @@ class HeapMemory final : public msg::Memory {
   }
 };
 
+// One thread at a time receives, and nobody else counts.
+void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
 /// What keeps a message that is read in place: the claim on its frame.
 class Held {
  public:
@@ -185,8 +190,8 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
     arrival.end->release(arrival.slot);
   }
   arrival.end->count_copied(read.bytes);
-  bytes_copied.fetch_add(read.bytes, std::memory_order_relaxed);
-  received.fetch_add(1, std::memory_order_relaxed);
+  count(bytes_copied, read.bytes);
+  count(received, 1);
   if (takes == Takes::own) {
     message.owned = object;
   } else if (views) {
@@ -224,14 +229,14 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
     }
     arrival.end->release(arrival.slot);
     arrival.end->count_copied(copied.bytes);
-    bytes_copied.fetch_add(copied.bytes, std::memory_order_relaxed);
+    count(bytes_copied, copied.bytes);
   } else if (auto complaint = msg::complaint_about(*type, arrival.root(), region)) {
     reject(arrival.end->peer(), *complaint);
     return std::nullopt;
   } else if (takes == Takes::share) {
     message.keep = std::make_shared<Held>(arrival);
   }
-  received.fetch_add(1, std::memory_order_relaxed);
+  count(received, 1);
   return message;
 }
 
@@ -246,12 +251,12 @@ ReceivedMessage SubscriberCore::Impl::admit(session::LocalArrival& arrival, Take
       message.object = message.keep.get();
       break;
     case Takes::own:
-      if (arrival.must_copy_to_own()) bytes_copied.fetch_add(msg::size_of_value(*type, arrival.look()), std::memory_order_relaxed);
+      if (arrival.must_copy_to_own()) count(bytes_copied, msg::size_of_value(*type, arrival.look()));
       message.owned = arrival.own().release();
       message.object = message.owned;
       break;
   }
-  received.fetch_add(1, std::memory_order_relaxed);
+  count(received, 1);
   return message;
 }
 

@@ -196,7 +196,7 @@ std::optional<LocalArrival> LocalQueue::take() {
     auto arrival = take_next();
     if (!arrival) return arrival;
     if (options_.lifespan == 0 || os::now_ns() - arrival->source_time <= options_.lifespan) {
-      received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // by one taker at a time
       return arrival;
     }
     missed_since_ = arrival->missed;

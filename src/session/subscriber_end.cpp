@@ -290,6 +290,12 @@ std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
   return chunks_;
 }
 
+std::uint64_t SubscriberEnd::held() const noexcept {
+  std::uint64_t held = 0;
+  if (serving_.load(std::memory_order_acquire)) claims_->for_each_held([&](std::uint32_t) { ++held; });
+  return held;
+}
+
 // --- data --------------------------------------------------------------------------------------------------------------------------
 
 bool SubscriberEnd::has_news() const noexcept {
@@ -426,18 +432,27 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       continue;
     }
     refresh_chunks();
-    return arrival_of(claim, exhausted, in_pieces);
+    ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    const bool over_quota = exceeds_quota(claim) || exhausted;
+    if (over_quota) over_quota_.store(over_quota_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, over_quota || must_copy_, in_pieces, std::exchange(missed_, 0)};
   }
   return std::nullopt;
 }
 
-Arrival SubscriberEnd::arrival_of(const shm::Claims::Claim& claim, bool no_slot_left, bool in_pieces) noexcept {
-  ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  slot_bytes_[claim.slot] = claim.frame.size;
-  const std::uint64_t others = bytes_held_.fetch_add(claim.frame.size, std::memory_order_relaxed);
-  const bool over_quota = no_slot_left || (others > 0 && (others > quota_ || claim.frame.size > quota_ - others));
-  if (over_quota) over_quota_.store(over_quota_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return {this, seen_chunks_.get(), claim.frame, claim.slot, over_quota || must_copy_, in_pieces, std::exchange(missed_, 0)};
+// What is held is counted up only when all that was taken since the last time could be too much: so letting go of a message need not count.
+bool SubscriberEnd::exceeds_quota(const shm::Claims::Claim& claim) noexcept {
+  const std::uint64_t size = claim.frame.size;
+  const auto is_too_much = [&] { return size > quota_ || bytes_held_ > quota_ - size; };
+  slot_bytes_[claim.slot] = 0;
+  if (is_too_much()) {
+    bytes_held_ = 0;
+    claims_->for_each_held([&](std::uint32_t slot) { bytes_held_ += slot_bytes_[slot]; });
+  }
+  const bool exceeds = bytes_held_ > 0 && is_too_much();
+  slot_bytes_[claim.slot] = size;
+  bytes_held_ += size;
+  return exceeds;
 }
 
 // Dekker with Publisher::wait_for_space(). Rings when half of the ring is free, so that the publisher goes on in bursts, not frame by frame.
@@ -448,9 +463,7 @@ void SubscriberEnd::tell_blocked_publisher(std::uint64_t head) noexcept {
 
 void SubscriberEnd::release(std::uint32_t slot) noexcept {
   if (forked()) return;
-  const std::uint64_t bytes = slot_bytes_[slot];  // before the slot is the next claim's
   claims_->release(slot);
-  bytes_held_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 void SubscriberEnd::unsubscribe() noexcept {

@@ -104,7 +104,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void release(std::uint32_t slot) noexcept;
   /// Nothing is claimed any more; what handles hold stays.
   void unsubscribe() noexcept;
-  std::uint64_t held() const noexcept { return serving_.load(std::memory_order_acquire) ? claims_->held() : 0; }
+  std::uint64_t held() const noexcept;
   /// Copied because too many messages, or too large ones, were held.
   std::uint64_t over_quota() const noexcept { return over_quota_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return ack_->missed.load(std::memory_order_relaxed); }
@@ -137,7 +137,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   SharedMapping map_chunk(const wire::Chunk& message, const os::Fd& memfd);
   void read_pieces(const std::string& why);
   void tell_blocked_publisher(std::uint64_t head) noexcept;
-  Arrival arrival_of(const shm::Claims::Claim& claim, bool no_slot_left, bool in_pieces) noexcept;
+  bool exceeds_quota(const shm::Claims::Claim& claim) noexcept;
   void lost(std::uint64_t count) noexcept;
   void skipped(std::uint64_t count) noexcept;
   std::shared_ptr<const ChunkTable> chunks() const;
@@ -151,8 +151,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> stalled_for_{0};    // the chunk that the next frame waits for
   std::atomic<std::uint64_t> stalled_until_{0};  // or, for that chunk never comes, the head at which newer frames have pushed it out
   std::atomic<std::uint64_t> chunks_version_{1};
-  std::atomic<std::uint64_t> bytes_held_{0};  // of the frames that are claimed, by the sizes in their entries
   std::uint64_t quota_ = 0;
+  std::uint64_t bytes_held_ = 0;  // by the sizes in their entries; of what was let go some may still be counted, see exceeds_quota()
   std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0}, expired_{0}, over_quota_{0}, bytes_copied_{0};
   std::uint64_t history_end_ = 0;
   Thinning thinning_;
@@ -168,7 +168,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   const shm::RingLayout* ring_ = nullptr;
   os::Fd space_;
   std::optional<shm::Ringer> blocked_publisher_;
-  std::array<std::uint64_t, shm::max_claims> slot_bytes_{};  // what a claim adds to bytes_held_; the claim's holder's
+  std::array<std::uint64_t, shm::max_claims> slot_bytes_{};  // the size of the frame that was claimed last in each
 
   const std::weak_ptr<Subscription> subscription_;
   const std::shared_ptr<NodeSession> session_;

@@ -145,9 +145,7 @@ std::optional<bool> Subscription::offer_next(Receiver& receiver) {
 
 std::optional<bool> Subscription::offer_of(std::size_t source, Receiver& receiver) {
   if (source < seen_queues_.size()) {
-    // Kept here: the receiver may close this subscription.
-    const std::shared_ptr<LocalQueue> queue = seen_queues_[source]->has_news() ? seen_queues_[source] : nullptr;
-    auto arrival = queue ? queue->take() : std::nullopt;
+    auto arrival = seen_queues_[source]->take();  // stays among those that are seen, also when the receiver closes this subscription
     return arrival ? std::optional(receiver.accept(*arrival)) : std::nullopt;
   }
   const auto arrival = seen_[source - seen_queues_.size()]->take(options_.quality.depth);

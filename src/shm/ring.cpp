@@ -84,17 +84,8 @@ std::uint64_t RingWriter::head() const noexcept {
 
 // --- the subscriber's side -----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-constexpr std::uint32_t reserved_slot = max_claims - 1;
-constexpr std::uint32_t bits_per_word = 64;
-
-}  // namespace
-
 Claims::Claims(AckPage& page, const RingLayout& ring) noexcept : page_(&page), ring_(&ring) {
-  static_assert(reserved_slot > bits_per_word && reserved_slot < 2 * bits_per_word);
-  free_slots_[0].store(~std::uint64_t{0}, std::memory_order_relaxed);
-  free_slots_[1].store((std::uint64_t{1} << (reserved_slot - bits_per_word)) - 1, std::memory_order_relaxed);
+  for (std::uint32_t word = 0; word < 2; ++word) free_slots_[word].store(all_slots[word], std::memory_order_relaxed);
 }
 
 // The lowest free slot, so that the publisher has few to look at.
@@ -177,12 +168,6 @@ std::uint64_t Claims::cursor() const noexcept {
 
 std::uint64_t Claims::head() const noexcept {
   return ring_->header.head.load(std::memory_order_seq_cst);  // sync: HEAD (with RingWriter::publish)
-}
-
-std::uint64_t Claims::held() const noexcept {
-  const int free =
-      std::popcount(free_slots_[0].load(std::memory_order_relaxed)) + std::popcount(free_slots_[1].load(std::memory_order_relaxed));
-  return reserved_slot - static_cast<std::uint64_t>(free) + (reserved_taken_.load(std::memory_order_relaxed) ? 1 : 0);
 }
 
 bool Claims::is_still_there(std::uint64_t sequence) const noexcept {

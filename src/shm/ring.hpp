@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -83,8 +84,16 @@ class Claims {
   std::optional<std::int64_t> source_time(std::uint64_t sequence) const noexcept;
   std::uint64_t cursor() const noexcept;
   std::uint64_t head() const noexcept;
-  /// Claims that are not given back. Any thread; a snapshot.
-  std::uint64_t held() const noexcept;
+  /// Calls visit(slot) for every claim that is not given back. Any thread; a snapshot.
+  template <class Visit>
+  void for_each_held(Visit visit) const {
+    for (std::uint32_t word = 0; word < 2; ++word) {
+      for (std::uint64_t held = all_slots[word] & ~free_slots_[word].load(std::memory_order_relaxed); held != 0; held &= held - 1) {
+        visit(word * bits_per_word + static_cast<std::uint32_t>(std::countr_zero(held)));
+      }
+    }
+    if (reserved_taken_.load(std::memory_order_relaxed)) visit(reserved_slot);
+  }
   /// For readers of another user, whose claims do not count: false when what was read of the frame since it was claimed may be another frame's.
   bool is_still_there(std::uint64_t sequence) const noexcept;
   /// False as long as frame `sequence` may be claimed and its pieces are unknown. seq_cst: a thread about to sleep looks once more.
@@ -93,11 +102,16 @@ class Claims {
   void prefetch_next() const noexcept;
 
  private:
+  static constexpr std::uint32_t reserved_slot = max_claims - 1, bits_per_word = 64;
+  static_assert(reserved_slot > bits_per_word && reserved_slot < 2 * bits_per_word);
+  /// All but the reserved one.
+  static constexpr std::uint64_t all_slots[2] = {~std::uint64_t{0}, (std::uint64_t{1} << (reserved_slot - bits_per_word)) - 1};
+
   std::optional<std::uint32_t> take_slot(bool use_reserved) noexcept;
 
   AckPage* page_;
   const RingLayout* ring_;
-  std::atomic<std::uint64_t> free_slots_[2];  // bit set: free; all slots but the reserved one
+  std::atomic<std::uint64_t> free_slots_[2];  // of all_slots; bit set: free
   std::atomic<bool> reserved_taken_ = false;
 };
 

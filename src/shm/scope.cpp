@@ -10,7 +10,7 @@ namespace sinew::shm {
 
 namespace detail {
 
-constinit thread_local Window* current_window = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local Window* current_window = nullptr;
 constinit std::atomic<std::uint64_t> range_begin = ~std::uint64_t{0};
 constinit std::atomic<std::uint64_t> range_end = 0;
 
@@ -53,14 +53,6 @@ ScopeState enter_scope(Window* window) noexcept {
 
 void leave_scope(const ScopeState& state) noexcept {
   if (state.thread == this_thread()) current_window = state.before;
-}
-
-HeapScope::HeapScope() noexcept : before_(current_window) {
-  current_window = nullptr;
-}
-
-HeapScope::~HeapScope() {
-  current_window = before_;
 }
 
 void register_replacement(OperatorDelete operator_delete) noexcept {

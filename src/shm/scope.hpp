@@ -33,18 +33,6 @@ class SINEW_API AllocationScope {
   ScopeState state_;
 };
 
-/// The library's own code inside a scope (logging, growing tables) runs under this, on the ordinary heap.
-class SINEW_API HeapScope {
- public:
-  HeapScope() noexcept;
-  ~HeapScope();
-  HeapScope(const HeapScope&) = delete;
-  HeapScope& operator=(const HeapScope&) = delete;
-
- private:
-  Window* before_;
-};
-
 // Every allocation of a program asks these, so they are exported and the functions below are inline: calls into the library would cost half of what malloc
 // and free cost. Not for others.
 namespace detail {
@@ -54,6 +42,18 @@ SINEW_API extern constinit std::atomic<std::uint64_t> range_begin, range_end;
 SINEW_API void* allocate_in(Window& window, std::size_t size, std::size_t alignment) noexcept;
 SINEW_API void free_in_range(void* block) noexcept;
 }  // namespace detail
+
+/// The library's own code inside a scope (logging, growing tables) runs under this, on the ordinary heap.
+class HeapScope {
+ public:
+  HeapScope() noexcept : before_(detail::current_window) { detail::current_window = nullptr; }
+  ~HeapScope() { detail::current_window = before_; }
+  HeapScope(const HeapScope&) = delete;
+  HeapScope& operator=(const HeapScope&) = delete;
+
+ private:
+  Window* before_;
+};
 
 /// In the range of windows of this process's domains.
 inline bool in_window_range(const void* address) noexcept {
