@@ -46,8 +46,7 @@ wire::Quality quality_of(const std::string& topic, const Qos& qos) {
   }
   if (qos.deadline() || qos.lease() || qos.liveliness() != Liveliness::automatic) {
     base::log(base::LogLevel::warn,
-              "topic '" + topic +
-                  "': deadline and liveliness are compared with the other side's, and not acted on yet");
+              "topic '" + topic + "': deadline and liveliness are compared with the other side's, and not acted on yet");
   }
   return {.depth = qos.keeps_all() ? 0 : qos.depth(),
           .reliable = qos.is_reliable(),
