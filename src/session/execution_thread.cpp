@@ -5,7 +5,6 @@
 
 #include "os/clock.hpp"
 #include "os/process.hpp"
-#include "session/subscription.hpp"
 
 namespace sinew::session {
 namespace {
@@ -45,18 +44,18 @@ void ExecutionThread::stop() {
   }
 }
 
-void ExecutionThread::add(const std::shared_ptr<Subscription>& subscription) {
+void ExecutionThread::add(const std::shared_ptr<Runnable>& runnable) {
   {
     const std::lock_guard lock(mutex_);
-    list_.push_back(subscription);
+    list_.push_back(runnable);
   }
   wake();
 }
 
-void ExecutionThread::remove(const std::shared_ptr<Subscription>& subscription) {
+void ExecutionThread::remove(const std::shared_ptr<Runnable>& runnable) {
   {
     const std::lock_guard lock(mutex_);
-    std::erase(list_, subscription);
+    std::erase(list_, runnable);
   }
   wake();
 }
@@ -68,15 +67,15 @@ void ExecutionThread::wake() noexcept {
 
 bool ExecutionThread::run_all(const List& list) {
   bool any = false;
-  for (const auto& subscription : list) {
+  for (const auto& runnable : list) {
     if (stopping_.load(std::memory_order_relaxed)) return false;
-    any |= subscription->run_some();
+    any |= runnable->run_some();
   }
   return any;
 }
 
 bool ExecutionThread::has_news(const List& list) const {
-  return std::any_of(list.begin(), list.end(), [](const auto& subscription) { return subscription->has_news(); });
+  return std::any_of(list.begin(), list.end(), [](const auto& runnable) { return runnable->has_news(); });
 }
 
 bool ExecutionThread::spin(const List& list, std::uint64_t seen_wakes) const {
@@ -109,7 +108,7 @@ void ExecutionThread::loop() {
     if (has_news(list) || wakes_.load(std::memory_order_seq_cst) != seen_wakes) continue;
     os::await_doorbell(doorbell_.eventfd().get());
     // Other cores wrote what is read next: let the lines come side by side, not one after the other.
-    for (const auto& subscription : list) subscription->prefetch();
+    for (const auto& runnable : list) runnable->prefetch();
   }
 }
 

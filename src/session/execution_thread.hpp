@@ -13,11 +13,10 @@
 #include "os/fd.hpp"
 #include "os/memory.hpp"
 #include "session/mappings.hpp"
+#include "session/runnable.hpp"
 #include "shm/bell.hpp"
 
 namespace sinew::session {
-
-class Subscription;
 
 /// A bell page of one word, sealed for readers, and the eventfd that goes with it.
 class Doorbell {
@@ -37,7 +36,7 @@ class Doorbell {
   shm::Sleeper sleeper_;
 };
 
-/// Runs the callbacks of its subscriptions, one at a time, in the order of arrival per publisher. Sleeps, without a timer, while nothing is there.
+/// Runs the callbacks of a node, one at a time; messages in the order of arrival per publisher. Sleeps, without a timer, while nothing is there.
 class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
  public:
   /// `spin`: how long the thread looks for new messages without sleeping after it ran out of them.
@@ -48,13 +47,13 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   void stop();
 
   Doorbell& doorbell() noexcept { return doorbell_; }
-  void add(const std::shared_ptr<Subscription>& subscription);
-  void remove(const std::shared_ptr<Subscription>& subscription);
+  void add(const std::shared_ptr<Runnable>& runnable);
+  void remove(const std::shared_ptr<Runnable>& runnable);
   /// Makes the thread look at everything again. Any thread.
   void wake() noexcept;
 
  private:
-  using List = std::vector<std::shared_ptr<Subscription>>;
+  using List = std::vector<std::shared_ptr<Runnable>>;
 
   void loop();
   bool run_all(const List& list);

@@ -12,6 +12,7 @@
 
 #include "session/incompatible_peers.hpp"
 #include "session/local_queue.hpp"
+#include "session/runnable.hpp"
 #include "session/subscriber_end.hpp"
 #include "wire/messages.hpp"
 
@@ -30,7 +31,7 @@ class Receiver {
 };
 
 /// Thread-safe.
-class Subscription : public std::enable_shared_from_this<Subscription> {
+class Subscription final : public Runnable, public std::enable_shared_from_this<Subscription> {
  public:
   struct Options {
     wire::Quality quality;
@@ -60,12 +61,9 @@ class Subscription : public std::enable_shared_from_this<Subscription> {
   /// The execution thread shall look at this subscription again.
   void wake() noexcept;
 
-  /// Wait-free. On the execution thread.
-  bool has_news() const noexcept;
-  /// What run_some() will need is wanted soon. On the execution thread.
-  void prefetch() const noexcept;
-  /// Hands at most a few frames to the receiver; true when there may be more. On the execution thread.
-  bool run_some();
+  bool has_news() const noexcept override;
+  void prefetch() const noexcept override;
+  bool run_some() override;
   /// Offers the next messages, of whatever publisher, until `receiver` accepts one. False when there is none. REQUIRES: no thread was given.
   bool take(Receiver& receiver);
   /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns). REQUIRES: no thread was given.

@@ -1,0 +1,20 @@
+// What an execution thread runs.
+#pragma once
+
+namespace sinew::session {
+
+/// Called on the execution thread only, which keeps it alive meanwhile. Whoever has news wakes the thread: see Doorbell, ExecutionThread::wake().
+class Runnable {
+ public:
+  /// Wait-free: looked at once more before the thread sleeps, and again and again while it spins.
+  virtual bool has_news() const noexcept = 0;
+  /// What run_some() will need is wanted soon.
+  virtual void prefetch() const noexcept {}
+  /// Runs a few callbacks at most; true when there may be more to do.
+  virtual bool run_some() = 0;
+
+ protected:
+  ~Runnable() = default;
+};
+
+}  // namespace sinew::session
