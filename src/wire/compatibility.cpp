@@ -40,8 +40,12 @@ std::string liveliness_of(const Quality& quality) {
   return kind + (quality.lease == 0 ? " without a lease" : " with a lease of " + text_of(quality.lease));
 }
 
-std::string sentence(const std::string& policy, const std::string& offered, const std::string& asked) {
-  return policy + ": the publisher offers " + offered + ", the subscriber asks for " + asked;
+std::string reliability_of(const Quality& quality) {
+  return quality.reliable ? "reliable" : "best_effort";
+}
+
+std::string durability_of(const Quality& quality) {
+  return quality.durability == Durability::transient_local ? "transient_local" : "volatile";
 }
 
 }  // namespace
@@ -55,24 +59,23 @@ std::vector<Policy> incompatible_policies(const Quality& offered, const Quality&
   return found;
 }
 
-std::string explain(Policy policy, const Quality& offered, const Quality& asked) {
+Terms terms_of(Policy policy, const Quality& offered, const Quality& asked) {
   switch (policy) {
-    case Policy::reliability: {
-      const auto reliability_of = [](const Quality& quality) { return quality.reliable ? "reliable" : "best_effort"; };
-      return sentence("reliability", reliability_of(offered), reliability_of(asked));
-    }
-    case Policy::durability: {
-      const auto durability_of = [](const Quality& quality) {
-        return quality.durability == Durability::transient_local ? "transient_local" : "volatile";
-      };
-      return sentence("durability", durability_of(offered), durability_of(asked));
-    }
+    case Policy::reliability:
+      return {"reliability", reliability_of(offered), reliability_of(asked)};
+    case Policy::durability:
+      return {"durability", durability_of(offered), durability_of(asked)};
     case Policy::deadline:
-      return sentence("deadline", deadline_of(offered), deadline_of(asked));
+      return {"deadline", deadline_of(offered), deadline_of(asked)};
     case Policy::liveliness:
-      return sentence("liveliness", liveliness_of(offered), liveliness_of(asked));
+      return {"liveliness", liveliness_of(offered), liveliness_of(asked)};
   }
   return {};
+}
+
+std::string explain(Policy policy, const Quality& offered, const Quality& asked) {
+  const Terms terms = terms_of(policy, offered, asked);
+  return terms.name + ": the publisher offers " + terms.offered + ", the subscriber asks for " + terms.asked;
 }
 
 }  // namespace sinew::wire

@@ -18,7 +18,13 @@ enum class Policy : std::uint8_t { reliability, durability, deadline, liveliness
 /// * its liveliness is at least the one that is asked for, where by-topic is more than automatic, and its lease at most that, where none is the longest.
 std::vector<Policy> incompatible_policies(const Quality& offered, const Quality& asked);
 
-/// What each side says about the policy: "reliability: the publisher offers best_effort, the subscriber asks for reliable".
+/// What each side says about a policy, as text.
+struct Terms {
+  std::string name, offered, asked;
+};
+Terms terms_of(Policy policy, const Quality& offered, const Quality& asked);
+
+/// The same as a sentence: "reliability: the publisher offers best_effort, the subscriber asks for reliable".
 std::string explain(Policy policy, const Quality& offered, const Quality& asked);
 
 }  // namespace sinew::wire
