@@ -30,6 +30,7 @@ BELOW = {
 PLACES = {
     "include/sinew/": "api",
     "include/sinew/error.hpp": "base",
+    "include/sinew/events.hpp": "session",
     "include/sinew/message.hpp": "msg",
     "include/sinew/msg/": "msg",
     "manager/": "manager",

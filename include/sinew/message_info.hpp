@@ -50,6 +50,8 @@ struct PublisherStatistics {
   std::uint64_t memory_in_use = 0;  ///< of these, in messages: loaned, kept for subscribers, or held by them
   std::uint64_t incompatible =
       0;  ///< subscribers that did not connect: they ask for more than is offered (Qos); the log says which and what
+  std::uint64_t deadlines_missed = 0;  ///< periods of Qos::deadline without a message
+  std::uint64_t liveliness_lost = 0;   ///< how often it did not show itself alive within its lease (Qos::liveliness)
 };
 
 /// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long.
@@ -89,6 +91,10 @@ struct SubscriberStatistics {
   std::uint64_t held = 0;          ///< messages that someone in this process still holds
   std::uint64_t incompatible =
       0;  ///< publishers that did not connect: they offer less than is asked for (Qos); the log says which and what
+  std::uint64_t deadlines_missed = 0;  ///< periods of Qos::deadline without a message of any publisher
+  std::uint64_t publishers_alive = 0;  ///< of those connected now
+  std::uint64_t publishers_not_alive =
+      0;  ///< of those connected now: they did not show themselves alive within their lease (Qos::liveliness)
 };
 
 }  // namespace sinew

@@ -25,9 +25,9 @@ struct NodeOptions {
   std::chrono::nanoseconds spin{0};
 };
 
-/// Thread-safe. A process may have any number of nodes. An idle node uses no CPU.
+/// Thread-safe. A process may have any number of nodes. An idle node uses no CPU, but for the timers of a deadline or a lease (Qos).
 ///
-/// Callbacks of one node run on one thread of the library's, one at a time. An exception that leaves a callback ends the program, as one leaving any thread does.
+/// Callbacks of one node, for messages and events, run on one thread of the library's, one at a time. An exception that leaves a callback ends the program, as one leaving any thread does.
 /// Nodes do not survive fork(): a child may only destroy what it inherited, which then does nothing. Daemonise before you create a node.
 class SINEW_API Node : public std::enable_shared_from_this<Node> {
  public:

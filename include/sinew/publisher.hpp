@@ -12,6 +12,7 @@
 
 #include "sinew/detail/allocation_probe.hpp"
 #include "sinew/detail/publisher_core.hpp"
+#include "sinew/events.hpp"
 #include "sinew/message_info.hpp"
 #include "sinew/msg/reflect.hpp"
 #include "sinew/publish_result.hpp"
@@ -42,6 +43,8 @@ struct PublisherOptions {
   std::uint32_t withdraw_at_most = 3;
   /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0: never.
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
+  /// What to call when something happens beside publishing.
+  PublisherEvents events = {};
 };
 
 template <class T>
@@ -158,6 +161,9 @@ class Publisher {
 
   /// The same for a message that others keep, and nobody changes any more: subscribers of this process that share get this very object, each that owns gets a copy.
   PublishResult publish(std::shared_ptr<const T> message) { return core_->publish_shared(std::move(message)); }
+
+  /// Shows that the publisher is alive without publishing anything, for Liveliness::by_topic. A lock and no system call. With Liveliness::automatic it changes nothing.
+  void assert_liveliness() { core_->assert_liveliness(); }
 
   PublisherStatistics statistics() const { return core_->statistics(); }
   /// Every subscriber that is connected now, or still holds a message after it unsubscribed. A snapshot.

@@ -20,7 +20,7 @@ enum class Liveliness {
 ///
 /// create_publisher and create_subscriber throw Error(invalid_argument) on a value out of range.
 ///
-/// Deadline and liveliness are compared between both sides, and not acted on yet; who sets one of them is told so in the log. The setters say what they will mean.
+/// Who wants to be told of peers, losses, missed deadlines and silent publishers sets handlers: sinew/events.hpp.
 class Qos {
  public:
   // --- history: how much is kept for a subscriber that is slower than its publisher ---
@@ -69,8 +69,9 @@ class Qos {
 
   // --- time; every duration is above 0 and at most 100 years ---
 
-  /// (Compared only, see above.) The publisher promises, or the subscriber wishes, that no two messages are further apart than this. Both sides count it when one comes later; it is delivered all the same.
-  /// Default: none. Incompatible: a publisher that promises nothing, or longer, with a subscriber that wishes for it.
+  /// The publisher promises, or the subscriber wishes, that no two messages are further apart than this; for a subscriber those of all its publishers together, whether it takes them or not. Both
+  /// sides count every whole period that passes without one (deadlines_missed, DeadlineMissedEvent), from the first message on, also when the publisher is gone; what comes late is delivered all the
+  /// same. Counted by a timer of the node, so to a millisecond or what the machine's load makes of it; one message that is late by less is not noticed. Default: none. Incompatible: a publisher that promises nothing, or longer, with a subscriber that wishes for it.
   constexpr Qos& deadline(std::chrono::nanoseconds longest) noexcept {
     deadline_ = longest;
     return *this;
@@ -80,8 +81,10 @@ class Qos {
     lifespan_ = longest;
     return *this;
   }
-  /// (Compared only, see above.) The publisher promises to show itself alive in this way at least once in every `lease`, or the subscriber wishes to be told when it does not; the end of its process is noticed
-  /// at once. Default: automatic, without a lease. Incompatible: an automatic publisher with a by-topic subscriber, and a longer lease, or none, of the publisher.
+  /// The publisher promises to show itself alive in this way at least once in every `lease`, or the subscriber wishes that it does. A subscriber takes a publisher for not alive (publishers_not_alive,
+  /// LivelinessChangedEvent) when no sign came for the lease that the publisher offers, and for alive again with the next one; messages are delivered all the same. The end of the publisher or of its
+  /// process is noticed at once, without any lease. Automatic: the library gives the sign three times in a lease, so this tells of a process that is stopped, or of a machine that is too busy; by
+  /// topic: see Liveliness. A lease of less than 10 ms counts as 10 ms. Default: automatic, without a lease. Incompatible: an automatic publisher with a by-topic subscriber, and a longer lease, or none, of the publisher.
   constexpr Qos& liveliness(Liveliness kind, std::chrono::nanoseconds lease) noexcept {
     liveliness_ = kind;
     lease_ = lease;

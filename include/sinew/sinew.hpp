@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sinew/error.hpp"             // IWYU pragma: export
+#include "sinew/events.hpp"            // IWYU pragma: export
 #include "sinew/message.hpp"           // IWYU pragma: export
 #include "sinew/message_info.hpp"      // IWYU pragma: export
 #include "sinew/node.hpp"              // IWYU pragma: export

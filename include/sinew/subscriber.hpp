@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sinew/detail/subscriber_core.hpp"
+#include "sinew/events.hpp"
 #include "sinew/message_info.hpp"
 
 namespace sinew {
@@ -38,6 +39,8 @@ struct SubscriberOptions {
   std::optional<Delivery> delivery = {};
   /// What waits here of publishers of this process. Nothing: Buffer::owned for a callback that takes `std::unique_ptr<T>`, else Buffer::shared.
   std::optional<Buffer> buffer = {};
+  /// What to call when something happens beside messages.
+  SubscriberEvents events = {};
 };
 
 /// Made by Node::create_subscriber. Thread-safe.

@@ -9,7 +9,6 @@
 
 #include "api/publisher_impl.hpp"
 #include "api/subscriber_impl.hpp"
-#include "base/log.hpp"
 #include "session/fork.hpp"
 #include "session/node_session.hpp"
 #include "shm/scope.hpp"
@@ -43,10 +42,6 @@ wire::Quality quality_of(const std::string& topic, const Qos& qos) {
   if (!qos.keeps_all() && (qos.depth() == 0 || qos.depth() > deepest)) {
     throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
                                                  ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
-  }
-  if (qos.deadline() || qos.lease() || qos.liveliness() != Liveliness::automatic) {
-    base::log(base::LogLevel::warn,
-              "topic '" + topic + "': deadline and liveliness are compared with the other side's, and not acted on yet");
   }
   return {.depth = qos.keeps_all() ? 0 : qos.depth(),
           .reliable = qos.is_reliable(),
@@ -185,7 +180,8 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
                                                       .withdraw_at_most = withdraw_at_most(topic, options),
                                                       .wait_for_room = options.when_full == WhenFull::wait,
                                                       .max_blocking = options.max_blocking,
-                                                      .quality = quality});
+                                                      .quality = quality},
+                                                     options.events);
   std::shared_ptr<detail::PublisherCore> core;
   const std::shared_ptr<session::Publisher> publisher = impl->publisher;
   try {
@@ -219,7 +215,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   impl->session = impl_->session;
   impl->subscription = impl_->session->create_subscription(
       topic, description_of(type), {quality, thinning, reading, buffer, takes_pointers(*type.type, options), type.type->in_place},
-      impl->handler.call ? impl.get() : nullptr);
+      impl->handler.call ? impl.get() : nullptr, options.events);
   try {
     return std::make_shared<detail::SubscriberCore>(impl);
   } catch (const std::bad_alloc&) {

@@ -359,6 +359,11 @@ PublishResult PublisherCore::invalid(const std::string& variant) {
   return PublishResult::invalid;
 }
 
+void PublisherCore::assert_liveliness() {
+  if (session::forked()) return;
+  impl_->publisher->status().assert_liveliness();
+}
+
 std::vector<SubscriberShare> PublisherCore::subscribers() const {
   const shm::HeapScope heap;
   std::vector<SubscriberShare> all;
@@ -392,7 +397,9 @@ PublisherStatistics PublisherCore::statistics() const {
           .subscribers = counters.subscribers,
           .memory_mapped = usage.mapped,
           .memory_in_use = usage.in_use,
-          .incompatible = counters.incompatible};
+          .incompatible = counters.incompatible,
+          .deadlines_missed = counters.deadlines_missed,
+          .liveliness_lost = counters.liveliness_lost};
 }
 
 }  // namespace sinew::detail

@@ -431,7 +431,10 @@ SubscriberStatistics SubscriberCore::statistics() const {
           .rejected = impl_->rejected.load(std::memory_order_relaxed),
           .publishers = counters.publishers,
           .held = counters.held,
-          .incompatible = counters.incompatible};
+          .incompatible = counters.incompatible,
+          .deadlines_missed = counters.deadlines_missed,
+          .publishers_alive = counters.alive,
+          .publishers_not_alive = counters.not_alive};
 }
 
 }  // namespace sinew::detail

@@ -26,6 +26,11 @@ Export::Export(std::uint64_t budget) : budget_(budget), ring_fd_(os::create_memf
   ring_mapping_ = std::move(mapping);
 }
 
+void Export::show_alive(std::int64_t now) noexcept {
+  auto& ring = *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data()));
+  ring.header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
+}
+
 void Export::replace(Slot& slot, std::uint64_t size) {
   size = (size + chunk_unit - 1) / chunk_unit * chunk_unit;
   if (mapped_ - slot.size + size > budget_ || os::available_memory() < size) return;

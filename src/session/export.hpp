@@ -38,6 +38,8 @@ class Export {
   std::uint64_t head() const noexcept { return writer_->head(); }
   /// The next frame is the one after `sequence`. REQUIRES: there are no readers.
   void skip_to(std::uint64_t sequence) noexcept { writer_->skip_to(sequence); }
+  /// As Publisher::show_alive().
+  void show_alive(std::int64_t now) noexcept;
   /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex.
   void prepare(std::uint64_t stream) noexcept;
   /// Exports the next frame, which was prepared, and whose stream write() writes; how many bytes were copied. Not under the mutex: a big message takes a while.

@@ -34,16 +34,26 @@ IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const 
 void IncompatiblePeers::add(const wire::Incompatible& peer) {
   if (said_.size() == most_remembered) said_.clear();
   if (const auto [text, is_new] = said_.insert(text_about(peer)); is_new) base::log(base::LogLevel::warn, *text);
+  const std::lock_guard lock(mutex_);
+  last_ = peer;
   count_.fetch_add(1, std::memory_order_relaxed);  // last: who sees it counted finds it in the log
 }
 
+IncompatibleQosEvent IncompatiblePeers::last() const {
+  const std::lock_guard lock(mutex_);
+  IncompatibleQosEvent event{.total_count = count(), .peer = last_.peer, .policies = {}};
+  for (const wire::Policy policy : wire::incompatible_policies(offered(last_), asked(last_))) {
+    wire::Terms terms = wire::terms_of(policy, offered(last_), asked(last_));
+    event.policies.push_back({std::move(terms.name), std::move(terms.offered), std::move(terms.asked)});
+  }
+  return event;
+}
+
 std::string IncompatiblePeers::text_about(const wire::Incompatible& peer) const {
-  const wire::Quality& offered = peer.you_publish ? own_ : peer.quality;
-  const wire::Quality& asked = peer.you_publish ? peer.quality : own_;
   std::string text = "topic '" + topic_ + "': the publisher of node '" + (peer.you_publish ? node_ : peer.peer) +
                      "' and the subscriber of node '" + (peer.you_publish ? peer.peer : node_) + "' are not connected.";
-  for (const wire::Policy policy : wire::incompatible_policies(offered, asked)) {
-    text += " " + wire::explain(policy, offered, asked) + ". " + remedy(policy);
+  for (const wire::Policy policy : wire::incompatible_policies(offered(peer), asked(peer))) {
+    text += " " + wire::explain(policy, offered(peer), asked(peer)) + ". " + remedy(policy);
   }
   return text;
 }

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <set>
 #include <string>
 
+#include "sinew/events.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -17,16 +19,22 @@ class IncompatiblePeers {
 
   /// Counts the peer, and logs what is in the way and what to do, once for each node and reason. On the loop's thread.
   void add(const wire::Incompatible& peer);
+  /// The last one, and how many there were. Any thread.
+  IncompatibleQosEvent last() const;
   /// Any thread.
   std::uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
 
  private:
+  const wire::Quality& offered(const wire::Incompatible& peer) const noexcept { return peer.you_publish ? own_ : peer.quality; }
+  const wire::Quality& asked(const wire::Incompatible& peer) const noexcept { return peer.you_publish ? peer.quality : own_; }
   std::string text_about(const wire::Incompatible& peer) const;
 
   const std::string topic_, node_;
   const wire::Quality own_;
   std::atomic<std::uint64_t> count_{0};
   std::set<std::string> said_;
+  mutable std::mutex mutex_;
+  wire::Incompatible last_;  // guarded by mutex_
 };
 
 }  // namespace sinew::session

@@ -7,6 +7,7 @@
 
 #include "os/clock.hpp"
 #include "session/execution_thread.hpp"
+#include "session/listener.hpp"
 #include "shm/layout.hpp"
 
 namespace sinew::session {
@@ -50,6 +51,7 @@ OwnedObject LocalArrival::own() {
 LocalQueue::LocalQueue(Options options, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell,
                        std::function<void()> made_space)
     : options_(std::move(options)),
+      joined_at_(os::now_ns()),
       capacity_(options_.depth == 0 ? shm::ring_capacity : options_.depth),
       slot_count_(capacity_ + 1),
       slots_(std::make_unique<Slot[]>(slot_count_)),
@@ -154,6 +156,7 @@ void LocalQueue::push_out(std::uint64_t position, Item& into) noexcept {
 void LocalQueue::miss() noexcept {
   not_put_.fetch_add(1, std::memory_order_relaxed);
   missed_.fetch_add(1, std::memory_order_relaxed);
+  if (options_.losses) options_.losses->raise();
 }
 
 void LocalQueue::ring_if_asleep() noexcept {
@@ -181,6 +184,7 @@ LocalQueue::Slot* LocalQueue::claim() noexcept {
     const std::uint64_t oldest = std::max(head + 1, tail - std::min<std::uint64_t>(tail, capacity_));
     missed_.fetch_add(oldest - head, std::memory_order_relaxed);
     missed_since_ += oldest - head;
+    if (options_.losses) options_.losses->raise();
     head_.store(oldest, std::memory_order_seq_cst);
   }
 }
@@ -201,6 +205,7 @@ std::optional<LocalArrival> LocalQueue::take() {
     }
     missed_since_ = arrival->missed;
     expired_.fetch_add(1, std::memory_order_relaxed);
+    if (options_.losses) options_.losses->raise();
   }
 }
 
@@ -225,6 +230,16 @@ std::optional<LocalArrival> LocalQueue::take_next() {
   if (not_put_.load(std::memory_order_relaxed) > 0) arrival->missed += not_put_.exchange(0, std::memory_order_relaxed);
   if (options_.holds_back && waiting() <= capacity_ / 2) made_space_();
   return arrival;
+}
+
+// Where only the process has to answer for its publisher, no sign is asked for: this process is that one.
+Sighting LocalQueue::sighting() const {
+  Sighting sighting{.publisher = this, .node = options_.publisher, .is_connected = has_publisher(), .lease = options_.lease};
+  if (!options_.pulse) return sighting;
+  const std::int64_t published = options_.pulse->published.load(std::memory_order_relaxed);
+  if (published >= joined_at_) sighting.newest = published;
+  sighting.sign = std::max(published, options_.pulse->asserted.load(std::memory_order_relaxed));
+  return sighting;
 }
 
 std::optional<std::int64_t> LocalQueue::next_from_history() const noexcept {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "session/liveliness.hpp"
 #include "session/objects.hpp"
 #include "session/thinning.hpp"
 #include "shm/bell.hpp"
@@ -20,7 +21,9 @@
 namespace sinew::session {
 
 class Doorbell;
+class Listener;
 class LocalQueue;
+class Subscription;
 
 /// What a queue holds of a message. A subscription that wants to own its messages makes the publisher copy what others get as well.
 enum class Buffer : std::uint8_t {
@@ -57,6 +60,10 @@ class LocalQueue {
     std::int64_t lifespan = 0;  ///< older messages are not handed out; 0: they never are too old
     Thinning::Options thinning;
     std::string publisher, subscriber;  ///< names of the nodes
+    std::weak_ptr<Subscription> taker{};
+    std::shared_ptr<Listener> losses{};    ///< who is told of them; may be null
+    std::shared_ptr<const Pulse> pulse{};  ///< of the publisher; null when it promises nothing
+    std::int64_t lease = 0;                ///< within which it must give a sign by itself; 0: it need not
   };
   /// `bell` wakes the taker. `made_space` is called by the taker when a queue that holds its publisher back has become half empty.
   LocalQueue(Options options, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell, std::function<void()> made_space);
@@ -100,6 +107,7 @@ class LocalQueue {
   void close();
 
   // --- any thread ---
+  Sighting sighting() const;
   bool is_open() const noexcept { return !closed_.load(std::memory_order_relaxed); }
   bool has_publisher() const noexcept { return !publisher_gone_.load(std::memory_order_relaxed); }
   std::uint64_t waiting() const noexcept;
@@ -131,6 +139,7 @@ class LocalQueue {
   void drop_all() noexcept;
 
   const Options options_;
+  const std::int64_t joined_at_;
   const std::size_t capacity_;
   const std::size_t slot_count_;  // one more: that of the next message is free while the queue is full
   const std::unique_ptr<Slot[]> slots_;

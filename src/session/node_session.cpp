@@ -189,12 +189,14 @@ bool NodeSession::answered(std::uint64_t id, const wire::Message& message, std::
 // A manager that was started after another died does not know of the windows of that time.
 std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                          const std::shared_ptr<const FrameStorage>& storage,
-                                                         const std::shared_ptr<const Objects>& objects, const Publisher::Options& options) {
+                                                         const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
+                                                         const PublisherEvents& events) {
   for (int attempt = 0; attempt < window_attempts; ++attempt) {
-    auto publisher = try_to_create_publisher(topic, type, storage, objects, options);
+    auto publisher = try_to_create_publisher(topic, type, storage, objects, options, events);
     if (!publisher) continue;
     try {
       LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
+      if (const auto& listener = publisher->status().listener()) thread_->add(listener);
     } catch (...) {
       remove(*publisher);
       throw;
@@ -210,7 +212,8 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
 std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                                 const std::shared_ptr<const FrameStorage>& storage,
                                                                 const std::shared_ptr<const Objects>& objects,
-                                                                const Publisher::Options& options) {
+                                                                const Publisher::Options& options, const PublisherEvents& events) {
+  const std::shared_ptr<Listener> listener = listener_for(events);
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -219,7 +222,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
   ask(id, wire::RegisterPublisher{id, topic, type, options.quality, LocalTopics::instance().process()},
-      [this, id, topic, made, storage, objects, options](const wire::Message& message) {
+      [this, id, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
         if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
           tell(wire::DeletePublisher{id});
@@ -228,6 +231,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
         }
         try {
           *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, objects, options);
+          (*made)->status().start(loop_, listener, events);
         } catch (...) {
           tell(wire::DeletePublisher{id});
           release_window(registered.window);
@@ -240,17 +244,17 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
 }
 
 std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string& topic, const wire::TypeDescription& type,
-                                                               const Subscription::Options& options, Receiver* receiver) {
+                                                               const Subscription::Options& options, Receiver* receiver,
+                                                               const SubscriberEvents& events) {
+  const std::shared_ptr<Listener> listener = listener_for(events);
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
-    if (receiver && !thread_started_ && !closed_) {  // first: nothing needs to be undone when there is no thread to be had
-      thread_->start("sinew-run");
-      thread_started_ = true;
-    }
+    if (receiver) start_thread_locked();  // first: nothing needs to be undone when there is no thread to be had
     subscription = std::make_shared<Subscription>(next_id_++, topic, name_, options, receiver ? thread_ : nullptr, receiver);
     subscriptions_[subscription->id()] = subscription;
   }
+  subscription->status().start(loop_, listener, events);
   const std::uint64_t id = subscription->id();
   try {
     ask(id, wire::RegisterSubscriber{id, topic, type, options.quality, options.takes_pointers ? LocalTopics::instance().process() : 0},
@@ -263,6 +267,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
           });
         });
   } catch (...) {
+    subscription->status().stop();
     const std::lock_guard lock(mutex_);
     subscriptions_.erase(id);
     throw;
@@ -270,11 +275,26 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   try {
     if (options.takes_pointers) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, subscription);
     if (receiver) thread_->add(subscription);
+    if (listener) thread_->add(listener);
   } catch (...) {
     remove(subscription);
     throw;
   }
   return subscription;
+}
+
+void NodeSession::start_thread_locked() {
+  if (thread_started_ || closed_) return;
+  thread_->start("sinew-run");
+  thread_started_ = true;
+}
+
+template <class Events>
+std::shared_ptr<Listener> NodeSession::listener_for(const Events& events) {
+  if (!any(events)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  start_thread_locked();
+  return std::make_shared<Listener>(thread_);
 }
 
 void NodeSession::remove(Publisher& publisher) {
@@ -284,6 +304,7 @@ void NodeSession::remove(Publisher& publisher) {
     if (publishers_.erase(publisher.id()) == 0) return;
   }
   tell(wire::DeletePublisher{publisher.id()});
+  if (const auto& listener = publisher.status().listener()) thread_->remove(listener);
   publisher.close();
 }
 
@@ -296,6 +317,7 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
   if (is_known) {
     tell(wire::DeleteSubscriber{subscription->id()});
     thread_->remove(subscription);
+    if (const auto& listener = subscription->status().listener()) thread_->remove(listener);
     subscription->close();
   }
   LocalTopics::instance().remove(*subscription);  // after close(): publishers forget what is closed
@@ -430,6 +452,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     release_window(introduction.window);  // from here on the end itself does it
     throw;
   }
+  end->tell_losses_to(subscription->status().loss_listener());
   end->start(subscription->doorbell());
   subscription->add(std::move(end));
 }

@@ -40,9 +40,11 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   /// Block until the manager has answered. Throw Error(type_mismatch, invalid_argument, exhausted, disconnected).
   std::shared_ptr<Publisher> create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                               const std::shared_ptr<const FrameStorage>& storage,
-                                              const std::shared_ptr<const Objects>& objects, const Publisher::Options& options);
+                                              const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
+                                              const PublisherEvents& events);
   std::shared_ptr<Subscription> create_subscription(const std::string& topic, const wire::TypeDescription& type,
-                                                    const Subscription::Options& options, Receiver* receiver);
+                                                    const Subscription::Options& options, Receiver* receiver,
+                                                    const SubscriberEvents& events);
   /// Tells the manager first, so that nobody is introduced any more, then closes.
   void remove(Publisher& publisher);
   void remove(const std::shared_ptr<Subscription>& subscription);
@@ -83,7 +85,12 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   /// Null when the window that the manager gave is in use in this process.
   std::shared_ptr<Publisher> try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                      const std::shared_ptr<const FrameStorage>& storage,
-                                                     const std::shared_ptr<const Objects>& objects, const Publisher::Options& options);
+                                                     const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
+                                                     const PublisherEvents& events);
+  void start_thread_locked();
+  /// Null when there is no handler.
+  template <class Events>
+  std::shared_ptr<Listener> listener_for(const Events& events);
 
   const std::string name_;
   const std::string socket_path_;

@@ -40,6 +40,7 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
                : options.quality.depth == 0                                    ? shm::ring_capacity / 2
                                                                                : options.quality.depth),
       incompatible_(topic, session_->name(), options.quality),
+      status_(*this, options.quality),
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
       ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
@@ -243,6 +244,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);
   }
+  status_.published(frame.source_time);
   local_delivery_.put(frame.source_time);
   auto& header = ring().header;
   header.published.store(header.published.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -387,10 +389,16 @@ Publisher::Counters Publisher::counters() const {
           bytes_exported_,
           header.refused.load(std::memory_order_relaxed),
           header.withdrawn.load(std::memory_order_relaxed),
-          static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }) +
-                                     std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); }) +
-                                     std::ranges::count_if(locals_, [](const auto& queue) { return queue->is_open(); })),
-          incompatible_.count()};
+          subscribers_locked(),
+          incompatible_.count(),
+          status_.deadlines_missed(),
+          status_.liveliness_lost()};
+}
+
+std::uint64_t Publisher::subscribers_locked() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }) +
+                                    std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); }) +
+                                    std::ranges::count_if(locals_, [](const auto& queue) { return queue->is_open(); }));
 }
 
 // Retired frames stand in limbo_ in the order of their sequences.

@@ -21,6 +21,7 @@
 #include "session/mappings.hpp"
 #include "session/new_frame.hpp"
 #include "session/objects.hpp"
+#include "session/publisher_status.hpp"
 #include "shm/ring.hpp"
 #include "shm/window.hpp"
 #include "wire/messages.hpp"
@@ -91,7 +92,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   struct Counters {
     std::uint64_t published = 0, bytes = 0, bytes_copied = 0, bytes_exported = 0, refused = 0, withdrawn = 0, subscribers = 0,
-                  incompatible = 0;
+                  incompatible = 0, deadlines_missed = 0, liveliness_lost = 0;
   };
   Counters counters() const;
 
@@ -110,7 +111,14 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void close();
 
   /// This subscriber asks for more than is offered, and does not come. On the loop's thread.
-  void incompatible(const wire::Incompatible& peer) { incompatible_.add(peer); }
+  void incompatible(const wire::Incompatible& peer);
+  IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
+
+  /// Deadline, liveliness and events.
+  PublisherStatus& status() noexcept { return status_; }
+  MatchedEvent matched() const;
+  /// Whoever looks at a ring of this publisher sees that it is alive at this time.
+  void show_alive(std::int64_t now);
 
   // --- for PublisherEnd, on the loop's thread ---
   const std::shared_ptr<NodeSession>& session() const noexcept { return session_; }
@@ -229,6 +237,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void export_history_locked();
   void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
   bool has_foreigners_locked() const;
+  std::uint64_t subscribers_locked() const;
+  void came_locked();
   void left_locked(const PublisherEnd& end);
   void write_missing_pieces_locked(std::uint64_t from);
   void announce_changes_locked();
@@ -245,6 +255,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const Options options_;
   const std::uint64_t history_;  // so many of the newest messages are kept for those who come late
   IncompatiblePeers incompatible_;
+  PublisherStatus status_;
   const std::shared_ptr<shm::Window> window_;
   os::Fd ring_fd_;
   SharedMapping ring_mapping_;
@@ -271,6 +282,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::atomic<std::size_t> read_elsewhere_ = 0;  // those of connections_ that are served, and all of foreign_; changed under mutex_
   std::vector<std::shared_ptr<LocalQueue>> locals_;
   std::vector<std::shared_ptr<LocalQueue>> late_;  // of those that want the history, the ones that came after the last publish() had begun
+  std::uint64_t ever_matched_ = 0;                 // readers of all kinds
   std::size_t reliable_readers_ = 0;               // of connections_ and locals_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;

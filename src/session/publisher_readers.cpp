@@ -22,6 +22,27 @@ constexpr std::uint64_t quota_part = 4;
 
 }  // namespace
 
+void Publisher::incompatible(const wire::Incompatible& peer) {
+  incompatible_.add(peer);
+  status_.raise();
+}
+
+MatchedEvent Publisher::matched() const {
+  const std::lock_guard lock(mutex_);
+  return {.total_count = ever_matched_, .current_count = subscribers_locked()};
+}
+
+void Publisher::came_locked() {
+  ++ever_matched_;
+  status_.raise();
+}
+
+void Publisher::show_alive(std::int64_t now) {
+  ring().header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (export_) export_->show_alive(now);
+}
+
 bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (!closed_) connecting_.push_back(end);
@@ -44,6 +65,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   end->set_start(start);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
   if (end->reads_pieces()) write_missing_pieces_locked(start);
+  came_locked();
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring_fd_.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start, options_.budget / quota_part}, {&ring_fd, 1});
@@ -158,6 +180,7 @@ void Publisher::left_locked(const PublisherEnd& end) {
   if (end.is_served()) read_elsewhere_.fetch_sub(1, std::memory_order_relaxed);
   if (end.holds_back()) --reliable_readers_;
   if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
+  status_.raise();
 }
 
 void Publisher::start_writing_pieces(PublisherEnd& end) {
@@ -208,13 +231,16 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
   if (closed_) return;
   if (!export_) export_ = std::make_unique<Export>(options_.budget);
   if (!has_foreigners_locked() && exporting_ == 0) export_history_locked();  // else the newest messages are in it
+  export_->show_alive(static_cast<std::int64_t>(ring().header.alive.load(std::memory_order_relaxed)));
   const std::uint64_t head = writer_.head();
   end->send_ring(*export_, std::max(first_for_locked(end->asked()), head + 1 - std::min<std::uint64_t>(head, shm::export_depth)));
+  came_locked();
 }
 
 void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
   read_elsewhere_.fetch_sub(std::erase(foreign_, end), std::memory_order_relaxed);
+  status_.raise();
 }
 
 // --- readers of this process ---------------------------------------------------------------------------------------------------------
@@ -222,6 +248,7 @@ void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
 std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node) {
   const Subscription::Options& wanted = subscription.options();
   const std::uint32_t every = wanted.thinning.every;
+  const bool by_topic = options_.quality.liveliness == wire::Liveliness::by_topic;
   // Between processes the depth counts what lies between the messages that are wanted as well.
   auto queue = std::make_shared<LocalQueue>(LocalQueue::Options{.buffer = wanted.buffer,
                                                                 .depth = (wanted.quality.depth + every - 1) / every,
@@ -229,7 +256,11 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
                                                                 .lifespan = options_.quality.lifespan,
                                                                 .thinning = wanted.thinning,
                                                                 .publisher = own_node,
-                                                                .subscriber = its_node},
+                                                                .subscriber = its_node,
+                                                                .taker = subscription.weak_from_this(),
+                                                                .losses = subscription.status().loss_listener(),
+                                                                .pulse = status_.pulse(),
+                                                                .lease = by_topic ? options_.quality.lease : 0},
                                             objects_, subscription.bell(), [weak = weak_from_this()] {
                                               if (const auto publisher = weak.lock()) publisher->made_space();
                                             });
@@ -242,6 +273,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
     queue->end_history(writer_.head());
   }
   if (queue->options().holds_back) ++reliable_readers_;
+  came_locked();
   return queue;
 }
 
@@ -262,7 +294,9 @@ void Publisher::forget_closed_locals() {
     if (queue->options().holds_back) --reliable_readers_;
     return true;
   });
-  if (gone > 0) os::ring(space_.get());  // it may have been the one that held us back
+  if (gone == 0) return;
+  os::ring(space_.get());  // it may have been the one that held us back
+  status_.raise();
 }
 
 // Nothing of it may fail for want of memory: it is called from destructors. What cannot be listed as abandoned is never used again in this process, which is as safe.
@@ -276,6 +310,7 @@ void Publisher::close() {
     closed_ = true;
     os::ring(space_.get());
   }
+  status_.stop();
   {
     const std::lock_guard one_at_a_time(publishing_);  // a publish() that had begun is over, and reads nothing of the window any more
     std::unique_lock lock(mutex_);
@@ -318,6 +353,7 @@ void Publisher::close() {
   for (const auto& queue : locals) {
     queue->publisher_gone();
     queue->ring_if_asleep();
+    if (const auto taker = queue->options().taker.lock()) taker->status().publishers_changed();
   }
   try {
     session_->loop().run([&] {

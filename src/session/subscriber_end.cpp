@@ -11,6 +11,7 @@
 #include "os/event.hpp"
 #include "session/execution_thread.hpp"
 #include "session/fork.hpp"
+#include "session/listener.hpp"
 #include "session/node_session.hpp"
 #include "session/subscription.hpp"
 #include "session/trust.hpp"
@@ -81,6 +82,7 @@ SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shar
       reads_pieces_(!introduction.same_user),
       must_copy_(reading == Reading::copy || !introduction.same_user),
       reach_limit_(introduction.same_user ? shm::ring_capacity : shm::export_depth),
+      introduced_at_(os::now_ns()),
       subscription_(std::move(subscription)),
       session_(std::move(session)),
       introduction_(std::move(introduction)),
@@ -133,7 +135,10 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
   if (!over) return;
   channel_.unwatch();
   hung_up_.store(true, std::memory_order_release);
-  if (const auto subscription = subscription_.lock()) subscription->wake();  // to drain what was published before the end
+  if (const auto subscription = subscription_.lock()) {
+    subscription->wake();  // to drain what was published before the end
+    subscription->status().publishers_changed();
+  }
 }
 
 void SubscriberEnd::handle(Channel::Input& input) {
@@ -190,7 +195,10 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   history_end_ = claims_->head();
   ack_fd_.reset();
   serving_.store(true, std::memory_order_release);
-  if (const auto subscription = subscription_.lock()) subscription->wake();
+  if (const auto subscription = subscription_.lock()) {
+    subscription->wake();
+    subscription->status().publishers_changed();
+  }
 }
 
 void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
@@ -335,9 +343,25 @@ std::uint64_t SubscriberEnd::untaken() const noexcept {
   return head > cursor && head <= last_sequence ? head - cursor : 0;
 }
 
+std::optional<Sighting> SubscriberEnd::sighting() const {
+  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;
+  const wire::Quality& offered = introduction_.quality;
+  Sighting sighting{.publisher = this, .node = peer(), .is_connected = !hung_up()};
+  if (const std::int64_t newest = shm::newest_source_time(*ring_); newest >= introduced_at_) sighting.newest = newest;
+  sighting.sign = static_cast<std::int64_t>(ring_->header.alive.load(std::memory_order_relaxed));
+  if (offered.liveliness == wire::Liveliness::by_topic) {
+    sighting.sign = std::max(sighting.sign, sighting.newest);
+    sighting.lease = offered.lease;
+  } else if (sighting.sign != 0) {  // M43: else it knows nothing of leases
+    sighting.lease = offered.lease;
+  }
+  return sighting;
+}
+
 void SubscriberEnd::lost(std::uint64_t count) noexcept {
   missed_ += count;
   ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  if (loss_listener_) loss_listener_->raise();
 }
 
 void SubscriberEnd::lose_taken() noexcept {
@@ -368,6 +392,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     if (head > last_sequence) {
       base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: its ring has an impossible head");
       hung_up_.store(true, std::memory_order_release);
+      if (const auto subscription = subscription_.lock()) subscription->status().publishers_changed();
       return std::nullopt;
     }
     const std::uint64_t reach = std::min<std::uint64_t>(depth == 0 ? shm::ring_capacity : depth, reach_limit_);
@@ -418,6 +443,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     if (lifespan > 0 && claim.outcome == shm::Claims::Outcome::claimed && os::now_ns() - claim.frame.source_time > lifespan) {
       claims_->release(claim.slot);
       expired_.fetch_add(1, std::memory_order_relaxed);
+      if (loss_listener_) loss_listener_->raise();
       continue;
     }
     if (in_pieces && claim.outcome == shm::Claims::Outcome::claimed && claim.frame.pieces <= shm::pieces_impossible) {
@@ -426,9 +452,9 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       continue;
     }
     if (claim.outcome != shm::Claims::Outcome::claimed) {
-      lost(1);
       // Still within our depth: no newer message has pushed it out. An export is written over a little before that, and nothing of it is withdrawn.
       if (introduction_.same_user && claims_->head() - next < reach) withdrawn_.fetch_add(1, std::memory_order_relaxed);
+      lost(1);
       continue;
     }
     refresh_chunks();

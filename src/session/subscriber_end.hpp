@@ -14,6 +14,7 @@
 #include "os/fd.hpp"
 #include "session/channel.hpp"
 #include "session/io_loop.hpp"
+#include "session/liveliness.hpp"
 #include "session/mappings.hpp"
 #include "session/reading.hpp"
 #include "session/thinning.hpp"
@@ -24,6 +25,7 @@
 namespace sinew::session {
 
 class Doorbell;
+class Listener;
 class NodeSession;
 class SubscriberEnd;
 class Subscription;
@@ -71,6 +73,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
                 wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading, bool in_place);
   ~SubscriberEnd();
 
+  /// Who is told of losses; may be null. Before start().
+  void tell_losses_to(std::shared_ptr<Listener> listener) noexcept { loss_listener_ = std::move(listener); }
   /// Watches the socket and starts the handshake. On the loop's thread.
   void start(const Doorbell& doorbell);
 
@@ -101,6 +105,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void lose_taken() noexcept;
 
   // --- any thread ---
+  /// Nothing while it does not serve yet.
+  std::optional<Sighting> sighting() const;
   void release(std::uint32_t slot) noexcept;
   /// Nothing is claimed any more; what handles hold stays.
   void unsubscribe() noexcept;
@@ -169,6 +175,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   os::Fd space_;
   std::optional<shm::Ringer> blocked_publisher_;
   std::array<std::uint64_t, shm::max_claims> slot_bytes_{};  // the size of the frame that was claimed last in each
+  std::shared_ptr<Listener> loss_listener_;
+  const std::int64_t introduced_at_;
 
   const std::weak_ptr<Subscription> subscription_;
   const std::shared_ptr<NodeSession> session_;

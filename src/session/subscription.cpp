@@ -21,6 +21,7 @@ Subscription::Subscription(std::uint64_t id, const std::string& topic, const std
     : id_(id),
       options_(options),
       incompatible_(topic, node, options.quality),
+      status_(*this, options.quality),
       thread_(std::move(thread)),
       silent_(thread_ ? nullptr : std::make_shared<Doorbell>()),
       receiver_(receiver),
@@ -54,6 +55,7 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
     version_.fetch_add(1, std::memory_order_release);
   }
   wake();
+  status_.publishers_changed();
 }
 
 void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
@@ -225,7 +227,23 @@ void Subscription::wait(std::int64_t until) {
   silent_->sleeper().mark_awake();
 }
 
+void Subscription::incompatible(const wire::Incompatible& peer) {
+  incompatible_.add(peer);
+  status_.raise();
+}
+
+std::vector<Sighting> Subscription::sightings() const {
+  std::vector<Sighting> all;
+  const std::lock_guard lock(mutex_);
+  for (const auto& end : ends_) {
+    if (auto sighting = end->sighting()) all.push_back(std::move(*sighting));
+  }
+  for (const auto& queue : queues_) all.push_back(queue->sighting());
+  return all;
+}
+
 void Subscription::close() {
+  status_.stop();
   std::vector<std::shared_ptr<SubscriberEnd>> ends;
   std::vector<std::shared_ptr<LocalQueue>> queues;
   {
@@ -266,9 +284,13 @@ void Subscription::for_each_queue(const std::function<void(const LocalQueue&)>& 
 }
 
 Subscription::Counters Subscription::counters() const {
+  const SubscriberStatus::Counters status = status_.counters();  // which takes mutex_
   const std::lock_guard lock(mutex_);
   Counters counters = before_;
   counters.incompatible = incompatible_.count();
+  counters.deadlines_missed = status.deadlines_missed;
+  counters.alive = status.alive;
+  counters.not_alive = status.not_alive;
   for (const auto& end : ends_) {
     counters.missed += end->missed();
     counters.withdrawn += end->withdrawn();

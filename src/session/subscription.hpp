@@ -14,6 +14,7 @@
 #include "session/local_queue.hpp"
 #include "session/runnable.hpp"
 #include "session/subscriber_end.hpp"
+#include "session/subscriber_status.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -55,7 +56,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   /// On the loop's thread.
   void add(std::shared_ptr<SubscriberEnd> end);
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
-  void incompatible(const wire::Incompatible& peer) { incompatible_.add(peer); }
+  void incompatible(const wire::Incompatible& peer);
+  IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
   /// A publisher of this process. Any thread.
   void add(std::shared_ptr<LocalQueue> queue);
   /// The execution thread shall look at this subscription again.
@@ -73,13 +75,18 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void expect_histories(std::uint32_t count) noexcept { histories_expected_.store(count, std::memory_order_relaxed); }
   /// Then (os::now_ns) nobody's history is waited for any longer, and the subscription is to be woken.
   std::int64_t patient_until() const noexcept { return patient_until_; }
+  /// Deadline, liveliness and events.
+  SubscriberStatus& status() noexcept { return status_; }
+  /// Its publishers, and those that are gone but not forgotten.
+  std::vector<Sighting> sightings() const;
 
   bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
   void close();
 
   struct Counters {
-    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, over_quota = 0, publishers = 0, held = 0, incompatible = 0;
+    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, over_quota = 0, publishers = 0, held = 0, incompatible = 0,
+                  deadlines_missed = 0, alive = 0, not_alive = 0;
   };
   Counters counters() const;
   /// Calls visit(end) for every publisher that serves this subscription.
@@ -107,6 +114,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   const std::uint64_t id_;
   const Options options_;
   IncompatiblePeers incompatible_;
+  SubscriberStatus status_;
   const std::shared_ptr<ExecutionThread> thread_;
   const std::shared_ptr<Doorbell> silent_;  // without a thread: a bell that says awake but in wait(), so that nobody rings it
   Receiver* const receiver_;

@@ -66,7 +66,8 @@ struct RingHeader {
   Word64 bytes_copied;
   Word64 refused;    ///< frames not published: no memory, or a reliable subscriber held the publisher back
   Word64 withdrawn;  ///< frames taken back for want of memory while a subscriber could still want them
-  Word64 reserved[3];
+  Word64 alive;  ///< CLOCK_MONOTONIC nanoseconds: when the publisher last showed itself alive beside its messages; 0: it never did. Relaxed
+  Word64 reserved[2];
 };
 
 struct RingLayout {

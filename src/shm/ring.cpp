@@ -29,6 +29,12 @@ bool is_understood(const RingLayout& ring) noexcept {
          && ring.header.capacity == ring_capacity;
 }
 
+std::int64_t newest_source_time(const RingLayout& ring) noexcept {
+  const RingEntry& entry = entry_of(ring, ring.header.head.load(std::memory_order_acquire));
+  // No look at its sequence: while it is being replaced, what is read is the time of a newer frame.
+  return static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));
+}
+
 void initialise(AckPage& page) noexcept {
   page.version.store(layout_version, std::memory_order_release);
 }  // sync: ACK_READY (with is_understood)

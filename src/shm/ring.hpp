@@ -32,6 +32,9 @@ bool is_understood(const RingLayout& ring) noexcept;
 void initialise(AckPage& page) noexcept;
 bool is_understood(const AckPage& page) noexcept;
 
+/// When the newest frame was published, as the ring says, which may be a peer's; 0: there is none. Makes no claim. Any thread.
+std::int64_t newest_source_time(const RingLayout& ring) noexcept;
+
 /// The publisher's side. Not thread-safe: the publisher's own mutex guards it.
 class RingWriter {
  public:

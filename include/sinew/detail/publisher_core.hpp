@@ -37,6 +37,7 @@ class SINEW_API PublisherCore {
   /// Publishes an object that `new` made. It is no more, whatever the result.
   PublishResult publish_owned(void* object);
   PublishResult publish_shared(std::shared_ptr<const void> object);
+  void assert_liveliness();
   PublisherStatistics statistics() const;
   std::vector<SubscriberShare> subscribers() const;
 

@@ -19,7 +19,8 @@ static_assert(offsetof(RingHeader, version) == 0 && offsetof(RingHeader, capacit
 static_assert(offsetof(RingHeader, head) == 64 && offsetof(RingHeader, blocked) == 128);
 static_assert(offsetof(RingHeader, published) == 192 && offsetof(RingHeader, bytes_published) == 200 &&
               offsetof(RingHeader, bytes_copied) == 208);
-static_assert(offsetof(RingHeader, refused) == 216 && offsetof(RingHeader, withdrawn) == 224 && offsetof(RingHeader, reserved) == 232);
+static_assert(offsetof(RingHeader, refused) == 216 && offsetof(RingHeader, withdrawn) == 224 && offsetof(RingHeader, alive) == 232 &&
+              offsetof(RingHeader, reserved) == 240);
 
 static_assert(sizeof(RingLayout) == 256 + 64 * 1024 && offsetof(RingLayout, header) == 0 && offsetof(RingLayout, entries) == 256);
 

@@ -1,0 +1,86 @@
+#include "session/listener.hpp"
+
+#include <algorithm>
+
+namespace sinew::session {
+namespace {
+
+/// For everything that only grows.
+template <class Event>
+bool note_total(Event& now, const Event& told) noexcept {
+  now.total_count_change = now.total_count - told.total_count;
+  return now.total_count_change != 0;
+}
+
+std::int64_t difference(std::uint64_t now, std::uint64_t before) noexcept {
+  return static_cast<std::int64_t>(now - before);
+}
+
+}  // namespace
+
+bool Listener::note_change(MatchedEvent& now, const MatchedEvent& told) noexcept {
+  now.current_count_change = difference(now.current_count, told.current_count);
+  return note_total(now, told) || now.current_count_change != 0;
+}
+
+bool Listener::note_change(IncompatibleQosEvent& now, const IncompatibleQosEvent& told) noexcept {
+  return note_total(now, told);
+}
+
+bool Listener::note_change(DeadlineMissedEvent& now, const DeadlineMissedEvent& told) noexcept {
+  return note_total(now, told);
+}
+
+bool Listener::note_change(LivelinessLostEvent& now, const LivelinessLostEvent& told) noexcept {
+  return note_total(now, told);
+}
+
+bool Listener::note_change(LivelinessChangedEvent& now, const LivelinessChangedEvent& told) noexcept {
+  now.alive_count_change = difference(now.alive_count, told.alive_count);
+  now.not_alive_count_change = difference(now.not_alive_count, told.not_alive_count);
+  return now.alive_count_change != 0 || now.not_alive_count_change != 0;
+}
+
+bool Listener::note_change(MessageLostEvent& now, const MessageLostEvent& told) noexcept {
+  // Reasons are counted one after the other: what was read in between must not make one go back.
+  now.pushed_out.total_count = std::max(now.pushed_out.total_count, told.pushed_out.total_count);
+  note_total(now.pushed_out, told.pushed_out);
+  note_total(now.withdrawn, told.withdrawn);
+  note_total(now.expired, told.expired);
+  return note_total(now, told);
+}
+
+// Dekker with the thread's BELL, as every publisher's head: it is asleep and woken, or looks at `raised_` before it sleeps.
+void Listener::raise() noexcept {
+  if (!raised_.exchange(true, std::memory_order_seq_cst)) thread_->doorbell().ring();
+}
+
+bool Listener::run_some() {
+  if (!raised_.exchange(false, std::memory_order_seq_cst)) return false;  // before anything is looked at: what changes later raises again
+  const std::lock_guard lock(telling_);
+  running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  for (const auto& tell : tellers_) {
+    if (closed_.load(std::memory_order_seq_cst)) break;
+    tell();
+  }
+  running_.store({}, std::memory_order_relaxed);
+  return has_news();
+}
+
+void Listener::close() noexcept {
+  closed_.store(true, std::memory_order_seq_cst);
+  if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
+  std::vector<std::function<void()>> over;  // what handlers keep goes without the lock
+  const std::lock_guard lock(telling_);
+  over.swap(tellers_);
+}
+
+bool any(const PublisherEvents& events) noexcept {
+  return events.matched || events.incompatible_qos || events.deadline_missed || events.liveliness_lost;
+}
+
+bool any(const SubscriberEvents& events) noexcept {
+  return events.matched || events.incompatible_qos || events.deadline_missed || events.liveliness_changed || events.message_lost;
+}
+
+}  // namespace sinew::session

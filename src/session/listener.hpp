@@ -1,0 +1,69 @@
+// Tells a user's event handlers what has changed.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "session/execution_thread.hpp"
+#include "session/runnable.hpp"
+#include "sinew/events.hpp"
+
+namespace sinew::session {
+
+/// Of one publisher or subscriber. Bounded: that something has changed is one bit; what, is found by comparing how things stand with what was told last.
+class Listener final : public Runnable {
+ public:
+  explicit Listener(std::shared_ptr<ExecutionThread> thread) : thread_(std::move(thread)) {}
+
+  /// `read` says how things stand, and is called on the execution thread; before close() returns, but for the call that close() is called from. REQUIRES: the thread does not have this yet.
+  template <class Event, class Read>
+  void add(const std::function<void(const Event&)>& handler, Read read) {
+    if (!handler) return;
+    tellers_.push_back([handler, read = std::move(read), told = Event{}]() mutable {
+      Event now;
+      try {
+        now = read();
+        if (!note_change(now, told)) return;
+        told = now;
+      } catch (const std::bad_alloc&) {
+        return;  // it is told with the next change
+      }
+      handler(now);  // may be the end of what `read` looks at
+    });
+  }
+
+  /// Something may have changed. Any thread; one system call, unless that was said before and not looked at yet.
+  void raise() noexcept;
+  /// No handler runs any more when this returns, except the one that this is called from. Idempotent. REQUIRES: the caller holds no lock that a handler or a `read` takes.
+  void close() noexcept;
+
+  bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }
+  bool run_some() override;
+
+ private:
+  // Fill the changes; false when there are none.
+  static bool note_change(MatchedEvent& now, const MatchedEvent& told) noexcept;
+  static bool note_change(IncompatibleQosEvent& now, const IncompatibleQosEvent& told) noexcept;
+  static bool note_change(DeadlineMissedEvent& now, const DeadlineMissedEvent& told) noexcept;
+  static bool note_change(LivelinessLostEvent& now, const LivelinessLostEvent& told) noexcept;
+  static bool note_change(LivelinessChangedEvent& now, const LivelinessChangedEvent& told) noexcept;
+  static bool note_change(MessageLostEvent& now, const MessageLostEvent& told) noexcept;
+
+  const std::shared_ptr<ExecutionThread> thread_;
+  std::atomic<bool> raised_{false}, closed_{false};
+  std::atomic<std::thread::id> running_{};  // the thread that is in a handler
+  std::mutex telling_;                      // held while handlers run
+  std::vector<std::function<void()>> tellers_;
+};
+
+/// Whether there is any handler.
+bool any(const PublisherEvents& events) noexcept;
+bool any(const SubscriberEvents& events) noexcept;
+
+}  // namespace sinew::session

@@ -1,0 +1,62 @@
+// How a publisher stands with its subscribers and its promises, and who is told when that changes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "session/deadline.hpp"
+#include "session/listener.hpp"
+#include "session/liveliness.hpp"
+#include "session/timer.hpp"
+#include "sinew/events.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+class Publisher;
+
+/// Part of a Publisher. Thread-safe after start().
+class PublisherStatus {
+ public:
+  /// `of` is what this is a part of.
+  PublisherStatus(Publisher& of, const wire::Quality& offered);
+
+  /// Once, before anybody can connect. Timers run only while something is promised. `listener` may be null.
+  void start(IoLoop& loop, std::shared_ptr<Listener> listener, const PublisherEvents& events);
+  /// No handler is called any more, but for the one that this is called from. REQUIRES: the caller holds no lock. Idempotent.
+  void stop() noexcept;
+
+  /// Something that handlers are told of has changed. Any thread.
+  void raise() noexcept {
+    if (listener_) listener_->raise();
+  }
+  const std::shared_ptr<Listener>& listener() const noexcept { return listener_; }
+
+  /// On the path of every message.
+  void published(std::int64_t source_time) noexcept {
+    if (pulse_) pulse_->published.store(source_time, std::memory_order_relaxed);
+  }
+  /// It is alive. Any thread.
+  void assert_liveliness();
+  /// Null when neither a deadline nor a lease is promised.
+  std::shared_ptr<const Pulse> pulse() const noexcept { return pulse_; }
+
+  std::uint64_t deadlines_missed() const noexcept { return deadlines_missed_.load(std::memory_order_relaxed); }
+  std::uint64_t liveliness_lost() const noexcept { return liveliness_lost_.load(std::memory_order_relaxed); }
+
+ private:
+  std::int64_t look(std::int64_t now);
+
+  Publisher& of_;
+  const wire::Quality offered_;
+  const std::shared_ptr<Pulse> pulse_;
+  std::shared_ptr<Listener> listener_;
+  std::shared_ptr<Timer> timer_;
+  std::optional<Deadline> deadline_;  // the loop's
+  std::optional<Lease> lease_;        // by-topic: its own; the loop's
+  std::atomic<std::uint64_t> deadlines_missed_{0}, liveliness_lost_{0};
+};
+
+}  // namespace sinew::session

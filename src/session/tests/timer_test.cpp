@@ -1,0 +1,91 @@
+#include "session/timer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <thread>
+
+#include "os/clock.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+
+class TimerOfALoop : public ::testing::Test {
+ protected:
+  TimerOfALoop() { loop.start("test"); }
+  ~TimerOfALoop() override { loop.stop(); }
+  void await(int count) {
+    while (times < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  IoLoop loop;
+  std::atomic<int> times{0};
+};
+
+TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
+  std::atomic<std::int64_t> due{0};
+  std::atomic<bool> early{false};
+  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t now) {
+    early = early || now < due;
+    due = now + 5 * ms;
+    return ++times == 3 ? Timer::never : due.load();
+  });
+  timer->set(0);
+  await(3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(times, 3);
+  EXPECT_FALSE(early);
+}
+
+TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) {
+  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t) {
+    ++times;
+    return Timer::never;
+  });
+  timer->set(os::now_ns() + 3'600'000 * ms);
+  timer->set(0);
+  timer->set(os::now_ns() + 7'200'000 * ms);
+  await(1);
+  timer->set(os::now_ns() + 10 * ms);
+  timer->stop();
+  timer->set(0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(times, 1);
+}
+
+TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_its_work) {
+  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t) {
+    ++times;
+    return std::int64_t{0};
+  });
+  const std::int64_t begin = os::now_ns();
+  timer->set(0);
+  await(3);
+  timer->stop();
+  EXPECT_LE(times - 1, (os::now_ns() - begin) / ms) << "once in a millisecond";
+}
+
+TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
+  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t) -> std::int64_t {
+    if (++times == 1) throw std::bad_alloc();
+    return Timer::never;
+  });
+  timer->set(0);
+  await(2);
+}
+
+TEST_F(TimerOfALoop, lets_go_of_what_it_keeps_when_it_is_gone) {
+  auto timer = std::make_shared<Timer>(loop, [](std::int64_t) { return Timer::never; });
+  const std::weak_ptr<Timer> weak = timer;
+  timer->set(os::now_ns() + 3'600'000 * ms);
+  timer.reset();
+  EXPECT_TRUE(weak.expired());
+}
+
+}  // namespace
+}  // namespace sinew::session

@@ -1,0 +1,287 @@
+// What publishers and subscribers tell beside messages: who comes and goes, who does not fit, what is lost; and how handlers are called.
+#include "tests/system/events.hpp"
+
+#include <atomic>
+#include <thread>
+
+namespace sinew::system {
+namespace {
+
+using namespace std::chrono_literals;
+
+ROLE(publisher_by_order) {
+  PublisherByOrder publisher;
+  obey_until_the_end(publisher);
+}
+
+class Events : public EveryPath {};
+class EventsBetweenProcesses : public BetweenProcesses {};
+
+TEST_P(Events, BothSidesAreToldOfEachOtherComingAndGoing) {
+  auto node = Node::create("viewer");
+  Told<MatchedEvent> matched;
+  SubscriberOptions options = by(GetParam());
+  options.events.matched = matched.handler();
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, options);
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create");
+  auto event = matched.soon([](const auto& each) { return each.current_count == 1; });
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->current_count_change, 1);
+  EXPECT_EQ(event->total_count, 1U);
+  publisher.obey("subscribers 1 1");
+  publisher.obey("destroy");
+  event = matched.soon([](const auto& each) { return each.current_count == 0; });
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->current_count_change, -1);
+  EXPECT_EQ(event->total_count_change, 0U);
+  publisher.obey("create");
+  ASSERT_TRUE(matched.soon([](const auto& each) { return each.current_count == 1; }));
+  EXPECT_EQ(matched.total(), 2U);
+  subscriber.reset();
+  publisher.obey("subscribers 0 1");
+  publisher.end();
+}
+
+TEST_P(EventsBetweenProcesses, AKilledPublisherIsUnmatchedAtOnce) {
+  auto node = Node::create("viewer");
+  Told<MatchedEvent> matched;
+  Told<LivelinessChangedEvent> liveliness;
+  SubscriberOptions options = by(GetParam());
+  options.events.matched = matched.handler();
+  options.events.liveliness_changed = liveliness.handler();
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, options);
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create automatic 3600000");
+  ASSERT_TRUE(liveliness.soon([](const auto& each) { return each.alive_count == 1; }));
+  publisher.process().kill();
+  const auto event = liveliness.soon([](const auto& each) { return each.alive_count == 0; });
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->alive_count_change, -1);
+  EXPECT_EQ(event->not_alive_count, 0U) << "it is gone, not silent";
+  EXPECT_EQ(event->publisher, "camera");
+  EXPECT_TRUE(matched.soon([](const auto& each) { return each.current_count == 0; }));
+}
+
+TEST_P(Events, BothSidesAreToldWhoDoesNotFitAndWhy) {
+  auto node = Node::create("viewer");
+  Told<IncompatibleQosEvent> incompatible;
+  SubscriberOptions options = by(GetParam());
+  options.events.incompatible_qos = incompatible.handler();
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.reliable().deadline(1500us), options);
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create deadline 2");
+  const auto event = incompatible.soon([](const auto& each) { return each.total_count == 1; });
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->total_count_change, 1U);
+  EXPECT_EQ(event->peer, "camera");
+  ASSERT_EQ(event->policies.size(), 2U);
+  EXPECT_EQ(event->policies[0].name, "reliability");
+  EXPECT_EQ(event->policies[1].name, "deadline");
+  EXPECT_EQ(event->policies[1].offered, "2 ms");
+  EXPECT_EQ(event->policies[1].requested, "1.5 ms");
+  publisher.obey("incompatible viewer");
+  publisher.end();
+}
+
+TEST_P(Events, WhatIsPushedOutByNewerMessagesIsTold) {
+  auto node = Node::create("viewer");
+  Told<MessageLostEvent> lost;
+  SubscriberOptions options = by(GetParam());
+  options.events.message_lost = lost.handler();
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2), options);
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create");
+  publisher.obey("subscribers 1 1");
+  for (int round = 1; round <= 2; ++round) {
+    for (int i = 0; i < 5; ++i) publisher.obey("publish");
+    ASSERT_TRUE(take_soon(*subscriber));
+    ASSERT_TRUE(take_soon(*subscriber));
+    ASSERT_TRUE(lost.soon([&](const auto& each) { return each.total_count == 3U * round; }));
+  }
+  EXPECT_EQ(lost.total(), 6U);
+  EXPECT_EQ(lost.last().pushed_out.total_count, 6U);
+  EXPECT_EQ(lost.last().withdrawn.total_count, 0U);
+  EXPECT_EQ(subscriber->statistics().missed, 6U);
+  publisher.end();
+}
+
+TEST_P(Events, WhatHasGrownTooOldIsTold) {
+  auto node = Node::create("viewer");
+  Told<MessageLostEvent> lost;
+  SubscriberOptions options = by(GetParam());
+  options.events.message_lost = lost.handler();
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, options);
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create lifespan 1");
+  publisher.obey("subscribers 1 1");
+  publisher.obey("publish");
+  publisher.obey("publish");
+  std::this_thread::sleep_for(10ms);
+  ASSERT_TRUE(eventually([&] { return !subscriber->take() && subscriber->statistics().expired == 2; }));
+  ASSERT_TRUE(lost.soon([](const auto& each) { return each.expired.total_count == 2; }));
+  EXPECT_EQ(lost.total(), 2U);
+  publisher.end();
+}
+
+TEST_P(EventsBetweenProcesses, WhatAPublisherTakesBackForWantOfMemoryIsToldAsSuch) {
+  auto node = Node::create("node");
+  PublisherOptions small;
+  small.memory_budget = 1 << 20;
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}, small);
+  Told<MessageLostEvent> lost;
+  SubscriberOptions options = by(GetParam());
+  options.events.message_lost = lost.handler();
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(64), options);
+  await_subscribers(*publisher, 1);
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    ASSERT_EQ(publish_in_place(*publisher, 1, number, 100'000), PublishResult::published);
+  }
+  for (std::uint64_t last = 0; last < 20;) {
+    const auto message = take_soon(*subscriber);
+    ASSERT_TRUE(message);
+    last = message->number;
+  }
+  const std::uint64_t withdrawn = subscriber->statistics().withdrawn;
+  EXPECT_GT(withdrawn, 0U);
+  ASSERT_TRUE(lost.soon([&](const auto& each) { return each.withdrawn.total_count == withdrawn; }));
+  EXPECT_EQ(lost.total(), withdrawn);
+  EXPECT_EQ(lost.last().pushed_out.total_count, 0U);
+}
+
+const auto every_path = ::testing::Values(Delivery::pointer, Delivery::native, Delivery::view, Delivery::copy);
+const auto between_processes = ::testing::Values(Delivery::native, Delivery::view, Delivery::copy);
+INSTANTIATE_TEST_SUITE_P(By, Events, every_path, name_of_path);
+INSTANTIATE_TEST_SUITE_P(By, EventsBetweenProcesses, between_processes, name_of_path);
+
+// --- how handlers are called ---------------------------------------------------------------------------------------------------------------
+
+class Handlers : public Domain {};
+
+TEST_F(Handlers, RunOnTheThreadOfMessageCallbacksAndAreMergedWhileThatIsBusy) {
+  auto node = Node::create("node");
+  auto other = Node::create("other");
+  std::atomic<bool> busy{false}, go{false};
+  std::thread::id of_messages, of_events;
+  Told<MatchedEvent> matched;
+  SubscriberOptions options;
+  options.events.matched = [&, tell = matched.handler()](const MatchedEvent& event) {
+    of_events = std::this_thread::get_id();
+    tell(event);
+  };
+  auto first = other->create_publisher<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>(
+      "topic",
+      [&](const Sample&) {
+        of_messages = std::this_thread::get_id();
+        busy = true;
+        while (!go) std::this_thread::sleep_for(1ms);
+      },
+      Qos{}, options);
+  ASSERT_TRUE(matched.soon([](const auto& each) { return each.current_count == 1; }));
+  first->publish(sample_of(1, 1, 100));
+  ASSERT_TRUE(eventually([&] { return busy.load(); }));
+  for (int i = 0; i < 10; ++i) other->create_publisher<Sample>("topic");
+  auto second = other->create_publisher<Sample>("topic");
+  EXPECT_EQ(matched.all().size(), 1U);
+  go = true;
+  const auto event = matched.soon([](const auto& each) { return each.current_count == 2; });
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->total_count, 12U);
+  EXPECT_EQ(event->total_count_change, 11U) << "all in one";
+  EXPECT_EQ(event->current_count_change, 1);
+  subscriber.reset();
+  EXPECT_EQ(of_events, of_messages);
+  EXPECT_EQ(matched.all().size(), 2U);
+}
+
+TEST_F(Handlers, MayDestroyTheirSubscriberTheirPublisherAndTheirNode) {
+  for (int round = 0; round < rounds(20); ++round) {
+    std::atomic<int> calls{0};
+    std::atomic<bool> ready{false}, done{false};
+    auto node = Node::create("node");
+    auto other = Node::create("other");
+    std::shared_ptr<Subscriber<Sample>> subscriber;
+    std::shared_ptr<Publisher<Sample>> publisher;
+    const auto destroy = [&](const MatchedEvent&) {
+      ++calls;
+      while (!ready) std::this_thread::sleep_for(1ms);
+      if (round % 3 == 0) node.reset();
+      subscriber.reset();
+      publisher.reset();
+      node.reset();
+      done = true;
+    };
+    SubscriberOptions of_subscriber;
+    PublisherOptions of_publisher;
+    (round % 2 == 0 ? of_subscriber.events.matched : of_publisher.events.matched) = destroy;
+    if (round % 2 == 0) of_subscriber.events.liveliness_changed = [&](const LivelinessChangedEvent&) { ++calls; };  // would be next
+    subscriber = node->create_subscriber<Sample>("topic", Qos{}, of_subscriber);
+    publisher = node->create_publisher<Sample>("other_topic", Qos{}, of_publisher);
+    auto from = other->create_publisher<Sample>("topic");
+    auto to = other->create_subscriber<Sample>("other_topic");
+    ready = true;
+    ASSERT_TRUE(eventually([&] { return done.load(); }));
+    EXPECT_EQ(from->statistics().subscribers, 0U);
+    EXPECT_EQ(calls, 1);
+  }
+}
+
+TEST_F(Handlers, AreNotCalledAnyMoreWhenTheDestructorHasReturned) {
+  auto node = Node::create("node");
+  auto other = Node::create("other");
+  std::atomic<bool> over{false};
+  std::thread coming_and_going([&] {
+    while (!over) {
+      auto publisher = other->create_publisher<std::uint64_t>("topic");
+      auto subscriber = other->create_subscriber<std::uint64_t>("other_topic");
+    }
+  });
+  for (int round = 0; round < rounds(50); ++round) {
+    std::atomic<bool> gone{false}, late{false};
+    std::atomic<int> calls{0};
+    const auto note = [&](const MatchedEvent&) {
+      ++calls;
+      std::this_thread::sleep_for(100us);
+      if (gone) late = true;
+    };
+    SubscriberOptions of_subscriber;
+    of_subscriber.events.matched = note;
+    PublisherOptions of_publisher;
+    of_publisher.events.matched = note;
+    auto subscriber = node->create_subscriber<std::uint64_t>("topic", Qos{}, of_subscriber);
+    auto publisher = node->create_publisher<std::uint64_t>("other_topic", Qos{}, of_publisher);
+    EXPECT_TRUE(eventually([&] { return calls > 1; }));
+    subscriber.reset();
+    publisher.reset();
+    gone = true;
+    std::this_thread::sleep_for(1ms);
+    EXPECT_FALSE(late);
+  }
+  over = true;
+  coming_and_going.join();
+}
+
+TEST_F(Handlers, AndWhatTheyKeepAreLetGoWithTheirPublisherOrSubscriber) {
+  auto node = Node::create("node");
+  const auto kept = std::make_shared<int>(1);
+  SubscriberOptions of_subscriber = as_from_elsewhere();
+  of_subscriber.events.message_lost = [kept](const MessageLostEvent&) {};
+  PublisherOptions of_publisher;
+  of_publisher.events.deadline_missed = [kept](const DeadlineMissedEvent&) {};
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, of_subscriber);
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}, of_publisher);
+  await_subscribers(*publisher, 1);
+  publish_in_place(*publisher, 1, 1, 100);
+  const auto held = take_soon(*subscriber);  // and the connection with it
+  ASSERT_TRUE(held);
+  of_subscriber = {};
+  of_publisher = {};
+  EXPECT_EQ(kept.use_count(), 3);
+  subscriber.reset();
+  publisher.reset();
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
+}  // namespace
+}  // namespace sinew::system

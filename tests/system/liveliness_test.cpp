@@ -1,0 +1,189 @@
+// Qos::liveliness: who is silent for its lease, and who is back.
+#include <dirent.h>
+
+#include <fstream>
+#include <thread>
+
+#include "tests/system/events.hpp"
+#include "tests/system/foreign.hpp"
+
+namespace sinew::system {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A subscriber that notes who is alive.
+struct Watcher {
+  Watcher(Node& node, const Qos& qos, SubscriberOptions options) {
+    options.events.liveliness_changed = told.handler();
+    subscriber = node.create_subscriber<Sample>("topic", qos, options);
+  }
+  /// Waits until so many are alive and so many are not, and statistics() says so, too.
+  void await(std::uint64_t alive, std::uint64_t not_alive) {
+    const auto is_so = [&](const auto& each) { return each.alive_count == alive && each.not_alive_count == not_alive; };
+    require(told.soon(is_so).has_value(),
+            "not told that " + std::to_string(alive) + " are alive and " + std::to_string(not_alive) + " not");
+  }
+
+  Told<LivelinessChangedEvent> told;
+  std::shared_ptr<Subscriber<Sample>> subscriber;
+};
+
+class LivelinessOf : public EveryPath {};
+class LivelinessBetweenProcesses : public BetweenProcesses {};
+
+TEST_P(LivelinessBetweenProcesses, AStoppedProcessIsNotAliveAfterItsLeaseAndAliveAgainWhenItGoesOn) {
+  auto node = Node::create("viewer");
+  Watcher watcher(*node, Qos{}.liveliness(Liveliness::automatic, 10s), by(GetParam()));
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create automatic 500");
+  watcher.await(1, 0);
+  publisher.process().stop();
+  watcher.await(0, 1);
+  const LivelinessChangedEvent event = watcher.told.last();
+  EXPECT_EQ(event.alive_count_change, -1);
+  EXPECT_EQ(event.not_alive_count_change, 1);
+  EXPECT_EQ(event.publisher, "camera");
+  EXPECT_EQ(watcher.subscriber->statistics().publishers_not_alive, 1U);
+  EXPECT_EQ(watcher.subscriber->statistics().publishers, 1U) << "still connected";
+  publisher.process().go_on();
+  watcher.await(1, 0);
+  publisher.process().stop();
+  watcher.await(0, 1);
+  publisher.process().kill();
+  watcher.await(0, 0);
+}
+
+TEST_P(LivelinessOf, AnAutomaticPublisherThatPublishesNothingStaysAliveAndOneThatIsDestroyedIsGone) {
+  auto node = Node::create("viewer");
+  Watcher watcher(*node, Qos{}, by(GetParam()));
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create automatic 1000");
+  watcher.await(1, 0);
+  std::this_thread::sleep_for(2s);
+  EXPECT_EQ(watcher.told.all().size(), 1U) << "nothing has changed";
+  EXPECT_EQ(watcher.subscriber->statistics().publishers_alive, 1U);
+  publisher.obey("destroy");
+  watcher.await(0, 0);
+  EXPECT_EQ(watcher.told.last().alive_count_change, -1);
+  publisher.end();
+}
+
+TEST_P(LivelinessOf, ByTopicASilentPublisherIsNotAliveUntilItPublishesOrAssertsAndIsToldSoItself) {
+  auto node = Node::create("viewer");
+  Watcher watcher(*node, Qos{}.liveliness(Liveliness::by_topic, 10s), by(GetParam()));
+  PublisherSomewhere publisher(GetParam());
+  publisher.obey("create by_topic 100");
+  publisher.obey("subscribers 1 1");
+  watcher.await(0, 1);
+  EXPECT_EQ(watcher.told.last().publisher, "camera");
+  publisher.obey("lost 1");
+  int lost = 1;
+  for (const char* const sign : {"publish", "assert"}) {
+    const std::size_t before = watcher.told.all().size();
+    // It is alive for a tenth of a second only: what was told counts, not what holds now.
+    const auto was_alive = [&] {
+      const auto all = watcher.told.all();
+      return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(before), all.end(),
+                         [](const auto& each) { return each.alive_count == 1; });
+    };
+    EXPECT_TRUE(eventually([&] {
+      publisher.obey(sign);
+      return was_alive();
+    })) << sign;
+    watcher.await(0, 1);
+    publisher.obey("lost " + std::to_string(++lost));
+  }
+  publisher.obey("destroy");
+  watcher.await(0, 0);
+  publisher.end();
+}
+
+INSTANTIATE_TEST_SUITE_P(By, LivelinessOf, ::testing::Values(Delivery::pointer, Delivery::native, Delivery::view, Delivery::copy),
+                         name_of_path);
+INSTANTIATE_TEST_SUITE_P(By, LivelinessBetweenProcesses, ::testing::Values(Delivery::native, Delivery::view, Delivery::copy), name_of_path);
+
+// --- different users ---------------------------------------------------------------------------------------------------------------------
+
+ROLE(foreign_publisher_by_order) {
+  become_stranger();
+  PublisherByOrder publisher;
+  obey_until_the_end(publisher);
+}
+
+TEST_F(Foreign, EventsDeadlineAndLivelinessAreThoseOfPublishersOfOneUser) {
+  auto node = Node::create("viewer");
+  Told<MatchedEvent> matched;
+  Told<DeadlineMissedEvent> missed;
+  SubscriberOptions options;
+  options.events.matched = matched.handler();
+  options.events.deadline_missed = missed.handler();
+  Watcher watcher(*node, Qos{}.deadline(20ms), options);
+  PublisherSomewhere publisher(Delivery::copy, "foreign_publisher_by_order");
+  publisher.obey("create automatic 500 deadline 20");
+  publisher.obey("subscribers 1 1");
+  ASSERT_TRUE(matched.soon([](const auto& each) { return each.current_count == 1; }));
+  watcher.await(1, 0);
+  EXPECT_EQ(missed.total(), 0U);
+  publisher.obey("publish");
+  EXPECT_TRUE(eventually([&] { return missed.total() >= 3; }));
+  publisher.obey("missed 3");
+  publisher.process().stop();
+  watcher.await(0, 1);
+  publisher.process().go_on();
+  watcher.await(1, 0);
+  publisher.obey("destroy");
+  watcher.await(0, 0);
+  publisher.obey("create by_topic 100 deadline 20");
+  watcher.await(0, 1);
+  for (const char* const sign : {"publish", "assert"}) {
+    EXPECT_TRUE(eventually([&] {
+      publisher.obey(sign);
+      return watcher.told.last().alive_count == 1;
+    })) << sign;
+    watcher.await(0, 1);
+  }
+  watcher.subscriber.reset();
+  publisher.obey("subscribers 0 1");
+  publisher.end();
+}
+
+// --- what it costs ---------------------------------------------------------------------------------------------------------------------------
+
+/// How often threads of this process of that name have gone to sleep.
+std::uint64_t sleeps_of(const std::string& name) {
+  std::uint64_t sleeps = 0;
+  DIR* const tasks = ::opendir("/proc/self/task");
+  while (const dirent* const task = ::readdir(tasks)) {
+    std::ifstream status(std::string("/proc/self/task/") + task->d_name + "/status");
+    bool is_it = false;
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("Name:")) is_it = line.ends_with(name);
+      if (is_it && line.starts_with("voluntary_ctxt_switches:")) sleeps += std::stoull(line.substr(line.find(':') + 1));
+    }
+  }
+  ::closedir(tasks);
+  return sleeps;
+}
+
+class IdleNode : public Domain {};
+
+TEST_F(IdleNode, WithoutDeadlineAndLeaseIsNeverWoken) {
+  auto node = Node::create("node");
+  Told<MatchedEvent> matched;
+  SubscriberOptions options = as_from_elsewhere();
+  options.events.matched = matched.handler();
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, options);
+  ASSERT_TRUE(matched.soon([](const auto& each) { return each.current_count == 1; }));
+  publish_in_place(*publisher, 1, 1, 1000);
+  ASSERT_TRUE(take_soon(*subscriber));
+  std::uint64_t before = 0;
+  EXPECT_TRUE(eventually([&] { return std::exchange(before, sleeps_of("sinew-io")) == sleeps_of("sinew-io"); })) << "it comes to rest";
+  before = sleeps_of("sinew-io") + sleeps_of("sinew-run");
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(sleeps_of("sinew-io") + sleeps_of("sinew-run"), before);
+}
+
+}  // namespace
+}  // namespace sinew::system
