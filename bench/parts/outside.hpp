@@ -10,6 +10,10 @@ namespace sinew::bench {
 Outcome measure_handle(std::uint64_t count);
 Outcome measure_take(std::uint64_t count);
 Outcome measure_take_vector(std::uint64_t count);
+Outcome measure_pointer_spin_small(std::uint64_t count);
+Outcome measure_pointer_spin_large(std::uint64_t count);
+Outcome measure_pointer_block_small(std::uint64_t count);
+Outcome measure_pointer_block_large(std::uint64_t count);
 Outcome measure_heap_16(std::uint64_t count);
 Outcome measure_heap_256(std::uint64_t count);
 Outcome measure_churn(std::uint64_t count);
