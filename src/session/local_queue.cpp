@@ -192,7 +192,8 @@ LocalQueue::Slot* LocalQueue::claim() noexcept {
 void LocalQueue::give_back(Slot& taken) noexcept {
   const std::uint64_t head = head_.load(std::memory_order_relaxed);
   taken.state.store(empty(head + slot_count_), std::memory_order_release);
-  head_.store(head + 1, std::memory_order_seq_cst);  // Dekker pair with the epoch of a publisher that waits for space
+  // Dekker pair with the epoch of a publisher that waits for space
+  head_.store(head + 1, options_.holds_back ? std::memory_order_seq_cst : std::memory_order_release);
 }
 
 std::optional<LocalArrival> LocalQueue::take() {

@@ -371,8 +371,8 @@ void Publisher::count_copied(std::uint64_t bytes) noexcept {
 }
 
 void Publisher::start_over() noexcept {
-  withdrawn_for_next_ = 0;
-  waited_in_vain_ = false;
+  withdrawn_for_next_.store(0, std::memory_order_relaxed);
+  waited_in_vain_.store(false, std::memory_order_relaxed);
 }
 
 void Publisher::count_refused() noexcept {

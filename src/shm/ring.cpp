@@ -81,7 +81,7 @@ void RingWriter::add_pieces(std::uint64_t sequence, std::uint64_t pieces) noexce
 }
 
 void RingWriter::skip_to(std::uint64_t sequence) noexcept {
-  ring_->header.head.store(sequence, std::memory_order_seq_cst);
+  ring_->header.head.store(sequence, std::memory_order_release);
 }
 
 std::uint64_t RingWriter::head() const noexcept {
