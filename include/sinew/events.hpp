@@ -66,8 +66,8 @@ struct LivelinessChangedEvent {
   std::string publisher;  ///< name of the node of the one that changed last
 };
 
-/// Messages that this subscriber will not get. Told when it is noticed: by take(), by the callback thread when it looks for the next message, or, from a publisher of this process, by publish().
-/// A handler makes those ring the callback thread, with one system call, when they lose something.
+/// Messages that this subscriber will not get. Told when it is noticed: by take(), or by the callback thread, when it looks for the next message. A handler makes take() ring the callback thread, with
+/// one system call, when messages were lost.
 struct MessageLostEvent {
   /// Messages lost for one reason.
   struct Count {

@@ -1,6 +1,5 @@
 // Qos::liveliness: who is silent for its lease, and who is back.
-#include <dirent.h>
-
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -153,16 +152,14 @@ TEST_F(Foreign, EventsDeadlineAndLivelinessAreThoseOfPublishersOfOneUser) {
 /// How often threads of this process of that name have gone to sleep.
 std::uint64_t sleeps_of(const std::string& name) {
   std::uint64_t sleeps = 0;
-  DIR* const tasks = ::opendir("/proc/self/task");
-  while (const dirent* const task = ::readdir(tasks)) {
-    std::ifstream status(std::string("/proc/self/task/") + task->d_name + "/status");
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
     bool is_it = false;
     for (std::string line; std::getline(status, line);) {
       if (line.starts_with("Name:")) is_it = line.ends_with(name);
       if (is_it && line.starts_with("voluntary_ctxt_switches:")) sleeps += std::stoull(line.substr(line.find(':') + 1));
     }
   }
-  ::closedir(tasks);
   return sleeps;
 }
 

@@ -18,27 +18,27 @@ constexpr std::int64_t ms = 1'000'000;
 
 class Timers : public ::testing::Test {
  protected:
-  Timers() { loop.start("test"); }
-  ~Timers() override { loop.stop(); }
+  Timers() { loop_.start("test"); }
+  ~Timers() override { loop_.stop(); }
 
   /// Ends when every timer up to `when` has run.
   void await(std::int64_t when) {
     std::promise<void> over;
-    loop.at(when, [&] { over.set_value(); });
+    loop_.at(when, [&] { over.set_value(); });
     over.get_future().get();
   }
 
-  IoLoop loop;
+  IoLoop loop_;
 };
 
 TEST_F(Timers, A_task_runs_on_the_loops_thread_once_and_not_before_its_time) {
   std::thread::id loops;
-  loop.run([&] { loops = std::this_thread::get_id(); });
+  loop_.run([&] { loops = std::this_thread::get_id(); });
   const std::int64_t when = os::now_ns() + 20 * ms;
   std::int64_t ran_at = 0;
   int times = 0;
   std::thread::id runner;
-  loop.at(when, [&] {
+  loop_.at(when, [&] {
     ran_at = os::now_ns();
     runner = std::this_thread::get_id();
     ++times;
@@ -52,11 +52,11 @@ TEST_F(Timers, A_task_runs_on_the_loops_thread_once_and_not_before_its_time) {
 TEST_F(Timers, Tasks_run_in_the_order_of_their_times_and_of_their_arming) {
   const std::int64_t when = os::now_ns() + 50 * ms;
   std::string order;
-  loop.at(when + 2, [&] { order += 'd'; });
-  loop.at(when, [&] { order += 'a'; });
-  loop.at(when + 1, [&] { order += 'b'; });
-  loop.at(when + 1, [&] { order += 'c'; });
-  loop.at(0, [&] { order += '0'; });
+  loop_.at(when + 2, [&] { order += 'd'; });
+  loop_.at(when, [&] { order += 'a'; });
+  loop_.at(when + 1, [&] { order += 'b'; });
+  loop_.at(when + 1, [&] { order += 'c'; });
+  loop_.at(0, [&] { order += '0'; });
   await(when + 3);
   EXPECT_EQ(order, "0abcd");
 }
@@ -64,11 +64,11 @@ TEST_F(Timers, Tasks_run_in_the_order_of_their_times_and_of_their_arming) {
 TEST_F(Timers, A_cancelled_task_does_not_run_and_is_let_go_at_once) {
   const std::int64_t when = os::now_ns() + 20 * ms;
   const auto kept = std::make_shared<bool>(false);
-  const auto timer = loop.at(when, [kept] { *kept = true; });
+  const auto timer = loop_.at(when, [kept] { *kept = true; });
   EXPECT_EQ(kept.use_count(), 2);
-  loop.cancel(timer);
+  loop_.cancel(timer);
   EXPECT_EQ(kept.use_count(), 1);
-  loop.cancel(timer);
+  loop_.cancel(timer);
   await(when + 1);
   EXPECT_FALSE(*kept);
 }
@@ -76,11 +76,11 @@ TEST_F(Timers, A_cancelled_task_does_not_run_and_is_let_go_at_once) {
 TEST_F(Timers, A_task_may_cancel_another_one_that_is_due_as_well_and_arm_new_ones) {
   const std::int64_t now = os::now_ns();
   bool cancelled_ran = false, armed_ran = false;
-  loop.run([&] {  // so that both are due in the same round
-    const auto other = loop.at(now + 1, [&] { cancelled_ran = true; });
-    loop.at(now, [&, other] {
-      loop.cancel(other);
-      loop.at(now + 2, [&] { armed_ran = true; });
+  loop_.run([&] {  // so that both are due in the same round
+    const auto other = loop_.at(now + 1, [&] { cancelled_ran = true; });
+    loop_.at(now, [&, other] {
+      loop_.cancel(other);
+      loop_.at(now + 2, [&] { armed_ran = true; });
     });
   });
   await(os::now_ns() + ms);
@@ -89,16 +89,16 @@ TEST_F(Timers, A_task_may_cancel_another_one_that_is_due_as_well_and_arm_new_one
 }
 
 TEST_F(Timers, A_task_that_throws_ends_nothing) {
-  loop.at(0, [] { throw std::runtime_error("on purpose"); });
+  loop_.at(0, [] { throw std::runtime_error("on purpose"); });
   await(os::now_ns() + ms);
 }
 
 TEST_F(Timers, What_still_waits_is_dropped_with_the_loop) {
   const auto kept = std::make_shared<bool>(false);
-  loop.at(os::now_ns() + 1'000'000 * ms, [kept] { *kept = true; });
-  loop.stop();
+  loop_.at(os::now_ns() + 1'000'000 * ms, [kept] { *kept = true; });
+  loop_.stop();
   EXPECT_EQ(kept.use_count(), 1);
-  loop.at(0, [kept] { *kept = true; });
+  loop_.at(0, [kept] { *kept = true; });
   EXPECT_EQ(kept.use_count(), 1);
   EXPECT_FALSE(*kept);
 }
@@ -106,9 +106,9 @@ TEST_F(Timers, What_still_waits_is_dropped_with_the_loop) {
 TEST_F(Timers, A_loop_without_timers_and_one_whose_timers_are_over_are_never_woken) {
   await(os::now_ns() + ms);
   rusage before{}, after{};
-  loop.run([&] { ::getrusage(RUSAGE_THREAD, &before); });
+  loop_.run([&] { ::getrusage(RUSAGE_THREAD, &before); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  loop.run([&] { ::getrusage(RUSAGE_THREAD, &after); });
+  loop_.run([&] { ::getrusage(RUSAGE_THREAD, &after); });
   EXPECT_LE(after.ru_nvcsw - before.ru_nvcsw, 2) << "it slept once, and was woken to be asked";
 }
 

@@ -17,34 +17,34 @@ constexpr std::int64_t ms = 1'000'000;
 
 class TimerOfALoop : public ::testing::Test {
  protected:
-  TimerOfALoop() { loop.start("test"); }
-  ~TimerOfALoop() override { loop.stop(); }
+  TimerOfALoop() { loop_.start("test"); }
+  ~TimerOfALoop() override { loop_.stop(); }
   void await(int count) {
-    while (times < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (times_ < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
-  IoLoop loop;
-  std::atomic<int> times{0};
+  IoLoop loop_;
+  std::atomic<int> times_{0};
 };
 
 TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
   std::atomic<std::int64_t> due{0};
   std::atomic<bool> early{false};
-  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t now) {
+  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t now) {
     early = early || now < due;
     due = now + 5 * ms;
-    return ++times == 3 ? Timer::never : due.load();
+    return ++times_ == 3 ? Timer::never : due.load();
   });
   timer->set(0);
   await(3);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(times, 3);
+  EXPECT_EQ(times_, 3);
   EXPECT_FALSE(early);
 }
 
 TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) {
-  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t) {
-    ++times;
+  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t) {
+    ++times_;
     return Timer::never;
   });
   timer->set(os::now_ns() + 3'600'000 * ms);
@@ -55,24 +55,25 @@ TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) 
   timer->stop();
   timer->set(0);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(times, 1);
+  EXPECT_EQ(times_, 1);
 }
 
 TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_its_work) {
-  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t) {
-    ++times;
+  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t) {
+    ++times_;
     return std::int64_t{0};
   });
   const std::int64_t begin = os::now_ns();
   timer->set(0);
   await(3);
   timer->stop();
-  EXPECT_LE(times - 1, (os::now_ns() - begin) / ms) << "once in a millisecond";
+  const int count = times_;
+  EXPECT_LE(count - 1, (os::now_ns() - begin) / ms) << "once in a millisecond";
 }
 
 TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
-  const auto timer = std::make_shared<Timer>(loop, [&](std::int64_t) -> std::int64_t {
-    if (++times == 1) throw std::bad_alloc();
+  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t) -> std::int64_t {
+    if (++times_ == 1) throw std::bad_alloc();
     return Timer::never;
   });
   timer->set(0);
@@ -80,7 +81,7 @@ TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
 }
 
 TEST_F(TimerOfALoop, lets_go_of_what_it_keeps_when_it_is_gone) {
-  auto timer = std::make_shared<Timer>(loop, [](std::int64_t) { return Timer::never; });
+  auto timer = std::make_shared<Timer>(loop_, [](std::int64_t) { return Timer::never; });
   const std::weak_ptr<Timer> weak = timer;
   timer->set(os::now_ns() + 3'600'000 * ms);
   timer.reset();
