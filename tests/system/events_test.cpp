@@ -93,11 +93,11 @@ TEST_P(Events, WhatIsPushedOutByNewerMessagesIsTold) {
   PublisherSomewhere publisher(GetParam());
   publisher.obey("create");
   publisher.obey("subscribers 1 1");
-  for (int round = 1; round <= 2; ++round) {
+  for (std::uint64_t round = 1; round <= 2; ++round) {
     for (int i = 0; i < 5; ++i) publisher.obey("publish");
     ASSERT_TRUE(take_soon(*subscriber));
     ASSERT_TRUE(take_soon(*subscriber));
-    ASSERT_TRUE(lost.soon([&](const auto& each) { return each.total_count == 3U * round; }));
+    ASSERT_TRUE(lost.soon([&](const auto& each) { return each.total_count == 3 * round; }));
   }
   EXPECT_EQ(lost.total(), 6U);
   EXPECT_EQ(lost.last().pushed_out.total_count, 6U);
