@@ -19,7 +19,7 @@
 //   the call before has told; before the first one, all is 0. A change that was undone meanwhile shows in the totals, or not at all. Nothing is queued.
 // * A handler may destroy its publisher or subscriber, or the node. No handler is called any more when the destructor has returned; elsewhere than in a callback it waits for one that is
 //   running. A handler may be called before create_publisher() or create_subscriber() has returned. An exception that leaves one ends the program.
-// * The numbers are in statistics() as well, whether there is a handler or not.
+// * The numbers are in statistics() as well, but for MatchedEvent::total_count, whether there is a handler or not.
 namespace sinew {
 
 /// A peer is connected, or is not any more: what is published from now on is for it, or from it.
@@ -44,7 +44,7 @@ struct IncompatibleQosEvent {
 };
 
 /// Qos::deadline: the publisher has not published for a whole period, or the subscriber's publishers together have not. Counts whole periods from the first message on, also while no
-/// message comes at all: after two and a half, 2. Nothing counts as missed while the first message has yet to come.
+/// message comes at all: after two and a half, 2. Nothing counts as missed while the first message has yet to come; what a transient-local subscriber gets from before it came is not that.
 struct DeadlineMissedEvent {
   std::uint64_t total_count = 0;  ///< periods
   std::uint64_t total_count_change = 0;
@@ -74,7 +74,7 @@ struct MessageLostEvent {
     std::uint64_t total_count = 0;
     std::uint64_t total_count_change = 0;
   };
-  std::uint64_t total_count = 0;  ///< for all reasons together: SubscriberStatistics::missed
+  std::uint64_t total_count = 0;  ///< for all reasons together: SubscriberStatistics::missed and expired
   std::uint64_t total_count_change = 0;
   Count
       pushed_out;  ///< by newer ones, before they were taken: Qos::keep_last is less than the subscriber is behind. Also those, fewer, that could not be read or copied in time

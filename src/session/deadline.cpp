@@ -6,8 +6,7 @@
 namespace sinew::session {
 
 std::uint64_t Deadline::look(std::int64_t now, std::int64_t newest) noexcept {
-  newest = std::min(newest, now);
-  if (newest > newest_) {
+  if (newest > newest_ && newest <= now) {
     newest_ = newest;
     missed_ = 0;
   }

@@ -12,7 +12,7 @@ class Deadline {
   /// `period` in nanoseconds, above 0.
   explicit Deadline(std::int64_t period) noexcept : period_(period) {}
 
-  /// `newest`: 0 while there was no message. Returns how many periods have been missed since the last look. Whatever a peer claims for `newest`, no later than now is believed.
+  /// `newest`: 0 while there was no message. Returns how many periods have been missed since the last look. A time after `now`, whatever a peer claims, is not believed.
   std::uint64_t look(std::int64_t now, std::int64_t newest) noexcept;
   /// When to look again, after look().
   std::int64_t next() const noexcept { return next_; }

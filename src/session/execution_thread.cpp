@@ -98,10 +98,15 @@ void ExecutionThread::loop() {
     doorbell_.sleeper().mark_awake();
     if (const std::uint64_t wakes = wakes_.load(std::memory_order_seq_cst); wakes != seen_wakes) {
       seen_wakes = wakes;
-      const std::lock_guard lock(mutex_);
-      list = list_;
+      List now;  // then what was there before: it may end here, and with it what its user keeps in it, so not under the lock
+      {
+        const std::lock_guard lock(mutex_);
+        now = list_;
+      }
+      list.swap(now);
     }
-    while (run_all(list)) {
+    // Who came meanwhile does not wait until those that were there run out of messages.
+    while (run_all(list) && wakes_.load(std::memory_order_seq_cst) == seen_wakes) {
     }
     if (spin(list, seen_wakes)) continue;
     doorbell_.sleeper().mark_asleep();

@@ -57,6 +57,7 @@ void Listener::raise() noexcept {
 
 bool Listener::run_some() {
   if (!raised_.exchange(false, std::memory_order_seq_cst)) return false;  // before anything is looked at: what changes later raises again
+  std::vector<std::function<void()>> over;                                // what handlers keep goes without the lock
   const std::lock_guard lock(telling_);
   running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   for (const auto& tell : tellers_) {
@@ -64,6 +65,7 @@ bool Listener::run_some() {
     tell();
   }
   running_.store({}, std::memory_order_relaxed);
+  if (closed_.load(std::memory_order_seq_cst)) over.swap(tellers_);  // by a handler of these
   return has_news();
 }
 

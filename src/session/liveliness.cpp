@@ -16,7 +16,7 @@ Lease::Lease(std::int64_t duration, std::int64_t now) noexcept
 
 bool Lease::look(std::int64_t now, std::int64_t sign) noexcept {
   if (duration_ == 0) return false;
-  sign_ = std::max(sign_, std::min(sign, now));
+  if (sign <= now) sign_ = std::max(sign_, sign);
   const bool was_alive = std::exchange(alive_, now - sign_ <= duration_);
   // Of one that is dead the next sign comes without notice.
   next_ = alive_ ? sign_ + duration_ + 1 : now + std::min(duration_ / 4, longest_look_away);

@@ -21,7 +21,7 @@ class Lease {
   /// `duration` in nanoseconds; 0: alive for ever. It has until `now` + duration for its first sign.
   Lease(std::int64_t duration, std::int64_t now) noexcept;
 
-  /// `sign`: when the last one was given; not later than now, whatever a peer claims. True when it has died, or is alive again.
+  /// `sign`: when the last one was given; a time after `now`, whatever a peer claims, is not believed. True when it has died, or is alive again.
   bool look(std::int64_t now, std::int64_t sign) noexcept;
   bool is_alive() const noexcept { return alive_; }
   /// When to look again, after look().

@@ -132,14 +132,16 @@ void LocalQueue::put(Item& item) noexcept {
     std::swap(into.shared, item.shared);
     std::swap(into.owned, item.owned);
   }
-  into.sequence.store(item.sequence, std::memory_order_relaxed);
-  into.source_time.store(item.source_time, std::memory_order_relaxed);
+  // Release: who sees one of these does not find the old state at its second look, see next_from_history().
+  into.sequence.store(item.sequence, std::memory_order_release);
+  into.source_time.store(item.source_time, std::memory_order_release);
   if (position - head_seen_ >= capacity_) {
     head_seen_ = head_.load(std::memory_order_acquire);
     if (position - head_seen_ >= capacity_) push_out(position - capacity_, item);
   }
   tail_.store(position + 1, std::memory_order_release);
-  into.state.store(full(position), std::memory_order_seq_cst);  // Dekker pair with the bell's epoch, as the head of a ring
+  into.state.store(full(position), std::memory_order_seq_cst);            // Dekker pair with the bell's epoch, as the head of a ring
+  if (closed_.load(std::memory_order_seq_cst)) push_out(position, item);  // by someone who may have looked at the slot before
   __builtin_prefetch(&slot(position + 1), 1);
 }
 
@@ -175,7 +177,7 @@ LocalQueue::Slot* LocalQueue::claim() noexcept {
   for (;;) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     Slot& next = slot(head);
-    std::uint64_t state = next.state.load(std::memory_order_acquire);
+    std::uint64_t state = next.state.load(std::memory_order_seq_cst);  // Dekker pair of close() with put()
     if (state == empty(head)) return nullptr;
     // Taking the slot for itself, and the message into the cache, both need another core's answer: side by side.
     if (state == full(head)) __builtin_prefetch(next.object.load(std::memory_order_relaxed));
@@ -237,10 +239,15 @@ std::optional<LocalArrival> LocalQueue::take_next() {
 Sighting LocalQueue::sighting() const {
   Sighting sighting{.publisher = this, .node = options_.publisher, .is_connected = has_publisher(), .lease = options_.lease};
   if (!options_.pulse) return sighting;
-  const std::int64_t published = options_.pulse->published.load(std::memory_order_relaxed);
-  if (published >= joined_at_) sighting.newest = published;
-  sighting.sign = std::max(published, options_.pulse->asserted.load(std::memory_order_relaxed));
+  sighting.newest = newest();
+  sighting.sign =
+      std::max(options_.pulse->published.load(std::memory_order_relaxed), options_.pulse->asserted.load(std::memory_order_relaxed));
   return sighting;
+}
+
+std::int64_t LocalQueue::newest() const noexcept {
+  const std::int64_t published = options_.pulse ? options_.pulse->published.load(std::memory_order_relaxed) : 0;
+  return published >= joined_at_ ? published : 0;
 }
 
 std::optional<std::int64_t> LocalQueue::next_from_history() const noexcept {

@@ -108,6 +108,8 @@ class LocalQueue {
 
   // --- any thread ---
   Sighting sighting() const;
+  /// When the publisher published its newest message for us; 0: none yet, or it promises nothing for which that matters.
+  std::int64_t newest() const noexcept;
   bool is_open() const noexcept { return !closed_.load(std::memory_order_relaxed); }
   bool has_publisher() const noexcept { return !publisher_gone_.load(std::memory_order_relaxed); }
   std::uint64_t waiting() const noexcept;

@@ -17,7 +17,14 @@ void join(const LocalTopics::End& one, const std::shared_ptr<Publisher>& publish
   if (one.layout != other.layout || *one.lost || *other.lost) return;
   if (!wire::incompatible_policies(publisher->quality(), subscription->options().quality).empty()) return;
   const auto queue = publisher->add_local(*subscription, one.node, other.node);
-  if (queue) subscription->add(queue);
+  if (!queue) return;
+  try {
+    subscription->add(queue);
+  } catch (...) {
+    queue->close();  // nobody would ever take from it
+    publisher->forget_closed_locals();
+    throw;
+  }
 }
 
 std::uint64_t random_number() {

@@ -182,6 +182,7 @@ bool NodeSession::answered(std::uint64_t id, const wire::Message& message, std::
   } catch (const std::exception& error) {
     refusal = {ErrorKind::system, error.what()};
   }
+  answer->on_success = nullptr;  // what users keep in it is not to end on this thread; whoever waits keeps it, too
   answer->done.set_value(std::move(refusal));
   return true;
 }
@@ -234,7 +235,11 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
           (*made)->status().start(loop_, listener, events);
         } catch (...) {
           tell(wire::DeletePublisher{id});
-          release_window(registered.window);
+          if (*made) {
+            made->reset();  // which gives the window back
+          } else {
+            release_window(registered.window);
+          }
           throw;
         }
         const std::lock_guard lock(mutex_);
@@ -298,11 +303,13 @@ std::shared_ptr<Listener> NodeSession::listener_for(const Events& events) {
 }
 
 void NodeSession::remove(Publisher& publisher) {
+  bool is_known = false;
   LocalTopics::instance().remove(publisher);  // also what came in while the node was being closed
   {
     const std::lock_guard lock(mutex_);
-    if (publishers_.erase(publisher.id()) == 0) return;
+    is_known = publishers_.erase(publisher.id()) > 0;
   }
+  if (!is_known) return publisher.status().stop();  // who closes it may be in one of its handlers
   tell(wire::DeletePublisher{publisher.id()});
   if (const auto& listener = publisher.status().listener()) thread_->remove(listener);
   publisher.close();
@@ -318,8 +325,8 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
     tell(wire::DeleteSubscriber{subscription->id()});
     thread_->remove(subscription);
     if (const auto& listener = subscription->status().listener()) thread_->remove(listener);
-    subscription->close();
   }
+  subscription->close();                          // or waits for the callback of who is closing it
   LocalTopics::instance().remove(*subscription);  // after close(): publishers forget what is closed
 }
 

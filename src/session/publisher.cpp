@@ -190,7 +190,7 @@ void Publisher::unpin(std::uint64_t sequence) noexcept {
   auto* const frame = const_cast<Kept*>(find_locked(sequence));
   if (!frame || frame->pins == 0) return;  // it was not published after all
   --frame->pins;
-  if (frame->pins > 0 || !closed_) return;  // memory is swept when it is needed
+  if (frame->pins > 0 || !is_abandoned_) return;  // memory is swept when it is needed
   release(*frame);
   limbo_.erase(limbo_.begin() + (frame - limbo_.data()));
 }
@@ -232,7 +232,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
       frame.source_time = os::now_ns();
     }
     if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
-    if (history_ > 0 && frame.sequence > history_) leave_history_locked(frame.sequence - history_);
+    gone_.reserve(gone_.size() + 1);
     if (!frame.root) frame.local = local_delivery_.kept();
     if (frame.is_in_window()) {
       publish_frame_locked(frame);
@@ -240,6 +240,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
       kept_[frame.sequence % shm::ring_capacity] = frame;
       writer_.skip_to(frame.sequence);  // nobody reads the ring
     }
+    if (history_ > 0 && frame.sequence > history_) leave_history_locked(frame.sequence - history_);
     for (const auto& queue : late_) hand_over_locked(kept_[frame.sequence % shm::ring_capacity], *queue);
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);

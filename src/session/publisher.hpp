@@ -271,8 +271,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   // guarded by mutex_:
   shm::RingWriter writer_;
   bool closed_ = false;
-  std::uint64_t oldest_ = 1;  // sequence of the oldest frame in kept_
-  std::vector<Kept> kept_;    // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
+  bool is_abandoned_ = false;  // closed, and what is left in limbo_ is only there for those of this process that hold it
+  std::uint64_t oldest_ = 1;   // sequence of the oldest frame in kept_
+  std::vector<Kept> kept_;     // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
   std::uint64_t kept_bytes_ = 0;
   std::vector<Kept> limbo_;                        // retired, but claimed when we looked last
   std::vector<std::shared_ptr<const void>> gone_;  // has left the history; to be let go without the mutex

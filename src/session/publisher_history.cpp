@@ -47,11 +47,13 @@ std::shared_ptr<const void> Publisher::pinned(Kept& frame, std::shared_ptr<Pin> 
 }
 
 void Publisher::hand_over_locked(Kept& frame, LocalQueue& queue) noexcept {
+  if (!frame.root && !frame.local) return queue.miss();
   if (!queue.wants(frame.sequence, frame.source_time)) return;
   LocalQueue::Item item;
   item.sequence = frame.sequence;
   item.source_time = frame.source_time;
   try {
+    gone_.reserve(gone_.size() + 1);
     if (queue.options().buffer == Buffer::value) {
       item.copied = frame.local ? frame.local.get() : frame.root;
     } else {
@@ -59,6 +61,7 @@ void Publisher::hand_over_locked(Kept& frame, LocalQueue& queue) noexcept {
       item.shared = frame.local ? frame.local : pinned(frame, std::make_shared<Pin>(shared_from_this()));
     }
     queue.put(item);
+    if (item.shared) gone_.push_back(std::move(item.shared));  // what it has pushed out
     queue.ring_if_asleep();
   } catch (const std::bad_alloc&) {
     queue.miss();
@@ -79,17 +82,21 @@ void Publisher::hand_over_history_locked(const wire::Quality& asked, LocalQueue&
 
 // On the loop's thread, before the reader is listed. Whatever is published from now on has a frame already. The newest first: it is the oldest that is missed when memory is short.
 void Publisher::put_history_into_window(const wire::Quality& asked) {
-  filling_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  struct Filling {
+    std::atomic<std::thread::id>& thread;
+    explicit Filling(std::atomic<std::thread::id>& of) noexcept : thread(of) { thread.store(std::this_thread::get_id()); }
+    ~Filling() { thread.store({}); }
+  } const filling(filling_);
   std::unique_lock lock(mutex_);
   const std::uint64_t first = first_for_locked(asked);
   for (std::uint64_t sequence = writer_.head(); sequence >= first && !closed_; --sequence) {
     const Kept* const kept = in_history_locked(sequence);
     if (kept && !kept->is_in_window()) put_into_window(lock, sequence);
   }
-  filling_.store({}, std::memory_order_relaxed);
 }
 
 void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence) {
+  gone_.reserve(history_ + gone_.size());  // others may add to it meanwhile
   std::shared_ptr<const void> message = in_history_locked(sequence)->local;
   lock.unlock();
   const NewFrame frame = storage_->copy_in(message.get(), *window_);

@@ -57,9 +57,13 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
     read_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // from now on every message has a frame
     if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
   }
-  if (history_ > 0) put_history_into_window(end->asked());
+  if (history_ > 0) {
+    put_history_into_window(end->asked());
+    let_go_of_history();
+  }
   const std::lock_guard lock(mutex_);
   if (closed_) return;
+  announce_changes_locked();  // readers that are behind may come across what was put in for this one
   std::erase(connecting_, end);
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
@@ -264,8 +268,9 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
                                             objects_, subscription.bell(), [weak = weak_from_this()] {
                                               if (const auto publisher = weak.lock()) publisher->made_space();
                                             });
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (closed_) return nullptr;
+  late_.reserve(late_.size() + 1);
   locals_.push_back(queue);
   if (history_ > 0 && wanted.quality.durability == wire::Durability::transient_local) {
     late_.push_back(queue);  // for a message that is being published, and counts from now on or later
@@ -274,6 +279,8 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
   }
   if (queue->options().holds_back) ++reliable_readers_;
   came_locked();
+  lock.unlock();
+  if (history_ > 0) let_go_of_history();
   return queue;
 }
 
@@ -287,14 +294,17 @@ void Publisher::made_space() noexcept {
 }
 
 void Publisher::forget_closed_locals() {
+  std::vector<std::shared_ptr<LocalQueue>> closed;  // what is left in them goes without the lock
   const std::lock_guard lock(mutex_);
-  std::erase_if(late_, [](const auto& queue) { return !queue->is_open(); });
-  const std::size_t gone = std::erase_if(locals_, [&](const auto& queue) {
-    if (queue->is_open()) return false;
-    if (queue->options().holds_back) --reliable_readers_;
-    return true;
-  });
-  if (gone == 0) return;
+  const auto is_open = [](const auto& queue) { return queue->is_open(); };
+  late_.erase(std::partition(late_.begin(), late_.end(), is_open), late_.end());  // who are among locals_, too
+  const auto gone = std::partition(locals_.begin(), locals_.end(), is_open);
+  if (gone == locals_.end()) return;
+  for (auto queue = gone; queue != locals_.end(); ++queue) {
+    if ((*queue)->options().holds_back) --reliable_readers_;
+  }
+  closed.assign(std::make_move_iterator(gone), std::make_move_iterator(locals_.end()));
+  locals_.erase(gone, locals_.end());
   os::ring(space_.get());  // it may have been the one that held us back
   status_.raise();
 }
@@ -333,6 +343,7 @@ void Publisher::close() {
       base::log(base::LogLevel::warn, "a publisher closed without the memory to give back all of its own");
     }
     oldest_ = writer_.head() + 1;
+    is_abandoned_ = true;
     std::erase_if(limbo_, [](const Kept& frame) { return frame.pins == 0; });  // who reads it in our own mapping frees it by unpin()
     // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
     window_->close(abandoned, std::move(when_unmapped_));

@@ -26,14 +26,13 @@ void PublisherStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, co
     listener_->add(events.liveliness_lost, [this] { return LivelinessLostEvent{.total_count = liveliness_lost()}; });
   }
   if (!pulse_) return;
-  const std::int64_t now = os::now_ns();
   if (offered_.deadline > 0) deadline_.emplace(offered_.deadline);
-  if (offered_.lease > 0 && offered_.liveliness == wire::Liveliness::by_topic) lease_.emplace(offered_.lease, now);
-  timer_ = std::make_shared<Timer>(loop, [weak = of_.weak_from_this()](std::int64_t at) {
+  if (offered_.lease > 0 && offered_.liveliness == wire::Liveliness::by_topic) lease_.emplace(offered_.lease, os::now_ns());
+  timer_ = std::make_shared<Timer>(loop, [weak = of_.weak_from_this()] {
     const auto publisher = weak.lock();
-    return publisher ? publisher->status().look(at) : Timer::never;
+    return publisher ? publisher->status().look() : Timer::never;
   });
-  timer_->set(look(now));
+  timer_->set(look());
 }
 
 void PublisherStatus::stop() noexcept {
@@ -41,9 +40,12 @@ void PublisherStatus::stop() noexcept {
   if (listener_) listener_->close();
 }
 
-std::int64_t PublisherStatus::look(std::int64_t now) {
+// The time is read last: what was seen is not later.
+std::int64_t PublisherStatus::look() {
   std::int64_t next = Timer::never;
   const std::int64_t published = pulse_->published.load(std::memory_order_relaxed);
+  const std::int64_t sign = std::max(published, pulse_->asserted.load(std::memory_order_relaxed));
+  const std::int64_t now = os::now_ns();
   if (deadline_) {
     if (const std::uint64_t missed = deadline_->look(now, published); missed > 0) {
       deadlines_missed_.fetch_add(missed, std::memory_order_relaxed);
@@ -52,7 +54,7 @@ std::int64_t PublisherStatus::look(std::int64_t now) {
     next = deadline_->next();
   }
   if (lease_) {
-    if (lease_->look(now, std::max(published, pulse_->asserted.load(std::memory_order_relaxed))) && !lease_->is_alive()) {
+    if (lease_->look(now, sign) && !lease_->is_alive()) {
       liveliness_lost_.fetch_add(1, std::memory_order_relaxed);
       raise();
     }

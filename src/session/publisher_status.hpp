@@ -47,7 +47,7 @@ class PublisherStatus {
   std::uint64_t liveliness_lost() const noexcept { return liveliness_lost_.load(std::memory_order_relaxed); }
 
  private:
-  std::int64_t look(std::int64_t now);
+  std::int64_t look();
 
   Publisher& of_;
   const wire::Quality offered_;

@@ -343,11 +343,17 @@ std::uint64_t SubscriberEnd::untaken() const noexcept {
   return head > cursor && head <= last_sequence ? head - cursor : 0;
 }
 
+std::int64_t SubscriberEnd::newest() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return 0;
+  const std::int64_t newest = shm::newest_source_time(*ring_);
+  return newest >= introduced_at_ ? newest : 0;
+}
+
 std::optional<Sighting> SubscriberEnd::sighting() const {
   if (!serving_.load(std::memory_order_acquire)) return std::nullopt;
   const wire::Quality& offered = introduction_.quality;
   Sighting sighting{.publisher = this, .node = peer(), .is_connected = !hung_up()};
-  if (const std::int64_t newest = shm::newest_source_time(*ring_); newest >= introduced_at_) sighting.newest = newest;
+  sighting.newest = newest();
   sighting.sign = static_cast<std::int64_t>(ring_->header.alive.load(std::memory_order_relaxed));
   if (offered.liveliness == wire::Liveliness::by_topic) {
     sighting.sign = std::max(sighting.sign, sighting.newest);

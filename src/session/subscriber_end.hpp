@@ -107,6 +107,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // --- any thread ---
   /// Nothing while it does not serve yet.
   std::optional<Sighting> sighting() const;
+  /// When it published its newest message for us; 0: none yet.
+  std::int64_t newest() const noexcept;
   void release(std::uint32_t slot) noexcept;
   /// Nothing is claimed any more; what handles hold stays.
   void unsubscribe() noexcept;

@@ -1,9 +1,11 @@
 #include "session/subscriber_status.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <vector>
 
+#include "base/log.hpp"
 #include "os/clock.hpp"
 #include "session/subscription.hpp"
 
@@ -23,9 +25,9 @@ void SubscriberStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, c
     listener_->add(events.message_lost, [this] { return losses(); });
     if (events.message_lost) loss_listener_ = listener_;
   }
-  timer_ = std::make_shared<Timer>(loop, [weak = of_.weak_from_this()](std::int64_t at) {
+  timer_ = std::make_shared<Timer>(loop, [weak = of_.weak_from_this()] {
     const auto subscription = weak.lock();
-    return subscription ? subscription->status().look(at) : Timer::never;
+    return subscription ? subscription->status().look() : Timer::never;
   });
   publishers_changed();
 }
@@ -35,19 +37,27 @@ void SubscriberStatus::stop() noexcept {
   if (listener_) listener_->close();
 }
 
-void SubscriberStatus::publishers_changed() {
-  timer_->set(look(os::now_ns()));
+void SubscriberStatus::publishers_changed() noexcept {
+  try {
+    timer_->set(look());
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());  // it is seen with the next change
+  }
 }
 
-// The mutex is held around both, so that nobody puts an older sight over a newer one.
-std::int64_t SubscriberStatus::look(std::int64_t now) {
+// The mutex is held around all of it, so that nobody puts an older sight, or time, over a newer one. The time is read last: what was seen is not later.
+std::int64_t SubscriberStatus::look() {
   const std::lock_guard lock(mutex_);
   const std::vector<Sighting> all = of_.sightings();
+  const std::int64_t newest_of_departed = of_.newest_of_departed();
+  const std::int64_t now = os::now_ns();
   bool changed = publishers_.look(now, all);
   std::int64_t next = publishers_.next();
   if (deadline_) {
-    std::int64_t newest = 0;
-    for (const Sighting& each : all) newest = std::max(newest, each.newest);
+    std::int64_t newest = newest_of_departed;
+    for (const Sighting& each : all) {
+      if (each.newest <= now) newest = std::max(newest, each.newest);
+    }
     const std::uint64_t missed = deadline_->look(now, newest);
     deadlines_missed_ += missed;
     changed |= missed > 0;
@@ -59,6 +69,7 @@ std::int64_t SubscriberStatus::look(std::int64_t now) {
 
 SubscriberStatus::Counters SubscriberStatus::counters() const {
   const std::lock_guard lock(mutex_);
+  if (of_.is_closed()) return {deadlines_missed_, 0, 0};
   return {deadlines_missed_, publishers_.alive(), publishers_.not_alive()};
 }
 

@@ -29,7 +29,7 @@ class SubscriberStatus {
   void stop() noexcept;
 
   /// A publisher has come or gone. Any thread. REQUIRES: the caller does not hold the subscription's mutex.
-  void publishers_changed();
+  void publishers_changed() noexcept;
   /// Something else that handlers are told of has changed. Any thread.
   void raise() noexcept {
     if (listener_) listener_->raise();
@@ -44,7 +44,7 @@ class SubscriberStatus {
   Counters counters() const;
 
  private:
-  std::int64_t look(std::int64_t now);
+  std::int64_t look();
   MatchedEvent matched() const;
   LivelinessChangedEvent liveliness() const;
   MessageLostEvent losses() const;

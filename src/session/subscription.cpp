@@ -47,8 +47,9 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
     }
     if (!thread_) {
       std::erase_if(queues_, [&](const auto& each) {
-        if (each->finished()) count_locked(*each);
-        return each->finished();
+        if (!each->finished()) return false;
+        count_locked(*each);
+        return true;
       });
     }
     queues_.push_back(std::move(queue));
@@ -76,6 +77,7 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
     ends_.push_back(std::move(end));
     version_.fetch_add(1, std::memory_order_release);
   }
+  if (!dropped.empty()) status_.raise();  // what they had for us is lost
   wake();
 }
 
@@ -85,12 +87,18 @@ void Subscription::count_locked(const SubscriberEnd& gone) {
   before_.skipped += gone.skipped();
   before_.expired += gone.expired();
   before_.over_quota += gone.over_quota();
+  note_newest_locked(gone.newest());
 }
 
 void Subscription::count_locked(const LocalQueue& gone) {
   before_.missed += gone.missed();
   before_.skipped += gone.skipped();
   before_.expired += gone.expired();
+  note_newest_locked(gone.newest());
+}
+
+void Subscription::note_newest_locked(std::int64_t time) {
+  if (time <= os::now_ns()) newest_of_departed_ = std::max(newest_of_departed_, time);  // whatever a peer claims
 }
 
 void Subscription::wake() noexcept {
@@ -242,13 +250,23 @@ std::vector<Sighting> Subscription::sightings() const {
   return all;
 }
 
+void Subscription::await_callback() {
+  if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
+  const std::lock_guard lock(taking_);
+}
+
+std::int64_t Subscription::newest_of_departed() const {
+  const std::lock_guard lock(mutex_);
+  return newest_of_departed_;
+}
+
 void Subscription::close() {
   status_.stop();
   std::vector<std::shared_ptr<SubscriberEnd>> ends;
   std::vector<std::shared_ptr<LocalQueue>> queues;
+  if (closed_.exchange(true)) return await_callback();
   {
     const std::lock_guard lock(mutex_);
-    if (closed_.exchange(true)) return;
     ends = std::move(ends_);
     ends_.clear();
     queues = std::move(queues_);

@@ -79,6 +79,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   SubscriberStatus& status() noexcept { return status_; }
   /// Its publishers, and those that are gone but not forgotten.
   std::vector<Sighting> sightings() const;
+  /// When those that were let go of have published their newest message for us; 0: never.
+  std::int64_t newest_of_departed() const;
 
   bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
@@ -109,6 +111,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void let_go_of_finished();
   void count_locked(const SubscriberEnd& gone);
   void count_locked(const LocalQueue& gone);
+  void note_newest_locked(std::int64_t time);
+  void await_callback();
   void refresh();
 
   const std::uint64_t id_;
@@ -132,6 +136,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<SubscriberEnd>> ends_;  // guarded by mutex_
   std::vector<std::shared_ptr<LocalQueue>> queues_;   // likewise
+  std::int64_t newest_of_departed_ = 0;               // likewise
   Counters before_;                                   // what ends that are gone have missed and skipped; guarded by mutex_
   std::atomic<std::uint64_t> version_{0};             // counts changes of both
   std::atomic<bool> closed_{false};

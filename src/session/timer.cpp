@@ -17,23 +17,23 @@ constexpr std::int64_t retry_after = 100'000'000;  // while there is no memory
 void Timer::set(std::int64_t when) {
   const std::lock_guard lock(mutex_);
   if (stopped_ || when == never || (armed_ && armed_->when <= when)) return;
-  const IoLoop::TimerId earlier = loop_.at(when, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->run();
+  const IoLoop::TimerId earlier = loop_.at(when, [weak = weak_from_this(), when] {
+    if (const auto self = weak.lock()) self->run(when);
   });
   if (armed_) loop_.cancel(*armed_);
   armed_ = earlier;
 }
 
-void Timer::run() {
+void Timer::run(std::int64_t due) {
   {
     const std::lock_guard lock(mutex_);
+    if (stopped_ || !armed_ || armed_->when != due) return;  // it was set to run earlier, when this was about to
     armed_.reset();
-    if (stopped_) return;
   }
   const std::int64_t now = os::now_ns();
   std::int64_t next = now + retry_after;
   try {
-    next = task_(now);
+    next = task_();
   } catch (const std::bad_alloc& shortage) {
     base::log(base::LogLevel::error, shortage.what());
   }

@@ -16,8 +16,8 @@ namespace sinew::session {
 class Timer : public std::enable_shared_from_this<Timer> {
  public:
   static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-  /// Called with os::now_ns() on the loop's thread; returns when to be called again, or `never`. What it looks at may be gone while it runs: it keeps that weakly.
-  using Task = std::function<std::int64_t(std::int64_t now)>;
+  /// Called on the loop's thread; returns when (os::now_ns) to be called again, or `never`. What it looks at may be gone while it runs: it keeps that weakly.
+  using Task = std::function<std::int64_t()>;
 
   /// `loop` must live until stop().
   Timer(IoLoop& loop, Task task) : loop_(loop), task_(std::move(task)) {}
@@ -28,7 +28,7 @@ class Timer : public std::enable_shared_from_this<Timer> {
   void stop() noexcept;
 
  private:
-  void run();
+  void run(std::int64_t due);
 
   IoLoop& loop_;
   const Task task_;

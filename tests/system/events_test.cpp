@@ -283,5 +283,47 @@ TEST_F(Handlers, AndWhatTheyKeepAreLetGoWithTheirPublisherOrSubscriber) {
   EXPECT_EQ(kept.use_count(), 1);
 }
 
+// --- what handlers keep, and who waits for whom -----------------------------------------------------------------------------------------------
+
+struct Robot {
+  std::shared_ptr<Node> node;
+  std::shared_ptr<Publisher<Sample>> publisher;
+  std::shared_ptr<Subscriber<Sample>> subscriber;
+};
+
+TEST_F(Handlers, AHandlerMayHoldTheLastReferenceToWhatItDestroys) {
+  std::weak_ptr<Robot> watch;
+  std::atomic<bool> is_last{false};
+  {
+    auto robot = std::make_shared<Robot>();
+    watch = robot;
+    robot->node = Node::create("robot");
+    SubscriberOptions options;
+    options.events.matched = [robot, &is_last](const MatchedEvent&) {
+      require(eventually([&] { return is_last.load(); }), "the test does not let go");
+      robot->subscriber.reset();
+    };
+    robot->subscriber = robot->node->create_subscriber<Sample>("topic", Qos{}, options);
+    robot->publisher = robot->node->create_publisher<Sample>("topic");
+  }
+  is_last = true;
+  EXPECT_TRUE(eventually([&] { return watch.expired(); })) << "the handler, and what it keeps, stays";
+}
+
+TEST_F(Handlers, WhoComesToABusyThreadIsServedAsWell) {
+  auto node = Node::create("node");
+  auto busy = node->create_publisher<Sample>("busy");
+  auto flood = node->create_subscriber<Sample>("busy", [&](const Sample& sample) { busy->publish(sample); });
+  busy->publish(sample_of(1, 1, 10));  // from now on there is always one more
+  std::atomic<int> matched{0}, got{0};
+  SubscriberOptions options;
+  options.events.matched = [&](const MatchedEvent&) { ++matched; };
+  auto late = node->create_subscriber<Sample>("late", [&](const Sample&) { ++got; }, Qos{}, options);
+  auto publisher = node->create_publisher<Sample>("late");
+  publisher->publish(sample_of(1, 1, 10));
+  EXPECT_TRUE(eventually([&] { return matched > 0 && got > 0; }));
+  flood.reset();
+}
+
 }  // namespace
 }  // namespace sinew::system

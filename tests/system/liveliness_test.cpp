@@ -35,7 +35,7 @@ TEST_P(LivelinessBetweenProcesses, AStoppedProcessIsNotAliveAfterItsLeaseAndAliv
   auto node = Node::create("viewer");
   Watcher watcher(*node, Qos{}.liveliness(Liveliness::automatic, 10s), by(GetParam()));
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create automatic 500");
+  publisher.obey("create automatic 2000");  // long enough for a loaded machine not to miss its signs
   watcher.await(1, 0);
   publisher.process().stop();
   watcher.await(0, 1);
@@ -57,9 +57,9 @@ TEST_P(LivelinessOf, AnAutomaticPublisherThatPublishesNothingStaysAliveAndOneTha
   auto node = Node::create("viewer");
   Watcher watcher(*node, Qos{}, by(GetParam()));
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create automatic 1000");
+  publisher.obey("create automatic 3000");  // whose signs may come two seconds late
   watcher.await(1, 0);
-  std::this_thread::sleep_for(2s);
+  std::this_thread::sleep_for(4s);
   EXPECT_EQ(watcher.told.all().size(), 1U) << "nothing has changed";
   EXPECT_EQ(watcher.subscriber->statistics().publishers_alive, 1U);
   publisher.obey("destroy");

@@ -43,7 +43,8 @@ TEST(Deadline, who_looks_late_does_not_take_gaps_for_missed_that_have_closed) {
 
 TEST(Deadline, believes_no_time_that_has_yet_to_come_and_none_that_goes_back) {
   Deadline deadline(100);
-  EXPECT_EQ(deadline.look(1000, std::numeric_limits<std::int64_t>::max()), 0U);
+  EXPECT_EQ(deadline.look(1000, 1000), 0U);
+  EXPECT_EQ(deadline.look(1050, std::numeric_limits<std::int64_t>::max()), 0U);
   EXPECT_EQ(deadline.look(1101, std::numeric_limits<std::int64_t>::min()), 1U);
   EXPECT_EQ(deadline.look(1201, 500), 1U);
 }

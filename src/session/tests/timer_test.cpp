@@ -30,7 +30,8 @@ class TimerOfALoop : public ::testing::Test {
 TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
   std::atomic<std::int64_t> due{0};
   std::atomic<bool> early{false};
-  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t now) {
+  const auto timer = std::make_shared<Timer>(loop_, [&] {
+    const std::int64_t now = os::now_ns();
     early = early || now < due;
     due = now + 5 * ms;
     return ++times_ == 3 ? Timer::never : due.load();
@@ -43,7 +44,7 @@ TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
 }
 
 TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) {
-  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t) {
+  const auto timer = std::make_shared<Timer>(loop_, [&] {
     ++times_;
     return Timer::never;
   });
@@ -59,7 +60,7 @@ TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) 
 }
 
 TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_its_work) {
-  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t) {
+  const auto timer = std::make_shared<Timer>(loop_, [&] {
     ++times_;
     return std::int64_t{0};
   });
@@ -72,7 +73,7 @@ TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_i
 }
 
 TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
-  const auto timer = std::make_shared<Timer>(loop_, [&](std::int64_t) -> std::int64_t {
+  const auto timer = std::make_shared<Timer>(loop_, [&]() -> std::int64_t {
     if (++times_ == 1) throw std::bad_alloc();
     return Timer::never;
   });
@@ -81,7 +82,7 @@ TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
 }
 
 TEST_F(TimerOfALoop, lets_go_of_what_it_keeps_when_it_is_gone) {
-  auto timer = std::make_shared<Timer>(loop_, [](std::int64_t) { return Timer::never; });
+  auto timer = std::make_shared<Timer>(loop_, [] { return Timer::never; });
   const std::weak_ptr<Timer> weak = timer;
   timer->set(os::now_ns() + 3'600'000 * ms);
   timer.reset();
