@@ -296,8 +296,8 @@ ROLE(publisher_whose_late_subscriber_has_room_for_one) {
   const auto publisher = node->create_publisher<Sample>("topic", Qos{}.transient_local().keep_last(1));
   const auto elsewhere = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
   await_subscribers(*publisher, 1);
-  publisher->publish(sample_of(1, 1, 3000));
-  std::thread publishing([&] { publisher->publish(sample_of(1, 2, 3000)); });
+  publisher->publish(std::make_unique<Sample>(sample_of(1, 1, 3000)));
+  std::thread publishing([&] { publisher->publish(std::make_unique<Sample>(sample_of(1, 2, 3000))); });
   require(eventually(base::is_held), "nothing is prepared");
   const auto late = node->create_subscriber<Sample>("topic", Qos{}.transient_local().keep_last(1));
   base::let_go();
