@@ -161,14 +161,15 @@ class LocalQueue {
   Thinning settled_;  // what it was before the message that is asked for
   std::uint64_t asked_ = 0, settled_skipped_ = 0;
   std::atomic<std::uint64_t> skipped_{0};
-  std::atomic<std::uint64_t> not_put_{0};  // and the taker has not told yet
 
   // The taker's.
   alignas(64) std::atomic<std::uint64_t> head_{0};  // the position of the next message to be taken
   std::uint64_t missed_since_ = 0;                  // to be told with the next message
   bool looked_at_ = false;
   std::atomic<std::uint64_t> received_{0}, expired_{0};
-  std::atomic<std::uint64_t> missed_{0};  // counted by both
+  // Counted by both, but seldom by the publisher, which would otherwise wait for its line with every message:
+  std::atomic<std::uint64_t> missed_{0};
+  std::atomic<std::uint64_t> not_put_{0};  // and the taker has not told yet
 };
 
 }  // namespace sinew::session

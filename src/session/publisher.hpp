@@ -232,8 +232,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void let_go_of_history() noexcept;
   void hand_over_locked(Kept& frame, LocalQueue& queue) noexcept;
   void hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue);
-  void put_history_into_window(const wire::Quality& asked);
-  void put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence);
+  void put_history_into_window(const wire::Quality& asked, bool in_pieces);
+  void put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence, bool in_pieces);
   void export_history_locked();
   void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
   bool has_foreigners_locked() const;

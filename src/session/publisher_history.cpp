@@ -81,7 +81,7 @@ void Publisher::hand_over_history_locked(const wire::Quality& asked, LocalQueue&
 // --- readers of other processes ----------------------------------------------------------------------------------------------------------
 
 // On the loop's thread, before the reader is listed. Whatever is published from now on has a frame already. The newest first: it is the oldest that is missed when memory is short.
-void Publisher::put_history_into_window(const wire::Quality& asked) {
+void Publisher::put_history_into_window(const wire::Quality& asked, bool in_pieces) {
   struct Filling {
     std::atomic<std::thread::id>& thread;
     explicit Filling(std::atomic<std::thread::id>& of) noexcept : thread(of) { thread.store(std::this_thread::get_id()); }
@@ -91,16 +91,17 @@ void Publisher::put_history_into_window(const wire::Quality& asked) {
   const std::uint64_t first = first_for_locked(asked);
   for (std::uint64_t sequence = writer_.head(); sequence >= first && !closed_; --sequence) {
     const Kept* const kept = in_history_locked(sequence);
-    if (kept && !kept->is_in_window()) put_into_window(lock, sequence);
+    if (kept && !kept->is_in_window()) put_into_window(lock, sequence, in_pieces);
   }
 }
 
-void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence) {
+void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence, bool in_pieces) {
   gone_.reserve(history_ + gone_.size());  // others may add to it meanwhile
   std::shared_ptr<const void> message = in_history_locked(sequence)->local;
   lock.unlock();
-  const NewFrame frame = storage_->copy_in(message.get(), *window_);
+  NewFrame frame = storage_->copy_in(message.get(), *window_);
   message.reset();
+  if (frame.root && in_pieces) frame.pieces = storage_->write_pieces(frame.root, *window_, true);  // now that the window may grow for them
   SINEW_POINT("publisher.history_copied");
   lock.lock();
   if (!frame.is_in_window()) return;  // its reader will miss it, and count that

@@ -58,7 +58,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
     if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
   }
   if (history_ > 0) {
-    put_history_into_window(end->asked());
+    put_history_into_window(end->asked(), end->reads_pieces());
     let_go_of_history();
   }
   const std::lock_guard lock(mutex_);

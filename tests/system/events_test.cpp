@@ -293,20 +293,20 @@ struct Robot {
 
 TEST_F(Handlers, AHandlerMayHoldTheLastReferenceToWhatItDestroys) {
   std::weak_ptr<Robot> watch;
-  std::atomic<bool> is_last{false};
+  const auto is_last = std::make_shared<std::atomic<bool>>(false);
   {
     auto robot = std::make_shared<Robot>();
     watch = robot;
     robot->node = Node::create("robot");
     SubscriberOptions options;
-    options.events.matched = [robot, &is_last](const MatchedEvent&) {
-      require(eventually([&] { return is_last.load(); }), "the test does not let go");
+    options.events.matched = [robot, is_last](const MatchedEvent&) {
+      require(eventually([&] { return is_last->load(); }), "the test does not let go");
       robot->subscriber.reset();
     };
     robot->subscriber = robot->node->create_subscriber<Sample>("topic", Qos{}, options);
     robot->publisher = robot->node->create_publisher<Sample>("topic");
   }
-  is_last = true;
+  *is_last = true;
   EXPECT_TRUE(eventually([&] { return watch.expired(); })) << "the handler, and what it keeps, stays";
 }
 

@@ -35,7 +35,7 @@ inline const Path& path_named(const std::string& name) {
   return *std::ranges::find(paths, name, &Path::name);
 }
 
-/// What a subscriber asks for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "every=N", "rate=N", "owned", "value".
+/// What a subscriber asks for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "deadline=MS", "lease=MS", "by_topic", "every=N", "rate=N", "owned", "value".
 inline Qos qos_of(const std::string& words) {
   Qos qos;
   std::istringstream each(words);
@@ -45,6 +45,9 @@ inline Qos qos_of(const std::string& words) {
     if (word == "all") qos.keep_all();
     if (word.starts_with("last=")) qos.keep_last(static_cast<std::uint32_t>(value()));
     if (word == "kept") qos.transient_local();
+    if (word.starts_with("deadline=")) qos.deadline(std::chrono::milliseconds(value()));
+    if (word.starts_with("lease=")) qos.liveliness(qos.liveliness(), std::chrono::milliseconds(value()));
+    if (word == "by_topic") qos.liveliness(Liveliness::by_topic, qos.lease().value_or(std::chrono::hours(1)));
   }
   return qos;
 }
@@ -64,7 +67,7 @@ class Taker {
     subscriber_ = node_->create_subscriber<Sample>("topic", qos_of(words), options);
   }
 
-  /// "take N": the next N messages as "writer:number ..."; "rest": all that wait; "missed", "expired", "skipped", "incompatible": the number; "hear N": waits for N publishers.
+  /// "take N": the next N messages as "writer:number ..."; "rest": all that wait; "missed", "expired", "skipped", "incompatible", "deadlines", "alive", "silent": the number; "hear N": waits for N publishers.
   std::string answer(const std::string& order) {
     std::istringstream words(order);
     std::string what;
@@ -81,6 +84,9 @@ class Taker {
     if (what == "expired") return std::to_string(statistics.expired);
     if (what == "skipped") return std::to_string(statistics.skipped);
     if (what == "incompatible") return std::to_string(statistics.incompatible);
+    if (what == "deadlines") return std::to_string(statistics.deadlines_missed);
+    if (what == "alive") return std::to_string(statistics.publishers_alive);
+    if (what == "silent") return std::to_string(statistics.publishers_not_alive);
     fail("no such order: " + order);
   }
 
