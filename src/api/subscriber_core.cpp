@@ -9,6 +9,7 @@
 
 #include "api/subscriber_impl.hpp"
 #include "base/log.hpp"
+#include "msg/heap_memory.hpp"
 #include "msg/walk.hpp"
 #include "os/clock.hpp"
 #include "session/fork.hpp"
@@ -32,21 +33,6 @@ class ChunkRegion final : public msg::Region {
 
  private:
   const session::ChunkTable& chunks_;
-};
-
-class HeapMemory final : public msg::Memory {
- public:
-  void* allocate(std::size_t size, std::size_t alignment) noexcept override {
-    return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
-                                                        : ::operator new(size, std::nothrow);
-  }
-  void free(void* block, std::size_t alignment) noexcept override {
-    if (alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
-      ::operator delete(block, std::align_val_t(alignment));
-    } else {
-      ::operator delete(block);
-    }
-  }
 };
 
 // One thread at a time receives, and nobody else counts.
@@ -97,7 +83,7 @@ struct Views {
     void free(void*, std::size_t) noexcept override {}  // all of them go with the message
 
    private:
-    HeapMemory heap_;
+    msg::HeapMemory heap_;
     std::vector<std::pair<void*, std::size_t>> blocks_;  // with their alignments
   };
   std::optional<Held> frame;
@@ -122,7 +108,7 @@ void free_as_delete(const msg::Type& type, void* memory) noexcept {
 template <class Fill>
 void* make_on_heap(const msg::Type& type, Fill fill) {
   void* const memory = allocate_as_new(type);
-  HeapMemory heap;
+  msg::HeapMemory heap;
   bool made = false;
   try {
     made = fill(memory, heap);
@@ -172,7 +158,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   msg::cdr::Read read;
   const auto views = type->has_views ? std::make_shared<Views>() : nullptr;
   const bool in_place = views && !arrival.must_copy;
-  void* const object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
+  void* const object = make_on_heap(*type, [&](void* memory, msg::HeapMemory& heap) {
     const std::uint64_t budget = reader->usual_budget(stream);
     read = views ? reader->read(pieces, memory, heap, budget, {views->blocks, in_place}) : reader->read(pieces, memory, heap, budget);
     return read.complaint.empty();
@@ -213,7 +199,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
   message.object = arrival.root();
   if (arrival.must_copy || takes == Takes::own) {
     msg::CheckedCopy copied;
-    void* const object = make_on_heap(*type, [&](void* memory, HeapMemory& heap) {
+    void* const object = make_on_heap(*type, [&](void* memory, msg::HeapMemory& heap) {
       copied = msg::copy_checked(*type, arrival.root(), memory, heap, region, arrival.frame.size);
       return copied.complaint.empty();
     });

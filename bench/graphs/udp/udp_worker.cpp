@@ -23,7 +23,7 @@
 #include "graphs/udp/assembly.hpp"
 #include "graphs/worker.hpp"
 #include "msg/cdr/cdr.hpp"
-#include "parts/inside/heap_memory.hpp"
+#include "msg/heap_memory.hpp"
 #include "sinew/msg/reflect.hpp"
 
 namespace sinew::bench::graphs {
@@ -140,7 +140,7 @@ class TypedInlet final : public Inlet {
   }
 
   const msg::cdr::Reader reader_{*msg::message_of<T>().type};
-  HeapMemory heap_;
+  msg::HeapMemory heap_;
   Tally& tally_;
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "msg/cdr/cdr.hpp"
-#include "parts/inside/heap_memory.hpp"
+#include "msg/heap_memory.hpp"
 #include "sinew/msg/reflect.hpp"
 
 namespace sinew::bench {
@@ -42,7 +42,7 @@ class Coded {
  private:
   const msg::cdr::Codec codec_{*msg::message_of<T>().type};
   const msg::cdr::Reader reader_{*msg::message_of<T>().type};
-  HeapMemory heap_;
+  msg::HeapMemory heap_;
 
  public:
   T message;

@@ -6,9 +6,9 @@
 
 #include "msg/walk.hpp"
 
-namespace sinew::bench {
+namespace sinew::msg {
 
-class HeapMemory final : public msg::Memory {
+class HeapMemory final : public Memory {
  public:
   void* allocate(std::size_t size, std::size_t alignment) noexcept override {
     return alignment > __STDCPP_DEFAULT_NEW_ALIGNMENT__ ? ::operator new(size, std::align_val_t(alignment), std::nothrow)
@@ -23,4 +23,4 @@ class HeapMemory final : public msg::Memory {
   }
 };
 
-}  // namespace sinew::bench
+}  // namespace sinew::msg
