@@ -165,9 +165,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t size = 0;
     std::int64_t source_time = 0;
     void* pieces = nullptr;
-    std::uint32_t pins = 0;               ///< so many in this process hold it
-    bool tells_pieces = false;            // its entry has the last word about them (M38)
-    std::shared_ptr<const void> local{};  ///< of the history, without a root: the message, which went by pointer only
+    std::uint32_t pins = 0;     ///< so many in this process hold it
+    bool tells_pieces = false;  // its entry has the last word about them (M38)
+    std::shared_ptr<const void>
+        local{};  ///< of the history, without a root: the message itself, which went by pointer only, or whose frame has no object
 
     /// Else it went by pointer only.
     bool is_in_window() const noexcept { return root || pieces; }

@@ -1,6 +1,7 @@
 // What a transient-local publisher keeps for readers that come late, and how each kind of reader gets it.
 //
-// A message is kept in one form only, the one that it was published in: as a frame, which its floor does not pass, or, when nobody in another process read it, by pointer. Only when
+// A message is kept in one form only, the one that it was published in: as a frame, which its floor does not pass, or, when nobody in another process read it, by pointer (of types with maps, whose frames
+// have no object, those that came as frames keep their object beside). Only when
 // the first reader comes to whom a pointer means nothing is a frame made of it, in the place in the ring that it has had all along.
 #include <algorithm>
 #include <new>
