@@ -79,7 +79,7 @@ LocalQueue::Slot& LocalQueue::slot(std::uint64_t position) const noexcept {
 }
 
 void* LocalQueue::value_at(std::uint64_t index) const noexcept {
-  return objects_at_ + index % (slot_count_ + 1) * objects_->size();
+  return objects_at_ + index * objects_->size();
 }
 
 // --- the publisher's side --------------------------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
       frame.source_time = os::now_ns();
     }
     if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
-    gone_.reserve(gone_.size() + 1);
+    if (history_ > 0) gone_.reserve(gone_.size() + 1);
     if (!frame.root) frame.local = local_delivery_.kept();
     if (frame.is_in_window()) {
       publish_frame_locked(frame);
