@@ -121,6 +121,9 @@ Outcome measure_by_pointer(std::uint64_t count, bool spins, std::size_t size) {
     measure(
         [&] {
           std::unique_ptr<Payload> message = std::move(answer.message);
+          // Who publishes has just written the message: its memory is in this core's cache, not any more in that of the callback, which had it before.
+          message->stamp = 0;
+          std::atomic_thread_fence(std::memory_order_seq_cst);
           message->stamp = now_ns();
           if (publisher->publish(std::move(message)) != PublishResult::published) throw std::runtime_error("a message was not published");
           return answer.await();
