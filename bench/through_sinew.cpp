@@ -88,8 +88,9 @@ class CopySource final : public SinewSource {
 class SinewSink final : public Sink {
  public:
   SinewSink(const Cell& cell, const std::string& domain, unsigned index, Arrivals& arrivals)
-      : node_(Node::create("bench_subscriber_" + std::to_string(index),
-                           {.domain = domain, .spin = cell.spin ? std::chrono::hours(1) : std::chrono::hours(0)})),
+      : node_(Node::create(
+            "bench_subscriber_" + std::to_string(index),
+            {.domain = domain, .executor = Executor::create({.threads = {{0, {.spin = std::chrono::hours(cell.spin ? 1 : 0)}}}})})),
         subscriber_(node_->create_subscriber<Payload>(
             topic, [&arrivals](const Payload& payload) { arrivals.add(payload.stamp, payload.data); }, qos_of(cell))) {
     wait_for(cell.publishers, [this] { return subscriber_->statistics().publishers; });

@@ -32,6 +32,7 @@ PLACES = {
     "include/sinew/error.hpp": "base",
     "include/sinew/events.hpp": "session",
     "include/sinew/message.hpp": "msg",
+    "include/sinew/thread_options.hpp": "os",
     "include/sinew/msg/": "msg",
     "manager/": "manager",
     "examples/": "examples",

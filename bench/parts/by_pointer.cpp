@@ -107,8 +107,8 @@ Outcome measure_by_pointer(std::uint64_t count, bool spins, std::size_t size) {
   };
   {
     const auto node = other_core([&] {
-      return Node::create("bench_pointer",
-                          {.domain = domain.name(), .spin = spins ? std::chrono::hours(1) : std::chrono::nanoseconds::zero()});
+      return Node::create("bench_pointer", {.domain = domain.name(),
+                                            .executor = Executor::create({.threads = {{0, {.spin = std::chrono::hours(spins ? 1 : 0)}}}})});
     });
     const auto subscriber = other_core([&] {
       return node->create_subscriber<Payload>("bench", [&](std::unique_ptr<Payload> message) {

@@ -13,8 +13,8 @@
 //
 // The events are the statuses of DDS under their ROS 2 names, and hold for peers in this process, in others, and of other users alike.
 //
-// * Where: on the node's callback thread, one at a time with all other callbacks of the node, so after a callback that is running. The thread exists for events
-//   as it does for messages, also when the subscriber has no message callback. Never inside publish() or take().
+// * Where: on an execution thread, which the options of the publisher or subscriber name, one at a time with all other callbacks of that thread, so after one that is running. The thread exists
+//   for events as it does for messages, also when the subscriber has no message callback. Never inside publish() or take().
 // * Merged: what happens until a handler is called is told by one call. `total_...` and `current_...` are how things stand then, `..._change` says by how much they differ from what
 //   the call before has told; before the first one, all is 0. A change that was undone meanwhile shows in the totals, or not at all. Nothing is queued.
 // * A handler may destroy its publisher or subscriber, or the node. No handler is called any more when the destructor has returned; elsewhere than in a callback it waits for one that is
@@ -66,7 +66,7 @@ struct LivelinessChangedEvent {
   std::string publisher;  ///< name of the node of the one that changed last
 };
 
-/// Messages that this subscriber will not get. Told when it is noticed: by take(), or by the callback thread, when it looks for the next message. A handler makes take() ring the callback thread, with
+/// Messages that this subscriber will not get. Told when it is noticed: by take(), or by the execution thread, when it looks for the next message. A handler makes take() ring that thread, with
 /// one system call, when messages were lost.
 struct MessageLostEvent {
   /// Messages lost for one reason.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -11,23 +12,26 @@
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/error.hpp"
+#include "sinew/executor.hpp"
 #include "sinew/msg/reflect.hpp"
 #include "sinew/publisher.hpp"
 #include "sinew/qos.hpp"
 #include "sinew/subscriber.hpp"
+#include "sinew/timer.hpp"
 
 namespace sinew {
 
 struct NodeOptions {
   /// The domain to join: a name (letters, digits, '_', '-', '.'), or the path of the manager's socket. Empty: the environment variable SINEW_DOMAIN, else "default".
   std::string domain{};
-  /// How long the callback thread looks for new messages, burning its core, before it goes to sleep. 0: it sleeps at once.
-  std::chrono::nanoseconds spin{0};
+  /// Where callbacks run; nodes may share one. Null: threads of the node's own, as Executor::create() makes them.
+  std::shared_ptr<Executor> executor{};
 };
 
 /// Thread-safe. A process may have any number of nodes. An idle node uses no CPU, but for the timers of a deadline or a lease (Qos).
 ///
-/// Callbacks of one node, for messages and events, run on one thread of the library's, one at a time. An exception that leaves a callback ends the program, as one leaving any thread does.
+/// Callbacks, for messages, events and timers, run on execution threads, see Executor: unless said otherwise on one thread of the library's, one at a time. An exception that leaves a
+/// callback ends the program, as one leaving any thread does.
 /// Nodes do not survive fork(): a child may only destroy what it inherited, which then does nothing. Daemonise before you create a node.
 class SINEW_API Node : public std::enable_shared_from_this<Node> {
  public:
@@ -52,7 +56,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
     return std::make_shared<Publisher<T>>(make_publisher(topic, msg::published_message_of<T>(), detail::object_type<T>, qos, options));
   }
 
-  /// Calls `callback` for every message, on the node's callback thread: (const T&), valid during the call, (std::shared_ptr<const T>), to keep, or (std::unique_ptr<T>), to
+  /// Calls `callback` for every message, on an execution thread: (const T&), valid during the call, (std::shared_ptr<const T>), to keep, or (std::unique_ptr<T>), to
   /// own and change; each optionally followed by (const MessageInfo&). The callback may destroy the subscriber. Destroying the subscriber elsewhere waits for a running callback.
   /// Throws as create_publisher.
   template <class T, class Callback>
@@ -68,6 +72,17 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, const Qos& qos = {}, const SubscriberOptions& options = {}) {
     return std::make_shared<Subscriber<T>>(make_subscriber(topic, msg::message_of<T>(), {}, qos, options));
   }
+
+  /// Calls `callback()` every `period` (at least 1 ns), first a period from now, on an execution thread. The callback may destroy the timer.
+  /// Throws Error: invalid_argument, exhausted, disconnected.
+  std::shared_ptr<Timer> create_timer(std::chrono::nanoseconds period, std::function<void()> callback, const TimerOptions& options = {});
+
+  /// The execution threads of this node.
+  const std::shared_ptr<Executor>& executor() const noexcept;
+  // The same of the executor, which see. For nodes whose executor is run by its caller.
+  void spin() { std::shared_ptr(executor())->spin(); }  // a copy: a callback may destroy the node
+  void dispatch() { std::shared_ptr(executor())->dispatch(); }
+  int fd() { return executor()->fd(); }
 
  private:
   struct Impl;

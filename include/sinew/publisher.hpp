@@ -13,6 +13,7 @@
 #include "sinew/detail/allocation_probe.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/events.hpp"
+#include "sinew/executor.hpp"
 #include "sinew/message_info.hpp"
 #include "sinew/msg/reflect.hpp"
 #include "sinew/publish_result.hpp"
@@ -43,6 +44,8 @@ struct PublisherOptions {
   std::uint32_t withdraw_at_most = 3;
   /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0: never.
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
+  /// Which execution thread calls the event handlers, see Executor.
+  ThreadId execution_thread = 0;
   /// What to call when something happens beside publishing.
   PublisherEvents events = {};
 };

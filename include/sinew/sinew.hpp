@@ -3,10 +3,12 @@
 
 #include "sinew/error.hpp"             // IWYU pragma: export
 #include "sinew/events.hpp"            // IWYU pragma: export
+#include "sinew/executor.hpp"          // IWYU pragma: export
 #include "sinew/message.hpp"           // IWYU pragma: export
 #include "sinew/message_info.hpp"      // IWYU pragma: export
 #include "sinew/node.hpp"              // IWYU pragma: export
 #include "sinew/publisher.hpp"         // IWYU pragma: export
 #include "sinew/qos.hpp"               // IWYU pragma: export
 #include "sinew/subscriber.hpp"        // IWYU pragma: export
+#include "sinew/timer.hpp"             // IWYU pragma: export
 #include "sinew/wait_for_message.hpp"  // IWYU pragma: export

@@ -13,6 +13,7 @@
 
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/events.hpp"
+#include "sinew/executor.hpp"
 #include "sinew/message_info.hpp"
 
 namespace sinew {
@@ -25,6 +26,8 @@ enum class Buffer {
 };
 
 struct SubscriberOptions {
+  /// Which execution thread calls the callback and the event handlers, see Executor. Callbacks on one thread never overlap.
+  ThreadId execution_thread = 0;
   /// Take every n-th message of each publisher, from the first on; at least 1. Qos::keep_last then counts these, up to 512 messages of the publisher.
   std::uint32_t every = 1;
   /// Take at most so many messages a second of each publisher, by their source times and on average; 0: all. A message that comes too early is left

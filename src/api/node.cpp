@@ -132,6 +132,7 @@ wire::TypeDescription description_of(const msg::Message& type) {
 }  // namespace
 
 struct Node::Impl {
+  std::shared_ptr<Executor> executor;
   std::shared_ptr<session::NodeSession> session;
 };
 
@@ -146,8 +147,10 @@ std::shared_ptr<Node> Node::create(const std::string& name, const NodeOptions& o
             "': this process was forked from one that uses sinew; create nodes after fork() and exec(), or fork before the first node");
   }
   const char* const renamed = std::getenv("SINEW_NODE");
-  auto session = session::NodeSession::create(renamed && *renamed ? renamed : name, {.domain = options.domain, .spin = options.spin});
-  return std::shared_ptr<Node>(new Node(std::make_unique<Impl>(Impl{std::move(session)})));
+  auto executor = options.executor ? options.executor : Executor::create();
+  auto session =
+      session::NodeSession::create(renamed && *renamed ? renamed : name, {.domain = options.domain, .executor = executor->shared_});
+  return std::shared_ptr<Node>(new Node(std::make_unique<Impl>(Impl{std::move(executor), std::move(session)})));
 }
 
 Node::~Node() {
@@ -161,6 +164,20 @@ Node::~Node() {
 
 const std::string& Node::name() const noexcept {
   return impl_->session->name();
+}
+
+const std::shared_ptr<Executor>& Node::executor() const noexcept {
+  return impl_->executor;
+}
+
+std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::function<void()> callback, const TimerOptions& options) {
+  const shm::HeapScope heap;
+  if (period.count() <= 0) {
+    throw Error(ErrorKind::invalid_argument,
+                "node '" + name() + "': a timer's period of " + std::to_string(period.count()) + " ns is out of range, 1 ns or more");
+  }
+  if (!callback) throw Error(ErrorKind::invalid_argument, "node '" + name() + "': a timer needs a callback");
+  return std::shared_ptr<Timer>(new Timer(impl_->session->create_timer(period.count(), std::move(callback), options.execution_thread)));
 }
 
 std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type,
@@ -181,7 +198,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
                                                       .wait_for_room = options.when_full == WhenFull::wait,
                                                       .max_blocking = options.max_blocking,
                                                       .quality = quality},
-                                                     options.events);
+                                                     options.events, options.execution_thread);
   std::shared_ptr<detail::PublisherCore> core;
   const std::shared_ptr<session::Publisher> publisher = impl->publisher;
   try {
@@ -215,7 +232,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   impl->session = impl_->session;
   impl->subscription = impl_->session->create_subscription(
       topic, description_of(type), {quality, thinning, reading, buffer, takes_pointers(*type.type, options), type.type->in_place},
-      impl->handler.call ? impl.get() : nullptr, options.events);
+      impl->handler.call ? impl.get() : nullptr, options.events, options.execution_thread);
   try {
     return std::make_shared<detail::SubscriberCore>(impl);
   } catch (const std::bad_alloc&) {

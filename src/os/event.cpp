@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,18 +20,22 @@
 namespace sinew::os {
 namespace {
 
-/// True when `fd` became readable before the deadline.
-bool wait_readable(int fd, std::optional<std::int64_t> deadline_ns) {
+timespec timespec_of(std::int64_t ns) noexcept {
+  return {.tv_sec = static_cast<time_t>(ns / 1'000'000'000), .tv_nsec = static_cast<long>(ns % 1'000'000'000)};
+}
+
+/// As ppoll(): 1 when `fd` became readable before the deadline.
+int poll_readable(int fd, std::optional<std::int64_t> deadline_ns) noexcept {
   pollfd waiting{fd, POLLIN, 0};
-  const int ready = call(fault::Call::poll, [&] {
-    timespec left{};
-    if (deadline_ns) {
-      const std::int64_t ns = std::max<std::int64_t>(0, *deadline_ns - now_ns());
-      left.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
-      left.tv_nsec = static_cast<long>(ns % 1'000'000'000);
-    }
+  return call(fault::Call::poll, [&] {
+    const timespec left = timespec_of(deadline_ns ? std::max<std::int64_t>(0, *deadline_ns - now_ns()) : 0);
     return ::ppoll(&waiting, 1, deadline_ns ? &left : nullptr, nullptr);
   });
+}
+
+/// True when `fd` became readable before the deadline.
+bool wait_readable(int fd, std::optional<std::int64_t> deadline_ns) {
+  const int ready = poll_readable(fd, deadline_ns);
   if (ready < 0) fail(errno, "cannot wait for a descriptor");
   return ready > 0;
 }
@@ -54,6 +59,22 @@ void await_doorbell(int doorbell) noexcept {
   if (call(fault::Call::read, [&] { return ::read(doorbell, &rung, sizeof rung); }) < 0) {
     // A fault, or no doorbell: awake once too often.
   }
+}
+
+void await_doorbell(int doorbell, std::int64_t deadline_ns) noexcept {
+  if (poll_readable(doorbell, deadline_ns) > 0) await_doorbell(doorbell);  // or a fault: awake once too often
+}
+
+Fd create_alarm() {
+  Fd fd(call(fault::Call::eventfd, [] { return ::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC); }));
+  if (!fd) fail(errno, "cannot make a timerfd");
+  return fd;
+}
+
+void set_alarm(int alarm, std::optional<std::int64_t> when_ns) noexcept {
+  itimerspec when{};  // all zero: disarmed
+  if (when_ns) when.it_value = timespec_of(std::max<std::int64_t>(1, *when_ns));
+  ::timerfd_settime(alarm, TFD_TIMER_ABSTIME, &when, nullptr);  // fails for a bad descriptor only
 }
 
 void ring(int eventfd) noexcept {

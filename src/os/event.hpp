@@ -17,6 +17,12 @@ Fd create_eventfd();
 Fd create_doorbell();
 /// Blocks until the doorbell was rung, and sets its counter to zero. Signals are waited through.
 void await_doorbell(int doorbell) noexcept;
+/// The same, at most until the deadline (monotonic nanoseconds), in two system calls.
+void await_doorbell(int doorbell, std::int64_t deadline_ns) noexcept;
+/// A descriptor that is readable from the time on that set_alarm() gives it.
+Fd create_alarm();
+/// Monotonic nanoseconds; nothing: never.
+void set_alarm(int alarm, std::optional<std::int64_t> when_ns) noexcept;
 /// Adds one. A full counter counts as rung. One system call; async-signal-safe; keeps errno. A bad descriptor is ignored.
 void ring(int eventfd) noexcept;
 /// Sets the counter to zero. One system call.
@@ -41,6 +47,8 @@ class Poller {
   };
 
   Poller();
+  /// Readable while wait() would find something.
+  const Fd& descriptor() const noexcept { return epoll_; }
   void add(const Fd& fd, std::uint64_t key, bool writable = false);
   void change(const Fd& fd, std::uint64_t key, bool writable);
   void remove(const Fd& fd) noexcept;

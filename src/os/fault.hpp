@@ -46,6 +46,7 @@ enum class Call {
   fork,
   chdir,
   mlock,
+  schedule,
   count_of_calls
 };
 

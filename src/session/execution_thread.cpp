@@ -1,13 +1,20 @@
 #include "session/execution_thread.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
+#include <string_view>
 
+#include "base/log.hpp"
 #include "os/clock.hpp"
 #include "os/process.hpp"
+#include "os/thread.hpp"
+#include "session/periodic_timer.hpp"
 
 namespace sinew::session {
 namespace {
+
+constexpr std::chrono::milliseconds pause{1};  // while there is no memory
 
 shm::BellWord& word_in(const os::Mapping& mapping) {
   return *std::launder(reinterpret_cast<shm::BellWord*>(mapping.data()));
@@ -28,9 +35,38 @@ const shm::BellWord& Doorbell::word() const noexcept {
   return word_in(*mapping_);
 }
 
-void ExecutionThread::start(const std::string& thread_name) {
+class ExecutionThread::Running {
+ public:
+  explicit Running(ExecutionThread& self) : self_(self), lock_(self.running_) {
+    self_.runs_in_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  }
+  ~Running() { self_.runs_in_.store({}, std::memory_order_relaxed); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  ExecutionThread& self_;
+  const std::lock_guard<std::mutex> lock_;
+};
+
+// --- a thread of its own ---------------------------------------------------------------------------------------------------------------
+
+void ExecutionThread::set_up_this_thread() const {
+  const auto complain = [this](const std::string& why) {
+    if (!why.empty()) base::log(base::LogLevel::warn, "execution thread '" + name() + "' " + why + "; it runs all the same");
+  };
+  if (options_.scheduling != Scheduling::other) complain(os::schedule_this_thread(options_.scheduling, options_.priority));
+  if (!options_.cpus.empty()) complain(os::bind_this_thread(options_.cpus));
+}
+
+void ExecutionThread::start() {
   const std::lock_guard lock(mutex_);  // the loop begins by taking it: no callback sees thread_ half made
-  thread_ = os::start_thread(thread_name, [self = shared_from_this()] { self->loop(); });
+  thread_ = os::start_thread(name(), [self = shared_from_this()] {
+    self->set_up_this_thread();
+    const Running running(*self);
+    self->run_until(self->stopping_);
+    const Lists last = std::move(self->seen_);  // what is in there may hold this object
+  });
 }
 
 void ExecutionThread::stop() {
@@ -44,76 +80,165 @@ void ExecutionThread::stop() {
   }
 }
 
+// --- the caller's ----------------------------------------------------------------------------------------------------------------------
+
+void ExecutionThread::spin() {
+  const Running running(*this);
+  run_until(leaving_);
+  leaving_.store(false, std::memory_order_seq_cst);
+}
+
+void ExecutionThread::leave() noexcept {
+  leaving_.store(true, std::memory_order_seq_cst);
+  doorbell_.ring();
+}
+
+// The same order as in run_until(), in which the caller's loop does the waiting.
+void ExecutionThread::dispatch() {
+  const Running running(*this);
+  os::await_doorbell(doorbell_.eventfd().get(), 0);
+  doorbell_.sleeper().mark_awake();
+  refresh();
+  run_all(stopping_);
+  doorbell_.sleeper().mark_asleep();
+  if (has_news() || has_changed()) doorbell_.ring();  // one round at a time, for the sake of what else the caller's loop has to do
+  if (!descriptor_) return;
+  const std::int64_t next = next_timer();
+  os::set_alarm(descriptor_->alarm.get(), next == PeriodicTimer::never ? std::nullopt : std::optional(next));
+}
+
+int ExecutionThread::descriptor() {
+  const Running running(*this);
+  if (!descriptor_) {
+    Descriptor made{{}, os::create_alarm()};
+    made.poller.add(doorbell_.eventfd(), 0);
+    made.poller.add(made.alarm, 1);
+    descriptor_.emplace(std::move(made));
+    doorbell_.ring();  // the first dispatch() sets the alarm
+  }
+  return descriptor_->poller.descriptor().get();
+}
+
+// --- what is run -----------------------------------------------------------------------------------------------------------------------
+
 void ExecutionThread::add(const std::shared_ptr<Runnable>& runnable) {
   {
     const std::lock_guard lock(mutex_);
-    list_.push_back(runnable);
+    lists_.runnables.push_back(runnable);
   }
   wake();
 }
 
-void ExecutionThread::remove(const std::shared_ptr<Runnable>& runnable) {
+void ExecutionThread::add(const std::shared_ptr<PeriodicTimer>& timer) {
   {
     const std::lock_guard lock(mutex_);
-    std::erase(list_, runnable);
+    lists_.timers.push_back(timer);
   }
   wake();
+}
+
+void ExecutionThread::remove(const std::shared_ptr<Runnable>& runnable) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(lists_.runnables, runnable);
+  }
+  changed();
+}
+
+void ExecutionThread::remove(const std::shared_ptr<PeriodicTimer>& timer) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase(lists_.timers, timer);
+  }
+  changed();
+}
+
+// A caller that never comes again must not keep what was removed.
+void ExecutionThread::changed() noexcept {
+  wake();
+  if (is_inside() || !running_.try_lock()) return;
+  runs_in_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  while (has_changed()) refresh();  // what ends here may remove more
+  runs_in_.store({}, std::memory_order_relaxed);
+  running_.unlock();
 }
 
 void ExecutionThread::wake() noexcept {
   wakes_.fetch_add(1, std::memory_order_seq_cst);
-  os::ring(doorbell_.eventfd().get());
+  doorbell_.ring();
 }
 
-bool ExecutionThread::run_all(const List& list) {
+void ExecutionThread::refresh() noexcept {
+  const std::uint64_t wakes = wakes_.load(std::memory_order_seq_cst);
+  if (wakes == seen_wakes_) return;
+  Lists now;  // then what was there before: it may end here, and with it what its user keeps in it, so not under the lock
+  try {
+    const std::lock_guard lock(mutex_);
+    now = lists_;
+  } catch (const std::bad_alloc&) {
+    return std::this_thread::sleep_for(pause);  // and again
+  }
+  seen_wakes_ = wakes;
+  std::swap(seen_, now);
+}
+
+bool ExecutionThread::run_due_timers() noexcept {
+  if (seen_.timers.empty()) return false;
+  const std::int64_t now = os::now_ns();
   bool any = false;
-  for (const auto& runnable : list) {
-    if (stopping_.load(std::memory_order_relaxed)) return false;
+  for (const auto& timer : seen_.timers) any |= timer->run(now);
+  return any;
+}
+
+bool ExecutionThread::run_all(const std::atomic<bool>& end) noexcept {
+  bool any = run_due_timers();
+  for (const auto& runnable : seen_.runnables) {
+    if (end.load(std::memory_order_relaxed)) return false;
     any |= runnable->run_some();
   }
   return any;
 }
 
-bool ExecutionThread::has_news(const List& list) const {
-  return std::any_of(list.begin(), list.end(), [](const auto& runnable) { return runnable->has_news(); });
+std::int64_t ExecutionThread::next_timer() const noexcept {
+  std::int64_t next = PeriodicTimer::never;
+  for (const auto& timer : seen_.timers) next = std::min(next, timer->due());
+  return next;
 }
 
-bool ExecutionThread::spin(const List& list, std::uint64_t seen_wakes) const {
-  if (spin_.count() == 0) return false;
-  const std::int64_t until = os::now_ns() + spin_.count();
+bool ExecutionThread::has_news() const noexcept {
+  return std::ranges::any_of(seen_.runnables, [](const auto& runnable) { return runnable->has_news(); });
+}
+
+bool ExecutionThread::spin_for_news(const std::atomic<bool>& end) const noexcept {
+  if (options_.spin.count() <= 0) return false;
+  const std::int64_t until = std::min(os::now_ns() + options_.spin.count(), next_timer());
   do {
     for (int i = 0; i < 16; ++i) {
-      if (has_news(list) || wakes_.load(std::memory_order_relaxed) != seen_wakes) return true;
+      if (has_news() || wakes_.load(std::memory_order_relaxed) != seen_wakes_) return true;
       os::spin_hint();
     }
-  } while (os::now_ns() < until && !stopping_.load(std::memory_order_relaxed));
+  } while (os::now_ns() < until && !end.load(std::memory_order_relaxed));
   return false;
 }
 
 // The order is normative (spec/shared-memory.md): awake, scan all, asleep (seq_cst), scan all heads again, wait, which drains.
-void ExecutionThread::loop() {
-  List list;
-  std::uint64_t seen_wakes = ~std::uint64_t{0};
-  while (!stopping_.load(std::memory_order_seq_cst)) {
+void ExecutionThread::run_until(const std::atomic<bool>& end) noexcept {
+  while (!end.load(std::memory_order_seq_cst)) {
     doorbell_.sleeper().mark_awake();
-    if (const std::uint64_t wakes = wakes_.load(std::memory_order_seq_cst); wakes != seen_wakes) {
-      seen_wakes = wakes;
-      List now;  // then what was there before: it may end here, and with it what its user keeps in it, so not under the lock
-      {
-        const std::lock_guard lock(mutex_);
-        now = list_;
-      }
-      list.swap(now);
-    }
+    refresh();
     // Who came meanwhile does not wait until those that were there run out of messages.
-    while (run_all(list) && wakes_.load(std::memory_order_seq_cst) == seen_wakes) {
+    while (run_all(end) && !has_changed()) {
     }
-    if (spin(list, seen_wakes)) continue;
+    if (spin_for_news(end)) continue;
     doorbell_.sleeper().mark_asleep();
-    if (has_news(list) || wakes_.load(std::memory_order_seq_cst) != seen_wakes) continue;
-    os::await_doorbell(doorbell_.eventfd().get());
+    if (has_news() || has_changed() || end.load(std::memory_order_seq_cst)) continue;
+    if (const std::int64_t next = next_timer(); next == PeriodicTimer::never) {
+      os::await_doorbell(doorbell_.eventfd().get());
+    } else {
+      os::await_doorbell(doorbell_.eventfd().get(), next);
+    }
     // Other cores wrote what is read next: let the lines come side by side, not one after the other.
-    for (const auto& runnable : list) runnable->prefetch();
+    for (const auto& runnable : seen_.runnables) runnable->prefetch();
   }
 }
 

@@ -1,10 +1,11 @@
-// The thread that runs a node's callbacks, and the doorbell by which publishers wake it.
+// Where callbacks run that must not overlap, and the doorbell by which publishers wake it.
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,8 +16,11 @@
 #include "session/mappings.hpp"
 #include "session/runnable.hpp"
 #include "shm/bell.hpp"
+#include "sinew/thread_options.hpp"
 
 namespace sinew::session {
+
+class PeriodicTimer;
 
 /// A bell page of one word, sealed for readers, and the eventfd that goes with it.
 class Doorbell {
@@ -36,37 +40,76 @@ class Doorbell {
   shm::Sleeper sleeper_;
 };
 
-/// Runs the callbacks of a node, one at a time; messages in the order of arrival per publisher. Sleeps, without a timer, while nothing is there.
+/// Runs callbacks, one at a time; messages in the order of arrival per publisher. Sleeps while nothing is there, at most until the next timer is due. Either a thread of its own does it,
+/// see start(), or whoever calls spin() or dispatch().
 class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
  public:
-  /// `spin`: how long the thread looks for new messages without sleeping after it ran out of them.
-  explicit ExecutionThread(std::chrono::nanoseconds spin) : spin_(spin) {}
+  explicit ExecutionThread(ThreadOptions options) : options_(std::move(options)) {}
 
-  void start(const std::string& thread_name);
-  /// No callback runs after this returns, except the one that this is called from.
+  /// Has a thread of its own from now on. Once. Throws Error(exhausted).
+  void start();
+  /// Ends that thread. No callback runs after this returns, except the one that this is called from.
   void stop();
+
+  // Without a thread of its own. One call at a time, others wait. REQUIRES: not in a callback of this, see is_inside().
+  /// Runs callbacks until leave() was called, once for each call of it.
+  void spin();
+  /// Runs what is due, and returns.
+  void dispatch();
+  /// Readable when dispatch() is to be called. Throws Error(exhausted).
+  int descriptor();
+  /// Async-signal-safe.
+  void leave() noexcept;
+  /// The caller is in a callback that this runs.
+  bool is_inside() const noexcept { return runs_in_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
 
   Doorbell& doorbell() noexcept { return doorbell_; }
   void add(const std::shared_ptr<Runnable>& runnable);
-  void remove(const std::shared_ptr<Runnable>& runnable);
+  void add(const std::shared_ptr<PeriodicTimer>& timer);
+  void remove(const std::shared_ptr<Runnable>& runnable) noexcept;
+  void remove(const std::shared_ptr<PeriodicTimer>& timer) noexcept;
   /// Makes the thread look at everything again. Any thread.
   void wake() noexcept;
 
  private:
-  using List = std::vector<std::shared_ptr<Runnable>>;
+  struct Lists {
+    std::vector<std::shared_ptr<Runnable>> runnables;
+    std::vector<std::shared_ptr<PeriodicTimer>> timers;
+  };
+  /// As long as it lives the calling thread is the one that runs callbacks.
+  class Running;
 
-  void loop();
-  bool run_all(const List& list);
-  bool has_news(const List& list) const;
-  bool spin(const List& list, std::uint64_t seen_wakes) const;
+  void changed() noexcept;
+  void refresh() noexcept;
+  bool run_all(const std::atomic<bool>& end) noexcept;
+  bool run_due_timers() noexcept;
+  bool has_changed() const noexcept { return wakes_.load(std::memory_order_seq_cst) != seen_wakes_; }
+  bool has_news() const noexcept;
+  std::int64_t next_timer() const noexcept;
+  bool spin_for_news(const std::atomic<bool>& end) const noexcept;
+  void run_until(const std::atomic<bool>& end) noexcept;
 
-  const std::chrono::nanoseconds spin_;
+  const std::string& name() const noexcept { return options_.name; }
+  void set_up_this_thread() const;
+
+  const ThreadOptions options_;
   Doorbell doorbell_;
   std::thread thread_;
-  std::atomic<bool> stopping_{false};
+  std::atomic<bool> stopping_{false}, leaving_{false};
   std::atomic<std::uint64_t> wakes_{0};  // counts wake(): tells the loop to look again whatever the rings say
+
+  std::mutex running_;  // held by who runs callbacks, or looks at what follows; taken before mutex_
+  std::atomic<std::thread::id> runs_in_{};
+  Lists seen_;
+  std::uint64_t seen_wakes_ = ~std::uint64_t{0};
+  struct Descriptor {
+    os::Poller poller;
+    os::Fd alarm;
+  };
+  std::optional<Descriptor> descriptor_;
+
   std::mutex mutex_;
-  List list_;  // guarded by mutex_
+  Lists lists_;  // guarded by mutex_
 };
 
 }  // namespace sinew::session

@@ -21,6 +21,8 @@ class Listener final : public Runnable {
  public:
   explicit Listener(std::shared_ptr<ExecutionThread> thread) : thread_(std::move(thread)) {}
 
+  const std::shared_ptr<ExecutionThread>& thread() const noexcept { return thread_; }
+
   /// `read` says how things stand, and is called on the execution thread; before close() returns, but for the call that close() is called from. REQUIRES: the thread does not have this yet.
   template <class Event, class Read>
   void add(const std::function<void(const Event&)>& handler, Read read) {

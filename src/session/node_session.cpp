@@ -55,7 +55,7 @@ NodeSession::NodeSession(std::string name, std::string socket_path, os::Fd manag
     : name_(std::move(name)),
       socket_path_(std::move(socket_path)),
       manager_(std::move(manager), Channel::unlimited),
-      thread_(std::make_shared<ExecutionThread>(options.spin)) {}
+      executor_(options.executor ? options.executor : std::make_shared<Executor>(Executor::Options{})) {}
 
 std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const Options& options) {
   const std::string path = os::domain_socket_path(options.domain.empty() ? std::getenv("SINEW_DOMAIN") : options.domain.c_str());
@@ -115,10 +115,16 @@ NodeSession::~NodeSession() {
 void NodeSession::close() {
   std::vector<std::shared_ptr<Publisher>> publishers;
   std::vector<std::shared_ptr<Subscription>> subscriptions;
+  std::vector<std::shared_ptr<PeriodicTimer>> timers;
+  std::shared_ptr<Executor> executor;  // goes last: threads of this node alone end with it
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = true;
+    executor = std::move(executor_);
+    for (const auto& weak : timers_) {
+      if (auto timer = weak.lock()) timers.push_back(std::move(timer));
+    }
     for (const auto& [id, weak] : publishers_) {
       if (auto publisher = weak.lock()) publishers.push_back(std::move(publisher));
     }
@@ -126,7 +132,10 @@ void NodeSession::close() {
       if (auto subscription = weak.lock()) subscriptions.push_back(std::move(subscription));
     }
   }
-  thread_->stop();
+  for (const auto& timer : timers) {
+    timer->close();
+    timer->thread()->remove(timer);
+  }
   for (const auto& subscription : subscriptions) remove(subscription);
   for (const auto& publisher : publishers) remove(*publisher);
   if (manager_.is_watched()) {
@@ -144,7 +153,7 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
   auto done = answer->done.get_future();
   {
     const std::lock_guard lock(mutex_);
-    if (closed_) throw Error(ErrorKind::disconnected, "node '" + name_ + "' has been destroyed");
+    if (closed_) throw destroyed();
     if (*lost_)
       throw Error(ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again");
     asked_.emplace(id, answer);
@@ -191,13 +200,13 @@ bool NodeSession::answered(std::uint64_t id, const wire::Message& message, std::
 std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                          const std::shared_ptr<const FrameStorage>& storage,
                                                          const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
-                                                         const PublisherEvents& events) {
+                                                         const PublisherEvents& events, unsigned execution_thread) {
   for (int attempt = 0; attempt < window_attempts; ++attempt) {
-    auto publisher = try_to_create_publisher(topic, type, storage, objects, options, events);
+    auto publisher = try_to_create_publisher(topic, type, storage, objects, options, events, execution_thread);
     if (!publisher) continue;
     try {
       LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
-      if (const auto& listener = publisher->status().listener()) thread_->add(listener);
+      if (const auto& listener = publisher->status().listener()) listener->thread()->add(listener);
     } catch (...) {
       remove(*publisher);
       throw;
@@ -213,8 +222,9 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
 std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                                 const std::shared_ptr<const FrameStorage>& storage,
                                                                 const std::shared_ptr<const Objects>& objects,
-                                                                const Publisher::Options& options, const PublisherEvents& events) {
-  const std::shared_ptr<Listener> listener = listener_for(events);
+                                                                const Publisher::Options& options, const PublisherEvents& events,
+                                                                unsigned execution_thread) {
+  const std::shared_ptr<Listener> listener = listener_for(events, execution_thread);
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -250,13 +260,13 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
 
 std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string& topic, const wire::TypeDescription& type,
                                                                const Subscription::Options& options, Receiver* receiver,
-                                                               const SubscriberEvents& events) {
-  const std::shared_ptr<Listener> listener = listener_for(events);
+                                                               const SubscriberEvents& events, unsigned execution_thread) {
+  const std::shared_ptr<Listener> listener = listener_for(events, execution_thread);
+  const std::shared_ptr<ExecutionThread> runs_on = receiver ? thread(execution_thread) : nullptr;
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
-    if (receiver) start_thread_locked();  // first: nothing needs to be undone when there is no thread to be had
-    subscription = std::make_shared<Subscription>(next_id_++, topic, name_, options, receiver ? thread_ : nullptr, receiver);
+    subscription = std::make_shared<Subscription>(next_id_++, topic, name_, options, runs_on, receiver);
     subscriptions_[subscription->id()] = subscription;
   }
   subscription->status().start(loop_, listener, events);
@@ -279,8 +289,8 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   }
   try {
     if (options.takes_pointers) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, subscription);
-    if (receiver) thread_->add(subscription);
-    if (listener) thread_->add(listener);
+    if (runs_on) runs_on->add(subscription);
+    if (listener) listener->thread()->add(listener);
   } catch (...) {
     remove(subscription);
     throw;
@@ -288,18 +298,36 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   return subscription;
 }
 
-void NodeSession::start_thread_locked() {
-  if (thread_started_ || closed_) return;
-  thread_->start("sinew-run");
-  thread_started_ = true;
+std::shared_ptr<PeriodicTimer> NodeSession::create_timer(std::int64_t period, std::function<void()> callback, unsigned execution_thread) {
+  auto timer = std::make_shared<PeriodicTimer>(period, std::move(callback), thread(execution_thread));
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) throw destroyed();
+    std::erase_if(timers_, [](const auto& weak) { return weak.expired(); });
+    timers_.push_back(timer);
+  }
+  timer->thread()->add(timer);
+  timer->reset();
+  return timer;
+}
+
+Error NodeSession::destroyed() const {
+  return {ErrorKind::disconnected, "node '" + name_ + "' has been destroyed"};
+}
+
+std::shared_ptr<ExecutionThread> NodeSession::thread(unsigned id) {
+  std::shared_ptr<Executor> executor;
+  {
+    const std::lock_guard lock(mutex_);
+    executor = executor_;
+  }
+  if (!executor) throw destroyed();
+  return executor->thread(id);
 }
 
 template <class Events>
-std::shared_ptr<Listener> NodeSession::listener_for(const Events& events) {
-  if (!any(events)) return nullptr;
-  const std::lock_guard lock(mutex_);
-  start_thread_locked();
-  return std::make_shared<Listener>(thread_);
+std::shared_ptr<Listener> NodeSession::listener_for(const Events& events, unsigned execution_thread) {
+  return any(events) ? std::make_shared<Listener>(thread(execution_thread)) : nullptr;
 }
 
 void NodeSession::remove(Publisher& publisher) {
@@ -311,7 +339,7 @@ void NodeSession::remove(Publisher& publisher) {
   }
   if (!is_known) return publisher.status().stop();  // who closes it may be in one of its handlers
   tell(wire::DeletePublisher{publisher.id()});
-  if (const auto& listener = publisher.status().listener()) thread_->remove(listener);
+  if (const auto& listener = publisher.status().listener()) listener->thread()->remove(listener);
   publisher.close();
 }
 
@@ -323,8 +351,8 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
   }
   if (is_known) {
     tell(wire::DeleteSubscriber{subscription->id()});
-    thread_->remove(subscription);
-    if (const auto& listener = subscription->status().listener()) thread_->remove(listener);
+    if (subscription->thread()) subscription->thread()->remove(subscription);
+    if (const auto& listener = subscription->status().listener()) listener->thread()->remove(listener);
   }
   subscription->close();                          // or waits for the callback of who is closing it
   LocalTopics::instance().remove(*subscription);  // after close(): publishers forget what is closed

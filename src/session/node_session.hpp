@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -11,10 +10,12 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "session/channel.hpp"
-#include "session/execution_thread.hpp"
+#include "session/executor.hpp"
 #include "session/io_loop.hpp"
+#include "session/periodic_timer.hpp"
 #include "session/publisher.hpp"
 #include "session/subscription.hpp"
 #include "sinew/error.hpp"
@@ -26,8 +27,8 @@ namespace sinew::session {
 class NodeSession final : public IoLoop::Handler, public std::enable_shared_from_this<NodeSession> {
  public:
   struct Options {
-    std::string domain{};             ///< as SINEW_DOMAIN; empty: what SINEW_DOMAIN says
-    std::chrono::nanoseconds spin{};  ///< of the execution thread
+    std::string domain{};                  ///< as SINEW_DOMAIN; empty: what SINEW_DOMAIN says
+    std::shared_ptr<Executor> executor{};  ///< null: one of its own
   };
   /// Registers the node, starting the manager when there is none. Blocks until the manager has answered, at most 5 s each. Throws Error.
   static std::shared_ptr<NodeSession> create(const std::string& name, const Options& options);
@@ -35,16 +36,18 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
 
   const std::string& name() const noexcept { return name_; }
   IoLoop& loop() noexcept { return loop_; }
-  ExecutionThread& thread() noexcept { return *thread_; }
 
+  // `execution_thread`: its id, for all handlers.
   /// Block until the manager has answered. Throw Error(type_mismatch, invalid_argument, exhausted, disconnected).
   std::shared_ptr<Publisher> create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                               const std::shared_ptr<const FrameStorage>& storage,
                                               const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
-                                              const PublisherEvents& events);
+                                              const PublisherEvents& events, unsigned execution_thread);
   std::shared_ptr<Subscription> create_subscription(const std::string& topic, const wire::TypeDescription& type,
                                                     const Subscription::Options& options, Receiver* receiver,
-                                                    const SubscriberEvents& events);
+                                                    const SubscriberEvents& events, unsigned execution_thread);
+  /// `period` in nanoseconds, at least 1. Throws Error(exhausted, disconnected, invalid_argument).
+  std::shared_ptr<PeriodicTimer> create_timer(std::int64_t period, std::function<void()> callback, unsigned execution_thread);
   /// Tells the manager first, so that nobody is introduced any more, then closes.
   void remove(Publisher& publisher);
   void remove(const std::shared_ptr<Subscription>& subscription);
@@ -86,26 +89,28 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::shared_ptr<Publisher> try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                      const std::shared_ptr<const FrameStorage>& storage,
                                                      const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
-                                                     const PublisherEvents& events);
-  void start_thread_locked();
+                                                     const PublisherEvents& events, unsigned execution_thread);
+  Error destroyed() const;
+  /// Throws Error(disconnected) when the node has been closed.
+  std::shared_ptr<ExecutionThread> thread(unsigned id);
   /// Null when there is no handler.
   template <class Events>
-  std::shared_ptr<Listener> listener_for(const Events& events);
+  std::shared_ptr<Listener> listener_for(const Events& events, unsigned execution_thread);
 
   const std::string name_;
   const std::string socket_path_;
   Channel manager_;
   const std::shared_ptr<std::atomic<bool>> lost_ = std::make_shared<std::atomic<bool>>(false);  // the manager
   IoLoop loop_;
-  const std::shared_ptr<ExecutionThread> thread_;
 
   std::mutex mutex_;  // guards what follows
   bool closed_ = false;
-  bool thread_started_ = false;
+  std::shared_ptr<Executor> executor_;  // until it is closed
   std::uint64_t next_id_ = 1;
   std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Publisher>> publishers_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Subscription>> subscriptions_;
+  std::vector<std::weak_ptr<PeriodicTimer>> timers_;
 };
 
 }  // namespace sinew::session

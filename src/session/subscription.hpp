@@ -49,6 +49,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
 
   std::uint64_t id() const noexcept { return id_; }
   const Options& options() const noexcept { return options_; }
+  /// Null without one.
+  const std::shared_ptr<ExecutionThread>& thread() const noexcept { return thread_; }
   Doorbell& doorbell() noexcept;
   /// The same, kept alive.
   std::shared_ptr<Doorbell> bell();

@@ -86,7 +86,7 @@ TEST_F(PubSub, NodesAndSubscribersOfOneProcessGetEveryMessageToo) {
 // --- what a subscriber gets ------------------------------------------------------------------------------------------------------------
 
 TEST_F(PubSub, ASpinningThreadSeesSubscribersThatComeLater) {
-  auto spinning = Node::create("spinning", {.spin = 1h}), other = Node::create("other");
+  auto spinning = Node::create("spinning", {.executor = Executor::create({.threads = {{0, {.spin = 1h}}}})}), other = Node::create("other");
   std::atomic<int> first{0}, second{0};
   auto one = spinning->create_subscriber<Sample>("one", [&](const Sample&) { ++first; }, Qos{}, as_from_elsewhere());
   auto publisher_of_one = other->create_publisher<Sample>("one");

@@ -1,0 +1,59 @@
+// Where callbacks run.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "sinew/error.hpp"
+#include "sinew/thread_options.hpp"
+
+namespace sinew {
+
+class Node;
+namespace session {
+class Executor;
+}
+
+/// Of an execution thread, see Executor: 0 to 1023.
+using ThreadId = unsigned;
+
+struct ExecutorOptions {
+  /// The execution threads that are not to be as usual. Others are made when they are asked for.
+  std::map<ThreadId, ThreadOptions> threads{};
+  /// Execution thread 0 is no thread of the library's, but whoever calls spin() or dispatch(): nothing runs on it in between. Of its options only `spin` counts.
+  bool by_caller = false;
+};
+
+/// The execution threads of a node, or of several that share it (NodeOptions::executor). Each runs the callbacks that were given to its id, one at a time; those of different ids run
+/// side by side. A thread is started for the first callback that is given to it. Nodes of one process that share a thread hand each other messages without waking anybody.
+/// After SM2, section 3.6.1.
+///
+/// Thread-safe. Lives at least as long as the nodes that use it.
+class SINEW_API Executor {
+ public:
+  /// Throws Error(invalid_argument).
+  static std::shared_ptr<Executor> create(const ExecutorOptions& options = {});
+  /// Waits for a running callback, unless called from it.
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  // For ExecutorOptions::by_caller; else, and inside a callback of the same executor, they throw Error(invalid_argument). One call runs at a time, others wait for it.
+
+  /// Runs callbacks until stop() is called. Sleeps while there are none.
+  void spin();
+  /// Runs the callbacks that are due now, of each subscriber a few at most, and returns without waiting.
+  void dispatch();
+  /// For poll(), epoll and the loops on top of them: readable while dispatch() has something to do. The caller must not read it, and not use it after this object is gone.
+  /// Throws Error(exhausted) when there is no descriptor to be had.
+  int fd();
+  /// Ends the spin() that runs, after the callback that is running, or else the next one. Async-signal-safe: may be called in a handler of SIGINT.
+  void stop() noexcept;
+
+ private:
+  friend class Node;
+  explicit Executor(std::shared_ptr<session::Executor> shared) noexcept;
+  std::shared_ptr<session::Executor> shared_;
+};
+
+}  // namespace sinew

@@ -1,0 +1,45 @@
+// A timer of the user's: calls back on an execution thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace sinew::session {
+
+class ExecutionThread;
+
+/// Thread-safe. Its times are those of os::now_ns().
+class PeriodicTimer {
+ public:
+  static constexpr std::int64_t never = INT64_MAX;
+
+  /// `period` in nanoseconds, at least 1. Runs from the first reset() on.
+  PeriodicTimer(std::int64_t period, std::function<void()> callback, std::shared_ptr<ExecutionThread> thread);
+
+  void reset() noexcept;
+  void cancel() noexcept { due_.store(never, std::memory_order_relaxed); }
+  std::int64_t due() const noexcept { return due_.load(std::memory_order_relaxed); }
+  std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
+  const std::shared_ptr<ExecutionThread>& thread() const noexcept { return thread_; }
+
+  /// On the execution thread: calls back when it is due. False when it is not.
+  bool run(std::int64_t now);
+  /// The callback does not run any more when this returns, except the one that this is called from. Idempotent.
+  void close() noexcept;
+
+ private:
+  const std::int64_t period_;
+  const std::shared_ptr<ExecutionThread> thread_;
+  std::atomic<std::int64_t> due_{never};
+  std::atomic<std::uint64_t> missed_{0};
+  std::atomic<bool> closed_{false};
+  std::atomic<std::thread::id> running_{};  // the thread that is in the callback
+  std::mutex calling_;                      // held while it runs
+  std::function<void()> callback_;
+};
+
+}  // namespace sinew::session
