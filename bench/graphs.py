@@ -2,8 +2,8 @@
 
 PROGRAM = "sinew-bench-graph"
 GRAPHS = ("sierra_nevada", "mont_blanc")
-MODES = ("floor", "sinew-one", "sinew-each", "udp-one", "udp-each")
-SECONDS, QUICK_SECONDS, FULL_SECONDS = 30, 1, 120
+MODES = ("floor", "sinew-one", "sinew-threads", "sinew-each", "udp-one", "udp-threads", "udp-each")
+SECONDS, QUICK_SECONDS, FULL_SECONDS = 20, 1, 120
 
 # The ROS 2 intra-process design complains of 60 KB a second in these graphs. A page now and then, where an allocator reaches further than before, is no growth.
 MOST_GROWTH_KIB_PER_S = 1
@@ -22,11 +22,12 @@ def bars(rows):
     """(name, limit, unit, values) of each bar."""
     made = []
     for graph in GRAPHS:
-        over_udp = values(rows, graph, "udp-one", "cpu_us_per_message")
-        of_sinew = values(rows, graph, "sinew-one", "cpu_us_per_message")
-        ratios = [cost / over_udp[number] for number, cost in of_sinew.items() if over_udp.get(number)]
-        made.append((f"{graph} in one process: processor time of a message / over UDP", 0.5, " x", ratios))
-        for mode in ("sinew-one", "sinew-each"):
+        for nodes, place in (("one", "on one thread"), ("threads", "each on its own thread")):
+            over_udp = values(rows, graph, f"udp-{nodes}", "cpu_us_per_message")
+            of_sinew = values(rows, graph, f"sinew-{nodes}", "cpu_us_per_message")
+            ratios = [cost / over_udp[number] for number, cost in of_sinew.items() if over_udp.get(number)]
+            made.append((f"{graph} in one process, {place}: processor time of a message / over UDP", 0.5, " x", ratios))
+        for mode in ("sinew-one", "sinew-threads", "sinew-each"):
             made.append((f"{graph}, {mode}: growth of memory", MOST_GROWTH_KIB_PER_S, " KiB/s",
                          values(rows, graph, mode, "growth_kib_per_s").values()))
             made.append((f"{graph}, {mode}: lost", 0, "", values(rows, graph, mode, "lost").values()))

@@ -30,13 +30,16 @@ constexpr std::int64_t settled_ns = 5 * second;
 constexpr std::int64_t grace_ns = second;
 constexpr std::int64_t grace_step_ns = second / 50;
 
+using Nodes = Mode::Nodes;
 constexpr Mode all[] = {
-    {"sinew-one", "sinew, all nodes in one process", "sinew-bench-graph-sinew", true, true},
-    {"sinew-each", "sinew, each node in a process of its own", "sinew-bench-graph-sinew", true, false},
-    {"floor", "the least for that: a queue of pointers and an eventfd for each node, in one process", "sinew-bench-graph-floor", false,
-     true},
-    {"udp-one", "UDP over the loopback, serialized, all nodes in one process", "sinew-bench-graph-udp", false, true},
-    {"udp-each", "the same, each node in a process of its own", "sinew-bench-graph-udp", false, false},
+    {"floor", "the least that it takes, on one thread: a queue of pointers", "sinew-bench-graph-floor", false, Nodes::on_one_thread},
+    {"sinew-one", "sinew, all nodes in one process and on one thread", "sinew-bench-graph-sinew", true, Nodes::on_one_thread},
+    {"sinew-threads", "sinew, all nodes in one process, each on its own thread", "sinew-bench-graph-sinew", true, Nodes::on_threads},
+    {"sinew-each", "sinew, each node in a process of its own", "sinew-bench-graph-sinew", true, Nodes::in_processes},
+    {"udp-one", "UDP over the loopback, serialized, all nodes in one process and on one thread", "sinew-bench-graph-udp", false,
+     Nodes::on_one_thread},
+    {"udp-threads", "the same, each node on its own thread", "sinew-bench-graph-udp", false, Nodes::on_threads},
+    {"udp-each", "the same, each node in a process of its own", "sinew-bench-graph-udp", false, Nodes::in_processes},
 };
 
 struct Counts {
@@ -90,11 +93,17 @@ struct Usage {
 
 void start_all(Crew& crew, const std::string& graph, const Topology& topology, const Mode& mode, unsigned seconds, const Board& board) {
   const std::string program = program_beside(std::string(mode.program));
-  const std::vector<std::string> arguments{graph, std::to_string(seconds)};
-  if (mode.one_process) {
-    crew.start(program, arguments, board.descriptor());
-  } else {
-    for (const GraphNode& node : topology.nodes) crew.start(program, {graph, std::to_string(seconds), node.name}, board.descriptor());
+  const auto start = [&](const std::string& nodes) { crew.start(program, {graph, std::to_string(seconds), nodes}, board.descriptor()); };
+  switch (mode.nodes) {
+    case Nodes::on_one_thread:
+      start("one");
+      break;
+    case Nodes::on_threads:
+      start("threads");
+      break;
+    case Nodes::in_processes:
+      for (const GraphNode& node : topology.nodes) start(node.name);
+      break;
   }
   crew.await(Word::subscribed, now_ns() + patience_ns);
   crew.say(Word::advertise);

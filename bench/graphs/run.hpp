@@ -15,7 +15,7 @@ struct Mode {
   std::string_view name, help;
   std::string_view program;  ///< lies beside this one
   bool with_manager;         ///< needs sinewd
-  bool one_process;          ///< all nodes in one process; else each in one of its own
+  enum class Nodes { on_one_thread, on_threads, in_processes } nodes;
 };
 
 std::span<const Mode> modes();

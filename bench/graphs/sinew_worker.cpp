@@ -1,5 +1,6 @@
 // sinew-bench-graph-sinew: nodes of a graph whose messages sinew carries.
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <sinew/sinew.hpp>
 #include <utility>
@@ -40,7 +41,7 @@ class SinewOutlet final : public Outlet {
 
 class SinewMember final : public Member {
  public:
-  explicit SinewMember(const GraphNode& node) : node_(Node::create(node.name)) {}
+  SinewMember(const GraphNode& node, const std::shared_ptr<Executor>& executor) : node_(Node::create(node.name, {.executor = executor})) {}
 
   void subscribe(const Subscription& subscription, Tally& tally) override {
     with_type(subscription.type, [&]<class T>() {
@@ -67,6 +68,10 @@ class SinewMember final : public Member {
     return outlet;
   }
 
+  void every(std::int64_t period, std::function<void()> tick) override {
+    timers_.push_back(node_->create_timer(std::chrono::nanoseconds(period), std::move(tick)));
+  }
+
   bool connected() const override {
     return std::ranges::all_of(connected_, [](const auto& each) { return each(); });
   }
@@ -74,6 +79,16 @@ class SinewMember final : public Member {
  private:
   const std::shared_ptr<Node> node_;
   std::vector<std::function<bool()>> connected_;
+  std::vector<std::shared_ptr<Timer>> timers_;
+};
+
+class SinewEngine final : public Engine {
+ public:
+  explicit SinewEngine(bool threads) : shared_(threads ? nullptr : Executor::create()) {}
+  std::unique_ptr<Member> add(const GraphNode& node, const Board&) override { return std::make_unique<SinewMember>(node, shared_); }
+
+ private:
+  const std::shared_ptr<Executor> shared_;  // null: each node has its own
 };
 
 }  // namespace
@@ -81,6 +96,5 @@ class SinewMember final : public Member {
 
 int main(int argc, char** argv) {
   using namespace sinew::bench::graphs;
-  return run_worker(argc, argv,
-                    [](const GraphNode& node, const Board&) -> std::unique_ptr<Member> { return std::make_unique<SinewMember>(node); });
+  return run_worker(argc, argv, [](bool threads) -> std::unique_ptr<Engine> { return std::make_unique<SinewEngine>(threads); });
 }

@@ -11,12 +11,9 @@
 #include <cstring>
 #include <ctime>
 #include <deque>
-#include <latch>
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <vector>
+#include <utility>
 
 #include "clock.hpp"
 
@@ -26,6 +23,8 @@ namespace {
 
 constexpr std::int64_t patience_ns = 20'000'000'000;
 constexpr std::int64_t spread_ns = 10'000'000;
+// For a message that is being published at the end.
+constexpr std::int64_t last_ns = 50'000'000;
 
 void sleep_until(std::int64_t due) {
   const timespec time{due / 1'000'000'000, due % 1'000'000'000};
@@ -50,42 +49,21 @@ void await(Word word) {
   if (hear() != static_cast<char>(word)) throw std::runtime_error("sinew-bench-graph ended");
 }
 
-struct Timer {
-  std::unique_ptr<Outlet> outlet;
-  Board::PublicationRecord* record;
-  std::int64_t period_ns;
-  std::int64_t due = 0;
-  std::uint32_t number = 0;
-};
-
-// Absolute deadlines: a message that is late does not make those behind it late.
-void publish_until(std::vector<Timer>& timers, std::int64_t first, std::int64_t start, std::int64_t end) {
-  for (Timer& timer : timers) timer.due = first;
-  for (;;) {
-    Timer& next = *std::ranges::min_element(timers, {}, &Timer::due);
-    if (next.due >= end) return;
-    sleep_until(next.due);
-    if (next.outlet->publish(next.number++) >= start) next.record->sent.fetch_add(1, std::memory_order_relaxed);
-    next.due += next.period_ns;
-  }
-}
-
 class Worker {
  public:
-  Worker(const Topology& topology, const Board& board, MakeMember make_member, const std::string& only)
-      : topology_(topology), board_(board) {
+  Worker(const Topology& topology, const Board& board, std::unique_ptr<Engine> engine, const std::string& only)
+      : topology_(topology), board_(board), engine_(std::move(engine)) {
     for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
       const GraphNode& node = topology.nodes[i];
       if (!only.empty() && node.name != only) continue;
       const double share = static_cast<double>(i) / static_cast<double>(topology.nodes.size());
-      places_.push_back({&node, static_cast<std::int64_t>(share * spread_ns), make_member(node, board), {}});
+      places_.push_back({&node, static_cast<std::int64_t>(share * spread_ns), {}, engine_->add(node, board)});
     }
     if (places_.empty()) throw std::runtime_error("graph " + topology.name + " has no node " + only);
   }
 
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker() { leave_.count_down(); }
 
   void subscribe() {
     for (const Place& place : places_) {
@@ -100,7 +78,7 @@ class Worker {
     for (Place& place : places_) {
       for (const unsigned index : place.node->publications) {
         const Publication& publication = topology_.publications[index];
-        place.timers.push_back({place.member->advertise(publication), &board_.publication(index), publication.period_ns});
+        place.sources.push_back({place.member->advertise(publication), &board_.publication(index), publication.period_ns});
       }
     }
     for (const std::int64_t until = now_ns() + patience_ns; !connected(); usleep(1000)) {
@@ -108,27 +86,32 @@ class Worker {
     }
   }
 
-  // The threads stay when they are done: memory is looked at then, and their stacks belong to it.
   void publish() {
     const std::int64_t start = board_.start(), end = start + board_.length_ns();
-    done_.emplace(std::ranges::count_if(places_, [](const Place& place) { return !place.timers.empty(); }));
     for (Place& place : places_) {
-      if (place.timers.empty()) continue;
-      threads_.emplace_back([this, &place, start, end] {
-        publish_until(place.timers, start - warm_up_ns + place.offset_ns, start, end);
-        done_->count_down();
-        leave_.wait();
-      });
+      sleep_until(start - warm_up_ns + place.offset_ns);
+      for (Source& source : place.sources) {
+        place.member->every(source.period_ns, [&source, start, end] {
+          if (now_ns() >= end) return;
+          if (source.outlet->publish(source.number++) >= start) source.record->sent.fetch_add(1, std::memory_order_relaxed);
+        });
+      }
     }
-    done_->wait();
+    sleep_until(end + last_ns);
   }
 
  private:
+  struct Source {
+    std::unique_ptr<Outlet> outlet;
+    Board::PublicationRecord* record;
+    std::int64_t period_ns;
+    std::uint32_t number = 0;
+  };
   struct Place {
     const GraphNode* node;
     std::int64_t offset_ns;
-    std::unique_ptr<Member> member;
-    std::vector<Timer> timers;  // behind the member: their outlets go first
+    std::deque<Source> sources;
+    std::unique_ptr<Member> member;  // last: what it calls uses the sources
   };
 
   bool connected() const {
@@ -138,27 +121,25 @@ class Worker {
   const Topology& topology_;
   const Board& board_;
   std::deque<Tally> tallies_;  // before the members, whose callbacks use them
-  std::vector<Place> places_;
-  std::optional<std::latch> done_;
-  std::latch leave_{1};
-  std::vector<std::jthread> threads_;  // last: they use all of the above
+  std::deque<Place> places_;
+  std::unique_ptr<Engine> engine_;  // last: its thread uses all of the above
 };
 
 }  // namespace
 
-int run_worker(int argc, char** argv, MakeMember make_member) {
+int run_worker(int argc, char** argv, MakeEngine make_engine) {
   unsigned seconds = 0;
-  const bool sensible =
-      (argc == 3 || argc == 4) && std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), seconds).ec == std::errc{} && seconds > 0;
-  if (!sensible) {
-    std::fprintf(stderr, "usage: %s GRAPH SECONDS [NODE] (started by sinew-bench-graph)\n", argv[0]);
+  if (argc != 4 || std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), seconds).ec != std::errc{} || seconds == 0) {
+    std::fprintf(stderr, "usage: %s GRAPH SECONDS one|threads|NODE (started by sinew-bench-graph)\n", argv[0]);
     return 2;
   }
+  const std::string which = argv[3];
+  const bool threads = which == "threads";
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     const Topology topology = load(argv[1]);
     const Board board(topology, seconds, board_descriptor);
-    Worker worker(topology, board, make_member, argc == 4 ? argv[3] : "");
+    Worker worker(topology, board, make_engine(threads), threads || which == "one" ? "" : which);
     worker.subscribe();
     say(Word::subscribed);
     await(Word::advertise);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "board.hpp"
@@ -29,22 +30,31 @@ class Outlet {
   virtual std::int64_t publish(std::uint32_t number) = 0;
 };
 
-/// One node of the graph. Destroying it ends its callbacks.
+/// One node of the graph. Destroying it ends what it calls, unless that its engine did.
 class Member {
  public:
   virtual ~Member() = default;
-  /// From now on `tally`, which lives longer, is told of each message, in a callback that takes std::shared_ptr<const T>, on one thread for the whole node.
+  /// From now on `tally`, which lives longer, is told of each message, in a callback that takes std::shared_ptr<const T>.
   virtual void subscribe(const Subscription& subscription, Tally& tally) = 0;
   /// Called when all subscriptions of the graph were made.
   virtual std::unique_ptr<Outlet> advertise(const Publication& publication) = 0;
   /// Whether all that was subscribed to and advertised has its other ends.
   virtual bool connected() const = 0;
+  /// Calls `tick` every `period` from now on.
+  virtual void every(std::int64_t period, std::function<void()> tick) = 0;
 };
 
-using MakeMember = std::unique_ptr<Member> (*)(const GraphNode& node, const Board& board);
+/// The thread on which all nodes of a worker run their callbacks, for messages and every period, or one for each node. Destroyed before its members.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual std::unique_ptr<Member> add(const GraphNode& node, const Board& board) = 0;
+};
 
-/// The whole of a worker's main(): PROGRAM GRAPH SECONDS [NODE], without NODE with all nodes of the graph. Each node that publishes has one thread for that, which
-/// sleeps until the next message is due; nodes start evenly spread over 10 ms, so that not all of them publish at the same moment.
-int run_worker(int argc, char** argv, MakeMember make_member);
+using MakeEngine = std::unique_ptr<Engine> (*)(bool threads);
+
+/// The whole of a worker's main(): PROGRAM GRAPH SECONDS one|threads|NODE: all nodes of the graph on one thread, or each on its own, or only this node. Nodes start evenly spread over 10 ms, so that not all of them publish at the
+/// same moment.
+int run_worker(int argc, char** argv, MakeEngine make_engine);
 
 }  // namespace sinew::bench::graphs

@@ -122,7 +122,7 @@ class Graphs(unittest.TestCase):
     def test_sinew_is_held_against_the_same_graph_over_udp_in_the_same_round(self):
         rows = [graph(0, "mont_blanc", "udp-one", cpu_us_per_message=100.0), graph(0, "mont_blanc", "sinew-one", cpu_us_per_message=40.0),
                 graph(0, "sierra_nevada", "udp-one", cpu_us_per_message=50.0), graph(1, "mont_blanc", "sinew-one", cpu_us_per_message=1.0)]
-        self.assertEqual(bar(rows, "mont_blanc in one process: processor time").values, [0.4])
+        self.assertEqual(bar(rows, "mont_blanc in one process, on one thread: processor time").values, [0.4])
 
     def test_memory_that_grows_and_messages_that_get_lost_break_a_bar(self):
         rows = [graph(0, "mont_blanc", "sinew-one", growth_kib_per_s=60.0), graph(0, "mont_blanc", "sinew-each", lost=1)]
@@ -134,7 +134,7 @@ class Graphs(unittest.TestCase):
         rows = [graph(0, "sierra_nevada", mode, lost=number) for number, mode in enumerate(reversed(graphs.MODES))]
         text = report.write(rows, [{**graphs.bundles(30)[0][1], "round": 0, "why": "no manager"}], 1, False, {})
         self.assertIn("## sierra_nevada: 10 nodes, 13 publishers, 17 subscriptions", text)
-        self.assertIn("| sinew-one | 31,620 | 3 | 50 / 60 / 70 / 80 | - / - / - / - | 0.05 | 40 | 10.0 -> 10.0 | +0.40 |\n| sinew-each | 31,620 | 2 |", text)
+        self.assertIn("| sinew-one | 31,620 | 5 | 50 / 60 / 70 / 80 | - / - / - / - | 0.05 | 40 | 10.0 -> 10.0 | +0.40 |\n| sinew-threads | 31,620 | 4 |", text)
         self.assertNotIn("## mont_blanc", text)
         self.assertIn("- round 0: sierra_nevada sinew-one, 30 s: no manager", text)
 

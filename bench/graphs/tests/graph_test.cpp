@@ -65,7 +65,7 @@ TEST_P(Mode, carries_the_messages_of_sierra_nevada) {
   EXPECT_LE(row["pss_last_kib"], row["rss_last_kib"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Mode, testing::Values("sinew-one", "sinew-each", "floor", "udp-one", "udp-each"), [](const auto& each) {
+INSTANTIATE_TEST_SUITE_P(All, Mode, testing::Values("floor", "sinew-one", "sinew-threads", "sinew-each", "udp-one", "udp-threads", "udp-each"), [](const auto& each) {
   std::string name(each.param);
   std::ranges::replace(name, '-', '_');
   return name;

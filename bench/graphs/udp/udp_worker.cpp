@@ -1,8 +1,6 @@
 // sinew-bench-graph-udp: nodes of a graph whose messages go over the loopback as UDP, serialized, as they would between nodes that share no memory.
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,14 +10,16 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "clock.hpp"
 #include "graphs/messages.hpp"
+#include "graphs/reactor.hpp"
 #include "graphs/udp/assembly.hpp"
 #include "graphs/worker.hpp"
 #include "msg/cdr/cdr.hpp"
@@ -144,46 +144,6 @@ class TypedInlet final : public Inlet {
   Tally& tally_;
 };
 
-/// The thread of a node that receives.
-class Receiver {
- public:
-  Receiver() : thread_([this] { run(); }) {}
-  ~Receiver() {
-    const std::uint64_t one = 1;
-    if (write(stop_.get(), &one, sizeof one) != sizeof one) std::abort();
-  }
-
-  void add(std::unique_ptr<Inlet> inlet) {
-    watch(inlet->socket(), inlet.get());
-    inlets_.push_back(std::move(inlet));
-  }
-
- private:
-  void watch(int descriptor, Inlet* inlet) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.ptr = inlet;
-    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail("epoll_ctl");
-  }
-  void run() {
-    watch(stop_.get(), nullptr);
-    std::array<epoll_event, 16> events;
-    for (;;) {
-      const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
-      for (int i = 0; i < count; ++i) {
-        auto* const inlet = static_cast<Inlet*>(events[static_cast<std::size_t>(i)].data.ptr);
-        if (inlet == nullptr) return;
-        inlet->receive();
-      }
-    }
-  }
-
-  const Descriptor epoll_{epoll_create1(EPOLL_CLOEXEC), "epoll_create1"};
-  const Descriptor stop_{eventfd(0, EFD_CLOEXEC), "eventfd"};
-  std::vector<std::unique_ptr<Inlet>> inlets_;
-  std::jthread thread_;  // last: it uses all of the above
-};
-
 template <class T>
 class UdpOutlet final : public Outlet {
  public:
@@ -219,12 +179,13 @@ class UdpOutlet final : public Outlet {
 
 class UdpMember final : public Member {
  public:
-  explicit UdpMember(const Board& board) : board_(board) {}
+  UdpMember(Reactor& reactor, const Board& board) : reactor_(reactor), board_(board) {}
 
   void subscribe(const Subscription& subscription, Tally& tally) override {
     with_type(subscription.type, [&]<class T>() {
-      receiver_.add(std::make_unique<TypedInlet<T>>(bind_socket(board_.subscription(subscription.index).port), tally));
+      inlets_.push_back(std::make_unique<TypedInlet<T>>(bind_socket(board_.subscription(subscription.index).port), tally));
     });
+    reactor_.watch(inlets_.back()->socket(), [inlet = inlets_.back().get()] { inlet->receive(); });
   }
 
   std::unique_ptr<Outlet> advertise(const Publication& publication) override {
@@ -238,9 +199,25 @@ class UdpMember final : public Member {
 
   bool connected() const override { return true; }
 
+  void every(std::int64_t period, std::function<void()> tick) override { reactor_.every(now_ns() + period, period, std::move(tick)); }
+
  private:
+  Reactor& reactor_;
   const Board& board_;
-  Receiver receiver_;
+  std::vector<std::unique_ptr<Inlet>> inlets_;
+};
+
+class UdpEngine final : public Engine {
+ public:
+  explicit UdpEngine(bool threads) : threads_(threads) {}
+  std::unique_ptr<Member> add(const GraphNode&, const Board& board) override {
+    if (threads_ || reactors_.empty()) reactors_.emplace_back();
+    return std::make_unique<UdpMember>(reactors_.back(), board);
+  }
+
+ private:
+  const bool threads_;
+  std::deque<Reactor> reactors_;
 };
 
 }  // namespace
@@ -248,6 +225,5 @@ class UdpMember final : public Member {
 
 int main(int argc, char** argv) {
   using namespace sinew::bench::graphs;
-  return run_worker(argc, argv,
-                    [](const GraphNode&, const Board& board) -> std::unique_ptr<Member> { return std::make_unique<UdpMember>(board); });
+  return run_worker(argc, argv, [](bool threads) -> std::unique_ptr<Engine> { return std::make_unique<UdpEngine>(threads); });
 }
