@@ -46,7 +46,7 @@ void IoLoop::stop() {
     running_ = false;
   });
   thread_.join();
-  std::map<TimerId, std::function<void()>> dropped;  // without the lock: what a task keeps may use this loop when it goes
+  Timers dropped;  // without the lock: what a task keeps may use this loop when it goes
   const std::lock_guard lock(mutex_);
   dropped.swap(timers_);
 }
@@ -116,28 +116,50 @@ IoLoop::TimerId IoLoop::at(std::int64_t when, std::function<void()> task) {
   return running_ ? arm_locked(when, std::move(task)) : TimerId{};
 }
 
+IoLoop::TimerId IoLoop::move(TimerId timer, std::int64_t when) noexcept {
+  const TimerId moved{when, timer.number};
+  const std::lock_guard lock(mutex_);
+  if (auto waiting = timers_.extract(timer)) {
+    insert_locked(std::move(waiting), moved);
+  } else if (running_timer_ != 0 && timer.number == running_timer_) {
+    again_ = moved;
+  }
+  return moved;
+}
+
+void IoLoop::insert_locked(Timers::node_type&& timer, TimerId as) noexcept {
+  timer.key() = as;
+  timers_.insert(std::move(timer));
+  if (timers_.begin()->first == as) os::ring(wake_.get());
+}
+
 void IoLoop::cancel(TimerId timer) noexcept {
-  decltype(timers_)::node_type cancelled;  // let go without the lock
+  Timers::node_type cancelled;  // let go without the lock
   const std::lock_guard lock(mutex_);
   cancelled = timers_.extract(timer);
+  if (timer.number == running_timer_) again_.reset();
 }
 
 std::optional<std::int64_t> IoLoop::next_timer() {
   const std::lock_guard lock(mutex_);
-  return timers_.empty() ? std::nullopt : std::optional(timers_.begin()->first.when);
+  return timers_.empty() || timers_.begin()->first.when == never ? std::nullopt : std::optional(timers_.begin()->first.when);
 }
 
 void IoLoop::run_timers() {
   // Looked at once: a task that arms the next one with a small period must not keep sockets waiting.
   const TimerId end{os::now_ns() + 1, 0};
   for (;;) {
-    decltype(timers_)::node_type due;
+    Timers::node_type due;
     {
       const std::lock_guard lock(mutex_);
       if (timers_.empty() || timers_.begin()->first >= end) return;
       due = timers_.extract(timers_.begin());
+      running_timer_ = due.key().number;
     }
     run_logged(due.mapped());
+    const std::lock_guard lock(mutex_);
+    running_timer_ = 0;
+    if (const auto again = std::exchange(again_, std::nullopt)) insert_locked(std::move(due), *again);
   }
 }
 

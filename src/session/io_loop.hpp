@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,7 @@ class IoLoop {
   /// Runs `task` on the loop's thread and waits for it. On the loop's thread, or after stop(), runs it at once. REQUIRES: the caller holds no lock that a handler takes.
   void run(const std::function<void()>& task);
 
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
   /// A timer. Its members are the loop's business.
   struct TimerId {
     std::int64_t when = 0;
@@ -52,6 +54,9 @@ class IoLoop {
   /// Runs `task` on the loop's thread once, when os::now_ns() has reached `when`, in the order of their times. Any thread. Dropped before start() and after stop(). While no timer
   /// waits, nothing wakes the loop.
   TimerId at(std::int64_t when, std::function<void()> task);
+  /// Its task runs at this time instead, or, when it is running, once more; `never`: it is kept until it is moved again, or cancelled. Needs no memory. Any thread. Of one that
+  /// has run, or was cancelled, nothing.
+  TimerId move(TimerId timer, std::int64_t when) noexcept;
   /// It does not run any more; on another thread than the loop's, it may be running. Of one that ran, or was cancelled, nothing.
   void cancel(TimerId timer) noexcept;
 
@@ -64,9 +69,12 @@ class IoLoop {
   void unwatch(const os::Fd& fd, WatchId id) noexcept;
 
  private:
+  using Timers = std::map<TimerId, std::function<void()>>;
+
   void loop();
   void handle(const os::Poller::Event& event);
   TimerId arm_locked(std::int64_t when, std::function<void()> task);
+  void insert_locked(Timers::node_type&& timer, TimerId as) noexcept;
   std::optional<std::int64_t> next_timer();
   void run_timers();
   void run_tasks();
@@ -77,9 +85,11 @@ class IoLoop {
   std::mutex mutex_;  // guards what follows
   std::unordered_map<WatchId, std::weak_ptr<Handler>> handlers_;
   std::vector<std::function<void()>> tasks_;
-  std::map<TimerId, std::function<void()>> timers_;
+  Timers timers_;
   std::uint64_t next_timer_ = 1;
-  WatchId next_id_ = 1;  // 0 is wake_
+  std::uint64_t running_timer_ = 0;  // its number; 0: none
+  std::optional<TimerId> again_;     // it was moved meanwhile
+  WatchId next_id_ = 1;              // 0 is wake_
   bool running_ = false;
 };
 

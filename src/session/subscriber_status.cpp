@@ -25,7 +25,7 @@ void SubscriberStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, c
     listener_->add(events.message_lost, [this] { return losses(); });
     if (events.message_lost) loss_listener_ = listener_;
   }
-  timer_ = std::make_shared<Timer>(loop, [weak = of_.weak_from_this()] {
+  timer_ = Timer::create(loop, [weak = of_.weak_from_this()] {
     const auto subscription = weak.lock();
     return subscription ? subscription->status().look() : Timer::never;
   });
@@ -41,7 +41,8 @@ void SubscriberStatus::publishers_changed() noexcept {
   try {
     timer_->set(look());
   } catch (const std::bad_alloc& shortage) {
-    base::log(base::LogLevel::error, shortage.what());  // it is seen with the next change
+    base::log(base::LogLevel::error, shortage.what());
+    timer_->set(0);  // which tries again until there is memory
   }
 }
 

@@ -1,7 +1,8 @@
 #include "session/timer.hpp"
 
 #include <algorithm>
-#include <new>
+#include <exception>
+#include <utility>
 
 #include "base/log.hpp"
 #include "os/clock.hpp"
@@ -10,41 +11,42 @@ namespace sinew::session {
 namespace {
 
 constexpr std::int64_t finest = 1'000'000;         // between two runs, so that no wish makes the loop burn a core
-constexpr std::int64_t retry_after = 100'000'000;  // while there is no memory
+constexpr std::int64_t retry_after = 100'000'000;  // when it failed, for want of memory
 
 }  // namespace
 
-void Timer::set(std::int64_t when) {
-  const std::lock_guard lock(mutex_);
-  if (stopped_ || when == never || (armed_ && armed_->when <= when)) return;
-  const IoLoop::TimerId earlier = loop_.at(when, [weak = weak_from_this(), when] {
-    if (const auto self = weak.lock()) self->run(when);
+std::shared_ptr<Timer> Timer::create(IoLoop& loop, Task task) {
+  const std::shared_ptr<Timer> timer(new Timer(loop, std::move(task)));
+  timer->timer_ = loop.at(never, [weak = std::weak_ptr(timer)] {
+    if (const auto self = weak.lock()) self->run();
   });
-  if (armed_) loop_.cancel(*armed_);
-  armed_ = earlier;
+  return timer;
 }
 
-void Timer::run(std::int64_t due) {
+void Timer::set(std::int64_t when) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!stopped_ && when < timer_.when) timer_ = loop_.move(timer_, when);
+}
+
+void Timer::run() {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_ || !armed_ || armed_->when != due) return;  // it was set to run earlier, when this was about to
-    armed_.reset();
+    if (stopped_) return;
+    timer_ = loop_.move(timer_, never);  // kept, to be set again
   }
   const std::int64_t now = os::now_ns();
   std::int64_t next = now + retry_after;
   try {
     next = task_();
-  } catch (const std::bad_alloc& shortage) {
-    base::log(base::LogLevel::error, shortage.what());
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, error.what());
   }
   set(next == never ? never : std::max(next, now + finest));
 }
 
 void Timer::stop() noexcept {
   const std::lock_guard lock(mutex_);
-  stopped_ = true;
-  if (armed_) loop_.cancel(*armed_);
-  armed_.reset();
+  if (!std::exchange(stopped_, true)) loop_.cancel(timer_);
 }
 
 }  // namespace sinew::session

@@ -1,36 +1,13 @@
 // Whatever allocation of the ordinary heap fails on the publishing thread: the message is published or it is not, nothing leaks, and the next one goes.
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
 #include <new>
 
+#include "base/tests/heap.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which bring their own malloc
-
-namespace {
-
-// Counts down; the allocation that reaches zero fails. Negative: none does.
-[[gnu::tls_model("initial-exec")]] thread_local int countdown = -1;
-
-}  // namespace
-
-extern "C" {
-void* __libc_malloc(std::size_t size);                     // NOLINT(bugprone-reserved-identifier): glibc's own names
-void* __libc_calloc(std::size_t count, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
-
-void* malloc(std::size_t size) {
-  if (countdown < 0 || countdown-- > 0) return __libc_malloc(size);
-  errno = ENOMEM;
-  return nullptr;
-}
-void* calloc(std::size_t count, std::size_t size) {
-  if (countdown < 0 || countdown-- > 0) return __libc_calloc(count, size);
-  errno = ENOMEM;
-  return nullptr;
-}
-}
 
 namespace sinew::system {
 namespace {
@@ -40,10 +17,10 @@ class Allocations : public Domain {
   /// Runs `work` with the first, the second, ... allocation of this thread failing, until there are no more. `after` runs after each.
   static void walk(const std::function<void()>& work, const std::function<void(int)>& after) {
     for (int nth = 0; nth < 10'000; ++nth) {
-      countdown = nth;
+      fail_allocation(nth);
       work();
-      const bool reached = countdown < 0;
-      countdown = -1;
+      const bool reached = allocation_has_failed();
+      fail_no_allocation();
       after(nth);
       if (!reached || ::testing::Test::HasFatalFailure()) return;
     }
@@ -119,7 +96,8 @@ TEST_F(Allocations, OneThatFailsWhileAMessageIsReceivedForACallbackCostsAtMostTh
     options.delivery = delivery;
     std::atomic<int> next{0};
     auto subscriber = node->create_subscriber<Sample>(
-        "topic", [&](std::shared_ptr<const Sample> sample) { countdown = sample->number % 2 == 1 ? next++ : -1; }, Qos{}, options);
+        "topic", [&](std::shared_ptr<const Sample> sample) { sample->number % 2 == 1 ? fail_allocation(next++) : fail_no_allocation(); },
+        Qos{}, options);
     await_subscribers(*publisher, 1);
     for (std::uint64_t number = 1; number <= 40; ++number) {
       ASSERT_EQ(publish_in_place(*publisher, 1, number, 10'000), PublishResult::published);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "os/clock.hpp"
 
@@ -86,6 +87,41 @@ TEST_F(Timers, A_task_may_cancel_another_one_that_is_due_as_well_and_arm_new_one
   await(os::now_ns() + ms);
   EXPECT_FALSE(cancelled_ran);
   EXPECT_TRUE(armed_ran);
+}
+
+TEST_F(Timers, A_task_that_is_moved_runs_at_its_new_time_only_also_when_it_was_moved_while_it_ran) {
+  std::vector<std::int64_t> due;
+  const std::int64_t now = os::now_ns();
+  IoLoop::TimerId timer;
+  const auto kept = std::make_shared<bool>();
+  loop_.run([&, kept] {
+    timer = loop_.at(IoLoop::never, [&, kept] {
+      EXPECT_GE(os::now_ns(), timer.when);
+      due.push_back(timer.when);
+      if (due.size() < 3) timer = loop_.move(timer, timer.when + 5 * ms);
+    });
+    timer = loop_.move(timer, now + 10 * ms);
+    timer = loop_.move(timer, now + 5 * ms);
+  });
+  await(now + 20 * ms);
+  EXPECT_EQ(due, (std::vector{now + 5 * ms, now + 10 * ms, now + 15 * ms}));
+  loop_.move(timer, 0);
+  await(os::now_ns() + ms);
+  EXPECT_EQ(due.size(), 3U) << "it is over";
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
+TEST_F(Timers, A_task_that_is_moved_while_it_runs_can_still_be_cancelled) {
+  int times = 0;
+  loop_.run([&] {
+    const auto timer = std::make_shared<IoLoop::TimerId>();
+    *timer = loop_.at(0, [&, timer] {
+      ++times;
+      loop_.cancel(loop_.move(*timer, 0));
+    });
+  });
+  await(os::now_ns() + ms);
+  EXPECT_EQ(times, 1);
 }
 
 TEST_F(Timers, A_task_that_throws_ends_nothing) {

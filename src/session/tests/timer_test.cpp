@@ -8,6 +8,7 @@
 #include <new>
 #include <thread>
 
+#include "base/tests/heap.hpp"
 #include "os/clock.hpp"
 
 namespace sinew::session {
@@ -30,7 +31,7 @@ class TimerOfALoop : public ::testing::Test {
 TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
   std::atomic<std::int64_t> due{0};
   std::atomic<bool> early{false};
-  const auto timer = std::make_shared<Timer>(loop_, [&] {
+  const auto timer = Timer::create(loop_, [&] {
     const std::int64_t now = os::now_ns();
     early = early || now < due;
     due = now + 5 * ms;
@@ -44,7 +45,7 @@ TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
 }
 
 TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) {
-  const auto timer = std::make_shared<Timer>(loop_, [&] {
+  const auto timer = Timer::create(loop_, [&] {
     ++times_;
     return Timer::never;
   });
@@ -60,7 +61,7 @@ TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) 
 }
 
 TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_its_work) {
-  const auto timer = std::make_shared<Timer>(loop_, [&] {
+  const auto timer = Timer::create(loop_, [&] {
     ++times_;
     return std::int64_t{0};
   });
@@ -73,7 +74,7 @@ TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_i
 }
 
 TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
-  const auto timer = std::make_shared<Timer>(loop_, [&]() -> std::int64_t {
+  const auto timer = Timer::create(loop_, [&]() -> std::int64_t {
     if (++times_ == 1) throw std::bad_alloc();
     return Timer::never;
   });
@@ -81,8 +82,21 @@ TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
   await(2);
 }
 
+TEST_F(TimerOfALoop, needs_no_memory_to_be_set_again) {
+  const auto timer = Timer::create(loop_, [&]() -> std::int64_t {
+    fail_all_allocations();  // also when the task is over
+    return ++times_ == 3 ? Timer::never : 0;
+  });
+  timer->set(0);
+  await(3);
+  timer->set(0);
+  await(4);
+  timer->stop();
+  loop_.run([&] { fail_no_allocation(); });
+}
+
 TEST_F(TimerOfALoop, lets_go_of_what_it_keeps_when_it_is_gone) {
-  auto timer = std::make_shared<Timer>(loop_, [] { return Timer::never; });
+  auto timer = Timer::create(loop_, [] { return Timer::never; });
   const std::weak_ptr<Timer> weak = timer;
   timer->set(os::now_ns() + 3'600'000 * ms);
   timer.reset();

@@ -1,0 +1,60 @@
+#include "base/tests/heap.hpp"
+
+#include <cerrno>
+#include <cstddef>
+
+namespace sinew {
+namespace {
+
+// Counts down; the allocation that reaches zero fails. Negative: none does.
+[[gnu::tls_model("initial-exec")]] thread_local int countdown = -1;
+[[gnu::tls_model("initial-exec")]] thread_local bool all_fail = false;
+
+}  // namespace
+
+void fail_allocation(int after) noexcept {
+  countdown = after;
+}
+
+void fail_all_allocations() noexcept {
+  all_fail = true;
+}
+
+void fail_no_allocation() noexcept {
+  countdown = -1;
+  all_fail = false;
+}
+
+bool allocation_has_failed() noexcept {
+  return countdown < 0;
+}
+
+}  // namespace sinew
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+namespace {
+
+bool fails() noexcept {
+  return sinew::all_fail || (sinew::countdown >= 0 && sinew::countdown-- == 0);
+}
+
+}  // namespace
+
+extern "C" {
+void* __libc_malloc(std::size_t size);                     // NOLINT(bugprone-reserved-identifier): glibc's own names
+void* __libc_calloc(std::size_t count, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
+
+void* malloc(std::size_t size) {
+  if (!fails()) return __libc_malloc(size);
+  errno = ENOMEM;
+  return nullptr;
+}
+void* calloc(std::size_t count, std::size_t size) {
+  if (!fails()) return __libc_calloc(count, size);
+  errno = ENOMEM;
+  return nullptr;
+}
+}
+
+#endif

@@ -1,0 +1,14 @@
+// An ordinary heap that fails when a test says so. Not under the sanitizers, which bring their own: there nothing fails.
+#pragma once
+
+namespace sinew {
+
+/// The allocation of the calling thread after so many others fails, once.
+void fail_allocation(int after) noexcept;
+/// All of the calling thread fail from now on.
+void fail_all_allocations() noexcept;
+void fail_no_allocation() noexcept;
+/// Since fail_allocation().
+bool allocation_has_failed() noexcept;
+
+}  // namespace sinew
