@@ -1,6 +1,5 @@
 #include "session/io_loop.hpp"
 
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <future>
@@ -11,25 +10,19 @@
 #include <vector>
 
 #include "os/clock.hpp"
+#include "session/tests/with_loop.hpp"
 
 namespace sinew::session {
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
-
-class Timers : public ::testing::Test {
+class Timers : public WithLoop {
  protected:
-  Timers() { loop_.start("test"); }
-  ~Timers() override { loop_.stop(); }
-
   /// Ends when every timer up to `when` has run.
   void await(std::int64_t when) {
     std::promise<void> over;
     loop_.at(when, [&] { over.set_value(); });
     over.get_future().get();
   }
-
-  IoLoop loop_;
 };
 
 TEST_F(Timers, A_task_runs_on_the_loops_thread_once_and_not_before_its_time) {

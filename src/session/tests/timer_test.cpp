@@ -1,7 +1,5 @@
 #include "session/timer.hpp"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -10,21 +8,17 @@
 
 #include "base/tests/heap.hpp"
 #include "os/clock.hpp"
+#include "session/tests/with_loop.hpp"
 
 namespace sinew::session {
 namespace {
 
-constexpr std::int64_t ms = 1'000'000;
-
-class TimerOfALoop : public ::testing::Test {
+class TimerOfALoop : public WithLoop {
  protected:
-  TimerOfALoop() { loop_.start("test"); }
-  ~TimerOfALoop() override { loop_.stop(); }
   void await(int count) {
     while (times_ < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 
-  IoLoop loop_;
   std::atomic<int> times_{0};
 };
 
