@@ -143,13 +143,7 @@ bool Publisher::make_room() noexcept {
 // True when it may have freed something.
 bool Publisher::free_some(std::unique_lock<std::mutex>& lock) {
   const bool swept = sweep_locked();
-  if (gone_.empty()) return swept;
-  std::vector<std::shared_ptr<const void>> gone;
-  gone.swap(gone_);
-  lock.unlock();
-  gone.clear();
-  lock.lock();
-  return !closed_;
+  return let_go_of_history(lock) ? !closed_ : swept;
 }
 
 // A reader that has claimed the frame keeps it; one that has yet to take it misses it, and counts that.

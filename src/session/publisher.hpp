@@ -231,6 +231,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   Kept* in_history_locked(std::uint64_t sequence) noexcept;
   void leave_history_locked(std::uint64_t sequence);
   void let_go_of_history() noexcept;
+  bool let_go_of_history(std::unique_lock<std::mutex>& lock) noexcept;
   void hand_over_locked(Kept& frame, LocalQueue& queue) noexcept;
   void hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue);
   void put_history_into_window(const wire::Quality& asked, bool in_pieces);

@@ -34,9 +34,21 @@ void Publisher::leave_history_locked(std::uint64_t sequence) {
 }
 
 void Publisher::let_go_of_history() noexcept {
-  std::vector<std::shared_ptr<const void>> gone;
-  const std::lock_guard lock(mutex_);
-  gone.swap(gone_);  // destroyed after the lock
+  std::unique_lock lock(mutex_);
+  let_go_of_history(lock);
+}
+
+// One by one, so that the list keeps its memory for the messages to come. True when there was one.
+bool Publisher::let_go_of_history(std::unique_lock<std::mutex>& lock) noexcept {
+  const bool some = !gone_.empty();
+  while (!gone_.empty()) {
+    std::shared_ptr<const void> gone = std::move(gone_.back());
+    gone_.pop_back();
+    lock.unlock();
+    gone.reset();
+    lock.lock();
+  }
+  return some;
 }
 
 // --- readers of this process -------------------------------------------------------------------------------------------------------------

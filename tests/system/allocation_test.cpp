@@ -1,7 +1,9 @@
 // Whatever allocation of the ordinary heap fails on the publishing thread: the message is published or it is not, nothing leaks, and the next one goes.
 #include <atomic>
 #include <cstddef>
+#include <memory>
 #include <new>
+#include <vector>
 
 #include "base/tests/heap.hpp"
 #include "tests/system/harness.hpp"
@@ -86,6 +88,38 @@ TEST_F(Allocations, OneThatFailsWhileAnObjectIsPublishedCostsAtMostThatMessage) 
          publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
          EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 1; }));
        });
+}
+
+TEST_F(Allocations, APublisherWithAHistoryMakesNoneForAMessageThatIsGiven) {
+  auto node = Node::create("node");
+  for (const bool is_read_here : {false, true}) {
+    auto publisher = node->create_publisher<Sample>("topic", Qos{}.transient_local().keep_last(4));
+    auto subscriber = is_read_here ? node->create_subscriber<Sample>("topic", Qos{}.keep_last(4)) : nullptr;
+    std::vector<std::shared_ptr<const Sample>> samples;
+    for (std::uint64_t number = 1; number <= 30; ++number) samples.push_back(std::make_shared<const Sample>(sample_of(1, number, 1000)));
+    std::uint64_t before = 0;
+    for (const auto& sample : samples) {
+      if (sample->number == 10) before = allocations();  // until then lists may grow
+      ASSERT_EQ(publisher->publish(sample), PublishResult::published);
+    }
+    EXPECT_EQ(allocations(), before) << is_read_here;
+  }
+}
+
+TEST_F(Allocations, APublisherWithAHistoryMakesNoneForALoanThatIsReadElsewhere) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.transient_local().keep_last(4));
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4), as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  std::uint64_t made = 0;
+  for (std::uint64_t number = 1; number <= 30; ++number) {
+    auto loan = publisher->loan();
+    loan.build([&](Sample& sample) { fill(sample, 1, number, 1000); });
+    const std::uint64_t before = allocations();
+    ASSERT_EQ(publisher->publish(std::move(loan)), PublishResult::published);
+    if (number > 10) made += allocations() - before;
+  }
+  EXPECT_EQ(made, 0U);
 }
 
 TEST_F(Allocations, OneThatFailsWhileAMessageIsReceivedForACallbackCostsAtMostThatMessage) {

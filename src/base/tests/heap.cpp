@@ -9,6 +9,7 @@ namespace {
 // Counts down; the allocation that reaches zero fails. Negative: none does.
 [[gnu::tls_model("initial-exec")]] thread_local int countdown = -1;
 [[gnu::tls_model("initial-exec")]] thread_local bool all_fail = false;
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t count = 0;
 
 }  // namespace
 
@@ -29,6 +30,10 @@ bool allocation_has_failed() noexcept {
   return countdown < 0;
 }
 
+std::uint64_t allocations() noexcept {
+  return count;
+}
+
 }  // namespace sinew
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -36,6 +41,7 @@ bool allocation_has_failed() noexcept {
 namespace {
 
 bool fails() noexcept {
+  ++sinew::count;
   return sinew::all_fail || (sinew::countdown >= 0 && sinew::countdown-- == 0);
 }
 

@@ -1,5 +1,7 @@
-// An ordinary heap that fails when a test says so. Not under the sanitizers, which bring their own: there nothing fails.
+// An ordinary heap that counts, and fails when a test says so. Not under the sanitizers, which bring their own: there it does neither.
 #pragma once
+
+#include <cstdint>
 
 namespace sinew {
 
@@ -10,5 +12,7 @@ void fail_all_allocations() noexcept;
 void fail_no_allocation() noexcept;
 /// Since fail_allocation().
 bool allocation_has_failed() noexcept;
+/// How many the calling thread has made so far.
+std::uint64_t allocations() noexcept;
 
 }  // namespace sinew
