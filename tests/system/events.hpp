@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/system/harness.hpp"
+#include "tests/system/paths.hpp"
 #include "tests/system/sample.hpp"
 
 namespace sinew::system {
@@ -52,30 +53,18 @@ class Told {
   std::vector<Event> events_;
 };
 
-/// "deadline 50 by_topic 200": milliseconds where there are any.
-inline Qos qos_offered(const std::string& words) {
-  std::istringstream in(words);
-  Qos qos;
-  const auto duration = [&] {
-    std::int64_t number = 0;
-    in >> number;
-    return std::chrono::milliseconds(number);
-  };
-  for (std::string word; in >> word;) {
-    if (word == "reliable") qos.reliable();
-    if (word == "lifespan") qos.lifespan(duration());
-    if (word == "deadline") qos.deadline(duration());
-    if (word == "automatic") qos.liveliness(Liveliness::automatic, duration());
-    if (word == "by_topic") qos.liveliness(Liveliness::by_topic, duration());
-  }
-  return qos;
+/// "viewer | reliability: best_effort / reliable | deadline: 2 ms / 1 ms"
+inline std::string why_apart(const IncompatibleQosEvent& event) {
+  std::string text = event.peer;
+  for (const auto& policy : event.policies) text += " | " + policy.name + ": " + policy.offered + " / " + policy.requested;
+  return text;
 }
 
-/// Does what orders say. `create QOS`, `publish`, `assert`, `destroy`; and what its handlers must have been told soon: `subscribers NOW EVER`, `incompatible PEER`, `missed AT_LEAST`,
-/// `lost AT_LEAST`.
+/// Does what orders say. `create QOS`, `publish`, `assert`, `destroy`; and what its handlers must have been told soon: `subscribers NOW EVER`, `incompatible PEER | WHY ...`,
+/// `missed AT_LEAST`, `lost AT_LEAST`.
 class PublisherByOrder {
  public:
-  explicit PublisherByOrder(const std::string& name = "camera") : node_(Node::create(name)) {}
+  explicit PublisherByOrder(const std::string& name) : node_(Node::create(name)) {}
 
   void obey(const std::string& order) {
     std::istringstream in(order);
@@ -84,7 +73,7 @@ class PublisherByOrder {
     std::getline(in, rest);
     const auto number = [&] { return std::stoull(rest); };
     if (verb == "create") {
-      create(qos_offered(rest));
+      create(qos_of(rest));
     } else if (verb == "publish") {
       require(publisher_->publish(sample_of(1, ++published_, 1000)) == PublishResult::published, "not published");
     } else if (verb == "assert") {
@@ -102,9 +91,7 @@ class PublisherByOrder {
     } else if (verb == "incompatible") {
       const auto event = told_->incompatible.soon([](const auto& each) { return each.total_count > 0; });
       require(event.has_value(), "it is not told of who does not fit");
-      require(" " + event->peer == rest && event->policies.at(0).name == "reliability" && event->policies.at(0).offered == "best_effort" &&
-                  event->policies.at(0).requested == "reliable",
-              "it is told something else");
+      require(" " + why_apart(*event) == rest, "it is told something else: " + why_apart(*event));
     } else if (verb == "missed") {
       require(eventually([&] { return told_->missed.total() >= number(); }), "it is not told of its deadline");
       require(publisher_->statistics().deadlines_missed >= number(), "statistics() says otherwise");
@@ -140,14 +127,14 @@ class PublisherByOrder {
   std::uint64_t published_ = 0;
 };
 
-/// Where it is: in this process, or in one of its own.
+/// Where its path wants it: in this process, or in one of its own, which may be another user's.
 class PublisherSomewhere {
  public:
-  explicit PublisherSomewhere(Delivery path, const std::string& role = "publisher_by_order") {
-    if (path == Delivery::pointer) {
-      here_.emplace();
+  explicit PublisherSomewhere(const Path& path, const std::string& node = "camera") {
+    if (path.where == Where::this_process) {
+      here_.emplace(node);
     } else {
-      there_.emplace(role);
+      there_.emplace("publisher_by_order", Arguments{path.name, node});
     }
   }
   void obey(const std::string& order) {
@@ -167,25 +154,10 @@ class PublisherSomewhere {
   std::optional<Child> there_;
 };
 
-inline void obey_until_the_end(PublisherByOrder& publisher) {
-  for (std::string order; (order = next_order()) != "end";) {
-    publisher.obey(order);
-    say("done");
-  }
-}
-
-inline SubscriberOptions by(Delivery path) {
+inline SubscriberOptions by(const Path& path) {
   SubscriberOptions options;
-  options.delivery = path;
+  options.delivery = path.asked;
   return options;
-}
-
-/// For every way that a message can take between two of the same user.
-class EveryPath : public Domain, public ::testing::WithParamInterface<Delivery> {};
-class BetweenProcesses : public Domain, public ::testing::WithParamInterface<Delivery> {};
-
-inline std::string name_of_path(const ::testing::TestParamInfo<Delivery>& path) {
-  return to_string(path.param);
 }
 
 }  // namespace sinew::system

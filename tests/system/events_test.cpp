@@ -1,6 +1,7 @@
 // What publishers and subscribers tell beside messages: who comes and goes, who does not fit, what is lost; and how handlers are called.
 #include "tests/system/events.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -10,12 +11,16 @@ namespace {
 using namespace std::chrono_literals;
 
 ROLE(publisher_by_order) {
-  PublisherByOrder publisher;
-  obey_until_the_end(publisher);
+  if (path_named(arguments.at(0)).where == Where::other_user) become_stranger();
+  PublisherByOrder publisher(arguments.at(1));
+  for (std::string order; (order = next_order()) != "end";) {
+    publisher.obey(order);
+    say("done");
+  }
 }
 
-class Events : public EveryPath {};
-class EventsBetweenProcesses : public BetweenProcesses {};
+class Events : public Paths {};
+class EventsBetweenProcesses : public Paths {};
 
 TEST_P(Events, BothSidesAreToldOfEachOtherComingAndGoing) {
   auto node = Node::create("viewer");
@@ -52,7 +57,7 @@ TEST_P(EventsBetweenProcesses, AKilledPublisherIsUnmatchedAtOnce) {
   options.events.liveliness_changed = liveliness.handler();
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, options);
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create automatic 3600000");
+  publisher.obey("create lease=3600000");
   ASSERT_TRUE(liveliness.soon([](const auto& each) { return each.alive_count == 1; }));
   publisher.process().kill();
   const auto event = liveliness.soon([](const auto& each) { return each.alive_count == 0; });
@@ -64,23 +69,35 @@ TEST_P(EventsBetweenProcesses, AKilledPublisherIsUnmatchedAtOnce) {
 }
 
 TEST_P(Events, BothSidesAreToldWhoDoesNotFitAndWhy) {
+  struct Case {
+    std::string offered, asked, why;
+  };
+  const std::vector<Case> cases = {
+      {"", "reliable", "reliability: best_effort / reliable"},
+      {"", "kept", "durability: volatile / transient_local"},
+      {"deadline=2", "deadline=1", "deadline: 2 ms / 1 ms"},
+      {"lease=200", "lease=200 by_topic", "liveliness: automatic with a lease of 200 ms / by_topic with a lease of 200 ms"},
+      {"lease=3000 by_topic", "lease=200", "liveliness: by_topic with a lease of 3 s / automatic with a lease of 200 ms"},
+      {"", "lease=200", "liveliness: automatic without a lease / automatic with a lease of 200 ms"},
+      {"", "reliable kept deadline=1 lease=1 by_topic",
+       "reliability: best_effort / reliable | durability: volatile / transient_local | deadline: none / 1 ms | "
+       "liveliness: automatic without a lease / by_topic with a lease of 1 ms"},
+  };
   auto node = Node::create("viewer");
-  Told<IncompatibleQosEvent> incompatible;
-  SubscriberOptions options = by(GetParam());
-  options.events.incompatible_qos = incompatible.handler();
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.reliable().deadline(1500us), options);
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create deadline 2");
-  const auto event = incompatible.soon([](const auto& each) { return each.total_count == 1; });
-  ASSERT_TRUE(event);
-  EXPECT_EQ(event->total_count_change, 1U);
-  EXPECT_EQ(event->peer, "camera");
-  ASSERT_EQ(event->policies.size(), 2U);
-  EXPECT_EQ(event->policies[0].name, "reliability");
-  EXPECT_EQ(event->policies[1].name, "deadline");
-  EXPECT_EQ(event->policies[1].offered, "2 ms");
-  EXPECT_EQ(event->policies[1].requested, "1.5 ms");
-  publisher.obey("incompatible viewer");
+  for (const Case& each : cases) {
+    Told<IncompatibleQosEvent> incompatible;
+    SubscriberOptions options = by(GetParam());
+    options.events.incompatible_qos = incompatible.handler();
+    auto subscriber = node->create_subscriber<Sample>("topic", qos_of(each.asked), options);
+    publisher.obey("create " + each.offered);
+    const auto event = incompatible.soon([](const auto& told) { return told.total_count == 1; });
+    ASSERT_TRUE(event) << each.why;
+    EXPECT_EQ(event->total_count_change, 1U);
+    EXPECT_EQ(why_apart(*event), "camera | " + each.why);
+    publisher.obey("incompatible viewer | " + each.why);
+    publisher.obey("destroy");
+  }
   publisher.end();
 }
 
@@ -113,7 +130,7 @@ TEST_P(Events, WhatHasGrownTooOldIsTold) {
   options.events.message_lost = lost.handler();
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, options);
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create lifespan 1");
+  publisher.obey("create lifespan=1");
   publisher.obey("subscribers 1 1");
   publisher.obey("publish");
   publisher.obey("publish");
@@ -124,13 +141,58 @@ TEST_P(Events, WhatHasGrownTooOldIsTold) {
   publisher.end();
 }
 
-TEST_P(EventsBetweenProcesses, WhatAPublisherTakesBackForWantOfMemoryIsToldAsSuch) {
+TEST_P(Events, AreToldOneAtATimeWithMessages) {
+  std::atomic<bool> busy{false}, overlaps{false};
+  std::atomic<int> messages{0}, matched{0}, incompatible{0}, missed{0}, liveliness{0}, lost{0};
+  const auto alone = [&](std::atomic<int>& calls) {
+    return [&](const auto&) {
+      if (busy.exchange(true)) overlaps = true;
+      std::this_thread::sleep_for(200us);
+      busy = false;
+      ++calls;
+    };
+  };
+  auto node = Node::create("viewer");
+  SubscriberOptions options = by(GetParam());
+  options.events = {.matched = alone(matched),
+                    .incompatible_qos = alone(incompatible),
+                    .deadline_missed = alone(missed),
+                    .liveliness_changed = alone(liveliness),
+                    .message_lost = alone(lost)};
+  auto subscriber = node->create_subscriber<Sample>(
+      "topic", [&, call = alone(messages)](const Sample& sample) { call(sample); }, Qos{}.keep_last(1).deadline(5ms), options);
+  PublisherSomewhere publisher(GetParam()), other(GetParam(), "other");
+  EXPECT_TRUE(eventually([&] {
+    publisher.obey("create deadline=5 lease=20 by_topic");
+    other.obey("create deadline=5");
+    publisher.obey("subscribers 1 1");
+    other.obey("subscribers 1 1");
+    for (int i = 0; i < 20; ++i) publisher.obey("publish"), other.obey("publish");
+    publisher.obey("lost 1");
+    publisher.obey("create");
+    publisher.obey("destroy");
+    return std::min({messages.load(), matched.load(), incompatible.load(), missed.load(), liveliness.load()}) >= 3;
+  })) << messages
+      << " " << matched << " " << incompatible << " " << missed << " " << liveliness << " " << lost;
+  subscriber.reset();
+  EXPECT_FALSE(overlaps);
+  publisher.end();
+  other.end();
+}
+
+SINEW_ON_ALL_PATHS(Events);
+SINEW_ON_PATHS_BETWEEN_PROCESSES(EventsBetweenProcesses);
+
+class EventsOfMemory : public Domain, public ::testing::WithParamInterface<Delivery> {};
+
+TEST_P(EventsOfMemory, WhatAPublisherTakesBackForWantOfMemoryIsToldAsSuch) {
   auto node = Node::create("node");
   PublisherOptions small;
   small.memory_budget = 1 << 20;
   auto publisher = node->create_publisher<Sample>("topic", Qos{}, small);
   Told<MessageLostEvent> lost;
-  SubscriberOptions options = by(GetParam());
+  SubscriberOptions options;
+  options.delivery = GetParam();
   options.events.message_lost = lost.handler();
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(64), options);
   await_subscribers(*publisher, 1);
@@ -149,10 +211,8 @@ TEST_P(EventsBetweenProcesses, WhatAPublisherTakesBackForWantOfMemoryIsToldAsSuc
   EXPECT_EQ(lost.last().pushed_out.total_count, 0U);
 }
 
-const auto every_path = ::testing::Values(Delivery::pointer, Delivery::native, Delivery::view, Delivery::copy);
-const auto between_processes = ::testing::Values(Delivery::native, Delivery::view, Delivery::copy);
-INSTANTIATE_TEST_SUITE_P(By, Events, every_path, name_of_path);
-INSTANTIATE_TEST_SUITE_P(By, EventsBetweenProcesses, between_processes, name_of_path);
+INSTANTIATE_TEST_SUITE_P(By, EventsOfMemory, ::testing::Values(Delivery::native, Delivery::view, Delivery::copy),
+                         [](const auto& path) { return to_string(path.param); });
 
 // --- how handlers are called ---------------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "tests/system/events.hpp"
-#include "tests/system/foreign.hpp"
 
 namespace sinew::system {
 namespace {
@@ -28,14 +27,14 @@ struct Watcher {
   std::shared_ptr<Subscriber<Sample>> subscriber;
 };
 
-class LivelinessOf : public EveryPath {};
-class LivelinessBetweenProcesses : public BetweenProcesses {};
+class LivelinessOf : public Paths {};
+class LivelinessBetweenProcesses : public Paths {};
 
 TEST_P(LivelinessBetweenProcesses, AStoppedProcessIsNotAliveAfterItsLeaseAndAliveAgainWhenItGoesOn) {
   auto node = Node::create("viewer");
   Watcher watcher(*node, Qos{}.liveliness(Liveliness::automatic, 10s), by(GetParam()));
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create automatic 2000");  // long enough for a loaded machine not to miss its signs
+  publisher.obey("create lease=2000");  // long enough for a loaded machine not to miss its signs
   watcher.await(1, 0);
   publisher.process().stop();
   watcher.await(0, 1);
@@ -57,7 +56,7 @@ TEST_P(LivelinessOf, AnAutomaticPublisherThatPublishesNothingStaysAliveAndOneTha
   auto node = Node::create("viewer");
   Watcher watcher(*node, Qos{}, by(GetParam()));
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create automatic 3000");  // whose signs may come two seconds late
+  publisher.obey("create lease=3000");  // whose signs may come two seconds late
   watcher.await(1, 0);
   std::this_thread::sleep_for(4s);
   EXPECT_EQ(watcher.told.all().size(), 1U) << "nothing has changed";
@@ -72,7 +71,7 @@ TEST_P(LivelinessOf, ByTopicASilentPublisherIsNotAliveUntilItPublishesOrAssertsA
   auto node = Node::create("viewer");
   Watcher watcher(*node, Qos{}.liveliness(Liveliness::by_topic, 10s), by(GetParam()));
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create by_topic 100");
+  publisher.obey("create lease=100 by_topic");
   publisher.obey("subscribers 1 1");
   watcher.await(0, 1);
   EXPECT_EQ(watcher.told.last().publisher, "camera");
@@ -98,54 +97,8 @@ TEST_P(LivelinessOf, ByTopicASilentPublisherIsNotAliveUntilItPublishesOrAssertsA
   publisher.end();
 }
 
-INSTANTIATE_TEST_SUITE_P(By, LivelinessOf, ::testing::Values(Delivery::pointer, Delivery::native, Delivery::view, Delivery::copy),
-                         name_of_path);
-INSTANTIATE_TEST_SUITE_P(By, LivelinessBetweenProcesses, ::testing::Values(Delivery::native, Delivery::view, Delivery::copy), name_of_path);
-
-// --- different users ---------------------------------------------------------------------------------------------------------------------
-
-ROLE(foreign_publisher_by_order) {
-  become_stranger();
-  PublisherByOrder publisher;
-  obey_until_the_end(publisher);
-}
-
-TEST_F(Foreign, EventsDeadlineAndLivelinessAreThoseOfPublishersOfOneUser) {
-  auto node = Node::create("viewer");
-  Told<MatchedEvent> matched;
-  Told<DeadlineMissedEvent> missed;
-  SubscriberOptions options;
-  options.events.matched = matched.handler();
-  options.events.deadline_missed = missed.handler();
-  Watcher watcher(*node, Qos{}.deadline(20ms), options);
-  PublisherSomewhere publisher(Delivery::copy, "foreign_publisher_by_order");
-  publisher.obey("create automatic 500 deadline 20");
-  publisher.obey("subscribers 1 1");
-  ASSERT_TRUE(matched.soon([](const auto& each) { return each.current_count == 1; }));
-  watcher.await(1, 0);
-  EXPECT_EQ(missed.total(), 0U);
-  publisher.obey("publish");
-  EXPECT_TRUE(eventually([&] { return missed.total() >= 3; }));
-  publisher.obey("missed 3");
-  publisher.process().stop();
-  watcher.await(0, 1);
-  publisher.process().go_on();
-  watcher.await(1, 0);
-  publisher.obey("destroy");
-  watcher.await(0, 0);
-  publisher.obey("create by_topic 100 deadline 20");
-  watcher.await(0, 1);
-  for (const char* const sign : {"publish", "assert"}) {
-    EXPECT_TRUE(eventually([&] {
-      publisher.obey(sign);
-      return watcher.told.last().alive_count == 1;
-    })) << sign;
-    watcher.await(0, 1);
-  }
-  watcher.subscriber.reset();
-  publisher.obey("subscribers 0 1");
-  publisher.end();
-}
+SINEW_ON_ALL_PATHS(LivelinessOf);
+SINEW_ON_PATHS_BETWEEN_PROCESSES(LivelinessBetweenProcesses);
 
 // --- what it costs ---------------------------------------------------------------------------------------------------------------------------
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
@@ -35,7 +37,7 @@ inline const Path& path_named(const std::string& name) {
   return *std::ranges::find(paths, name, &Path::name);
 }
 
-/// What a subscriber asks for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "deadline=MS", "lease=MS", "by_topic", "every=N", "rate=N", "owned", "value".
+/// What is offered or asked for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "lifespan=MS", "deadline=MS", "lease=MS", "by_topic".
 inline Qos qos_of(const std::string& words) {
   Qos qos;
   std::istringstream each(words);
@@ -45,6 +47,7 @@ inline Qos qos_of(const std::string& words) {
     if (word == "all") qos.keep_all();
     if (word.starts_with("last=")) qos.keep_last(static_cast<std::uint32_t>(value()));
     if (word == "kept") qos.transient_local();
+    if (word.starts_with("lifespan=")) qos.lifespan(std::chrono::milliseconds(value()));
     if (word.starts_with("deadline=")) qos.deadline(std::chrono::milliseconds(value()));
     if (word.starts_with("lease=")) qos.liveliness(qos.liveliness(), std::chrono::milliseconds(value()));
     if (word == "by_topic") qos.liveliness(Liveliness::by_topic, qos.lease().value_or(std::chrono::hours(1)));
@@ -52,7 +55,7 @@ inline Qos qos_of(const std::string& words) {
   return qos;
 }
 
-/// A subscriber that takes when it is told to.
+/// A subscriber that takes when it is told to. More words: "every=N", "rate=N", "owned", "value".
 class Taker {
  public:
   Taker(const Path& path, const std::string& node, const std::string& words) : path_(path), node_(Node::create(node)) {
@@ -195,7 +198,13 @@ inline std::string numbers(std::uint64_t first, std::uint64_t last, std::uint64_
   return all;
 }
 
-#define SINEW_ON_ALL_PATHS(Suite) \
-  INSTANTIATE_TEST_SUITE_P(Path, Suite, ::testing::ValuesIn(::sinew::system::paths), [](const auto& path) { return path.param.name; })
+inline std::vector<Path> paths_to_others() {
+  return {std::next(paths.begin()), paths.end()};
+}
+
+#define SINEW_ON_PATHS(Suite, these) \
+  INSTANTIATE_TEST_SUITE_P(Path, Suite, ::testing::ValuesIn(these), [](const auto& path) { return path.param.name; })
+#define SINEW_ON_ALL_PATHS(Suite) SINEW_ON_PATHS(Suite, ::sinew::system::paths)
+#define SINEW_ON_PATHS_BETWEEN_PROCESSES(Suite) SINEW_ON_PATHS(Suite, ::sinew::system::paths_to_others())
 
 }  // namespace sinew::system
