@@ -130,7 +130,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const os::Fd& space() const noexcept { return space_; }
   /// False when the publisher is closed: the connection is not wanted.
   bool add_connecting(const std::shared_ptr<PublisherEnd>& end);
-  /// Lists the connection, then sends it ring and chunks.
+  /// Lists the connection, then sends it ring and chunks; some turns of the loop later, when there is a history to be put into the window.
   void start_serving(const std::shared_ptr<PublisherEnd>& end);
   void chunk_mapped(PublisherEnd& end, std::uint64_t chunk);
   void chunk_unmapped(PublisherEnd& end, std::uint64_t chunk);
@@ -234,12 +234,15 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool let_go_of_history(std::unique_lock<std::mutex>& lock) noexcept;
   void hand_over_locked(Kept& frame, LocalQueue& queue) noexcept;
   void hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue);
-  void put_history_into_window(const wire::Quality& asked, bool in_pieces);
+  void put_history_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t newest, std::uint64_t first);
+  bool awaits_history_locked(const std::shared_ptr<PublisherEnd>& end) const noexcept;
+  bool put_next_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t& newest, std::uint64_t first);
   void put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence, bool in_pieces);
   void export_history_locked();
   void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
   bool has_foreigners_locked() const;
   std::uint64_t subscribers_locked() const;
+  void enlist(const std::shared_ptr<PublisherEnd>& end);
   void came_locked();
   void left_locked(const PublisherEnd& end);
   void write_missing_pieces_locked(std::uint64_t from);
@@ -280,13 +283,13 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::vector<Kept> limbo_;                        // retired, but claimed when we looked last
   std::vector<std::shared_ptr<const void>> gone_;  // has left the history; to be let go without the mutex
   std::vector<std::uint64_t> claims_;
-  std::vector<std::shared_ptr<PublisherEnd>> connecting_, connections_;
-  std::atomic<std::size_t> piece_readers_ = 0;   // of connections_, those that read pieces; changed under mutex_
-  std::atomic<std::size_t> read_elsewhere_ = 0;  // those of connections_ that are served, and all of foreign_; changed under mutex_
+  std::vector<std::shared_ptr<PublisherEnd>> connecting_, awaiting_history_, connections_;  // each end in one; of the latter two:
+  std::atomic<std::size_t> piece_readers_ = 0;   // of both, those that read pieces; changed under mutex_
+  std::atomic<std::size_t> read_elsewhere_ = 0;  // those of both that are served, and all of foreign_; changed under mutex_
   std::vector<std::shared_ptr<LocalQueue>> locals_;
   std::vector<std::shared_ptr<LocalQueue>> late_;  // of those that want the history, the ones that came after the last publish() had begun
   std::uint64_t ever_matched_ = 0;                 // readers of all kinds
-  std::size_t reliable_readers_ = 0;               // of connections_ and locals_, those that hold the publisher back
+  std::size_t reliable_readers_ = 0;               // of both and of locals_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
   std::unique_ptr<Export> export_;  // made for the first of them

@@ -64,18 +64,22 @@ void PublisherEnd::on_event(const os::Poller::Event& event) {
     }
     if (channel_.state() == Channel::State::closed) ended();
   } catch (const std::exception& violation) {
-    if (stage_ == Stage::deaf) return;  // once is enough
-    // Its claims still count, so the socket stays open until the peer lets go of it (F2); it just is not served any more.
-    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + violation.what());
-    const bool listed = stage_ == Stage::serving;
-    stage_ = Stage::deaf;
-    channel_.try_send(wire::ErrorText{0, violation.what()});
-    const auto publisher = publisher_.lock();
-    if (listed && publisher) {
-      publisher->unsubscribed(*this);
-    } else {
-      ended();
-    }
+    fail(violation.what());
+  }
+}
+
+// Its claims still count, so the socket stays open until the peer lets go of it (F2); it just is not served any more.
+void PublisherEnd::fail(const char* why) {
+  if (stage_ == Stage::deaf) return;  // once is enough
+  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + why);
+  const bool listed = stage_ == Stage::serving;
+  stage_ = Stage::deaf;
+  channel_.try_send(wire::ErrorText{0, why});
+  const auto publisher = publisher_.lock();
+  if (listed && publisher) {
+    publisher->unsubscribed(*this);
+  } else {
+    ended();
   }
 }
 

@@ -4,13 +4,16 @@
 // have no object, those that came as frames keep their object beside). Only when
 // the first reader comes to whom a pointer means nothing is a frame made of it, in the place in the ring that it has had all along.
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "session/foreign_end.hpp"
+#include "session/node_session.hpp"
 #include "session/publisher.hpp"
+#include "session/publisher_end.hpp"
 
 namespace sinew::session {
 
@@ -94,18 +97,50 @@ void Publisher::hand_over_history_locked(const wire::Quality& asked, LocalQueue&
 // --- readers of other processes ----------------------------------------------------------------------------------------------------------
 
 // On the loop's thread, before the reader is listed. Whatever is published from now on has a frame already. The newest first: it is the oldest that is missed when memory is short.
-void Publisher::put_history_into_window(const wire::Quality& asked, bool in_pieces) {
+// One message in a turn of the loop, which has other work; when the rest cannot be put off, for want of memory, it is done at once.
+void Publisher::put_history_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t newest, std::uint64_t first) {
+  while (put_next_into_window(end, newest, first)) {
+    try {
+      return session_->loop().post([weak = weak_from_this(), end, newest, first] {
+        const auto publisher = weak.lock();
+        if (!publisher) return;
+        try {
+          publisher->put_history_into_window(end, newest, first);
+        } catch (const std::exception& error) {
+          end->fail(error.what());
+        }
+      });
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+  }
+  enlist(end);
+}
+
+// It has neither gone nor, which it may do meanwhile, unsubscribed.
+bool Publisher::awaits_history_locked(const std::shared_ptr<PublisherEnd>& end) const noexcept {
+  return !closed_ && end->is_served() && std::ranges::find(awaiting_history_, end) != awaiting_history_.end();
+}
+
+// The next one up to `newest`, which goes down to what is left to be looked at. False when nothing is left.
+bool Publisher::put_next_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t& newest, std::uint64_t first) {
   struct Filling {
     std::atomic<std::thread::id>& thread;
     explicit Filling(std::atomic<std::thread::id>& of) noexcept : thread(of) { thread.store(std::this_thread::get_id()); }
     ~Filling() { thread.store({}); }
   } const filling(filling_);
   std::unique_lock lock(mutex_);
-  const std::uint64_t first = first_for_locked(asked);
-  for (std::uint64_t sequence = writer_.head(); sequence >= first && !closed_; --sequence) {
-    const Kept* const kept = in_history_locked(sequence);
-    if (kept && !kept->is_in_window()) put_into_window(lock, sequence, in_pieces);
+  bool has_put = false;
+  for (; newest >= first && awaits_history_locked(end); --newest) {
+    const Kept* const kept = in_history_locked(newest);
+    if (!kept || kept->is_in_window()) continue;
+    if (has_put) return true;
+    put_into_window(lock, newest, end->reads_pieces());
+    announce_changes_locked();  // readers that are behind may come across it
+    let_go_of_history(lock);
+    has_put = true;
   }
+  return false;
 }
 
 void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence, bool in_pieces) {

@@ -50,24 +50,29 @@ bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
 }
 
 void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_) return;
-    if (end->holds_back()) ++reliable_readers_;
-    read_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // from now on every message has a frame
-    if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
-  }
-  if (history_ > 0) {
-    put_history_into_window(end->asked(), end->reads_pieces());
-    let_go_of_history();
-  }
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (closed_) return;
-  announce_changes_locked();  // readers that are behind may come across what was put in for this one
+  if (end->holds_back()) ++reliable_readers_;
+  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // from now on every message has a frame
+  if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  awaiting_history_.push_back(end);  // when it fails, unsubscribed() takes back what was counted
   std::erase(connecting_, end);
+  const std::uint64_t newest = writer_.head(), first = first_for_locked(end->asked());
+  lock.unlock();
+  if (history_ > 0) {
+    put_history_into_window(end, newest, first);
+  } else {
+    enlist(end);
+  }
+}
+
+void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (!awaits_history_locked(end)) return;
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
+  std::erase(awaiting_history_, end);
   if (end->reads_pieces()) write_missing_pieces_locked(start);
   came_locked();
   SINEW_POINT("publisher.listed");
@@ -215,7 +220,7 @@ void Publisher::unsubscribed(PublisherEnd& end) {
 void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   std::erase(connecting_, end);
-  if (std::erase(connections_, end) == 0) return;
+  if (std::erase(awaiting_history_, end) + std::erase(connections_, end) == 0) return;
   left_locked(*end);
   stop_waiting_locked(*end, std::nullopt);
   announced_.notify_all();
@@ -311,7 +316,7 @@ void Publisher::forget_closed_locals() {
 
 // Nothing of it may fail for want of memory: it is called from destructors. What cannot be listed as abandoned is never used again in this process, which is as safe.
 void Publisher::close() {
-  std::vector<std::shared_ptr<PublisherEnd>> ends, connecting;
+  std::vector<std::shared_ptr<PublisherEnd>> ends, connecting, awaiting_history;
   std::vector<std::shared_ptr<ForeignEnd>> foreign;
   std::vector<std::shared_ptr<LocalQueue>> locals;
   {
@@ -349,8 +354,10 @@ void Publisher::close() {
     window_->close(abandoned, std::move(when_unmapped_));
     ends = std::move(connections_);
     connecting = std::move(connecting_);
+    awaiting_history = std::move(awaiting_history_);
     connections_.clear();
     connecting_.clear();
+    awaiting_history_.clear();
     foreign = std::move(foreign_);
     foreign_.clear();
     reliable_readers_ = 0;
@@ -370,6 +377,7 @@ void Publisher::close() {
     session_->loop().run([&] {
       for (const auto& end : ends) end->stop();
       for (const auto& end : connecting) end->stop();
+      for (const auto& end : awaiting_history) end->stop();
       for (const auto& end : foreign) end->stop();
     });
   } catch (const std::bad_alloc&) {

@@ -1,6 +1,7 @@
 // Durability: what a subscriber gets of the messages that were published before it came. On every path.
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "base/point.hpp"
 #include "tests/system/paths.hpp"
@@ -331,6 +332,70 @@ ROLE(publisher_that_copies_when_a_reader_comes) {
 
 TEST_F(HistoryHere, AReaderThatComesWhileAMessageIsCopiedForThisProcessGetsItToo) {
   Child("publisher_that_copies_when_a_reader_comes", {}, {{"SINEW_AT", "publisher.prepared:1:hold"}}).end();
+}
+
+ROLE(publisher_with_a_history_by_pointer) {
+  const auto node = Node::create("writer");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.transient_local().keep_last(8));
+  for (std::uint64_t number = 1; number <= 8; ++number) publisher->publish(std::make_unique<Sample>(sample_of(1, number, 3000)));
+  say("published");
+  require(eventually(base::is_held), "nothing is copied");
+  say("copying");
+  if (next_order() == "destroy it") {
+    std::thread destroying([&] { publisher.reset(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    base::let_go();
+    return destroying.join();
+  }
+  base::let_go();
+  std::uint64_t copied = 0;
+  const auto rests = [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return std::exchange(copied, publisher->statistics().bytes_copied) == publisher->statistics().bytes_copied;
+  };
+  require(eventually(rests), "it copies for ever");
+  say(copied < 4 * 3000 ? "it has stopped" : "it has copied " + std::to_string(copied) + " bytes");
+  const auto publish = [&] {
+    publisher->publish(std::make_unique<Sample>(sample_of(1, 9, 3000)));
+    return std::exchange(copied, publisher->statistics().bytes_copied) == publisher->statistics().bytes_copied;
+  };
+  require(eventually(publish), "messages are still copied for a reader that is gone");
+  require(publisher->statistics().subscribers == 0, "it counts as a subscriber");
+  until_finished();
+}
+
+// What stands for all that the loop has to do beside: to notice that the reader is gone.
+TEST_F(HistoryHere, AReaderThatDiesOrUnsubscribesWhileItsHistoryIsCopiedIsNoticedBetweenTwoMessages) {
+  for (const bool dies : {true, false}) {
+    Child writer("publisher_with_a_history_by_pointer", {}, {{"SINEW_AT", "publisher.history_copied:1:hold"}});
+    writer.expect("published");
+    Child reader("path_reader", {"native", "reader", "kept"});
+    writer.expect("copying");
+    if (dies) {
+      reader.kill();
+    } else {
+      reader.expect("ready");
+      reader.order("end");
+      reader.end();
+    }
+    writer.order("go on");
+    writer.expect("it has stopped");
+    writer.end();
+  }
+}
+
+TEST_F(HistoryHere, APublisherMayBeDestroyedWhileItsHistoryIsCopied) {
+  Child writer("publisher_with_a_history_by_pointer", {}, {{"SINEW_AT", "publisher.history_copied:1:hold"}});
+  writer.expect("published");
+  Child reader("path_reader", {"native", "reader", "kept"});
+  reader.expect("ready");
+  writer.expect("copying");
+  writer.order("destroy it");
+  writer.end();
+  reader.order("hear 0");
+  reader.expect("heard");
+  reader.order("end");
+  reader.end();
 }
 
 }  // namespace
