@@ -61,7 +61,7 @@ class TypeStorage final : public session::FrameStorage {
     const std::size_t entries = sizeof(shm::PieceTable) + size->pieces * sizeof(shm::PieceEntry);
     const std::size_t bytes = entries + size->control;
     void* const block =
-        make_room ? window.allocate(bytes, alignof(shm::PieceTable)) : window.allocate_from_mapped(bytes, alignof(shm::PieceTable));
+        make_room ? window.allocate(bytes, alignof(shm::PieceTable)) : window.try_to_allocate(bytes, alignof(shm::PieceTable));
     if (!block) return nullptr;
     auto* const table = ::new (block) shm::PieceTable{size->pieces};
     static_assert(sizeof(msg::cdr::Piece) == sizeof(shm::PieceEntry));  // each is replaced where it stands

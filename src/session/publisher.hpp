@@ -58,6 +58,7 @@ class FrameStorage {
 /// * Every connection whose reader may claim is in `connections_` before its ring is sent (S3), until the reader's process has let go of its socket (F2).
 /// * A frame's storage is released only after it was retired in the ring and then found in no connection's claims.
 /// * Chunks are announced to a connection in order of their ids, and a frame is published after the announcement of every chunk it can lie in was queued.
+///   Pieces that are made for it later may lie in a newer one, whose announcement follows.
 class Publisher final : public std::enable_shared_from_this<Publisher>, private shm::Window::Observer {
  public:
   struct Options {

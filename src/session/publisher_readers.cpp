@@ -199,6 +199,7 @@ void Publisher::start_writing_pieces(PublisherEnd& end) {
   piece_readers_.fetch_add(1, std::memory_order_relaxed);
   write_missing_pieces_locked(end.decided(writer_.head()) + 1);
   end.ring_if_asleep();
+  announce_changes_locked();  // the pieces may be in a new chunk, for which its reader waits (M38)
 }
 
 void Publisher::write_missing_pieces_locked(std::uint64_t from) {

@@ -340,6 +340,12 @@ void SubscriberEnd::refresh_chunks() {
   seen_version_ = version;
 }
 
+// Made after their frame, in a chunk that came after it (M38).
+bool SubscriberEnd::is_yet_to_come(std::uint64_t pieces) const noexcept {
+  const wire::Window& window = introduction_.window;
+  return introduction_.same_user && pieces >= window.base && pieces - window.base < window.size && !seen_chunks_->around(pieces);
+}
+
 std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
   refresh_chunks();
   // Who writes nonsense into a ring faster than we can pass over it must not keep us here.
@@ -370,54 +376,67 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     shm::Claims::Claim claim = claims_->claim_frame(next);
     const bool exhausted = claim.outcome == shm::Claims::Outcome::exhausted;
     if (exhausted) claim = claims_->claim_frame(next, true);
-    if (claim.outcome == shm::Claims::Outcome::claimed && claim.frame.newest_chunk > newest_chunk_.load(std::memory_order_acquire)) {
-      // Announced on the socket, published in the ring: the ring was faster (S7). The loop wakes us when the chunk is mapped.
+    const bool claimed = claim.outcome == shm::Claims::Outcome::claimed;
+    const auto leave_pending = [&] {
       claims_->release(claim.slot);
       if (next > cursor + 1) claims_->advance_cursor(next - 1);
+    };
+    const auto leave_pending_for = [&](std::uint64_t chunk) {
+      leave_pending();
+      stalled_until_.store(next + reach, std::memory_order_relaxed);
+      stalled_for_.store(chunk, std::memory_order_relaxed);
+    };
+    const std::uint64_t newest_chunk = newest_chunk_.load(std::memory_order_acquire);
+    if (claimed && claim.frame.newest_chunk > newest_chunk) {
+      // Announced on the socket, published in the ring: the ring was faster (S7). The loop wakes us when the chunk is mapped.
       if (no_more_chunks) {
+        leave_pending();
         claims_->advance_cursor(head);
         lost(head - next + 1);
         return std::nullopt;
       }
-      stalled_until_.store(next + reach, std::memory_order_relaxed);
-      stalled_for_.store(claim.frame.newest_chunk, std::memory_order_relaxed);
+      leave_pending_for(claim.frame.newest_chunk);
       continue;
     }
     const bool in_pieces = reads_pieces_.load(std::memory_order_acquire);  // after newest_chunk_, see read_pieces()
-    if (in_pieces && claim.outcome == shm::Claims::Outcome::claimed && claim.frame.pieces == shm::pieces_unknown && !no_more_chunks) {
+    if (in_pieces && claimed && claim.frame.pieces == shm::pieces_unknown && !no_more_chunks) {
       // Published before the publisher knew that we need them. It makes them now, and rings.
-      claims_->release(claim.slot);
-      if (next > cursor + 1) claims_->advance_cursor(next - 1);
+      leave_pending();
       stalled_for_pieces_.store(next, std::memory_order_relaxed);
+      continue;
+    }
+    refresh_chunks();  // after newest_chunk_
+    const bool lacks_pieces_chunk = in_pieces && claimed && is_yet_to_come(claim.frame.pieces);
+    if (lacks_pieces_chunk && !no_more_chunks) {
+      leave_pending_for(newest_chunk + 1);
       continue;
     }
     SINEW_POINT("subscriber.claimed");
     claims_->advance_cursor(next);
     tell_blocked_publisher(head);
-    if (claim.outcome == shm::Claims::Outcome::claimed && !thinning_.wants(next, claim.frame.source_time)) {
+    if (claimed && !thinning_.wants(next, claim.frame.source_time)) {
       claims_->release(claim.slot);
       skipped(1);
       continue;
     }
     const std::int64_t lifespan = introduction_.quality.lifespan;
-    if (lifespan > 0 && claim.outcome == shm::Claims::Outcome::claimed && os::now_ns() - claim.frame.source_time > lifespan) {
+    if (lifespan > 0 && claimed && os::now_ns() - claim.frame.source_time > lifespan) {
       claims_->release(claim.slot);
       expired_.fetch_add(1, std::memory_order_relaxed);
       if (loss_listener_) loss_listener_->raise();
       continue;
     }
-    if (in_pieces && claim.outcome == shm::Claims::Outcome::claimed && claim.frame.pieces <= shm::pieces_impossible) {
+    if (lacks_pieces_chunk || (in_pieces && claimed && claim.frame.pieces <= shm::pieces_impossible)) {
       claims_->release(claim.slot);
       lost(1);
       continue;
     }
-    if (claim.outcome != shm::Claims::Outcome::claimed) {
+    if (!claimed) {
       // Still within our depth: no newer message has pushed it out. An export is written over a little before that, and nothing of it is withdrawn.
       if (introduction_.same_user && claims_->head() - next < reach) withdrawn_.fetch_add(1, std::memory_order_relaxed);
       lost(1);
       continue;
     }
-    refresh_chunks();
     ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const bool over_quota = exceeds_quota(claim) || exhausted;
     if (over_quota) over_quota_.store(over_quota_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -151,6 +151,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::shared_ptr<const ChunkTable> chunks() const;
   SharedMapping answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk);
   void refresh_chunks();
+  bool is_yet_to_come(std::uint64_t pieces) const noexcept;
 
   // What take() reads and writes for every frame stands together, so that a thread that has just woken waits for few cache lines.
   alignas(64) std::atomic<bool> serving_{false};  // set last, when the ring is mapped and the cursor stands

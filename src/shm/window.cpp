@@ -107,7 +107,6 @@ struct Window::Impl {
   bool is_dead() const noexcept { return closed && mapped == 0; }
 
   std::uintptr_t allocate(std::size_t bytes, std::size_t alignment);
-  std::uintptr_t allocate_from_mapped(std::size_t bytes, std::size_t alignment);
   void spare_may_be_used() noexcept;
   Mapped* add_chunk(std::size_t needed);
   std::size_t admit(std::size_t needed);
@@ -146,13 +145,6 @@ std::uintptr_t Window::Impl::allocate(std::size_t bytes, std::size_t alignment) 
   }
   std::uintptr_t address = blocks.allocate(bytes, alignment);
   if (address == 0 && add_chunk(Blocks::bytes_needed(bytes, alignment)) != nullptr) address = blocks.allocate(bytes, alignment);
-  spare_may_be_used();
-  return address;
-}
-
-std::uintptr_t Window::Impl::allocate_from_mapped(std::size_t bytes, std::size_t alignment) {
-  if (closed || bytes > size || alignment > size) return 0;
-  const std::uintptr_t address = blocks.allocate(bytes, alignment);
   spare_may_be_used();
   return address;
 }
@@ -307,12 +299,12 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
   }
 }
 
-void* Window::allocate_from_mapped(std::size_t size, std::size_t alignment) noexcept {
+void* Window::try_to_allocate(std::size_t size, std::size_t alignment) noexcept {
   if (is_forked_child()) return nullptr;
   const HeapScope heap;
   try {
     const std::lock_guard lock(impl_->mutex);
-    return reinterpret_cast<void*>(impl_->allocate_from_mapped(size, alignment));
+    return reinterpret_cast<void*>(impl_->allocate(size, alignment));
   } catch (const std::bad_alloc&) {
     return nullptr;
   }

@@ -60,8 +60,8 @@ class Window {
   /// budget, the window or the machine's memory forbids and the observer could not make room, or the window is closed (why_refused() has the sentence).
   /// Thread-safe. Makes system calls only when a new chunk is needed.
   void* allocate(std::size_t size, std::size_t alignment) noexcept;
-  /// The same from the chunks that are mapped already, and without asking the observer to make room.
-  void* allocate_from_mapped(std::size_t size, std::size_t alignment) noexcept;
+  /// The same without asking the observer to make room.
+  void* try_to_allocate(std::size_t size, std::size_t alignment) noexcept;
   /// Maps a chunk of at least `size` bytes that stays, empty or not, until close(): so that up to so much needs no system call later. False when it is
   /// refused (why_refused() has the sentence). Thread-safe.
   bool reserve(std::size_t size) noexcept;

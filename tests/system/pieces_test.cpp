@@ -1,7 +1,11 @@
 // When the entry of a message says where its pieces are, while readers of pieces come and go.
+#include <atomic>
+#include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "base/point.hpp"
+#include "msg/cdr/cdr.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
@@ -67,6 +71,99 @@ TEST_F(Pieces, M38_ThatCannotBeHadAreNotMadeLater) {
   native.pair.send(wire::Unsubscribe{});
   await_subscribers(*publisher, 1);
   EXPECT_EQ(pieces.load(), shm::pieces_impossible);
+}
+
+TEST_F(Pieces, M38_OfMessagesThatWaitAreMadeInNewMemoryWhenWhatIsMappedIsUsedUp) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  Stranger stranger("stranger");
+  HandSubscriber native(stranger.meet_publisher<Sample>("topic", {.depth = 1024}));
+  ASSERT_TRUE(native.attach());
+  // Almost all of a first chunk of 1 MiB: what is left is too little for the pieces of so many.
+  ASSERT_EQ(publish_in_place(*publisher, 1, 1, 650'000), PublishResult::published);
+  for (std::uint64_t number = 2; number <= 1000; ++number) {
+    ASSERT_EQ(publish_in_place(*publisher, 1, number, 10), PublishResult::published);
+  }
+  native.pair.send(wire::ReadsPieces{});
+  for (std::uint64_t sequence = 1; sequence <= 1000; ++sequence) {
+    const auto& pieces = native.ring_layout().entries[sequence % shm::ring_capacity].pieces;
+    ASSERT_TRUE(eventually([&] { return pieces.load() != shm::pieces_unknown; })) << sequence;
+    ASSERT_NE(pieces.load(), shm::pieces_impossible) << sequence;
+  }
+  for (std::uint64_t id = 1; id <= 2; ++id) {
+    EXPECT_EQ(native.pair.expect<wire::Chunk>().id, id);
+    native.pair.send(wire::ChunkMapped{id});
+  }
+}
+
+class PiecesInANewChunk : public Pieces {
+ protected:
+  void SetUp() override {
+    Pieces::SetUp();
+    node_ = Node::create("node");
+    subscriber_ =
+        node_->create_subscriber<Sample>("topic", [&](const Sample& sample) { last_ = sample.number; }, Qos{}.keep_last(8), views());
+    Stranger stranger("stranger");
+    publisher_.emplace(stranger.meet_subscriber<Sample>("topic"), stranger.window);
+    ASSERT_TRUE(publisher_->take_attach());
+    publisher_->send_ring();
+    publisher_->send_chunk();
+    publisher_->pair.expect<wire::ChunkMapped>();
+  }
+  void TearDown() override {
+    publisher_.reset();
+    subscriber_.reset();
+    node_.reset();
+    Pieces::TearDown();
+  }
+  /// A message of the first chunk; its pieces' table lies in the second, or not, and is to be found at the same place there.
+  void publish(std::uint64_t number, bool in_second) {
+    const Sample sample = sample_of(1, number, 100);
+    const msg::cdr::Codec codec(*msg::message_of<Sample>().type);
+    std::vector<std::byte> stream(codec.measure(&sample)->stream);
+    codec.write(&sample, stream.data());
+    const std::size_t table_at = 64 * number, stream_at = 1024 * (number + 1);
+    std::memcpy(publisher_->at(stream_at), stream.data(), stream.size());
+    const std::uint64_t table[] = {1, publisher_->address(stream_at), stream.size()};
+    std::memcpy((in_second ? second_.mapping.data() : publisher_->chunk.mapping.data()) + table_at, table, sizeof table);
+    publisher_->publish(publisher_->address(0), 1, publisher_->address((in_second ? publisher_->chunk.mapping.size() : 0) + table_at));
+  }
+  SubscriberStatistics statistics() const { return subscriber_->statistics(); }
+
+  std::shared_ptr<Node> node_;
+  std::atomic<std::uint64_t> last_{0};
+  std::shared_ptr<Subscriber<Sample>> subscriber_;
+  std::optional<HandPublisher> publisher_;
+  Page second_;
+};
+
+TEST_F(PiecesInANewChunk, M38_AreWaitedForUntilItIsThere) {
+  publish(1, true);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  publisher_->pair.send(wire::Chunk{2, publisher_->address(publisher_->chunk.mapping.size()), second_.mapping.size()},
+                        {second_.file.get()});
+  EXPECT_TRUE(eventually([&] { return last_ == 1; }));
+  EXPECT_EQ(statistics().missed + statistics().rejected, 0U);
+}
+
+TEST_F(PiecesInANewChunk, M38_ThatNeverComesAreMissedWhenNewerMessagesPushThemOut) {
+  publish(1, true);
+  for (std::uint64_t number = 2; number <= 8; ++number) publish(number, false);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(last_, 0U);
+  publish(9, false);
+  EXPECT_TRUE(eventually([&] { return last_ == 9; }));
+  EXPECT_EQ(statistics().missed, 1U);
+  EXPECT_EQ(statistics().received, 8U);
+}
+
+TEST_F(PiecesInANewChunk, M38_ThatNeverComesAreMissedWhenThePublisherIsGone) {
+  publish(1, true);
+  publish(2, false);
+  publisher_->pair.close();
+  EXPECT_TRUE(eventually([&] { return last_ == 2; }));
+  EXPECT_EQ(statistics().missed, 1U);
+  EXPECT_EQ(statistics().rejected, 0U);
 }
 
 }  // namespace

@@ -156,6 +156,20 @@ TEST(Window, a_block_beyond_the_budget_is_refused_with_a_sentence) {
   EXPECT_LE(window->usage().mapped, 10 * mib);
 }
 
+TEST(Window, who_only_tries_gets_new_chunks_too_but_nobody_is_asked_to_make_room) {
+  struct Asked : Notes {
+    int times = 0;
+    bool make_room() noexcept override { return ++times < 3; }
+  } asked;
+  const auto window = new_window({.budget = 10 * mib}, &asked);
+  EXPECT_NE(window->try_to_allocate(6 * mib, 64), nullptr);
+  EXPECT_EQ(asked.added.size(), 1U);
+  EXPECT_EQ(window->try_to_allocate(6 * mib, 64), nullptr);
+  EXPECT_EQ(asked.times, 0);
+  EXPECT_EQ(window->allocate(6 * mib, 64), nullptr);
+  EXPECT_EQ(asked.times, 3);
+}
+
 TEST(Window, what_is_reserved_is_mapped_at_once_serves_blocks_and_stays_when_they_are_freed) {
   const auto window = new_window({.budget = 64 * mib});
   ASSERT_TRUE(window->reserve(10 * mib)) << window->why_refused();
