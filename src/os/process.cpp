@@ -162,24 +162,26 @@ void on_fork_in_child(void (*child)() noexcept) {
 
 std::thread start_thread(const std::string& name, std::function<void()> body) {
   // Blocked here and inherited: a signal must not find the thread before it has blocked them itself.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
-  std::thread thread;
-  int error = fault::inject(fault::Call::thread) ? errno : 0;
-  try {
-    if (error == 0) {
-      thread = std::thread([name, work = std::move(body)] {
-        name_this_thread(name.c_str());
-        work();
-      });
+  const struct Blocked {
+    Blocked() noexcept {
+      sigset_t all;
+      sigfillset(&all);
+      ::pthread_sigmask(SIG_BLOCK, &all, &before);
     }
+    ~Blocked() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    sigset_t before;
+  } blocked;
+  int error = 0;
+  try {
+    if (fault::inject(fault::Call::thread)) throw std::system_error(errno, std::generic_category());
+    return std::thread([name, work = std::move(body)] {
+      name_this_thread(name.c_str());
+      work();
+    });
   } catch (const std::system_error& refused) {
     error = refused.code().value();
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (error != 0) fail(error, "cannot start the thread '" + name + "'", ErrorKind::exhausted);
-  return thread;
+  fail(error, "cannot start the thread '" + name + "'", ErrorKind::exhausted);
 }
 
 pid_t this_process() noexcept {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <sstream>
 
+#include "base/tests/heap.hpp"
 #include "os/event.hpp"
 #include "os/fault.hpp"
 #include "os/file.hpp"
@@ -240,6 +241,26 @@ TEST(StartThread, a_refusal_is_called_exhausted) {
   SINEW_EXPECT_ERROR(start_thread("io", [] {}), ErrorKind::exhausted, text);
   fault::disarm();
   EXPECT_NE(text.find("'io'"), text.npos) << text;
+}
+
+TEST(StartThread, leaves_the_signals_of_its_caller_alone_also_when_there_is_no_memory) {
+  sigset_t before, after;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  bool failed = true;
+  for (int nth = 0; failed; ++nth) {
+    failed = false;
+    std::thread thread;
+    fail_allocation(nth);
+    try {
+      thread = start_thread("a name that no small string holds, so that it is copied", [] {});
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    fail_no_allocation();
+    if (thread.joinable()) thread.join();
+    ::pthread_sigmask(SIG_SETMASK, nullptr, &after);
+    EXPECT_EQ(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1)) << "allocation " << nth;
+  }
 }
 
 TEST(ReadFile, gives_the_whole_text_or_nothing) {
