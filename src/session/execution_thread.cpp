@@ -182,21 +182,20 @@ void ExecutionThread::refresh() noexcept {
   std::swap(seen_, now);
 }
 
-bool ExecutionThread::run_due_timers() noexcept {
-  if (seen_.timers.empty()) return false;
+void ExecutionThread::run_due_timers() noexcept {
+  if (seen_.timers.empty()) return;
   const std::int64_t now = os::now_ns();
-  bool any = false;
-  for (const auto& timer : seen_.timers) any |= timer->run(now);
-  return any;
+  for (const auto& timer : seen_.timers) timer->run(now);
 }
 
 bool ExecutionThread::run_all(const std::atomic<bool>& end) noexcept {
-  bool any = run_due_timers();
+  run_due_timers();
+  bool more = false;
   for (const auto& runnable : seen_.runnables) {
     if (end.load(std::memory_order_relaxed)) return false;
-    any |= runnable->run_some();
+    if (runnable->has_news()) more |= runnable->run_some();
   }
-  return any;
+  return more;
 }
 
 std::int64_t ExecutionThread::next_timer() const noexcept {

@@ -82,7 +82,7 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   void changed() noexcept;
   void refresh() noexcept;
   bool run_all(const std::atomic<bool>& end) noexcept;
-  bool run_due_timers() noexcept;
+  void run_due_timers() noexcept;
   bool has_changed() const noexcept { return wakes_.load(std::memory_order_seq_cst) != seen_wakes_; }
   bool has_news() const noexcept;
   std::int64_t next_timer() const noexcept;

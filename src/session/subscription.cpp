@@ -113,8 +113,9 @@ bool Subscription::has_news() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
   if (version_.load(std::memory_order_acquire) != seen_version_) return true;
   if (catching_up_.load(std::memory_order_relaxed) && next_from_histories().waits) return false;
-  return std::any_of(seen_queues_.begin(), seen_queues_.end(), [](const auto& queue) { return queue->has_news(); }) ||
-         std::any_of(seen_.begin(), seen_.end(), [](const auto& end) { return end->has_news(); });
+  // What is finished is news as well: it is to be let go.
+  const auto has_news = [](const auto& source) { return source->has_news() || source->finished(); };
+  return std::ranges::any_of(seen_queues_, has_news) || std::ranges::any_of(seen_, has_news);
 }
 
 void Subscription::prefetch() const noexcept {
