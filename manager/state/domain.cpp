@@ -158,8 +158,10 @@ void Domain::complain(Session session, const std::string& what) {
 
 // --- interfaces ------------------------------------------------------------------------------------------------------------------
 
-std::optional<Domain::Refusal> Domain::refusal_of_interface(const Node& node, Access access, const std::string& topic,
-                                                            const wire::TypeDescription& type) const {
+template <class Register>
+std::optional<Domain::Refusal> Domain::refusal_of_interface(Session session, const Node& node, Access access,
+                                                            const Register& message) const {
+  const auto& [id, topic, type, quality, process, endpoint] = message;
   if (auto complaint = complaint_about_topic_name(topic)) return Refusal{ErrorKind::invalid_argument, *complaint};
   const std::string name(wire::canonical_topic_name(topic));
   // Before the type, which is none of the business of who may not take part.
@@ -168,12 +170,25 @@ std::optional<Domain::Refusal> Domain::refusal_of_interface(const Node& node, Ac
   if (known != topics_.end() && known->second.type.hash != type.hash) {
     return Refusal{ErrorKind::type_mismatch, msg::explain_difference(name, known->second.type.signature, type.signature)};
   }
+  if (endpoint != 0 && is_anothers_endpoint(session, access, name, endpoint)) {
+    return Refusal{ErrorKind::invalid_argument, "topic '" + name + "': another node has this endpoint number; draw one by lot."};
+  }
   return std::nullopt;
+}
+
+bool Domain::is_anothers_endpoint(Session session, Access access, const std::string& topic, std::uint64_t endpoint) const {
+  const auto known = topics_.find(topic);
+  if (known == topics_.end()) return false;
+  const bool publishes = access == Access::publish;
+  return std::ranges::any_of(publishes ? known->second.publishers : known->second.subscribers, [&](const InterfaceKey& other) {
+    const Node& node = nodes_.at(other.first);
+    return other.first != session && (publishes ? node.publishers : node.subscribers).at(other.second).endpoint == endpoint;
+  });
 }
 
 void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& message) {
   if (!node.publisher_ids.add(message.id)) return complain(session, "publisher id " + std::to_string(message.id) + " came a second time.");
-  auto refusal = refusal_of_interface(node, Access::publish, message.topic, message.type);
+  auto refusal = refusal_of_interface(session, node, Access::publish, message);
   std::optional<wire::Window> window;
   if (!refusal && !(window = windows_.grant(session))) {
     refusal = Refusal{ErrorKind::exhausted, "no window of addresses is free for a publisher on topic '" + message.topic + "': all " +
@@ -184,7 +199,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   if (refusal) return send(session, wire::PublisherRefused{message.id, number(refusal->kind), refusal->text});
 
   const std::string name(wire::canonical_topic_name(message.topic));
-  node.publishers[message.id] = {name, message.type.layout, message.quality, message.process, *window};
+  node.publishers[message.id] = {name, message.type.layout, message.quality, message.process, message.endpoint, *window};
   send(session, wire::PublisherRegistered{message.id, *window});
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.publishers.insert({session, message.id});
@@ -197,11 +212,11 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
 void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber& message) {
   if (!node.subscriber_ids.add(message.id))
     return complain(session, "subscriber id " + std::to_string(message.id) + " came a second time.");
-  if (const auto refusal = refusal_of_interface(node, Access::subscribe, message.topic, message.type)) {
+  if (const auto refusal = refusal_of_interface(session, node, Access::subscribe, message)) {
     return send(session, wire::SubscriberRefused{message.id, number(refusal->kind), refusal->text});
   }
   const std::string name(wire::canonical_topic_name(message.topic));
-  node.subscribers[message.id] = {name, message.type.layout, message.quality, message.process, {}};
+  node.subscribers[message.id] = {name, message.type.layout, message.quality, message.process, message.endpoint, {}};
   Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
   topic.subscribers.insert({session, message.id});
   std::vector<Pair> pairs;
@@ -275,11 +290,11 @@ void Domain::introduce(const Pair& pair) {
   const bool same_user = sides.same_user(), same_layout = sides.same_layout();
   if (same_user) windows_.introduce(offered.window, subscriber.first);
   introductions_.made(pair, connection);
-  actions_.emplace_back(
-      Introduce{publisher.first, subscriber.first,
-                wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality},
-                wire::ConnectSubscriber{subscriber.second, connection, from.name, from.who.pid, same_user, same_layout, offered.quality,
-                                        same_user ? offered.window : wire::Window{}}});
+  actions_.emplace_back(Introduce{
+      publisher.first, subscriber.first,
+      wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality, asked.endpoint},
+      wire::ConnectSubscriber{subscriber.second, connection, from.name, from.who.pid, same_user, same_layout, offered.quality,
+                              same_user ? offered.window : wire::Window{}, offered.endpoint}});
 }
 
 void Domain::handle(Session session, Node&, const wire::ConnectTaken& message) {

@@ -83,6 +83,7 @@ class Domain {
     std::uint64_t layout = 0;
     wire::Quality quality;
     std::uint64_t process = 0;
+    std::uint64_t endpoint = 0;
     wire::Window window;  // publishers only
   };
   struct Node {
@@ -115,8 +116,10 @@ class Domain {
   };
   std::optional<Refusal> refusal_of_node(const Node& node, const wire::RegisterNode& message) const;
   /// What speaks against an interface of this type on this topic at that node.
-  std::optional<Refusal> refusal_of_interface(const Node& node, Access access, const std::string& topic,
-                                              const wire::TypeDescription& type) const;
+  template <class Register>
+  std::optional<Refusal> refusal_of_interface(Session session, const Node& node, Access access, const Register& message) const;
+  /// Another session has an interface of this topic and kind with this endpoint.
+  bool is_anothers_endpoint(Session session, Access access, const std::string& topic, std::uint64_t endpoint) const;
   /// Both ends of a pair whose interfaces are there.
   struct Sides {
     const Node &from, &to;

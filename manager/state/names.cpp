@@ -31,6 +31,8 @@ std::string bad_name(const char* what, std::string_view name, const std::string&
 constexpr const char* node_rule = "A node name is 1 to 255 characters: letters, digits, '_', '.', '/' and '-'.";
 constexpr const char* topic_rule =
     "A topic name is words of letters, digits and '_' with a single '/' between them, as in 'camera/image', at most 255 characters.";
+constexpr const char* service_rule =
+    "A service name is words of letters, digits and '_' with a single '/' between them, as in 'arm/move', at most 246 characters.";
 
 }  // namespace
 
@@ -44,16 +46,21 @@ std::optional<std::string> complaint_about_node_name(std::string_view name) {
 }
 
 std::optional<std::string> complaint_about_topic_name(std::string_view name) {
-  if (name.size() > wire::max_name) return bad_name("topic", name, "it has " + std::to_string(name.size()) + " characters", topic_rule);
-  const std::string_view canonical = wire::canonical_topic_name(name);
-  if (canonical.empty()) return bad_name("topic", name, "it is empty", topic_rule);
+  const std::string_view service = wire::service_of(name);
+  const bool is_service = !service.empty();
+  const auto bad = [&](const std::string& reason) {
+    return bad_name(is_service ? "service" : "topic", is_service ? service : name, reason, is_service ? service_rule : topic_rule);
+  };
+  if (name.size() > wire::max_name) return bad("it has " + std::to_string(is_service ? service.size() : name.size()) + " characters");
+  const std::string_view canonical = wire::canonical_topic_name(is_service ? service : name);
+  if (canonical.empty()) return bad("it is empty");
   char before = '/';
   for (const char c : canonical) {
-    if (!is_word(c) && c != '/') return bad_name("topic", name, shown(c) + " is in it", topic_rule);
-    if (c == '/' && before == '/') return bad_name("topic", name, "it has '/' with no word before it", topic_rule);
+    if (!is_word(c) && c != '/') return bad(shown(c) + " is in it");
+    if (c == '/' && before == '/') return bad("it has '/' with no word before it");
     before = c;
   }
-  if (before == '/') return bad_name("topic", name, "it ends with '/'", topic_rule);
+  if (before == '/') return bad("it ends with '/'");
   return std::nullopt;
 }
 

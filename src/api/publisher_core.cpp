@@ -125,6 +125,7 @@ PublishResult result_of(session::Publisher::Outcome outcome) noexcept {
     case session::Publisher::Outcome::no_memory:
       return PublishResult::no_memory;
     case session::Publisher::Outcome::closed:
+    case session::Publisher::Outcome::nobody:
       return PublishResult::closed;
   }
   return PublishResult::closed;

@@ -53,6 +53,10 @@ void Export::prepare(std::uint64_t stream) noexcept {
   }
 }
 
+bool Export::has_room_for(std::uint64_t stream) const noexcept {
+  return stream > 0 && slots_[(writer_->head() + 1) % shm::export_depth].size >= header + stream;
+}
+
 std::uint64_t Export::publish(std::uint64_t stream, std::int64_t source_time, const std::function<void(std::byte* into)>& write) noexcept {
   const std::uint64_t sequence = writer_->head() + 1;
   const Slot& slot = next_slot();
@@ -60,7 +64,7 @@ std::uint64_t Export::publish(std::uint64_t stream, std::int64_t source_time, co
   shm::fence(std::memory_order_seq_cst);  // sync: EXPORT (with Claims::is_still_there): retired before it is written over
   SINEW_POINT("export.retired");
   shm::Frame frame{.source_time = source_time, .pieces = shm::pieces_impossible};
-  if (stream > 0 && slot.size >= header + stream) {
+  if (has_room_for(stream)) {
     std::byte* const at = slot.mapping->data();
     auto* const table = ::new (at) shm::PieceTable{1};
     ::new (table + 1) shm::PieceEntry{slot.address + header, stream};

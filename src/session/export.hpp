@@ -42,6 +42,8 @@ class Export {
   void show_alive(std::int64_t now) noexcept;
   /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex.
   void prepare(std::uint64_t stream) noexcept;
+  /// What prepare() made sure of.
+  bool has_room_for(std::uint64_t stream) const noexcept;
   /// Exports the next frame, which was prepared, and whose stream write() writes; how many bytes were copied. Not under the mutex: a big message takes a while.
   std::uint64_t publish(std::uint64_t stream, std::int64_t source_time, const std::function<void(std::byte* into)>& write) noexcept;
 

@@ -43,17 +43,24 @@ void ForeignEnd::handle(Channel::Input& input) {
   } else if (!attached_) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before AttachForeign");
   } else if (const auto* mapped = std::get_if<wire::ChunkMapped>(&input.message)) {
-    publisher->with_export([&](const Export& exported, std::uint64_t) { chunk_mapped(exported, mapped->id); });
+    publisher->with_export(*this, [&](const Export& exported, std::uint64_t) { chunk_mapped(exported, mapped->id); });
   } else if (std::holds_alternative<wire::NewsTaken>(input.message)) {
-    publisher->with_export([&](const Export& exported, std::uint64_t head) { news_taken(exported, head); });
+    publisher->with_export(*this, [&](const Export& exported, std::uint64_t head) { news_taken(exported, head); });
   } else if (std::holds_alternative<wire::ChunkUnmapped>(input.message)) {
     // Nobody waits for it: the addresses are not addresses.
-    publisher->with_export([&](const Export&, std::uint64_t) { chunk_unmapped(); });
+    publisher->with_export(*this, [&](const Export&, std::uint64_t) { chunk_unmapped(); });
+  } else if (const auto* cancelled = std::get_if<wire::CancelCall>(&input.message); cancelled && publisher->endpoint() != 0) {
+    publisher->call_cancelled(endpoint(), cancelled->id);
   } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
     ended();
   } else {
     throw Violation(std::string(wire::name_of(input.message)) + " is not for a publisher of another user");
   }
+}
+
+Export& ForeignEnd::export_alone(std::uint64_t budget) {
+  alone_ = std::make_unique<Export>(budget);
+  return *alone_;
 }
 
 void ForeignEnd::send_ring(const Export& exported, std::uint64_t start) {

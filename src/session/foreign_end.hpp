@@ -30,6 +30,11 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   bool is_attached() const noexcept { return attached_; }
   const std::string& peer() const noexcept { return introduction_.peer; }
   const wire::Quality& asked() const noexcept { return introduction_.quality; }
+  std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
+  /// What is sent to this reader alone is exported to it alone. Throws Error(exhausted).
+  Export& export_alone(std::uint64_t budget);
+  /// Null when it has what all get.
+  Export* alone() const noexcept { return alone_.get(); }
   void send_ring(const Export& exported, std::uint64_t start);
   /// There are frames up to `head`, in the chunks that `exported` has now.
   void tell(const Export& exported, std::uint64_t head);
@@ -48,6 +53,7 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   const wire::ConnectPublisher introduction_;
   Channel channel_;
 
+  std::unique_ptr<Export> alone_;
   bool attached_ = false;
   std::array<std::uint64_t, shm::export_depth> told_{};  // by slot, the chunk that it knows
   std::uint64_t newest_told_ = 0;                        // chunks are told in the order of their ids

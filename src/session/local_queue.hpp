@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "session/endpoint.hpp"
 #include "session/liveliness.hpp"
 #include "session/objects.hpp"
 #include "session/thinning.hpp"
@@ -64,6 +65,8 @@ class LocalQueue {
     std::shared_ptr<Listener> losses{};    ///< who is told of them; may be null
     std::shared_ptr<const Pulse> pulse{};  ///< of the publisher; null when it promises nothing
     std::int64_t lease = 0;                ///< within which it must give a sign by itself; 0: it need not
+    std::uint64_t publisher_endpoint = 0, subscriber_endpoint = 0;
+    std::weak_ptr<EndpointWatcher> watcher{};  ///< of the publisher's endpoint
   };
   /// `bell` wakes the taker. `made_space` is called by the taker when a queue that holds its publisher back has become half empty.
   LocalQueue(Options options, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell, std::function<void()> made_space);

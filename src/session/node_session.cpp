@@ -232,7 +232,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   }
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
-  ask(id, wire::RegisterPublisher{id, topic, type, options.quality, LocalTopics::instance().process()},
+  ask(id, wire::RegisterPublisher{id, topic, type, options.quality, LocalTopics::instance().process(), options.endpoint},
       [this, id, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
         if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
@@ -272,7 +272,9 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   subscription->status().start(loop_, listener, events);
   const std::uint64_t id = subscription->id();
   try {
-    ask(id, wire::RegisterSubscriber{id, topic, type, options.quality, options.takes_pointers ? LocalTopics::instance().process() : 0},
+    ask(id,
+        wire::RegisterSubscriber{id, topic, type, options.quality, options.takes_pointers ? LocalTopics::instance().process() : 0,
+                                 options.endpoint},
         [this, subscription](const wire::Message& answer) {
           const std::uint32_t histories = std::get<wire::SubscriberRegistered>(answer).histories;
           if (histories == 0) return;

@@ -28,7 +28,7 @@ constexpr std::chrono::milliseconds look_again{1};
 }  // namespace
 
 Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
-                     std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, Options options)
+                     std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, const Options& options)
     : session_(std::move(session)),
       id_(id),
       where_(where),
@@ -40,7 +40,7 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
                : options.quality.depth == 0                                    ? shm::ring_capacity / 2
                                                                                : options.quality.depth),
       incompatible_(topic, session_->name(), options.quality),
-      status_(*this, options.quality),
+      status_(*this, options.quality, options.watcher),
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
       ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
@@ -95,6 +95,7 @@ void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
 }
 
 bool Publisher::sweep_locked() {
+  if (options_.endpoint != 0) return sweep_lanes_locked();
   retire_up_to_locked(floor_locked());
   if (limbo_.empty()) return false;
   SINEW_POINT("publisher.retired");
@@ -117,7 +118,7 @@ void Publisher::reclaim() noexcept {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   try {
-    if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 >= sweep_frames || !limbo_.empty()) sweep_locked();
+    if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 + lane_frames_ >= sweep_frames || !limbo_.empty()) sweep_locked();
   } catch (const std::bad_alloc&) {
     return;  // another time: nothing is lost by keeping frames longer
   }
@@ -316,12 +317,16 @@ void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const Kept& fra
   exporting_ = 0;
   bytes_exported_ += exported;
   for (const auto& end : foreign_) {
-    if (!end->is_attached()) continue;
-    try {
-      end->tell(*export_, export_->head());
-    } catch (const std::exception& error) {
-      base::log(base::LogLevel::warn, "subscriber '" + end->peer() + "' of another user could not be told of a message: " + error.what());
-    }
+    if (end->is_attached()) tell_exported(*end, *export_);
+  }
+}
+
+void Publisher::tell_exported(ForeignEnd& end, const Export& exported) noexcept {
+  try {
+    end.tell(exported, exported.head());
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, "a subscriber of another user could not be told of a message:");
+    base::log(base::LogLevel::warn, error.what());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,8 +16,10 @@
 
 #include "os/fd.hpp"
 #include "os/memory.hpp"
+#include "session/endpoint.hpp"
 #include "session/export.hpp"
 #include "session/incompatible_peers.hpp"
+#include "session/lane.hpp"
 #include "session/local_delivery.hpp"
 #include "session/mappings.hpp"
 #include "session/new_frame.hpp"
@@ -68,9 +71,12 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     bool wait_for_room = false;               ///< or else wait, at most max_blocking, until readers let go
     std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers
     wire::Quality quality;
+    std::uint64_t endpoint =
+        0;  ///< of a service's client or provider: messages are sent to one reader each, by send(); 0: by publish(), to all
+    std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
   };
   Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
-            std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, Options options);
+            std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, const Options& options);
   ~Publisher() override;
 
   shm::Window& window() noexcept { return *window_; }
@@ -82,10 +88,21 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// Someone outside of this process, or who wants to be treated like that, reads what is published: messages go into the window.
   bool is_read_elsewhere() const noexcept { return read_elsewhere_.load(std::memory_order_relaxed) > 0; }
 
-  enum class Outcome { published, held_back, no_memory, closed };
+  enum class Outcome { published, held_back, no_memory, closed, nobody };
   /// Publishes a message. `frame`, if it is in the window, is the same message and lies there with all its storage: the publisher owns it from now on, also when it was
   /// not published. Else one is made when it is needed. Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
   Outcome publish(GivenMessage message, NewFrame frame);
+
+  // --- for endpoints, see publisher_directed.cpp ---
+  std::uint64_t endpoint() const noexcept { return options_.endpoint; }
+  std::vector<Peer> peers() const;
+  Reach reach(std::uint64_t endpoint) const;
+  /// Sends a message to the reader with this endpoint and to nobody else, in the order of the calls. `given` is as in publish(), and only for Reach::same_user. Never waits:
+  /// `held_back` when the reader is a whole ring behind. `sequence` is that of the message for this reader; 0: unknown.
+  Outcome send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence);
+  /// A reader has said so.
+  void call_cancelled(std::uint64_t endpoint, std::uint64_t call) const noexcept;
+
   void count_copied(std::uint64_t bytes) noexcept;
   void count_refused() noexcept;
   /// What memory is made room for from now on is for another message: that before was published, refused or discarded.
@@ -151,11 +168,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool add_connecting(const std::shared_ptr<ForeignEnd>& end);
   /// Sends it the export's ring and chunks. From now on frames are exported.
   void start_exporting(const std::shared_ptr<ForeignEnd>& end);
-  /// Calls use(export, newest frame in it) under the mutex.
+  /// Calls use(export, newest frame in it) with what is exported to this reader, under the mutex.
   template <class Use>
-  void with_export(Use use) {
+  void with_export(const ForeignEnd& end, Use use) {
     const std::lock_guard lock(mutex_);
-    if (export_) use(*export_, export_->head());
+    if (const Export* const exported = export_for(end)) use(*exported, exported->head());
   }
   void forget(const std::shared_ptr<ForeignEnd>& end);
 
@@ -241,6 +258,25 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence, bool in_pieces);
   void export_history_locked();
   void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
+  void tell_exported(ForeignEnd& end, const Export& exported) noexcept;
+  Export* export_for(const ForeignEnd& end) const noexcept;
+
+  struct Addressee {
+    std::shared_ptr<LocalQueue> queue;
+    std::shared_ptr<PublisherEnd> end;
+    std::shared_ptr<ForeignEnd> foreign;
+  };
+  Addressee find_locked_reader(std::uint64_t endpoint) const;
+  Outcome send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message);
+  Outcome send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, Kept frame,
+                         std::uint64_t& sequence);
+  Outcome send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object);
+  const Lane* lane_of(const PublisherEnd& end) const noexcept;
+  Lane& add_lane_locked(const PublisherEnd& end);
+  bool sweep_lanes_locked();
+  void let_go_of_lane_locked(const PublisherEnd& end);
+  std::uint64_t taken_locked(const PublisherEnd& end) const;
+  void tell_left(std::uint64_t endpoint, std::uint64_t taken) const noexcept;
   bool has_foreigners_locked() const;
   std::uint64_t subscribers_locked() const;
   void enlist(const std::shared_ptr<PublisherEnd>& end);
@@ -293,7 +329,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::size_t reliable_readers_ = 0;               // of both and of locals_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
-  std::unique_ptr<Export> export_;  // made for the first of them
+  std::unique_ptr<Export> export_;                      // made for the first of them
+  std::map<const PublisherEnd*, Lane> lanes_;           // of those of connections_, when messages go to one reader each
+  std::uint64_t lane_frames_ = 0;                       // in all of them
+  std::vector<std::shared_ptr<LocalQueue>> addressed_;  // guarded by publishing_
+  std::uint64_t sent_here_ = 0;
   std::uint64_t bytes_exported_ = 0;
   std::uint64_t exporting_ = 0;        // the frame that is being exported without the mutex, and must stay
   std::condition_variable announced_;  // a reader answered while close() waits for it

@@ -100,6 +100,8 @@ void PublisherEnd::handle(Channel::Input& input) {
     publisher->chunk_mapped(*this, mapped_chunk->id);
   } else if (const auto* unmapped_chunk = std::get_if<wire::ChunkUnmapped>(&input.message)) {
     publisher->chunk_unmapped(*this, unmapped_chunk->id);
+  } else if (const auto* cancelled = std::get_if<wire::CancelCall>(&input.message); cancelled && publisher->endpoint() != 0) {
+    publisher->call_cancelled(endpoint(), cancelled->id);
   } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
     if (std::exchange(unsubscribed_, true)) throw Violation("Unsubscribe came twice");
     publisher->unsubscribed(*this);

@@ -69,6 +69,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
 void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (!awaits_history_locked(end)) return;
+  const os::Fd& ring = options_.endpoint != 0 ? add_lane_locked(*end).ring() : ring_fd_;
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
@@ -76,7 +77,7 @@ void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   if (end->reads_pieces()) write_missing_pieces_locked(start);
   came_locked();
   SINEW_POINT("publisher.listed");
-  const int ring_fd = ring_fd_.get();
+  const int ring_fd = ring.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start, options_.budget / quota_part}, {&ring_fd, 1});
   // Read first: a chunk that is made after this is announced with the next frame, unless a newer id was told here before it.
   const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);
@@ -197,7 +198,11 @@ void Publisher::start_writing_pieces(PublisherEnd& end) {
   if (closed_ || !end.is_served()) return;
   end.set_reads_pieces();
   piece_readers_.fetch_add(1, std::memory_order_relaxed);
-  write_missing_pieces_locked(end.decided(writer_.head()) + 1);
+  if (const auto lane = lanes_.find(&end); lane != lanes_.end()) {
+    lane->second.write_missing_pieces([&](const Lane::Frame& frame) { return storage_->write_pieces(frame.root, *window_, false); });
+  } else {
+    write_missing_pieces_locked(end.decided(writer_.head()) + 1);
+  }
   end.ring_if_asleep();
   announce_changes_locked();  // the pieces may be in a new chunk, for which its reader waits (M38)
 }
@@ -213,6 +218,7 @@ void Publisher::write_missing_pieces_locked(std::uint64_t from) {
 
 void Publisher::unsubscribed(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
+  tell_left(end.endpoint(), taken_locked(end));
   left_locked(end);
   end.leave();
   os::ring(space_.get());
@@ -222,7 +228,9 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   std::erase(connecting_, end);
   if (std::erase(awaiting_history_, end) + std::erase(connections_, end) == 0) return;
+  if (end->is_served()) tell_left(end->endpoint(), taken_locked(*end));
   left_locked(*end);
+  let_go_of_lane_locked(*end);
   stop_waiting_locked(*end, std::nullopt);
   announced_.notify_all();
   os::ring(space_.get());  // it may have been the one that held us back
@@ -239,6 +247,10 @@ bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
 void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
+  if (options_.endpoint != 0) {
+    end->send_ring(end->export_alone(options_.budget), 1);
+    return came_locked();
+  }
   if (!export_) export_ = std::make_unique<Export>(options_.budget);
   if (!has_foreigners_locked() && exporting_ == 0) export_history_locked();  // else the newest messages are in it
   export_->show_alive(static_cast<std::int64_t>(ring().header.alive.load(std::memory_order_relaxed)));
@@ -249,7 +261,9 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
 
 void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
-  read_elsewhere_.fetch_sub(std::erase(foreign_, end), std::memory_order_relaxed);
+  const std::size_t there = std::erase(foreign_, end);
+  read_elsewhere_.fetch_sub(there, std::memory_order_relaxed);
+  if (there > 0) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
   status_.raise();
 }
 
@@ -270,7 +284,10 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
                                                                 .taker = subscription.weak_from_this(),
                                                                 .losses = subscription.status().loss_listener(),
                                                                 .pulse = status_.pulse(),
-                                                                .lease = by_topic ? options_.quality.lease : 0},
+                                                                .lease = by_topic ? options_.quality.lease : 0,
+                                                                .publisher_endpoint = options_.endpoint,
+                                                                .subscriber_endpoint = subscription.options().endpoint,
+                                                                .watcher = options_.watcher},
                                             objects_, subscription.bell(), [weak = weak_from_this()] {
                                               if (const auto publisher = weak.lock()) publisher->made_space();
                                             });
@@ -307,6 +324,7 @@ void Publisher::forget_closed_locals() {
   const auto gone = std::partition(locals_.begin(), locals_.end(), is_open);
   if (gone == locals_.end()) return;
   for (auto queue = gone; queue != locals_.end(); ++queue) {
+    tell_left((*queue)->options().subscriber_endpoint, ~std::uint64_t{0});
     if ((*queue)->options().holds_back) --reliable_readers_;
   }
   closed.assign(std::make_move_iterator(gone), std::make_move_iterator(locals_.end()));
@@ -345,6 +363,9 @@ void Publisher::close() {
       for (const Kept& frame : limbo_) {
         if (frame.pins == 0) list(frame, abandoned);
       }
+      for (const auto& [end, lane] : lanes_) {
+        for (const Lane::Frame& frame : lane.frames()) list({.root = frame.root, .pieces = frame.pieces}, abandoned);
+      }
     } catch (const std::bad_alloc&) {
       base::log(base::LogLevel::warn, "a publisher closed without the memory to give back all of its own");
     }
@@ -359,6 +380,7 @@ void Publisher::close() {
     connections_.clear();
     connecting_.clear();
     awaiting_history_.clear();
+    lanes_.clear();
     foreign = std::move(foreign_);
     foreign_.clear();
     reliable_readers_ = 0;

@@ -14,8 +14,11 @@ constexpr std::int64_t signs_per_lease = 3;
 
 }  // namespace
 
-PublisherStatus::PublisherStatus(Publisher& of, const wire::Quality& offered)
-    : of_(of), offered_(offered), pulse_(offered.deadline > 0 || offered.lease > 0 ? std::make_shared<Pulse>() : nullptr) {}
+PublisherStatus::PublisherStatus(Publisher& of, const wire::Quality& offered, std::weak_ptr<EndpointWatcher> watcher)
+    : of_(of),
+      offered_(offered),
+      pulse_(offered.deadline > 0 || offered.lease > 0 ? std::make_shared<Pulse>() : nullptr),
+      watcher_(std::move(watcher)) {}
 
 void PublisherStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, const PublisherEvents& events) {
   listener_ = std::move(listener);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "session/deadline.hpp"
+#include "session/endpoint.hpp"
 #include "session/listener.hpp"
 #include "session/liveliness.hpp"
 #include "session/timer.hpp"
@@ -21,7 +22,7 @@ class Publisher;
 class PublisherStatus {
  public:
   /// `of` is what this is a part of.
-  PublisherStatus(Publisher& of, const wire::Quality& offered);
+  PublisherStatus(Publisher& of, const wire::Quality& offered, std::weak_ptr<EndpointWatcher> watcher);
 
   /// Once, before anybody can connect. Timers run only while something is promised. `listener` may be null.
   void start(IoLoop& loop, std::shared_ptr<Listener> listener, const PublisherEvents& events);
@@ -31,6 +32,7 @@ class PublisherStatus {
   /// Something that handlers are told of has changed. Any thread.
   void raise() noexcept {
     if (listener_) listener_->raise();
+    if (const auto watcher = watcher_.lock()) watcher->peers_changed();
   }
   const std::shared_ptr<Listener>& listener() const noexcept { return listener_; }
 
@@ -52,6 +54,7 @@ class PublisherStatus {
   Publisher& of_;
   const wire::Quality offered_;
   const std::shared_ptr<Pulse> pulse_;
+  const std::weak_ptr<EndpointWatcher> watcher_;
   std::shared_ptr<Listener> listener_;
   std::shared_ptr<Timer> timer_;
   std::optional<Deadline> deadline_;  // the loop's

@@ -475,4 +475,8 @@ void SubscriberEnd::unsubscribe() noexcept {
   channel_.try_send(wire::Unsubscribe{});
 }
 
+void SubscriberEnd::cancel_call(std::uint64_t call) noexcept {
+  if (is_served()) channel_.try_send(wire::CancelCall{call});
+}
+
 }  // namespace sinew::session

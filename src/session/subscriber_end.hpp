@@ -79,6 +79,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void start(const Doorbell& doorbell);
 
   const std::string& peer() const noexcept { return introduction_.peer; }
+  std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
   /// Not used again for another pair of this node.
   std::uint64_t connection() const noexcept { return introduction_.connection; }
 
@@ -112,6 +113,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void release(std::uint32_t slot) noexcept;
   /// Nothing is claimed any more; what handles hold stays.
   void unsubscribe() noexcept;
+  void cancel_call(std::uint64_t call) noexcept;
   std::uint64_t held() const noexcept;
   /// Copied because too many messages, or too large ones, were held.
   std::uint64_t over_quota() const noexcept { return over_quota_.load(std::memory_order_relaxed); }

@@ -38,6 +38,7 @@ void SubscriberStatus::stop() noexcept {
 }
 
 void SubscriberStatus::publishers_changed() noexcept {
+  if (const auto watcher = of_.options().watcher.lock()) watcher->peers_changed();
   try {
     timer_->set(look());
   } catch (const std::bad_alloc& shortage) {

@@ -134,7 +134,7 @@ void Subscription::refresh() {
 std::optional<bool> Subscription::offer_next(Receiver& receiver) {
   refresh();
   // A source whose messages have gone, or grown too old, comes back empty once.
-  for (std::size_t attempts = sources() + 1; catching_up_.load(std::memory_order_relaxed); --attempts) {
+  for (std::size_t attempts = seen() + 1; catching_up_.load(std::memory_order_relaxed); --attempts) {
     const Next next = next_from_histories();
     if (next.waits || attempts == 0) return std::nullopt;
     if (!next.source) {
@@ -143,8 +143,8 @@ std::optional<bool> Subscription::offer_next(Receiver& receiver) {
       return said;
     }
   }
-  for (std::size_t looked = 0; looked < sources(); ++looked) {
-    const std::size_t source = (turn_ + looked) % sources();
+  for (std::size_t looked = 0; looked < seen(); ++looked) {
+    const std::size_t source = (turn_ + looked) % seen();
     const auto said = offer_of(source, receiver);
     if (!said) continue;
     turn_ = source + 1;
@@ -232,7 +232,13 @@ void Subscription::wait(std::int64_t until) {
   const std::lock_guard lock(taking_);
   refresh();
   silent_->sleeper().mark_asleep();
-  if (!closed_.load(std::memory_order_seq_cst) && !has_news()) os::wait_and_drain(silent_->eventfd().get(), until);
+  if (!closed_.load(std::memory_order_seq_cst) && !has_news()) {
+    if (until == Timer::never) {
+      os::await_doorbell(silent_->eventfd().get());  // one system call less
+    } else {
+      os::wait_and_drain(silent_->eventfd().get(), until);
+    }
+  }
   silent_->sleeper().mark_awake();
 }
 
@@ -292,6 +298,26 @@ void Subscription::for_each_end(const std::function<void(const SubscriberEnd&)>&
   const std::lock_guard lock(mutex_);
   for (const auto& end : ends_) {
     if (end->is_served()) visit(*end);
+  }
+}
+
+std::vector<Subscription::Source> Subscription::sources() const {
+  std::vector<Source> sources;
+  const std::lock_guard lock(mutex_);
+  sources.reserve(ends_.size() + queues_.size());
+  for (const auto& end : ends_) sources.push_back({end->endpoint(), end->is_served()});
+  for (const auto& queue : queues_) sources.push_back({queue->options().publisher_endpoint, queue->has_publisher()});
+  return sources;
+}
+
+void Subscription::cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept {
+  const std::lock_guard lock(mutex_);
+  for (const auto& end : ends_) {
+    if (end->endpoint() == endpoint) end->cancel_call(call);
+  }
+  for (const auto& queue : queues_) {
+    if (queue->options().publisher_endpoint != endpoint) continue;
+    if (const auto watcher = queue->options().watcher.lock()) watcher->call_cancelled(options_.endpoint, call);
   }
 }
 

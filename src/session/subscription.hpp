@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "session/endpoint.hpp"
 #include "session/incompatible_peers.hpp"
 #include "session/local_queue.hpp"
 #include "session/runnable.hpp"
@@ -38,9 +39,11 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
     wire::Quality quality;
     Thinning::Options thinning;
     Reading reading = Reading::as_possible;
-    Buffer buffer = Buffer::shared;  ///< for messages of this process
-    bool takes_pointers = false;     ///< from publishers of this process
-    bool in_place = true;            ///< messages of this type can be read where they lie, by some processes
+    Buffer buffer = Buffer::shared;            ///< for messages of this process
+    bool takes_pointers = false;               ///< from publishers of this process
+    bool in_place = true;                      ///< messages of this type can be read where they lie, by some processes
+    std::uint64_t endpoint = 0;                ///< of a service's client or provider; 0: none
+    std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
   };
   /// With a thread, `receiver` is called on it for every message; without, messages wait for take().
   Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,
@@ -70,7 +73,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   bool run_some() override;
   /// Offers the next messages, of whatever publisher, until `receiver` accepts one. False when there is none. REQUIRES: no thread was given.
   bool take(Receiver& receiver);
-  /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns). REQUIRES: no thread was given.
+  /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns; Timer::never). REQUIRES: no thread was given.
   void wait(std::int64_t until);
 
   /// So many publishers that were there before will be introduced, and have kept messages. Before the first of them is. On the loop's thread.
@@ -88,6 +91,15 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
   void close();
 
+  /// A publisher that has an endpoint.
+  struct Source {
+    std::uint64_t endpoint = 0;
+    bool is_served = false;  ///< else it has yet to be, or is gone and some of its messages were not taken yet
+  };
+  std::vector<Source> sources() const;
+  /// Tells the endpoint that nobody here waits for the answer to this call any more.
+  void cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept;
+
   struct Counters {
     std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, over_quota = 0, publishers = 0, held = 0, incompatible = 0,
                   deadlines_missed = 0, alive = 0, not_alive = 0;
@@ -102,7 +114,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   /// Gives the receiver the next message, if there is one; what the receiver said, or nothing.
   std::optional<bool> offer_next(Receiver& receiver);
   std::optional<bool> offer_of(std::size_t source, Receiver& receiver);
-  std::size_t sources() const noexcept { return seen_queues_.size() + seen_.size(); }
+  std::size_t seen() const noexcept { return seen_queues_.size() + seen_.size(); }
 
   // While a transient-local subscription catches up with what was published before it came.
   struct Next {

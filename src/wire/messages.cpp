@@ -54,6 +54,7 @@ SINEW_WIRE_KIND(Unsubscribe, 69, 0);
 SINEW_WIRE_KIND(ReadsPieces, 70, 0);
 SINEW_WIRE_KIND(AttachForeign, 71, 0);
 SINEW_WIRE_KIND(NewsTaken, 72, 0);
+SINEW_WIRE_KIND(CancelCall, 73, 0);
 SINEW_WIRE_KIND(DoorbellTaken, 97, 0);
 SINEW_WIRE_KIND(Ring, 98, 1);
 SINEW_WIRE_KIND(Chunk, 99, 1);
@@ -94,6 +95,7 @@ void fields(auto& at, M& m) {
   fields(at, m.type);
   fields(at, m.quality);
   at("process", m.process);
+  at("endpoint", m.endpoint);
 }
 void fields(auto& at, Like<ConnectTaken> auto& m) {
   at("connection", m.connection);
@@ -125,6 +127,7 @@ void fields(auto& at, M& m) {
   at("same_layout", m.same_layout);
   fields(at, m.quality);
   if constexpr (Like<M, ConnectSubscriber>) fields(at, m.window);
+  at("endpoint", m.endpoint);
 }
 void fields(auto& at, Like<Incompatible> auto& m) {
   at("you_publish", m.you_publish);
@@ -155,8 +158,8 @@ concept HasId = requires(M m) { m.id; };
 // Kinds that are all header.
 template <class M>
   requires Like<M, DeletePublisher> || Like<M, DeleteSubscriber> || Like<M, Goodbye> || Like<M, ChunkMapped> || Like<M, ChunkUnmapped> ||
-           Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, AttachForeign> || Like<M, NewsTaken> || Like<M, News> ||
-           Like<M, DoorbellTaken> || Like<M, ChunkWithdrawn> || Like<M, Space>
+           Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, AttachForeign> || Like<M, NewsTaken> || Like<M, CancelCall> ||
+           Like<M, News> || Like<M, DoorbellTaken> || Like<M, ChunkWithdrawn> || Like<M, Space>
 void fields(auto&, M&) {}
 
 class Writer {

@@ -68,21 +68,24 @@ struct RegisterNode {
   std::string name;
 };
 /// `id` is the node's own and never used again by it for a publisher. `process` is a number that the process drew by lot: where both ends of a pair have the
-/// same, they find each other without the manager; 0: none. The answer is PublisherRegistered or PublisherRefused.
+/// same, they find each other without the manager; 0: none. `endpoint` is that of a service's client or provider, which draws it by lot for its publisher and its
+/// subscriber together (spec/services.md); 0: it is no part of one. The answer is PublisherRegistered or PublisherRefused.
 struct RegisterPublisher {
   std::uint64_t id = 0;
   std::string topic;
   TypeDescription type;
   Quality quality;
   std::uint64_t process = 0;
+  std::uint64_t endpoint = 0;
 };
-/// `id` is the node's own and never used again by it for a subscriber. `process` is as a publisher's. The answer is SubscriberRegistered or SubscriberRefused.
+/// `id` is the node's own and never used again by it for a subscriber. `process` and `endpoint` are as a publisher's. The answer is SubscriberRegistered or SubscriberRefused.
 struct RegisterSubscriber {
   std::uint64_t id = 0;
   std::string topic;
   TypeDescription type;
   Quality quality;
   std::uint64_t process = 0;
+  std::uint64_t endpoint = 0;
 };
 struct DeletePublisher {
   std::uint64_t id = 0;
@@ -134,7 +137,7 @@ struct SubscriberRefused {
   std::string text;
 };
 /// Introduces a subscriber to the publisher `id`. Descriptor: one end of a new socket pair. `peer` is the name of the subscriber's
-/// node, `quality` what the subscriber asks for, `same_user` the manager's verdict on the peer (F8).
+/// node, `quality` what the subscriber asks for, `endpoint` whose part it is, `same_user` the manager's verdict on the peer (F8).
 struct ConnectPublisher {
   std::uint64_t id = 0;
   std::uint64_t connection = 0;
@@ -143,6 +146,7 @@ struct ConnectPublisher {
   bool same_user = false;
   bool same_layout = false;
   Quality quality;
+  std::uint64_t endpoint = 0;
 };
 /// Introduces a publisher to the subscriber `id`. Descriptor: the other end of that pair. `quality` is what the publisher offers,
 /// `window` where its chunks will lie.
@@ -155,6 +159,7 @@ struct ConnectSubscriber {
   bool same_layout = false;
   Quality quality;
   Window window;
+  std::uint64_t endpoint = 0;
 };
 /// Instead of an introduction: the publisher offers less than the subscriber asks for (wire/compatibility.hpp). `id` is the receiver's own publisher or,
 /// where `you_publish` is false, subscriber; `peer` the name of the other one's node, `quality` what that one offers or asks for.
@@ -192,6 +197,10 @@ struct ReadsPieces {};
 struct AttachForeign {};
 /// Answers News: the next one may come.
 struct NewsTaken {};
+/// From a service's client to its provider: nobody waits for the answer to call `id` any more.
+struct CancelCall {
+  std::uint64_t id = 0;
+};
 
 // --- publisher to subscriber, on the pair ------------------------------------------------------------------------------------------
 
@@ -228,7 +237,7 @@ using Message =
     std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased, Goodbye,
                  ConnectTaken, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused,
                  ConnectPublisher, ConnectSubscriber, Incompatible, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces,
-                 AttachForeign, NewsTaken, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
+                 AttachForeign, NewsTaken, CancelCall, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

@@ -39,6 +39,22 @@ TEST(TopicName, anything_else_is_refused_with_the_reason) {
   EXPECT_NE(complaint_about_topic_name(std::string(256, 't')).value().find("256 characters"), std::string::npos);
 }
 
+TEST(TopicName, the_topics_of_a_service_have_its_name_and_no_other_topic_has_such_a_name) {
+  for (const std::string good : {"sum", "/arm/left/move", "A_1"}) {
+    EXPECT_EQ(complaint_about_topic_name(wire::request_topic(good)), std::nullopt) << good;
+    EXPECT_EQ(complaint_about_topic_name(wire::response_topic(good)), std::nullopt) << good;
+  }
+  EXPECT_NE(complaint_about_topic_name("@request").value().find("character '@' is in it"), std::string::npos);
+  EXPECT_NE(complaint_about_topic_name("sum@requests").value().find("character '@' is in it"), std::string::npos);
+  EXPECT_EQ(complaint_about_topic_name("a b@response"),
+            "service name 'a b' is not allowed: character ' ' is in it. A service name is words of letters, digits and '_' with a single "
+            "'/' between them, as in 'arm/move', at most 246 characters.");
+  EXPECT_NE(complaint_about_topic_name("sum@request@response").value().find("character '@' is in it"), std::string::npos);
+  EXPECT_NE(complaint_about_topic_name("/@request").value().find("it is empty"), std::string::npos);
+  EXPECT_EQ(complaint_about_topic_name(wire::response_topic(std::string(246, 's'))), std::nullopt);
+  EXPECT_NE(complaint_about_topic_name(wire::response_topic(std::string(247, 's'))).value().find("247 characters"), std::string::npos);
+}
+
 TEST(TopicName, a_leading_slash_means_nothing) {
   EXPECT_EQ(wire::canonical_topic_name("/camera/image"), "camera/image");
   EXPECT_EQ(wire::canonical_topic_name("camera/image"), "camera/image");

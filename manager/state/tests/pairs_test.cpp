@@ -107,6 +107,30 @@ TEST(Misfits, W62_one_event_tells_no_session_of_more_than_256_of_them) {
   EXPECT_EQ(told(world.publish(camera, 2, "image", type_of(32), best_effort), camera), 256u) << "another event counts anew";
 }
 
+// --- endpoints of services ---------------------------------------------------------------------------------------------------------
+
+TEST(Endpoints, W68_both_sides_of_an_introduction_are_told_the_others_endpoint) {
+  World world;
+  const Session client = world.node("client"), provider = world.node("provider");
+  world.say(client, wire::RegisterPublisher{1, "sum@request", type_of(32), {0, true}, 0, 77});
+  const auto meet = at<Introduce>(world.say(provider, wire::RegisterSubscriber{1, "sum@request", type_of(32), {0, true}, 0, 99}), 1);
+  EXPECT_EQ(meet.to_publisher.endpoint, 99u);
+  EXPECT_EQ(meet.to_subscriber.endpoint, 77u);
+}
+
+TEST(Endpoints, W69_an_endpoint_that_another_session_has_in_the_topic_is_refused) {
+  World world;
+  const Session client = world.node("client"), thief = world.node("thief");
+  world.say(client, wire::RegisterSubscriber{1, "sum@response", type_of(32), {0, true}, 0, 77});
+  const auto refused =
+      sent<wire::SubscriberRefused>(world.say(thief, wire::RegisterSubscriber{1, "sum@response", type_of(32), {0, true}, 0, 77}), 0, thief);
+  EXPECT_EQ(refused.kind, static_cast<std::uint32_t>(ErrorKind::invalid_argument));
+  EXPECT_NE(refused.text.find("another node has this endpoint number"), std::string::npos) << refused.text;
+  sent<wire::SubscriberRegistered>(world.say(thief, wire::RegisterSubscriber{2, "sum@response", type_of(32), {0, true}, 0, 78}), 0, thief);
+  sent<wire::SubscriberRegistered>(world.say(client, wire::RegisterSubscriber{2, "sum@response", type_of(32), {0, true}, 0, 77}), 0,
+                                   client);
+}
+
 // --- one process -------------------------------------------------------------------------------------------------------------------
 
 constexpr std::uint64_t ours = 0x1234;

@@ -33,7 +33,8 @@ std::vector<Message> samples() {
                          "camera/image",
                          image(),
                          {0, true, Durability::transient_local, 100'000'000, 0, Liveliness::by_topic, 2'000'000'000},
-                         0x23456789abcdef01},
+                         0x23456789abcdef01,
+                         0x3456789abcdef012},
       DeletePublisher{7},
       DeleteSubscriber{8},
       WindowReleased{window},
@@ -45,7 +46,7 @@ std::vector<Message> samples() {
       SubscriberRegistered{8, 3},
       PublisherRefused{7, 2, "step differs"},
       SubscriberRefused{8, 0, "bad topic"},
-      ConnectPublisher{7, 9, "detector", 4711, true, false, {8, false}},
+      ConnectPublisher{7, 9, "detector", 4711, true, false, {8, false}, 0x456789abcdef0123},
       ConnectSubscriber{8,
                         9,
                         "detector",
@@ -53,7 +54,8 @@ std::vector<Message> samples() {
                         true,
                         false,
                         {0, true, Durability::transient_local, 50'000'000, 3'000'000'000, Liveliness::by_topic, 1'500'000'000},
-                        window},
+                        window,
+                        0x56789abcdef01234},
       Incompatible{7, true, "detector", {8, true, Durability::transient_local, 100'000'000, 0, Liveliness::automatic, 250'000'000}},
       Doorbell{4096, 64},
       Attach{4096},
@@ -63,6 +65,7 @@ std::vector<Message> samples() {
       ReadsPieces{},
       AttachForeign{},
       NewsTaken{},
+      CancelCall{12},
       DoorbellTaken{},
       Ring{69632, 42, 0x10000000},
       Chunk{5, 0x200000001000, 0x800000},
@@ -195,7 +198,7 @@ TEST(Messages, W9_random_input_never_crashes_and_what_is_accepted_encodes_to_the
 
 TEST(Messages, W6_a_truth_value_other_than_0_and_1_is_refused) {
   Bytes packet = encode(RegisterPublisher{});
-  packet[packet.size() - 35] = std::byte{2};  // quality.reliable
+  packet[packet.size() - 43] = std::byte{2};  // quality.reliable
   EXPECT_EQ(complaint(packet), "message RegisterPublisher is malformed: its quality.reliable is a truth value of 2, neither 0 nor 1.");
 }
 
@@ -208,9 +211,9 @@ std::string complaint_with(Message message, std::size_t from_end, std::initializ
 }
 
 TEST(Messages, W60_a_durability_and_a_liveliness_that_do_not_exist_are_refused_by_both_ends) {
-  EXPECT_EQ(complaint_with(RegisterPublisher{}, 34, {2}),
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 42, {2}),
             "message RegisterPublisher is malformed: its quality.durability is a choice of 2, which does not exist.");
-  EXPECT_EQ(complaint_with(RegisterPublisher{}, 17, {255}),
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 25, {255}),
             "message RegisterPublisher is malformed: its quality.liveliness is a choice of 255, which does not exist.");
   EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {.durability = static_cast<Durability>(2)}}), Error);
   EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {.liveliness = static_cast<Liveliness>(2)}}), Error);
@@ -228,11 +231,11 @@ TEST(Messages, W60_a_duration_below_0_or_of_more_than_a_hundred_years_is_refused
     EXPECT_TRUE(accepted(decode(encode(RegisterPublisher{0, {}, {}, quality}))));
   }
   const std::initializer_list<unsigned> minus_one = {255, 255, 255, 255, 255, 255, 255, 255};
-  EXPECT_EQ(complaint_with(RegisterPublisher{}, 33, minus_one),
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 41, minus_one),
             "message RegisterPublisher is malformed: its quality.deadline is a duration of -1 ns, not 0 to 3155760000000000000.");
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 25, minus_one).find("quality.lifespan"), std::string::npos);
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 16, minus_one).find("quality.lease"), std::string::npos);
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 16, {0, 0, 0, 0, 0, 0, 0, 64}).find("quality.lease"), std::string::npos) << "2^62 ns";
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 33, minus_one).find("quality.lifespan"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 24, minus_one).find("quality.lease"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 24, {0, 0, 0, 0, 0, 0, 0, 64}).find("quality.lease"), std::string::npos) << "2^62 ns";
 }
 
 TEST(Messages, W6_a_string_with_a_NUL_is_refused_by_both_ends) {

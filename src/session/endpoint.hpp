@@ -1,0 +1,35 @@
+// What a service's client and provider know each other by, and are told of each other (spec/services.md).
+#pragma once
+
+#include <cstdint>
+
+namespace sinew::session {
+
+/// Where the reader with an endpoint is.
+enum class Reach : std::uint8_t {
+  nobody,        ///< there is none, or not any more
+  this_process,  ///< messages go to it by pointer
+  same_user,     ///< they go through the window
+  other_user,    ///< they are copied for it alone
+};
+
+struct Peer {
+  std::uint64_t endpoint = 0;
+  Reach reach = Reach::nobody;
+};
+
+/// Told by the publisher and the subscription of an endpoint. On any thread, also under their mutexes and those of others: a call only notes down what it is told.
+class EndpointWatcher {
+ public:
+  /// Peers may have come or gone.
+  virtual void peers_changed() noexcept = 0;
+  /// The reader with this endpoint is gone. Of what was sent to it, it has taken nothing beyond sequence `taken`.
+  virtual void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept = 0;
+  /// Nobody at this endpoint waits for the answer to its call any more.
+  virtual void call_cancelled(std::uint64_t endpoint, std::uint64_t call) noexcept = 0;
+
+ protected:
+  ~EndpointWatcher() = default;
+};
+
+}  // namespace sinew::session
