@@ -10,12 +10,14 @@
 
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
+#include "sinew/detail/service_core.hpp"
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/error.hpp"
 #include "sinew/executor.hpp"
 #include "sinew/msg/reflect.hpp"
 #include "sinew/publisher.hpp"
 #include "sinew/qos.hpp"
+#include "sinew/service.hpp"
 #include "sinew/subscriber.hpp"
 #include "sinew/timer.hpp"
 
@@ -84,6 +86,28 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   void dispatch() { std::shared_ptr(executor())->dispatch(); }
   int fd() { return executor()->fd(); }
 
+  /// Calls the service `name`, which is named as a topic is and has nothing to do with a topic of that name. Throws as create_publisher.
+  template <class Request, class Response>
+  std::shared_ptr<ServiceClient<Request, Response>> create_service_client(const std::string& name,
+                                                                          const ServiceClientOptions& options = {}) {
+    return std::make_shared<ServiceClient<Request, Response>>(
+        make_service_client(name, msg::published_message_of<ServiceRequest<Request>>(), detail::object_type<ServiceRequest<Request>>,
+                            msg::message_of<ServiceResponse<Response>>(), detail::error_of<Response>, options));
+  }
+
+  /// Provides the service `name`: `handler` is called with each request, (const Request&), and returns the Response. It may take a ServiceCall<Response>& behind it, to know when nobody waits any more, or to
+  /// build the response where the client reads it. An exception that leaves it goes to the client, as a ServiceError with its text. Any number of providers may provide one service. Throws as create_publisher.
+  template <class Request, class Response, class Handler>
+    requires detail::ServiceHandler<std::decay_t<Handler>, Request, Response>
+  std::shared_ptr<ServiceProvider<Request, Response>> create_service_provider(const std::string& name, Handler&& handler,
+                                                                              const ServiceProviderOptions& options = {}) {
+    return std::make_shared<ServiceProvider<Request, Response>>(
+        make_service_provider(name, msg::message_of<ServiceRequest<Request>>(), msg::published_message_of<ServiceResponse<Response>>(),
+                              detail::object_type<ServiceResponse<Response>>,
+                              detail::make_serve<Request, Response, std::decay_t<Handler>>(std::forward<Handler>(handler)),
+                              detail::make_error<Response>, options));
+  }
+
  private:
   struct Impl;
   explicit Node(std::unique_ptr<Impl> impl) noexcept;
@@ -92,6 +116,13 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
                                                         const detail::ObjectType& objects, const Qos& qos, const PublisherOptions& options);
   std::shared_ptr<detail::SubscriberCore> make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
                                                           const Qos& qos, const SubscriberOptions& options);
+
+  std::unique_ptr<detail::ServiceClientCore> make_service_client(const std::string& name, const msg::Message& request,
+                                                                 const detail::ObjectType& request_objects, const msg::Message& response,
+                                                                 detail::ErrorOf error_of, const ServiceClientOptions& options);
+  std::unique_ptr<detail::ServiceProviderCore> make_service_provider(
+      const std::string& name, const msg::Message& request, const msg::Message& response, const detail::ObjectType& response_objects,
+      detail::ServiceProviderCore::Serve serve, detail::ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options);
 
   std::unique_ptr<Impl> impl_;
 };

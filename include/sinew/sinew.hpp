@@ -9,6 +9,8 @@
 #include "sinew/node.hpp"              // IWYU pragma: export
 #include "sinew/publisher.hpp"         // IWYU pragma: export
 #include "sinew/qos.hpp"               // IWYU pragma: export
+#include "sinew/service.hpp"           // IWYU pragma: export
+#include "sinew/service_error.hpp"     // IWYU pragma: export
 #include "sinew/subscriber.hpp"        // IWYU pragma: export
 #include "sinew/timer.hpp"             // IWYU pragma: export
 #include "sinew/wait_for_message.hpp"  // IWYU pragma: export

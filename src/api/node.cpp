@@ -8,15 +8,18 @@
 #include <optional>
 
 #include "api/publisher_impl.hpp"
+#include "api/service_impl.hpp"
 #include "api/subscriber_impl.hpp"
 #include "session/fork.hpp"
 #include "session/node_session.hpp"
 #include "shm/scope.hpp"
+#include "wire/topic_name.hpp"
 
 namespace sinew {
 namespace {
 
 constexpr std::uint32_t deepest = shm::ring_capacity / 2;
+constexpr std::uint32_t most_parallel = 1024;
 
 /// In nanoseconds; 0 for none.
 std::int64_t duration_of(const std::string& topic, const std::string& what, const std::optional<std::chrono::nanoseconds>& duration) {
@@ -125,6 +128,14 @@ session::Reading reading_of(const std::string& topic, const msg::Type& type, con
                                                "or copy; network follows from where the publisher is");
 }
 
+/// The manager says what else may be wrong with a name.
+void require_topic(const std::string& topic) {
+  if (wire::service_of(topic).empty()) return;
+  throw Error(ErrorKind::invalid_argument,
+              "topic name '" + topic + "' is not allowed: it is one of service '" + std::string(wire::service_of(topic)) +
+                  "': use create_service_client() or create_service_provider(), whose requests and responses nobody else reads");
+}
+
 wire::TypeDescription description_of(const msg::Message& type) {
   return {type.name, type.signature, type.hash, type.layout};
 }
@@ -184,6 +195,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
                                                             const detail::ObjectType& objects, const Qos& qos,
                                                             const PublisherOptions& options) {
   const shm::HeapScope heap;
+  require_topic(topic);
   const wire::Quality quality = quality_of(topic, qos);
   auto impl = std::make_unique<detail::PublisherCore::Impl>();
   impl->topic = topic;
@@ -214,6 +226,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
 std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
                                                               const Qos& qos, const SubscriberOptions& options) {
   const shm::HeapScope heap;
+  require_topic(topic);
   wire::Quality quality = quality_of(topic, qos);
   const session::Thinning::Options thinning = thinning_of(topic, options);
   const session::Reading reading = reading_of(topic, *type.type, options);
@@ -239,6 +252,27 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
     impl_->session->remove(impl->subscription);
     throw;
   }
+}
+
+std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::string& name, const msg::Message& request,
+                                                                     const detail::ObjectType& request_objects,
+                                                                     const msg::Message& response, detail::ErrorOf error_of,
+                                                                     const ServiceClientOptions& options) {
+  const shm::HeapScope heap;
+  return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget}, error_of);
+}
+
+std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
+    const std::string& name, const msg::Message& request, const msg::Message& response, const detail::ObjectType& response_objects,
+    detail::ServiceProviderCore::Serve serve, detail::ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options) {
+  const shm::HeapScope heap;
+  if (options.parallel == 0 || options.parallel > most_parallel) {
+    throw Error(ErrorKind::invalid_argument, "service '" + name + "': parallel = " + std::to_string(options.parallel) +
+                                                 " is out of range: 1 executes one request at a time, " + std::to_string(most_parallel) +
+                                                 " are the most");
+  }
+  return detail::make_provider({impl_->session, name, request, response, response_objects, options.memory_budget}, std::move(serve),
+                               make_error, options);
 }
 
 }  // namespace sinew

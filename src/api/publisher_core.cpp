@@ -148,6 +148,11 @@ std::shared_ptr<const session::Objects> objects_of(const msg::Type& type, const 
   return std::make_shared<TypeObjects>(type, objects);
 }
 
+session::Publisher::Outcome PublisherCore::Impl::deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame) {
+  std::uint64_t sequence = 0;
+  return endpoint == 0 ? publisher->publish(std::move(message), frame) : publisher->send(endpoint, std::move(message), frame, sequence);
+}
+
 void PublisherCore::Impl::count_repaired(const std::string& why) {
   const std::lock_guard lock(mutex);
   if (repaired.fetch_add(1, std::memory_order_relaxed) == 0) first_reason = why;
@@ -240,6 +245,14 @@ void PublisherCore::report_not_replaced() const {
 // --- publishing --------------------------------------------------------------------------------------------------------------------
 
 PublishResult PublisherCore::publish_object(void* object) {
+  return publish_object_to(0, object);
+}
+
+PublishResult PublisherCore::send_object(std::uint64_t endpoint, void* object) {
+  return publish_object_to(endpoint, object);
+}
+
+PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* object) {
   const os::Uncancellable whole;
   const shm::HeapScope heap;
   const msg::Type& type = *impl_->type;
@@ -250,9 +263,10 @@ PublishResult PublisherCore::publish_object(void* object) {
     free_object(object);
     return invalid(*variant);
   }
-  if (!publisher.is_read_elsewhere() || !type.in_place) return publish_shared_loan(object);
+  const bool read_in_window = endpoint == 0 ? publisher.is_read_elsewhere() : publisher.reach(endpoint) == session::Reach::same_user;
+  if (!read_in_window || !type.in_place) return publish_shared_loan(endpoint, object);
   if (!publisher.window().contains(object, type.size)) {
-    const PublishResult result = publish_copy(object);
+    const PublishResult result = publish_copy_to(endpoint, object);
     type.destroy(object);
     free_object(object);
     if (result == PublishResult::published)
@@ -275,11 +289,12 @@ PublishResult PublisherCore::publish_object(void* object) {
                                           " bytes in (said once; statistics().bytes_copied counts)");
     }
   }
-  return reported(result_of(publisher.publish({.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = audit.size})));
+  return reported(
+      result_of(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = audit.size})));
 }
 
 // Nobody outside of this process reads it where it is: it may stay as it is, wherever its storage lies.
-PublishResult PublisherCore::publish_shared_loan(void* object) {
+PublishResult PublisherCore::publish_shared_loan(std::uint64_t endpoint, void* object) {
   const auto let_go = [type = impl_->type](const void* kept) {
     if (session::forked()) return;  // in shared memory, which is not there
     void* const message = const_cast<void*>(kept);
@@ -297,10 +312,14 @@ PublishResult PublisherCore::publish_shared_loan(void* object) {
   } catch (const std::bad_alloc&) {
     return refused();
   }
-  return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})));
+  return reported(result_of(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})));
 }
 
 PublishResult PublisherCore::publish_copy(const void* source) {
+  return publish_copy_to(0, source);
+}
+
+PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void* source) {
   const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
@@ -313,7 +332,7 @@ PublishResult PublisherCore::publish_copy(const void* source) {
     frame = impl_->storage->copy_in(source, publisher.window());
     if (!frame.is_in_window()) return refused();
   }
-  const session::Publisher::Outcome outcome = publisher.publish({.borrowed = source, .owned = {}, .shared = {}}, frame);
+  const session::Publisher::Outcome outcome = impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame);
   if (outcome == session::Publisher::Outcome::published) publisher.count_copied(frame.size);
   return reported(result_of(outcome));
 }
@@ -333,6 +352,16 @@ PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) 
   if (session::forked()) return PublishResult::closed;
   if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(*variant);
   return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})));
+}
+
+PublishResult PublisherCore::send_shared(std::uint64_t endpoint, std::shared_ptr<const void> object, std::uint64_t* sequence) {
+  const os::Uncancellable whole;
+  const shm::HeapScope heap;
+  if (session::forked()) return PublishResult::closed;
+  if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(*variant);
+  std::uint64_t ignored = 0;
+  return reported(result_of(impl_->publisher->send(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {},
+                                                   sequence ? *sequence : ignored)));
 }
 
 PublishResult PublisherCore::refused() {

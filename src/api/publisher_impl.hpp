@@ -26,6 +26,8 @@ struct PublisherCore::Impl {
   mutable std::mutex mutex;
   std::string first_reason;  // guarded by mutex
 
+  /// `endpoint` 0: to all subscribers.
+  session::Publisher::Outcome deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame);
   void count_repaired(const std::string& why);
   std::string why_repaired() const;
   const char* why_on_heap() const;

@@ -133,6 +133,7 @@ std::shared_ptr<const void> shared_from_heap(const msg::Type& type, void* object
 
 void SubscriberCore::Impl::reject(const std::string& publisher, std::string_view complaint) noexcept {
   rejected.fetch_add(1, std::memory_order_relaxed);
+  if (on_rejected) on_rejected(sender);
   if (rejection_reported.exchange(true, std::memory_order_relaxed)) return;
   try {
     base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + publisher +
@@ -256,6 +257,7 @@ void SubscriberCore::Impl::fill(MessageInfo& into, std::uint64_t sequence, std::
 }
 
 void SubscriberCore::Impl::call(ReceivedMessage& message) {
+  message.endpoint = sender;
   message.info = handler.wants_info ? &info : nullptr;
   handler.call(message);
   if (message.owned) let_go(message.owned);
@@ -263,6 +265,7 @@ void SubscriberCore::Impl::call(ReceivedMessage& message) {
 
 bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
   const auto self = shared_from_this();  // the callback may destroy the subscriber
+  sender = arrival.end->endpoint();
   std::optional<ReceivedMessage> message;
   try {
     message = admit(arrival, handler.takes);
@@ -283,6 +286,7 @@ bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
 
 bool SubscriberCore::Impl::accept(session::LocalArrival& arrival) {
   const auto self = shared_from_this();
+  sender = arrival.from->options().publisher_endpoint;
   ReceivedMessage message;
   try {
     message = admit(arrival, handler.takes);
@@ -306,6 +310,7 @@ class SubscriberCore::Taker final : public session::Receiver {
   std::optional<ReceivedMessage> message;
 
   bool accept(const session::Arrival& arrival) override {
+    impl_.sender = arrival.end->endpoint();
     try {
       message = impl_.admit(arrival, Handler::Takes::share);
     } catch (...) {
@@ -316,6 +321,7 @@ class SubscriberCore::Taker final : public session::Receiver {
       arrival.end->release(arrival.slot);
       return false;
     }
+    message->endpoint = impl_.sender;
     if (info_) {
       info_->publisher = arrival.end->peer();
       const Delivery delivery = delivery_of(arrival, Handler::Takes::share);
@@ -325,7 +331,9 @@ class SubscriberCore::Taker final : public session::Receiver {
   }
 
   bool accept(session::LocalArrival& arrival) override {
+    impl_.sender = arrival.from->options().publisher_endpoint;
     message = impl_.admit(arrival, Handler::Takes::share);
+    message->endpoint = impl_.sender;
     if (info_) {
       info_->publisher = arrival.from->options().publisher;
       impl_.fill(*info_, arrival.sequence, arrival.source_time, arrival.missed, Delivery::pointer);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   MessageInfo info;  // the callback's; the execution thread's own
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
+  std::function<void(std::uint64_t endpoint)> on_rejected;  // of a service; may be empty
+  std::uint64_t sender = 0;                // the endpoint of the message that is being taken; one thread at a time receives
   std::optional<msg::cdr::Reader> reader;  // made for the first message in pieces; one thread at a time receives
   std::vector<msg::cdr::Piece> pieces;
 

@@ -37,6 +37,13 @@ class SINEW_API PublisherCore {
   /// Publishes an object that `new` made. It is no more, whatever the result.
   PublishResult publish_owned(void* object);
   PublishResult publish_shared(std::shared_ptr<const void> object);
+  // For services: to the reader with this endpoint only; `closed` also when there is none, `would_block` when it does not take what it was sent before.
+  /// `sequence`, if given, is that of the message for this reader, or 0.
+  PublishResult send_shared(std::uint64_t endpoint, std::shared_ptr<const void> object, std::uint64_t* sequence = nullptr);
+  /// As publish_object().
+  PublishResult send_object(std::uint64_t endpoint, void* object);
+  Impl& impl() noexcept { return *impl_; }
+
   void assert_liveliness();
   PublisherStatistics statistics() const;
   std::vector<SubscriberShare> subscribers() const;
@@ -57,7 +64,10 @@ class SINEW_API PublisherCore {
   void report_not_replaced() const;
 
  private:
-  PublishResult publish_shared_loan(void* object);
+  // `endpoint` 0: to all subscribers.
+  PublishResult publish_object_to(std::uint64_t endpoint, void* object);
+  PublishResult publish_shared_loan(std::uint64_t endpoint, void* object);
+  PublishResult publish_copy_to(std::uint64_t endpoint, const void* source);
   PublishResult refused();
   PublishResult reported(PublishResult result);
   PublishResult invalid(const std::string& variant);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@ struct ReceivedMessage {
   std::shared_ptr<const void> keep;
   void* owned = nullptr;              ///< Takes::own: as `new` made it; taken by the handler
   const MessageInfo* info = nullptr;  ///< valid during the call
+  std::uint64_t endpoint = 0;         ///< of the publisher, if it is part of a service
 };
 
 /// How the typed side takes a message.

@@ -1,0 +1,326 @@
+// Services: requests, each of which gets one response.
+//
+//   auto provider = node->create_service_provider<Sum::Request, Sum::Response>("sum", [](const Sum::Request& request) { return add(request); });
+//   auto client = node->create_service_client<Sum::Request, Sum::Response>("sum");
+//   std::int64_t total = client->call({{1, 2, 3}}).get().total;
+//
+// Requests and responses are messages, and travel as those of topics do: in place between processes of one user, by pointer within a process, copied for other users.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sinew/detail/allocation_probe.hpp"
+#include "sinew/detail/publisher_core.hpp"
+#include "sinew/detail/service_core.hpp"
+#include "sinew/executor.hpp"
+#include "sinew/msg/reflect.hpp"
+#include "sinew/service_error.hpp"
+
+namespace sinew {
+
+struct ServiceClientOptions {
+  /// Bytes of shared memory that requests on their way may take, as PublisherOptions::memory_budget. Requests that wait for a provider are kept on the heap.
+  std::size_t memory_budget = std::size_t{1} << 30;
+};
+
+struct ServiceProviderOptions {
+  /// Which execution thread calls the handler, see Executor.
+  ThreadId execution_thread = 0;
+  /// How many requests may be executed at a time. 1: one after the other, on the execution thread. More: on so many threads of the provider's own, at most; the handler must bear that.
+  std::uint32_t parallel = 1;
+  /// Executes no request of which this provider may have begun to execute it before it went away a second time elsewhere: such calls end with ServiceError::Kind::lost. Otherwise they go to
+  /// another provider, or wait for one to come.
+  bool at_most_once = false;
+  /// Bytes of shared memory that responses may take, until clients let go of them, as PublisherOptions::memory_budget.
+  std::size_t memory_budget = std::size_t{1} << 30;
+};
+
+/// Counts since the client was created. A snapshot, not an atomic one.
+struct ServiceClientStatistics {
+  std::uint64_t calls = 0;      ///< that were made
+  std::uint64_t answered = 0;   ///< with a response
+  std::uint64_t failed = 0;     ///< with a ServiceError
+  std::uint64_t resent = 0;     ///< requests that went to another provider, because the one before has gone without an answer
+  std::uint64_t strays = 0;     ///< responses to nothing that was asked, or not of whom was asked; dropped
+  std::uint64_t pending = 0;    ///< calls that wait now
+  std::uint64_t providers = 0;  ///< connected now
+};
+
+/// Counts since the provider was created. A snapshot, not an atomic one.
+struct ServiceProviderStatistics {
+  std::uint64_t answered = 0;     ///< responses sent
+  std::uint64_t threw = 0;        ///< requests whose handler threw
+  std::uint64_t cancelled = 0;    ///< requests nobody waited for any more when they had been executed, or before
+  std::uint64_t undelivered = 0;  ///< responses whose client did not take those before
+  std::uint64_t running = 0;      ///< requests received and not answered
+  std::uint64_t clients = 0;      ///< connected now
+};
+
+/// The future of a call, which can be cancelled as well. Move-only. A plain std::future can be made of it; destroying either changes nothing.
+template <class T>
+class PendingCall : public std::future<T> {
+ public:
+  /// The call ends with ServiceError::Kind::cancelled, unless it has ended, and its provider sees it as cancelled. Thread-safe.
+  void cancel() { detail::ServiceClientCore::cancel(client_, id_); }
+
+  /// For ServiceClient.
+  PendingCall(std::future<T>&& answer, std::weak_ptr<detail::ServiceClientCore::Impl> client, std::uint64_t id) noexcept
+      : std::future<T>(std::move(answer)), client_(std::move(client)), id_(id) {}
+
+ private:
+  std::weak_ptr<detail::ServiceClientCore::Impl> client_;
+  std::uint64_t id_;
+};
+
+namespace detail {
+
+template <class Response>
+class FutureAnswer final : public AwaitedAnswer {
+ public:
+  FutureAnswer() noexcept : AwaitedAnswer(false) {}
+  void answer(std::shared_ptr<const void>, const void* response) override {
+    try {
+      promise.set_value(static_cast<const ServiceResponse<Response>*>(response)->body);
+    } catch (const std::future_error&) {
+      throw;
+    } catch (...) {
+      promise.set_exception(std::current_exception());  // there was no memory for the copy
+    }
+  }
+  void fail(const ServiceError& error) override { promise.set_exception(std::make_exception_ptr(error.alone())); }
+  std::promise<Response> promise;
+};
+
+template <class Response>
+std::shared_ptr<const Response> body_of(std::shared_ptr<const void> keep, const void* response) noexcept {
+  return {std::move(keep), &static_cast<const ServiceResponse<Response>*>(response)->body};
+}
+
+template <class Response>
+class SharedAnswer final : public AwaitedAnswer {
+ public:
+  SharedAnswer() noexcept : AwaitedAnswer(false) {}
+  void answer(std::shared_ptr<const void> keep, const void* response) override {
+    promise.set_value(body_of<Response>(std::move(keep), response));
+  }
+  void fail(const ServiceError& error) override { promise.set_exception(std::make_exception_ptr(error.alone())); }
+  std::promise<std::shared_ptr<const Response>> promise;
+};
+
+template <class Response, class Callback>
+class CalledAnswer final : public AwaitedAnswer {
+ public:
+  explicit CalledAnswer(Callback callback) : AwaitedAnswer(true), callback_(std::move(callback)) {}
+  void answer(std::shared_ptr<const void> keep, const void* response) override {
+    callback_(body_of<Response>(std::move(keep), response), static_cast<const ServiceError*>(nullptr));
+  }
+  void fail(const ServiceError& error) override { callback_(std::shared_ptr<const Response>(), &error); }
+
+ private:
+  Callback callback_;
+};
+
+/// What ServiceClient::call accepts: (std::shared_ptr<const Response>, const ServiceError*).
+template <class Callback, class Response>
+concept AnswerCallback = std::invocable<Callback&, std::shared_ptr<const Response>, const ServiceError*>;
+
+}  // namespace detail
+
+/// Made by Node::create_service_client. Thread-safe.
+///
+/// A call goes to one of the providers that are connected, in turn, or waits until there is one. When a provider goes away, or dies, before it has answered, its calls go to another, or wait for one to
+/// come, so a handler may be executed twice for one call, or fail the call (ServiceProviderOptions::at_most_once); a call is answered once, in either case. Each provider has at most 256 calls of a client
+/// at a time, one of another user 8; further ones wait here.
+///
+/// Answers are received by a thread of the client's own, so that a call can be waited for anywhere, also in callbacks of the same node; but not in the callback of a call of the same client, nor, where
+/// requests are executed one after the other, on the very execution thread that executes them.
+template <class Request, class Response>
+class ServiceClient {
+ public:
+  using CallId = std::uint64_t;
+  static constexpr std::chrono::nanoseconds for_ever = detail::ServiceClientCore::for_ever;
+
+  /// Sends a request; never blocks. The future gets the response, copied from the provider's memory, or throws ServiceError. Without `timeout` it waits as long as it takes. In this process the request
+  /// is handed over as it is; for others it is copied once, into shared memory, for each provider that it goes to.
+  PendingCall<Response> call(Request request, std::chrono::nanoseconds timeout = for_ever) {
+    return start<detail::FutureAnswer<Response>, Response>(std::move(request), timeout);
+  }
+
+  /// The same with the response where the provider built it, whatever its size: nothing is copied. While it is held it takes of the provider's memory.
+  PendingCall<std::shared_ptr<const Response>> call_shared(Request request, std::chrono::nanoseconds timeout = for_ever) {
+    return start<detail::SharedAnswer<Response>, std::shared_ptr<const Response>>(std::move(request), timeout);
+  }
+
+  /// Calls `callback` with the response, or with null and the error. On the client's own thread, one at a time; for calls that are pending when the client is destroyed, in its destructor. It may make calls
+  /// and destroy the client. An exception that leaves it ends the program.
+  template <class Callback>
+    requires detail::AnswerCallback<std::decay_t<Callback>, Response>
+  CallId call(Request request, Callback&& callback, std::chrono::nanoseconds timeout = for_ever) {
+    auto answer = std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(std::forward<Callback>(callback));
+    const auto message = message_of(std::move(request));
+    core_->call(message->id, message, std::move(answer), timeout);
+    return message->id;
+  }
+
+  /// Sends a request and waits for the response, which stays where the provider built it. Throws ServiceError. The fastest way: the thread that waits is the one that the provider wakes.
+  std::shared_ptr<const Response> call_and_wait(Request request, std::chrono::nanoseconds timeout = for_ever) {
+    const auto message = message_of(std::move(request));
+    auto response = core_->call_and_wait(message->id, message, timeout);
+    const void* const at = response.get();
+    return detail::body_of<Response>(std::move(response), at);
+  }
+
+  /// The call ends with ServiceError::Kind::cancelled, unless it has ended, and its provider sees it as cancelled.
+  void cancel(CallId call) { core_->cancel(call); }
+
+  ServiceClientStatistics statistics() const {
+    const detail::ClientCounters now = core_->counters();
+    return {now.calls, now.answered, now.failed, now.resent, now.strays, now.pending, now.providers};
+  }
+  const std::string& service() const noexcept { return core_->service(); }
+
+  /// For Node::create_service_client.
+  explicit ServiceClient(std::unique_ptr<detail::ServiceClientCore> core) noexcept : core_(std::move(core)) {}
+
+ private:
+  std::shared_ptr<const ServiceRequest<Request>> message_of(Request&& request) {
+    return std::make_shared<const ServiceRequest<Request>>(ServiceRequest<Request>{core_->next_id(), std::move(request)});
+  }
+  template <class Answer, class T>
+  PendingCall<T> start(Request&& request, std::chrono::nanoseconds timeout) {
+    const auto answer = std::make_shared<Answer>();
+    const auto message = message_of(std::move(request));
+    PendingCall<T> pending(answer->promise.get_future(), core_->impl(), message->id);
+    core_->call(message->id, message, answer, timeout);
+    return pending;
+  }
+
+  const std::unique_ptr<detail::ServiceClientCore> core_;
+};
+
+/// A request that is being executed, for handlers that want to know more of it than what is asked. Valid during the call of the handler.
+template <class Response>
+class ServiceCall {
+ public:
+  /// Nobody waits for the response any more: the client cancelled the call, it took too long, or the client has gone. Any thread.
+  bool cancelled() const noexcept { return call_->cancelled.load(std::memory_order_relaxed); }
+  /// The name of the client's node.
+  const std::string& client() const noexcept { return call_->client; }
+
+  /// Runs `fill(Response&)` with this thread allocating where the client will read it, as Loan::build: nothing of the response is copied. For handlers that return void. May be called more than once.
+  template <class Fill>
+  decltype(auto) build(Fill&& fill) {
+    using Message = ServiceResponse<Response>;
+    detail::PublisherCore& core = detail::ServiceProviderCore::responses(*provider_);
+    const bool in_place = detail::builds_in_place<Message>(core);
+    if (!response_) {
+      void* const memory = core.allocate_object(in_place);
+      try {
+        const detail::AllocateInPlace scope(core, in_place);
+        response_ = ::new (memory) Message{.id = call_->id, .body = {}, .error = {}};
+      } catch (...) {
+        core.free_object(memory);
+        throw;
+      }
+    }
+    const detail::AllocateInPlace scope(core, in_place);
+    return std::forward<Fill>(fill)(response_->body);
+  }
+
+  /// For the library.
+  ServiceCall(std::shared_ptr<detail::RunningCall> call, detail::ServiceProviderCore::Impl& provider) noexcept
+      : call_(std::move(call)), provider_(&provider) {}
+  ~ServiceCall() {
+    if (!response_) return;
+    detail::PublisherCore& core = detail::ServiceProviderCore::responses(*provider_);
+    response_->~ServiceResponse<Response>();
+    core.free_object(response_);
+  }
+  ServiceCall(const ServiceCall&) = delete;
+  ServiceCall& operator=(const ServiceCall&) = delete;
+  void reply() {
+    if (!response_) build([](Response&) {});
+    detail::ServiceProviderCore::reply_in_place(*provider_, *call_, std::exchange(response_, nullptr));
+  }
+
+ private:
+  const std::shared_ptr<detail::RunningCall> call_;
+  detail::ServiceProviderCore::Impl* const provider_;
+  ServiceResponse<Response>* response_ = nullptr;
+};
+
+/// Made by Node::create_service_provider. Thread-safe. When it is destroyed, it waits for handlers that are running, unless it is destroyed by one, and their responses are sent; requests that it has not
+/// begun to execute go to other providers.
+template <class Request, class Response>
+class ServiceProvider {
+ public:
+  ServiceProviderStatistics statistics() const {
+    const detail::ProviderCounters now = core_->counters();
+    return {now.answered, now.threw, now.cancelled, now.undelivered, now.running, now.clients};
+  }
+  const std::string& service() const noexcept { return core_->service(); }
+
+  /// For Node::create_service_provider.
+  explicit ServiceProvider(std::unique_ptr<detail::ServiceProviderCore> core) noexcept : core_(std::move(core)) {}
+
+ private:
+  const std::unique_ptr<detail::ServiceProviderCore> core_;
+};
+
+namespace detail {
+
+/// What Node::create_service_provider accepts: (const Request&) that returns a Response; the same with (ServiceCall<Response>&) behind it, which may also return nothing, having built the response.
+template <class Handler, class Request, class Response>
+concept SimpleHandler = std::is_invocable_r_v<Response, Handler&, const Request&>;
+template <class Handler, class Request, class Response>
+concept CallHandler = std::is_invocable_r_v<Response, Handler&, const Request&, ServiceCall<Response>&>;
+template <class Handler, class Request, class Response>
+concept BuildingHandler = std::invocable<Handler&, const Request&, ServiceCall<Response>&> &&
+                          std::is_void_v<std::invoke_result_t<Handler&, const Request&, ServiceCall<Response>&>>;
+template <class Handler, class Request, class Response>
+concept ServiceHandler =
+    SimpleHandler<Handler, Request, Response> || CallHandler<Handler, Request, Response> || BuildingHandler<Handler, Request, Response>;
+
+template <class Response>
+std::shared_ptr<const void> make_error(std::uint64_t id, ServiceStatus status, const std::string& text) {
+  return std::make_shared<const ServiceResponse<Response>>(
+      ServiceResponse<Response>{.id = id, .status = static_cast<std::uint64_t>(status), .body = {}, .error = text});
+}
+
+template <class Request, class Response, class Handler>
+ServiceProviderCore::Serve make_serve(Handler handler) {
+  return [handler = std::move(handler)](const void* message, const std::shared_ptr<RunningCall>& running,
+                                        ServiceProviderCore::Impl& provider) mutable {
+    const Request& request = static_cast<const ServiceRequest<Request>*>(message)->body;
+    const auto reply = [&](Response&& response) {
+      ServiceProviderCore::reply(provider, *running,
+                                 std::make_shared<const ServiceResponse<Response>>(
+                                     ServiceResponse<Response>{.id = running->id, .body = std::move(response), .error = {}}));
+    };
+    if constexpr (SimpleHandler<Handler, Request, Response>) {
+      reply(handler(request));
+    } else if constexpr (BuildingHandler<Handler, Request, Response>) {
+      ServiceCall<Response> call(running, provider);
+      handler(request, call);
+      call.reply();
+    } else {
+      ServiceCall<Response> call(running, provider);
+      reply(handler(request, call));
+    }
+  };
+}
+
+}  // namespace detail
+}  // namespace sinew

@@ -1,0 +1,33 @@
+// Why a call of a service has no answer.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "sinew/error.hpp"
+
+namespace sinew {
+
+/// What a call ends with instead of a response. what() is a sentence for a person; of Kind::failed it is the text of the provider's exception, and nothing else.
+class SINEW_API ServiceError : public std::runtime_error {
+ public:
+  enum class Kind {
+    failed,     ///< The provider's handler threw an exception: what() is its text.
+    timeout,    ///< No answer came in time. The provider sees the call as cancelled.
+    cancelled,  ///< The caller cancelled it, or destroyed the client.
+    lost,  ///< The provider has gone before it answered, and is one that executes no request twice (ServiceProviderOptions::at_most_once): it may be done or not.
+    no_memory,     ///< There is no memory for the request, or at the provider for the response.
+    invalid,       ///< The request could not be sent or read: a variant without a value, or what no message of its type can be.
+    disconnected,  ///< The client's node has been destroyed.
+  };
+  ServiceError(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+  Kind kind() const noexcept { return kind_; }
+
+  /// For the library: a copy that shares no text with this one, as copies of standard exceptions do, by counters that no race detector sees.
+  ServiceError alone() const { return {kind_, what()}; }
+
+ private:
+  Kind kind_;
+};
+
+}  // namespace sinew

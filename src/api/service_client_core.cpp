@@ -1,0 +1,341 @@
+#include "api/service_client_core.hpp"
+
+#include <new>
+#include <optional>
+
+#include "base/log.hpp"
+#include "os/clock.hpp"
+#include "os/process.hpp"
+#include "session/fork.hpp"
+#include "shm/scope.hpp"
+
+namespace sinew::detail {
+namespace {
+
+constexpr std::int64_t never = session::Timer::never;
+
+ServiceError::Kind kind_of(std::uint64_t status) {
+  switch (static_cast<ServiceStatus>(status)) {
+    case ServiceStatus::no_memory:
+      return ServiceError::Kind::no_memory;
+    case ServiceStatus::unreadable:
+      return ServiceError::Kind::invalid;
+    case ServiceStatus::dropped:
+      return ServiceError::Kind::cancelled;
+    case ServiceStatus::answered:
+    case ServiceStatus::threw:
+      break;
+  }
+  return ServiceError::Kind::failed;  // also what a later version may say
+}
+
+/// For a caller that waits on its own thread.
+class BlockedAnswer final : public AwaitedAnswer {
+ public:
+  BlockedAnswer(std::mutex& mutex, std::condition_variable& changed) noexcept : AwaitedAnswer(false), mutex_(mutex), changed_(changed) {}
+  void answer(std::shared_ptr<const void> keep, const void*) override {
+    response = std::move(keep);
+    tell();
+  }
+  void fail(const ServiceError& why) override {
+    error.emplace(why.alone());
+    tell();
+  }
+
+  std::atomic<bool> done{false};
+  std::shared_ptr<const void> response;
+  std::optional<ServiceError> error;
+
+ private:
+  void tell() {
+    const std::lock_guard lock(mutex_);
+    done.store(true, std::memory_order_release);
+    changed_.notify_all();
+  }
+  std::mutex& mutex_;
+  std::condition_variable& changed_;
+};
+
+}  // namespace
+
+// --- receiving ---------------------------------------------------------------------------------------------------------------------------
+
+void ServiceClientCore::Impl::receive(const ReceivedMessage& message) {
+  const std::uint64_t id = id_of(message.object), status = status_of(message.object);
+  if (id == 0 && static_cast<ServiceStatus>(status) == ServiceStatus::unreadable) return unreadable(message.endpoint);
+  Outcomes outcomes;
+  {
+    const std::lock_guard lock(mutex);
+    const auto call = calls.find(id);
+    if (call == calls.end() || call->second.provider == 0 || call->second.provider != message.endpoint) {
+      ++counters.strays;
+      return;
+    }
+    if (Provider* const provider = find_locked(message.endpoint)) --provider->in_flight;
+    if (auto answer = take_answer_locked(id, call->second)) {
+      if (static_cast<ServiceStatus>(status) == ServiceStatus::answered) {
+        outcomes.push_back({std::move(answer), std::shared_ptr<const void>(message.keep, message.object)});
+      } else {
+        outcomes.push_back({std::move(answer), nullptr, ServiceError(kind_of(status), error_of(message.object))});
+      }
+    }
+    calls.erase(call);
+    send_waiting_locked(outcomes);
+  }
+  tell(std::move(outcomes));
+}
+
+// A message between us and a provider was lost, and nobody knows which: none of its calls can be sure of an answer.
+void ServiceClientCore::Impl::unreadable(std::uint64_t endpoint) {
+  Outcomes outcomes;
+  {
+    const std::lock_guard lock(mutex);
+    Provider* const provider = find_locked(endpoint);
+    if (!provider) return;
+    provider->in_flight = 0;
+    const std::string text =
+        "service '" + service + "': a request or a response between this client and the provider could not be read; see both logs";
+    for (auto call = calls.begin(); call != calls.end();) {
+      if (call->second.provider == endpoint) {
+        fail_locked(call->first, call->second, ServiceError::Kind::invalid, text, outcomes);
+        call = calls.erase(call);
+      } else {
+        ++call;
+      }
+    }
+    send_waiting_locked(outcomes);
+  }
+  tell(std::move(outcomes));
+}
+
+void ServiceClientCore::Impl::note_rejected(std::uint64_t endpoint) noexcept {
+  const std::lock_guard lock(noting);
+  try {
+    rejected.push_back(endpoint);
+    is_rejected.store(true, std::memory_order_relaxed);  // for the thread that this is called on
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());  // the calls wait until they are cancelled, or too late
+  }
+}
+
+void ServiceClientCore::Impl::look_at_rejected() {
+  std::vector<std::uint64_t> endpoints;
+  {
+    const std::lock_guard lock(noting);
+    endpoints.swap(rejected);
+    is_rejected.store(false, std::memory_order_relaxed);
+  }
+  for (const std::uint64_t endpoint : endpoints) unreadable(endpoint);
+}
+
+void ServiceClientCore::Impl::lead(std::int64_t until, const std::atomic<bool>* done) {
+  std::shared_ptr<SubscriberCore> receives;  // a callback may be the end of ours
+  std::shared_ptr<session::Subscription> subscription;
+  {
+    const std::lock_guard lock(mutex);
+    if (closed) return;
+    receives = ends.receives;
+    subscription = ends.subscription;
+  }
+  const auto is_done = [done] { return done && done->load(std::memory_order_acquire); };
+  if (receive_all(*receives, done) || is_done() || !settle(*subscription) || is_done()) return;
+  subscription->wait(until);
+  receive_all(*receives, done);
+}
+
+// True when there was any.
+bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::atomic<bool>* done) {
+  for (bool any = false;; any = true) {
+    std::optional<ReceivedMessage> message;
+    try {
+      message = receives.take(nullptr);
+    } catch (const std::bad_alloc&) {
+      const std::string text = "service '" + service + "': there is no memory to receive a response";
+      base::log(base::LogLevel::error, text);
+      Outcomes outcomes;
+      {
+        const std::lock_guard lock(mutex);
+        fail_all_locked(ServiceError::Kind::no_memory, text, outcomes);
+      }
+      tell(std::move(outcomes));
+      return true;
+    }
+    if (is_rejected.load(std::memory_order_relaxed)) look_at_rejected();
+    if (!message) return any;
+    receive(*message);
+    if (done && done->load(std::memory_order_acquire)) return true;
+  }
+}
+
+// When everything was received. False when something has changed, or there is something to be told.
+bool ServiceClientCore::Impl::settle(const session::Subscription& subscription) {
+  Outcomes outcomes;
+  {
+    const std::lock_guard lock(mutex);
+    if (closed || !due.empty()) return false;
+    if (subscription.is_closed()) {
+      fail_all_locked(ServiceError::Kind::disconnected, "service '" + service + "': the client's node has been destroyed", outcomes);
+    } else if (!settled) {  // of those that are gone everything was received now
+      refresh_locked(outcomes);
+      send_waiting_locked(outcomes);
+    }
+  }
+  const bool any = !outcomes.empty();
+  tell(std::move(outcomes));
+  return !any;
+}
+
+void ServiceClientCore::Impl::start_thread_locked() {
+  if (thread.joinable() || closed) return;
+  thread = os::start_thread("sinew-calls", [self = shared_from_this()] { self->run(); });
+}
+
+void ServiceClientCore::Impl::run() {
+  std::unique_lock lock(mutex);
+  while (!closed) {
+    if (!due.empty()) {
+      Outcomes now;
+      now.swap(due);
+      lock.unlock();
+      for (Outcome& outcome : now) {
+        const void* const response = outcome.response.get();
+        if (response) {
+          outcome.answer->answer(std::move(outcome.response), response);
+        } else {
+          outcome.answer->fail(*outcome.error);
+        }
+      }
+      now.clear();
+      lock.lock();
+    } else if (awaited == 0 || leading) {
+      changed.wait(lock);
+    } else {
+      leading = true;
+      lock.unlock();
+      lead(never, nullptr);
+      lock.lock();
+      leading = false;
+      if (blocked > 0) changed_here.notify_all();
+    }
+  }
+}
+
+void ServiceClientCore::Impl::close() {
+  Outcomes outcomes, left_over;
+  ServiceEnds ended;
+  std::thread running;
+  bool is_own = false;
+  {
+    const std::lock_guard lock(mutex);
+    fail_all_locked(ServiceError::Kind::cancelled, "service '" + service + "' was not answered: the client was destroyed", outcomes);
+    closed = true;
+    left_over.swap(due);
+    is_own = thread.get_id() == std::this_thread::get_id();
+    running.swap(thread);
+    ended = std::move(ends);
+    changed.notify_all();
+    changed_here.notify_all();
+  }
+  watch->stop();
+  timer->stop();
+  if (ended.subscription) session->remove(ended.subscription);  // also wakes who receives
+  if (ended.publisher) session->remove(*ended.publisher);
+  if (running.joinable()) {
+    if (is_own) {
+      running.detach();  // it has a reference of its own
+    } else {
+      running.join();
+    }
+  }
+  for (Outcome& outcome : left_over) outcomes.push_back(std::move(outcome));
+  tell(std::move(outcomes));
+}
+
+// --- the core ----------------------------------------------------------------------------------------------------------------------------
+
+ServiceClientCore::ServiceClientCore(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+
+ServiceClientCore::~ServiceClientCore() {
+  if (session::forked()) {
+    new (std::nothrow) std::shared_ptr<Impl>(std::move(impl_));  // dead in the child, see PublisherCore
+    return;
+  }
+  const shm::HeapScope heap;
+  impl_->close();
+}
+
+const std::string& ServiceClientCore::service() const noexcept {
+  return impl_->service;
+}
+
+std::uint64_t ServiceClientCore::next_id() noexcept {
+  return impl_->last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+void ServiceClientCore::call(std::uint64_t id, std::shared_ptr<const void> request, std::shared_ptr<AwaitedAnswer> answer,
+                             std::chrono::nanoseconds timeout) {
+  const shm::HeapScope heap;
+  if (session::forked()) return answer->fail(ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's"));
+  impl_->call(id, std::move(request), std::move(answer), timeout);
+}
+
+std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, std::shared_ptr<const void> request,
+                                                             std::chrono::nanoseconds timeout) {
+  const shm::HeapScope heap;
+  if (session::forked()) throw ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's");
+  Impl& impl = *impl_;
+  const auto mine = std::make_shared<BlockedAnswer>(impl.mutex, impl.changed_here);
+  const std::int64_t until = deadline_after(timeout);
+  Impl::Outcomes outcomes;
+  {
+    const std::lock_guard lock(impl.mutex);
+    impl.add_locked(id, {.request = std::move(request), .answer = mine, .deadline = never, .blocks = true}, outcomes);
+  }
+  impl.tell(std::move(outcomes));
+  std::unique_lock lock(impl.mutex);
+  for (bool is_late = false; !mine->done.load(std::memory_order_acquire);) {
+    if (!is_late && until != never && os::now_ns() >= until) {
+      is_late = true;
+      lock.unlock();
+      impl.give_up(id, ServiceError::Kind::timeout);
+      lock.lock();
+    } else if (!impl.leading && !impl.closed) {
+      impl.leading = true;
+      lock.unlock();
+      impl.lead(until, &mine->done);
+      lock.lock();
+      impl.leading = false;
+    } else if (until == never || is_late) {
+      impl.changed_here.wait(lock);
+    } else {
+      impl.changed_here.wait_for(lock, std::chrono::nanoseconds(until - os::now_ns()));
+    }
+  }
+  // Somebody else receives from now on.
+  if (impl.awaited > 0) impl.changed.notify_one();
+  if (impl.blocked > 0) impl.changed_here.notify_all();
+  lock.unlock();
+  if (mine->error) throw mine->error->alone();
+  return std::move(mine->response);
+}
+
+void ServiceClientCore::cancel(std::uint64_t id) {
+  cancel(impl_, id);
+}
+
+void ServiceClientCore::cancel(const std::weak_ptr<Impl>& impl, std::uint64_t id) {
+  const shm::HeapScope heap;
+  if (session::forked()) return;
+  if (const auto client = impl.lock()) client->give_up(id, ServiceError::Kind::cancelled);
+}
+
+ClientCounters ServiceClientCore::counters() const {
+  const std::lock_guard lock(impl_->mutex);
+  ClientCounters counters = impl_->counters;
+  counters.pending = impl_->awaited + impl_->blocked;
+  counters.providers = static_cast<std::uint64_t>(
+      std::ranges::count_if(impl_->providers, [](const auto& each) { return each.reach != session::Reach::nobody; }));
+  return counters;
+}
+
+}  // namespace sinew::detail

@@ -1,0 +1,97 @@
+// What the cores of services have in common.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "session/endpoint.hpp"
+#include "session/node_session.hpp"
+#include "sinew/detail/object_type.hpp"
+#include "sinew/detail/publisher_core.hpp"
+#include "sinew/detail/service_core.hpp"
+#include "sinew/detail/subscriber_core.hpp"
+#include "sinew/msg/type.hpp"
+#include "sinew/service.hpp"
+
+namespace sinew::detail {
+
+/// What a service's client or provider is made of: a publisher and a subscription of one endpoint.
+struct ServiceEnds {
+  std::shared_ptr<session::NodeSession> session;
+  std::shared_ptr<PublisherCore> sends;
+  std::shared_ptr<session::Publisher> publisher;  // of `sends`
+  std::shared_ptr<SubscriberCore> receives;
+  std::shared_ptr<session::Subscription> subscription;  // of `receives`
+};
+
+/// Passes on what publisher and subscription tell, until it is stopped: they hold locks then, under which nobody's last reference must go.
+class Watch final : public session::EndpointWatcher {
+ public:
+  explicit Watch(session::EndpointWatcher& to) noexcept : to_(&to) {}
+  void peers_changed() noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (to_) to_->peers_changed();
+  }
+  void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (to_) to_->peer_left(endpoint, taken);
+  }
+  void call_cancelled(std::uint64_t endpoint, std::uint64_t call) noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (to_) to_->call_cancelled(endpoint, call);
+  }
+  void stop() noexcept {
+    const std::lock_guard lock(mutex_);
+    to_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  session::EndpointWatcher* to_;
+};
+
+/// An endpoint whose provider executes no request twice says so by this bit of its number (spec/services.md).
+inline constexpr std::uint64_t at_most_once_bit = 1;
+/// Drawn by lot; never 0.
+std::uint64_t new_endpoint(bool at_most_once);
+
+struct ServiceSide {
+  const std::string& topic;
+  const msg::Message& type;
+};
+/// The publisher first: whoever meets the subscription's endpoint finds the publisher's. Throws Error. `on_rejected` is told the endpoint of whoever sent what cannot be received.
+void make_ends(ServiceEnds& ends, const std::shared_ptr<session::NodeSession>& session, std::uint64_t endpoint,
+               const std::weak_ptr<session::EndpointWatcher>& watcher, const ServiceSide& out, const ObjectType& objects,
+               std::size_t memory_budget, const ServiceSide& in, Handler handler, std::function<void(std::uint64_t)> on_rejected,
+               ThreadId execution_thread);
+
+struct Making {
+  const std::shared_ptr<session::NodeSession>& session;
+  const std::string& service;
+  const msg::Message& request;
+  const msg::Message& response;
+  const ObjectType& objects;  // of what is sent
+  std::size_t memory_budget;
+};
+/// Throw Error.
+std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf error_of);
+std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, ServiceProviderCore::Serve serve,
+                                                   ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options);
+
+/// What all ServiceRequests and ServiceResponses begin with.
+inline std::uint64_t id_of(const void* message) noexcept {
+  std::uint64_t id = 0;
+  std::memcpy(&id, message, sizeof id);
+  return id;
+}
+inline std::uint64_t status_of(const void* response) noexcept {
+  std::uint64_t status = 0;
+  std::memcpy(&status, static_cast<const std::byte*>(response) + sizeof(std::uint64_t), sizeof status);
+  return status;
+}
+
+}  // namespace sinew::detail

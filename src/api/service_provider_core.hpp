@@ -1,0 +1,74 @@
+// What a ServiceProviderCore is made of.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "api/service_impl.hpp"
+#include "session/endpoint.hpp"
+#include "session/timer.hpp"
+
+namespace sinew::detail {
+
+/// Invariant: every request that was received is answered once, with a response or with an error, unless its client has gone. An answer that there is no memory for becomes an error without a
+/// body, and one that there is no memory for either is tried again until there is.
+struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_shared_from_this<Impl> {
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  // endpoint and id
+  struct Waiting {
+    std::shared_ptr<RunningCall> call;
+    std::shared_ptr<const void> request;
+  };
+
+  ~Impl() { watch->stop(); }
+
+  // --- EndpointWatcher ---
+  void peers_changed() noexcept override {}
+  void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept override;
+  void call_cancelled(std::uint64_t endpoint, std::uint64_t call) noexcept override;
+
+  /// Of the request's subscription, on the provider's execution thread.
+  void receive(ReceivedMessage& message);
+  void unreadable(std::uint64_t endpoint);
+  std::shared_ptr<RunningCall> begin(std::uint64_t endpoint, std::uint64_t id, const std::string& client);
+  void execute(const std::shared_ptr<RunningCall>& call, const void* request);
+  void work();
+  void reply(const RunningCall& call, std::shared_ptr<const void> response);
+  void concluded(const RunningCall& call, PublishResult result);
+  void fail(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, const std::string& text);
+  bool send_error(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, const std::string& text);
+  std::int64_t try_again();
+  void close();
+
+  const std::shared_ptr<Watch> watch = std::make_shared<Watch>(*this);
+  std::string service;
+  std::shared_ptr<session::NodeSession> session;
+  ServiceEnds ends;
+  Serve serve;
+  MakeError make_error = nullptr;
+  std::uint32_t parallel = 1;
+  std::shared_ptr<session::Timer> timer;  // for answers that there was no memory for
+
+  std::mutex mutex;  // guards what follows; taken last
+  std::map<Key, std::shared_ptr<RunningCall>> running;
+  std::map<std::uint64_t, std::set<std::uint64_t>> early;  // cancelled before they were received
+  std::vector<std::pair<Key, ServiceStatus>> owed;         // answers that there was no memory for
+  ProviderCounters counters;
+  bool overrun_reported = false;
+  // With threads of its own:
+  std::condition_variable changed;
+  std::deque<Waiting> queue;
+  std::vector<std::thread> threads;
+  std::uint32_t idle = 0;
+  bool closed = false;
+};
+
+}  // namespace sinew::detail

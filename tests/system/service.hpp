@@ -1,0 +1,117 @@
+// The service of the system tests, and a provider of it in a process of its own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "sinew/sinew.hpp"
+#include "tests/system/foreign.hpp"
+#include "tests/system/harness.hpp"
+
+namespace sinew::system {
+
+struct Work {
+  struct Request {
+    std::uint64_t caller = 0;
+    std::uint64_t number = 0;
+    std::uint64_t size = 0;  ///< of the response's data
+    std::string
+        what;  ///< "add", "throw TEXT", "wait" (until cancelled), "say" (says the number and the client, then waits for the order to go on)
+    std::vector<std::int64_t> terms;
+  };
+  struct Response {
+    std::uint64_t caller = 0;
+    std::uint64_t number = 0;
+    std::int64_t total = 0;
+    std::string provider;
+    std::vector<std::uint8_t> data;
+  };
+};
+/// The request of Work for providers that read it where it lies.
+struct WorkView {
+  std::uint64_t caller = 0;
+  std::uint64_t number = 0;
+  std::uint64_t size = 0;
+  std::string_view what;
+  std::span<const std::int64_t> terms;
+};
+/// Types that no other process can read in place.
+struct Lookup {
+  struct Request {
+    std::map<std::string, std::int64_t> known;
+  };
+  struct Response {
+    std::map<std::int64_t, std::string> by_value;
+  };
+};
+/// Not the request of Work.
+struct OtherWork {
+  std::uint64_t caller = 0;
+  std::uint32_t number = 0;
+};
+using WorkClient = ServiceClient<Work::Request, Work::Response>;
+using WorkProvider = ServiceProvider<Work::Request, Work::Response>;
+
+inline Work::Request addition(std::uint64_t number, std::uint64_t caller = 1, std::uint64_t size = 0) {
+  const auto signed_number = static_cast<std::int64_t>(number);
+  return {.caller = caller, .number = number, .size = size, .what = "add", .terms = {signed_number, signed_number, 1}};
+}
+
+inline Work::Response result_of(const Work::Request& request, const std::string& provider) {
+  Work::Response response{.caller = request.caller, .number = request.number, .provider = provider, .data = {}};
+  for (const std::int64_t term : request.terms) response.total += term;
+  response.data.assign(request.size, static_cast<std::uint8_t>(request.number));
+  return response;
+}
+
+/// What addition() with these numbers is to be answered with.
+inline bool is_right(const Work::Response& response, std::uint64_t number, std::uint64_t caller = 1, std::uint64_t size = 0) {
+  return response.caller == caller && response.number == number && response.total == static_cast<std::int64_t>(2 * number + 1) &&
+         response.data == std::vector<std::uint8_t>(size, static_cast<std::uint8_t>(number));
+}
+
+/// A provider of "work" in a process of its own, which is ready. Options: "parallel=N", "once", "stranger" (another user's). The order "quit" destroys the provider, which then says "gone"; "go on" lets
+/// one handler of "say" go on.
+Child worker(const std::string& name, const std::string& options = "", const Child::Environment& environment = {});
+
+template <class Client>
+void await_providers(const Client& client, std::uint64_t count) {
+  require(eventually([&] { return client.statistics().providers == count; }), "the providers do not come, or do not go");
+}
+template <class Provider>
+void await_clients(const Provider& provider, std::uint64_t count) {
+  require(eventually([&] { return provider.statistics().clients == count; }), "the clients do not come, or do not go");
+}
+
+/// The text of the error that the call ends with; "" when it is answered.
+template <class Call>
+std::string error_of(Call call) {
+  try {
+    call.get();
+    return "";
+  } catch (const ServiceError& error) {
+    return error.what();
+  }
+}
+template <class Call>
+std::optional<ServiceError::Kind> kind_of_error(Call call) {
+  try {
+    call.get();
+    return std::nullopt;
+  } catch (const ServiceError& error) {
+    return error.kind();
+  }
+}
+
+}  // namespace sinew::system

@@ -1,0 +1,243 @@
+// Providers and clients of a service vanish, or stop, at any point: every call ends once, and nobody else notices.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "tests/system/service.hpp"
+
+namespace sinew::system {
+namespace {
+
+class ServiceDeath : public Domain {
+ protected:
+  void SetUp() override {
+    Domain::SetUp();
+    node = Node::create("client");
+    client = node->create_service_client<Work::Request, Work::Response>("work");
+  }
+  void TearDown() override {
+    client.reset();
+    node.reset();
+    Domain::TearDown();
+  }
+  std::vector<PendingCall<Work::Response>> call_many(std::uint64_t count) {
+    std::vector<PendingCall<Work::Response>> calls;
+    for (std::uint64_t number = 1; number <= count; ++number) calls.push_back(client->call(addition(number)));
+    return calls;
+  }
+
+  std::shared_ptr<Node> node;
+  std::shared_ptr<WorkClient> client;
+};
+
+class DeathOfAProvider : public ServiceDeath, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(DeathOfAProvider, LeavesNoCallUnansweredAndNoneAnsweredTwice) {
+  const std::string label = GetParam();
+  for (const char* pass : {"1", "3", "20"}) {
+    Child healthy = worker("healthy" + std::string(pass));
+    Child mortal("worker", {"mortal" + std::string(pass)}, {{"SINEW_AT", label + ":" + pass + ":kill"}});
+    mortal.expect("ready");
+    await_providers(*client, 2);
+    const ServiceClientStatistics before = client->statistics();
+    auto calls = call_many(100);
+    for (std::uint64_t number = 1; number <= 100; ++number) EXPECT_TRUE(is_right(calls[number - 1].get(), number)) << number;
+    EXPECT_EQ(mortal.wait(), -9) << mortal.errors();
+    await_providers(*client, 1);
+    EXPECT_EQ(client->statistics().answered - before.answered, 100u);
+    EXPECT_EQ(client->statistics().strays, 0u);
+    EXPECT_EQ(client->statistics().pending, 0u);
+    healthy.end();
+    await_providers(*client, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(At, DeathOfAProvider,
+                         ::testing::Values("claim.stored", "claim.second_look", "subscriber.claimed", "claim.cursor", "service.received",
+                                           "service.executed", "publisher.lane_prepared", "publisher.before_publish", "ring.fields",
+                                           "ring.published", "ring.head", "publisher.before_doorbell", "service.answered"),
+                         [](const auto& label) {
+                           std::string name = label.param;
+                           name[name.find('.')] = '_';
+                           return name;
+                         });
+
+TEST_F(ServiceDeath, PendingCallsWaitForAProviderThatReplacesTheOneThatDied) {
+  Child first = worker("first");
+  auto running = client->call({.number = 7, .what = "say", .terms = {3}});
+  first.expect("7 of client");
+  auto waiting = client->call(addition(8));
+  first.kill();
+  await_providers(*client, 0);
+  EXPECT_EQ(running.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  Child second = worker("second");
+  second.expect("7 of client");  // it is executed once more
+  second.order("go on");
+  EXPECT_EQ(running.get().provider, "second");
+  EXPECT_TRUE(is_right(waiting.get(), 8));
+  EXPECT_EQ(client->statistics().resent, 2u);
+  second.end();
+}
+
+TEST_F(ServiceDeath, ACallThatIsBeingExecutedByWhoDiesGoesToAnother) {
+  Child first = worker("first");
+  auto call = client->call({.number = 7, .what = "say", .terms = {}});
+  first.expect("7 of client");
+  Child second = worker("second");
+  await_providers(*client, 2);
+  first.kill();
+  second.expect("7 of client");
+  second.order("go on");
+  EXPECT_EQ(call.get().provider, "second");
+  second.end();
+}
+
+TEST_F(ServiceDeath, AProviderThatIsDestroyedAnswersWhatItExecutesAndLeavesTheRestToOthers) {
+  Child first = worker("first");
+  auto running = client->call({.number = 7, .what = "say", .terms = {}});
+  first.expect("7 of client");
+  std::vector<PendingCall<Work::Response>> waiting = call_many(10);
+  Child second = worker("second");
+  first.order("quit");
+  first.order("go on");
+  EXPECT_EQ(running.get().provider, "first");
+  first.expect("gone");
+  for (std::uint64_t number = 1; number <= 10; ++number) {
+    const Work::Response response = waiting[number - 1].get();
+    EXPECT_TRUE(is_right(response, number));
+  }
+  EXPECT_EQ(client->statistics().strays, 0u);
+  first.end();
+  second.end();
+}
+
+TEST_F(ServiceDeath, ACallThatAProviderMayHaveBegunIsLostWithItWhenItExecutesNoneTwice) {
+  Child first = worker("first", "once");
+  auto running = client->call({.number = 7, .what = "say", .terms = {}});
+  first.expect("7 of client");
+  Child second = worker("second", "once");
+  await_providers(*client, 2);
+  first.kill();
+  EXPECT_EQ(
+      error_of(std::move(running)),
+      "service 'work': the provider has gone before it answered, and is one that executes no request twice (at_most_once): the request "
+      "may have been executed, or not");
+  EXPECT_TRUE(is_right(client->call(addition(2)).get(), 2));
+  second.end();
+}
+
+TEST_F(ServiceDeath, ACallThatAProviderHasNotTakenGoesElsewhereAlsoWhenItExecutesNoneTwice) {
+  Child first = worker("first", "once");
+  await_providers(*client, 1);
+  first.stop();
+  auto calls = call_many(10);
+  Child second = worker("second", "once");
+  await_providers(*client, 2);
+  first.kill();
+  for (std::uint64_t number = 1; number <= 10; ++number) {
+    const Work::Response response = calls[number - 1].get();
+    EXPECT_TRUE(is_right(response, number));
+    EXPECT_EQ(response.provider, "second");
+  }
+  second.end();
+}
+
+TEST_F(ServiceDeath, AnAnswerThatWasGivenBeforeTheProviderDiedIsReceived) {
+  Child first = worker("first", "once", {{"SINEW_AT", "service.answered:5:kill"}});
+  await_providers(*client, 1);
+  auto calls = call_many(5);
+  EXPECT_EQ(first.wait(), -9);
+  for (std::uint64_t number = 1; number <= 5; ++number) EXPECT_TRUE(is_right(calls[number - 1].get(), number));
+}
+
+// Makes calls until it is killed; arguments: node, "wait" or "add".
+ROLE(mortal_client) {
+  auto node = Node::create(arguments[0]);
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  await_providers(*client, 1);
+  if (arguments[1] == "wait") {
+    auto call = client->call({.what = "wait", .terms = {}});
+    until_finished();
+  }
+  std::vector<PendingCall<Work::Response>> calls;
+  for (std::uint64_t number = 1;; ++number) {
+    calls.push_back(client->call(addition(number, 1, 10'000)));
+    if (calls.size() < 100) continue;
+    for (auto& call : calls) call.get();
+    calls.clear();
+  }
+}
+
+TEST_F(ServiceDeath, TheRequestsOfAClientThatIsKilledAreCancelled) {
+  Child provider = worker("provider");
+  Child mortal("mortal_client", {"mortal", "wait"});
+  provider.expect("waits");
+  mortal.kill();
+  provider.expect("cancelled");
+  EXPECT_TRUE(is_right(client->call(addition(2)).get(), 2));
+  provider.end();
+}
+
+class DeathOfAClient : public ServiceDeath, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(DeathOfAClient, DisturbsNobodyAndGivesBackWhatItHeld) {
+  auto server = Node::create("provider");
+  auto provider = server->create_service_provider<Work::Request, Work::Response>(
+      "work", [](const Work::Request& request) { return result_of(request, "provider"); });
+  for (const char* pass : {"1", "2", "50"}) {
+    Child mortal("mortal_client", {"mortal" + std::string(pass), "add"}, {{"SINEW_AT", std::string(GetParam()) + ":" + pass + ":kill"}});
+    EXPECT_EQ(mortal.wait(), -9) << mortal.errors();
+    EXPECT_TRUE(is_right(client->call(addition(2)).get(), 2));
+    await_clients(*provider, 1);
+    EXPECT_TRUE(eventually([&] { return provider->statistics().running == 0; }));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(At, DeathOfAClient,
+                         ::testing::Values("service.sent", "publisher.before_publish", "ring.fields", "ring.head", "subscriber.claimed",
+                                           "claim.cursor"),
+                         [](const auto& label) {
+                           std::string name = label.param;
+                           name[name.find('.')] = '_';
+                           return name;
+                         });
+
+TEST_F(ServiceDeath, AClientThatIsStoppedKeepsNobodyElseWaiting) {
+  Child provider = worker("provider");
+  Child stopped("mortal_client", {"stopped", "add"});
+  await_providers(*client, 1);
+  EXPECT_TRUE(is_right(client->call(addition(1)).get(), 1));
+  stopped.stop();
+  // More than any ring holds.
+  for (std::uint64_t number = 1; number <= 3000; ++number)
+    ASSERT_TRUE(is_right(*client->call_and_wait(addition(number)), number)) << number;
+  stopped.go_on();
+  EXPECT_TRUE(is_right(client->call(addition(1)).get(), 1));
+  stopped.kill();
+  provider.end();
+}
+
+TEST_F(ServiceDeath, AProviderThatIsStoppedKeepsNoMoreThanItsOwnCallsWaiting) {
+  Child stopped = worker("stopped"), healthy = worker("healthy");
+  await_providers(*client, 2);
+  stopped.stop();
+  auto calls = call_many(3000);
+  const auto answered = [&](std::uint64_t count) { return eventually([&] { return client->statistics().answered >= count; }); };
+  EXPECT_TRUE(answered(3000 - 256));
+  stopped.kill();
+  for (std::uint64_t number = 1; number <= 3000; ++number) EXPECT_TRUE(is_right(calls[number - 1].get(), number));
+  EXPECT_EQ(client->statistics().strays, 0u);
+  healthy.end();
+}
+
+TEST_F(ServiceDeath, CallsGoOnWithoutTheManager) {
+  Child provider = worker("provider");
+  await_providers(*client, 1);
+  EXPECT_TRUE(is_right(client->call(addition(1)).get(), 1));
+  end_manager();
+  for (std::uint64_t number = 1; number <= 100; ++number) EXPECT_TRUE(is_right(client->call(addition(number)).get(), number));
+  provider.end();
+}
+
+}  // namespace
+}  // namespace sinew::system

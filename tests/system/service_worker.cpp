@@ -1,0 +1,63 @@
+#include <iostream>
+#include <semaphore>
+
+#include "tests/system/service.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+// An exception that goes from one thread to another in a future is counted by the C++ library, whose own code the sanitizer does not see.
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_suppressions();  // NOLINT: the sanitizer's name
+extern "C" const char* __tsan_default_suppressions() {                                // NOLINT
+  return "race:exception_ptr::_M_release\n";
+}
+#endif
+
+namespace sinew::system {
+
+// Provides "work" under the name arguments[0]. Options, in arguments[1]: "parallel=N", "once", "stranger".
+ROLE(worker) {
+  const std::string name = arguments[0], words = arguments.size() > 1 ? arguments[1] : "";
+  if (words.find("stranger") != std::string::npos) become_stranger();
+  ServiceProviderOptions options;
+  options.at_most_once = words.find("once") != std::string::npos;
+  if (const auto at = words.find("parallel="); at != std::string::npos) {
+    options.parallel = static_cast<std::uint32_t>(std::stoul(words.substr(at + 9)));
+  }
+  std::counting_semaphore<> passes(0);  // orders are read by one thread
+  auto node = Node::create(name);
+  auto provider = node->create_service_provider<Work::Request, Work::Response>(
+      "work",
+      [&](const Work::Request& request, ServiceCall<Work::Response>& call) {
+        if (request.what.starts_with("throw ")) throw std::runtime_error(request.what.substr(6));
+        if (request.what == "say") {
+          say(std::to_string(request.number) + " of " + call.client());
+          passes.acquire();
+        }
+        if (request.what == "wait") {
+          say("waits");
+          if (!eventually([&] { return call.cancelled(); })) fail("it is not cancelled");
+          say("cancelled");
+        }
+        return result_of(request, name);
+      },
+      options);
+  say("ready");
+  std::thread quitting;
+  for (std::string order; std::getline(std::cin, order);) {
+    if (order == "go on") passes.release();
+    if (order == "quit") {
+      quitting = std::thread([&] {  // it waits for handlers, which may wait for an order
+        provider.reset();
+        say("gone");
+      });
+    }
+  }
+  if (quitting.joinable()) quitting.join();
+}
+
+Child worker(const std::string& name, const std::string& options, const Child::Environment& environment) {
+  Child child("worker", {name, options}, environment);
+  child.expect("ready");
+  return child;
+}
+
+}  // namespace sinew::system
