@@ -1,4 +1,4 @@
-"""The parts of the data path, each measured inside one process: which there are, how much of each, their bars, and their tables."""
+"""The parts of the data path: which there are, how much of each, their bars, and their tables."""
 
 OUTSIDE, INSIDE = "sinew-bench-parts", "sinew-bench-inside"
 ONCE = "once"  # in the first round only: what is counted there does not vary, and takes long
@@ -12,6 +12,8 @@ PARTS = (
     ("pointer-spin-16m", OUTSIDE, 100_000, 100),
     ("pointer-128", OUTSIDE, 3000, 20),
     ("pointer-16m", OUTSIDE, 3000, 20),
+    ("service-128", OUTSIDE, 3000, 20),
+    ("service-10m", OUTSIDE, 500, 5),
     ("audit-image", INSIDE, 500, 5),
     ("audit-texts", INSIDE, 300, 5),
     ("audit-texts-codec", INSIDE, 300, 5),
@@ -36,6 +38,8 @@ BARS = (
     ("pointer-spin-16m", "same process, 16 MB, a thread that spins: publish(unique_ptr) to callback", "p50_ns", 1, 300, " ns"),
     ("pointer-128", "same process, 128 B, a thread that sleeps: publish(unique_ptr) to callback / eventfd", "ratio", 1, 1.3, " x"),
     ("pointer-16m", "same process, 16 MB, a thread that sleeps: publish(unique_ptr) to callback / eventfd", "ratio", 1, 1.3, " x"),
+    ("service-128", "a call of a service, 128 B back, both ends asleep / two wake-ups by eventfd", "ratio", 1, 1.3, " x"),
+    ("service-10m", "a call of a service, 10 MB back / two wake-ups by eventfd and filling the bytes", "ratio", 1, 1.1, " x"),
     ("audit-image", "audit and validation of an image of 5.5 MB", "p50_ns", 1, 100, " ns"),
     ("audit-texts", "audit and validation of 10,000 strings / writing and reading by Fast CDR", "ratio", 1, 0.1, " x"),
     ("audit-texts-codec", "audit and validation of 10,000 strings / writing and reading by sinew's CDR", "ratio", 1, 0.1, " x"),

@@ -1,0 +1,134 @@
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <sinew/sinew.hpp>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "clock.hpp"
+#include "cores.hpp"
+#include "parts/outside.hpp"
+#include "parts/timing.hpp"
+#include "private_domain.hpp"
+
+namespace sinew::bench {
+
+struct Order {
+  std::uint64_t bytes = 0;
+};
+struct Delivered {
+  std::vector<std::uint8_t> bytes;
+};
+
+namespace {
+
+constexpr std::chrono::microseconds pause{300};  // long enough for both sides to be asleep again
+
+std::uint8_t value_of(std::int64_t round) {
+  return static_cast<std::uint8_t>(round);
+}
+
+/// Another process, on the other core, that does `work` until this is destroyed. REQUIRES: no threads yet.
+class OtherProcess {
+ public:
+  template <class Work>
+  OtherProcess(int core, Work work) : pid_(::fork()) {
+    if (pid_ < 0) throw std::runtime_error("cannot fork");
+    if (pid_ > 0) return;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    stay_on_core(core);
+    work();
+    ::_exit(0);
+  }
+  OtherProcess(const OtherProcess&) = delete;
+  OtherProcess& operator=(const OtherProcess&) = delete;
+  ~OtherProcess() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  const pid_t pid_;
+};
+
+class Bell {
+ public:
+  Bell() {
+    if (fd_ < 0) throw std::runtime_error("cannot make an eventfd");
+  }
+  Bell(const Bell&) = delete;
+  Bell& operator=(const Bell&) = delete;
+  ~Bell() { ::close(fd_); }
+  void ring() const {
+    constexpr std::uint64_t one = 1;
+    if (::write(fd_, &one, sizeof one) != sizeof one) throw std::runtime_error("cannot write to an eventfd");
+  }
+  void await() const {
+    if (std::uint64_t rung = 0; ::read(fd_, &rung, sizeof rung) != sizeof rung) throw std::runtime_error("cannot read an eventfd");
+  }
+
+ private:
+  const int fd_ = ::eventfd(0, 0);
+};
+
+/// Two wake-ups, and between them the other side fills as many bytes, always the same ones.
+Outcome measure_call(std::uint64_t count, std::size_t size) {
+  const std::vector<int> cores = allowed_cores();
+  if (cores.size() < 2) throw std::runtime_error("it takes two cores");
+  stay_on_core(cores[0]);
+  const Bell asked, answered;
+  const OtherProcess floor(cores[1], [&] {
+    std::vector<std::uint8_t> bytes(size, 1);
+    for (std::int64_t round = 0;; ++round) {
+      asked.await();
+      std::ranges::fill(bytes, value_of(round));
+      look_at(bytes.data());
+      answered.ring();
+    }
+  });
+  const PrivateDomain domain;
+  const OtherProcess provider(cores[1], [&] {
+    const auto node = Node::create("provider", {.domain = domain.name()});
+    std::int64_t round = 0;
+    const auto service = node->create_service_provider<Order, Delivered>("bench", [&](const Order& order, ServiceCall<Delivered>& call) {
+      call.build([&](Delivered& delivered) { delivered.bytes.assign(order.bytes, value_of(++round)); });
+    });
+    for (;;) ::pause();
+  });
+  const auto node = Node::create("client", {.domain = domain.name()});
+  const auto client = node->create_service_client<Order, Delivered>("bench");
+  Outcome outcome;
+  for (std::uint64_t i = 0; i < warm_ups(count) + count; ++i) {
+    for (const bool of_sinew : {i % 2 == 0, i % 2 != 0}) {
+      std::this_thread::sleep_for(pause);
+      const std::int64_t before = now_ns();
+      if (of_sinew) {
+        if (client->call_and_wait({.bytes = size})->bytes.size() != size) throw std::runtime_error("a response is not whole");
+      } else {
+        asked.ring();
+        answered.await();
+      }
+      const auto time = static_cast<double>(now_ns() - before);
+      if (i >= warm_ups(count)) (of_sinew ? outcome.sinew : outcome.floor).push_back(time);
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome measure_service_small(std::uint64_t count) {
+  return measure_call(count, 128);
+}
+Outcome measure_service_large(std::uint64_t count) {
+  return measure_call(count, 10'000'000);
+}
+
+}  // namespace sinew::bench
