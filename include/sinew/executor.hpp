@@ -33,12 +33,13 @@ class SINEW_API Executor {
  public:
   /// Throws Error(invalid_argument).
   static std::shared_ptr<Executor> create(const ExecutorOptions& options = {});
-  /// Waits for a running callback, unless called from it.
+  /// Waits for callbacks that run on threads of the library's, unless called from one.
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // For ExecutorOptions::by_caller; else, and inside a callback of the same executor, they throw Error(invalid_argument). One call runs at a time, others wait for it.
+  // For ExecutorOptions::by_caller. Without it, and inside a callback that they run, spin(), dispatch() and fd() throw Error(invalid_argument). One of these runs at a time, others wait for it, also for a
+  // spin() to end: take fd() before that.
 
   /// Runs callbacks until stop() is called. Sleeps while there are none.
   void spin();
@@ -47,7 +48,7 @@ class SINEW_API Executor {
   /// For poll(), epoll and the loops on top of them: readable while dispatch() has something to do. The caller must not read it, and not use it after this object is gone.
   /// Throws Error(exhausted) when there is no descriptor to be had.
   int fd();
-  /// Ends the spin() that runs, after the callback that is running, or else the next one. Async-signal-safe: may be called in a handler of SIGINT.
+  /// Ends the spin() that runs, after the callback that is running, or else the next one; without by_caller it does nothing. Anywhere, also in callbacks; async-signal-safe: may be called in a handler of SIGINT.
   void stop() noexcept;
 
  private:

@@ -36,6 +36,7 @@ void Executor::dispatch() {
 }
 
 int Executor::fd() {
+  const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) throw Error(ErrorKind::invalid_argument, "this process was forked from the one that the executor belongs to");
   return shared_->for_caller().descriptor();

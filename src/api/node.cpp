@@ -188,7 +188,14 @@ std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::
                 "node '" + name() + "': a timer's period of " + std::to_string(period.count()) + " ns is out of range, 1 ns or more");
   }
   if (!callback) throw Error(ErrorKind::invalid_argument, "node '" + name() + "': a timer needs a callback");
-  return std::shared_ptr<Timer>(new Timer(impl_->session->create_timer(period.count(), std::move(callback), options.execution_thread)));
+  const auto timer = impl_->session->create_timer(period.count(), std::move(callback), options.execution_thread);
+  try {
+    return std::shared_ptr<Timer>(new Timer(timer));
+  } catch (const std::bad_alloc&) {
+    timer->close();
+    timer->thread()->remove(timer);
+    throw;
+  }
 }
 
 std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type,

@@ -9,6 +9,13 @@
 #include "os/call.hpp"
 
 namespace sinew::os {
+namespace {
+
+bool is_real_time(int policy) noexcept {
+  return policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
+}
+
+}  // namespace
 
 Uncancellable::Uncancellable() noexcept {
   ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
@@ -19,6 +26,7 @@ Uncancellable::~Uncancellable() {
 }
 
 std::string schedule_this_thread(Scheduling scheduling, int priority) {
+  if (scheduling == Scheduling::other && !is_real_time(::sched_getscheduler(0))) return {};
   const int policy = scheduling == Scheduling::fifo ? SCHED_FIFO : scheduling == Scheduling::round_robin ? SCHED_RR : SCHED_OTHER;
   const sched_param parameters{.sched_priority = priority};
   if (call(fault::Call::schedule, [&] { return ::sched_setscheduler(0, policy, &parameters); }) >= 0) return {};

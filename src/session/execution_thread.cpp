@@ -55,8 +55,12 @@ void ExecutionThread::set_up_this_thread() const {
   const auto complain = [this](const std::string& why) {
     if (!why.empty()) base::log(base::LogLevel::warn, "execution thread '" + name() + "' " + why + "; it runs all the same");
   };
-  if (options_.scheduling != Scheduling::other) complain(os::schedule_this_thread(options_.scheduling, options_.priority));
-  if (!options_.cpus.empty()) complain(os::bind_this_thread(options_.cpus));
+  try {
+    complain(os::schedule_this_thread(options_.scheduling, options_.priority));
+    if (!options_.cpus.empty()) complain(os::bind_this_thread(options_.cpus));
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::warn, shortage.what());
+  }
 }
 
 void ExecutionThread::start() {
@@ -83,9 +87,12 @@ void ExecutionThread::stop() {
 // --- the caller's ----------------------------------------------------------------------------------------------------------------------
 
 void ExecutionThread::spin() {
+  const auto self = shared_from_this();  // a callback may be the end of everybody else who has this
   const Running running(*this);
   run_until(leaving_);
   leaving_.store(false, std::memory_order_seq_cst);
+  let_go();
+  doorbell_.ring();  // whatever came meanwhile: the caller may go on with dispatch()
 }
 
 void ExecutionThread::leave() noexcept {
@@ -95,11 +102,13 @@ void ExecutionThread::leave() noexcept {
 
 // The same order as in run_until(), in which the caller's loop does the waiting.
 void ExecutionThread::dispatch() {
+  const auto self = shared_from_this();
   const Running running(*this);
   os::await_doorbell(doorbell_.eventfd().get(), 0);
   doorbell_.sleeper().mark_awake();
   refresh();
   run_all(stopping_);
+  let_go();
   doorbell_.sleeper().mark_asleep();
   if (has_news() || has_changed()) doorbell_.ring();  // one round at a time, for the sake of what else the caller's loop has to do
   if (!descriptor_) return;
@@ -153,12 +162,17 @@ void ExecutionThread::remove(const std::shared_ptr<PeriodicTimer>& timer) noexce
   changed();
 }
 
-// A caller that never comes again must not keep what was removed.
+// A caller that never comes again must not keep what was removed, which holds this object as well. What ends here may remove more.
+void ExecutionThread::let_go() noexcept {
+  while (has_changed() && refresh()) {
+  }
+}
+
 void ExecutionThread::changed() noexcept {
   wake();
   if (is_inside() || !running_.try_lock()) return;
   runs_in_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  while (has_changed()) refresh();  // what ends here may remove more
+  let_go();
   runs_in_.store({}, std::memory_order_relaxed);
   running_.unlock();
 }
@@ -168,32 +182,37 @@ void ExecutionThread::wake() noexcept {
   doorbell_.ring();
 }
 
-void ExecutionThread::refresh() noexcept {
+bool ExecutionThread::refresh() noexcept {
   const std::uint64_t wakes = wakes_.load(std::memory_order_seq_cst);
-  if (wakes == seen_wakes_) return;
+  if (wakes == seen_wakes_) return true;
   Lists now;  // then what was there before: it may end here, and with it what its user keeps in it, so not under the lock
   try {
     const std::lock_guard lock(mutex_);
     now = lists_;
   } catch (const std::bad_alloc&) {
-    return std::this_thread::sleep_for(pause);  // and again
+    std::this_thread::sleep_for(pause);
+    return false;
   }
   seen_wakes_ = wakes;
   std::swap(seen_, now);
+  return true;
 }
 
-void ExecutionThread::run_due_timers() noexcept {
+void ExecutionThread::run_due_timers(const std::atomic<bool>& end) noexcept {
   if (seen_.timers.empty()) return;
   const std::int64_t now = os::now_ns();
-  for (const auto& timer : seen_.timers) timer->run(now);
+  for (const auto& timer : seen_.timers) {
+    if (end.load(std::memory_order_relaxed)) return;
+    timer->run(now);
+  }
 }
 
 bool ExecutionThread::run_all(const std::atomic<bool>& end) noexcept {
-  run_due_timers();
+  run_due_timers(end);
   bool more = false;
   for (const auto& runnable : seen_.runnables) {
     if (end.load(std::memory_order_relaxed)) return false;
-    if (runnable->has_news()) more |= runnable->run_some();
+    if (runnable->has_news()) more |= runnable->run_some(end);
   }
   return more;
 }

@@ -80,9 +80,11 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   class Running;
 
   void changed() noexcept;
-  void refresh() noexcept;
+  /// False when there was no memory: the lists are those of before.
+  bool refresh() noexcept;
+  void let_go() noexcept;
   bool run_all(const std::atomic<bool>& end) noexcept;
-  void run_due_timers() noexcept;
+  void run_due_timers(const std::atomic<bool>& end) noexcept;
   bool has_changed() const noexcept { return wakes_.load(std::memory_order_seq_cst) != seen_wakes_; }
   bool has_news() const noexcept;
   std::int64_t next_timer() const noexcept;

@@ -41,10 +41,11 @@ void IoLoop::start(const std::string& thread_name) {
 
 void IoLoop::stop() {
   if (!thread_.joinable()) return;
-  post([this] {
+  {
     const std::lock_guard lock(mutex_);
-    running_ = false;
-  });
+    running_ = false;  // the thread ends when it has run what was posted before
+    os::ring(wake_.get());
+  }
   thread_.join();
   Timers dropped;  // without the lock: what a task keeps may use this loop when it goes
   const std::lock_guard lock(mutex_);

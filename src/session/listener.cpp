@@ -55,7 +55,7 @@ void Listener::raise() noexcept {
   if (!raised_.exchange(true, std::memory_order_seq_cst)) thread_->doorbell().ring();
 }
 
-bool Listener::run_some() {
+bool Listener::run_some(const std::atomic<bool>&) {
   if (!raised_.exchange(false, std::memory_order_seq_cst)) return false;  // before anything is looked at: what changes later raises again
   std::vector<std::function<void()>> over;                                // what handlers keep goes without the lock
   const std::lock_guard lock(telling_);

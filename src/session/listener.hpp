@@ -46,7 +46,7 @@ class Listener final : public Runnable {
   void close() noexcept;
 
   bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }
-  bool run_some() override;
+  bool run_some(const std::atomic<bool>& end) override;
 
  private:
   // Fill the changes; false when there are none.

@@ -112,32 +112,25 @@ NodeSession::~NodeSession() {
   close();
 }
 
+// Nothing of it may fail for want of memory: it is called from destructors. So the tables themselves say what is left to be closed.
 void NodeSession::close() {
-  std::vector<std::shared_ptr<Publisher>> publishers;
-  std::vector<std::shared_ptr<Subscription>> subscriptions;
-  std::vector<std::shared_ptr<PeriodicTimer>> timers;
+  std::vector<std::weak_ptr<PeriodicTimer>> timers;
   std::shared_ptr<Executor> executor;  // goes last: threads of this node alone end with it
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = true;
     executor = std::move(executor_);
-    for (const auto& weak : timers_) {
-      if (auto timer = weak.lock()) timers.push_back(std::move(timer));
-    }
-    for (const auto& [id, weak] : publishers_) {
-      if (auto publisher = weak.lock()) publishers.push_back(std::move(publisher));
-    }
-    for (const auto& [id, weak] : subscriptions_) {
-      if (auto subscription = weak.lock()) subscriptions.push_back(std::move(subscription));
-    }
+    timers.swap(timers_);
   }
-  for (const auto& timer : timers) {
+  for (const auto& weak : timers) {
+    const auto timer = weak.lock();
+    if (!timer) continue;
     timer->close();
     timer->thread()->remove(timer);
   }
-  for (const auto& subscription : subscriptions) remove(subscription);
-  for (const auto& publisher : publishers) remove(*publisher);
+  while (const auto subscription = any_of(subscriptions_)) remove(subscription);
+  while (const auto publisher = any_of(publishers_)) remove(*publisher);
   if (manager_.is_watched()) {
     tell(wire::Goodbye{});
     manager_.unwatch();
@@ -332,6 +325,17 @@ std::shared_ptr<Listener> NodeSession::listener_for(const Events& events, unsign
   return any(events) ? std::make_shared<Listener>(thread(execution_thread)) : nullptr;
 }
 
+// One that is still there; those that are not are forgotten.
+template <class T>
+std::shared_ptr<T> NodeSession::any_of(std::unordered_map<std::uint64_t, std::weak_ptr<T>>& all) {
+  const std::lock_guard lock(mutex_);
+  while (!all.empty()) {
+    if (auto one = all.begin()->second.lock()) return one;
+    all.erase(all.begin());
+  }
+  return nullptr;
+}
+
 void NodeSession::remove(Publisher& publisher) {
   bool is_known = false;
   LocalTopics::instance().remove(publisher);  // also what came in while the node was being closed
@@ -339,9 +343,10 @@ void NodeSession::remove(Publisher& publisher) {
     const std::lock_guard lock(mutex_);
     is_known = publishers_.erase(publisher.id()) > 0;
   }
+  // Also when it was removed before: create_publisher() may have come in between.
+  if (const auto& listener = publisher.status().listener()) listener->thread()->remove(listener);
   if (!is_known) return publisher.status().stop();  // who closes it may be in one of its handlers
   tell(wire::DeletePublisher{publisher.id()});
-  if (const auto& listener = publisher.status().listener()) listener->thread()->remove(listener);
   publisher.close();
 }
 
@@ -351,11 +356,10 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
     const std::lock_guard lock(mutex_);
     is_known = subscriptions_.erase(subscription->id()) > 0;
   }
-  if (is_known) {
-    tell(wire::DeleteSubscriber{subscription->id()});
-    if (subscription->thread()) subscription->thread()->remove(subscription);
-    if (const auto& listener = subscription->status().listener()) listener->thread()->remove(listener);
-  }
+  if (is_known) tell(wire::DeleteSubscriber{subscription->id()});
+  // Also when it was removed before: create_subscription() may have come in between.
+  if (subscription->thread()) subscription->thread()->remove(subscription);
+  if (const auto& listener = subscription->status().listener()) listener->thread()->remove(listener);
   subscription->close();                          // or waits for the callback of who is closing it
   LocalTopics::instance().remove(*subscription);  // after close(): publishers forget what is closed
 }

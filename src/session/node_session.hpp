@@ -80,6 +80,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
   void on_incompatible(const wire::Incompatible& peer);
+  template <class T>
+  std::shared_ptr<T> any_of(std::unordered_map<std::uint64_t, std::weak_ptr<T>>& all);
   /// Null when it is gone.
   std::shared_ptr<Publisher> publisher_of(std::uint64_t id);
   std::shared_ptr<Subscription> subscription_of(std::uint64_t id);

@@ -1,6 +1,8 @@
 // What an execution thread runs.
 #pragma once
 
+#include <atomic>
+
 namespace sinew::session {
 
 /// Called on the execution thread only, which keeps it alive meanwhile. Whoever has news wakes the thread: see Doorbell, ExecutionThread::wake().
@@ -10,8 +12,8 @@ class Runnable {
   virtual bool has_news() const noexcept = 0;
   /// What run_some() will need is wanted soon.
   virtual void prefetch() const noexcept {}
-  /// Runs a few callbacks at most; true when there may be more to do.
-  virtual bool run_some() = 0;
+  /// Runs a few callbacks at most, none any more once `end` is set; true when there may be more to do.
+  virtual bool run_some(const std::atomic<bool>& end) = 0;
 
  protected:
   ~Runnable() = default;

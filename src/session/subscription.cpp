@@ -1,6 +1,8 @@
 #include "session/subscription.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <new>
 
 #include "os/clock.hpp"
 #include "session/execution_thread.hpp"
@@ -9,6 +11,7 @@ namespace sinew::session {
 namespace {
 
 constexpr int frames_per_turn = 32;
+constexpr std::chrono::milliseconds pause{1};  // while there is no memory
 // A subscriber that is only asked by take(), and seldom, must not collect the leftovers of a publisher that restarts again and again.
 constexpr std::ptrdiff_t departed_kept = 16;
 // For publishers that were there before, to be introduced and to tell what they have kept.
@@ -125,10 +128,20 @@ void Subscription::prefetch() const noexcept {
 
 void Subscription::refresh() {
   if (version_.load(std::memory_order_acquire) == seen_version_) return;
-  const std::lock_guard lock(mutex_);
-  seen_ = ends_;
-  seen_queues_ = queues_;
-  seen_version_ = version_.load(std::memory_order_relaxed);
+  decltype(seen_) ends;  // then those of before: what ends with them, memory and messages, ends without the lock
+  decltype(seen_queues_) queues;
+  std::uint64_t version = 0;
+  try {
+    const std::lock_guard lock(mutex_);
+    ends = ends_;
+    queues = queues_;
+    version = version_.load(std::memory_order_relaxed);
+  } catch (const std::bad_alloc&) {
+    return std::this_thread::sleep_for(pause);  // with those of before, and then again
+  }
+  seen_.swap(ends);
+  seen_queues_.swap(queues);
+  seen_version_ = version;
 }
 
 std::optional<bool> Subscription::offer_next(Receiver& receiver) {
@@ -206,10 +219,10 @@ void Subscription::let_go_of_finished() {
   refresh();
 }
 
-bool Subscription::run_some() {
+bool Subscription::run_some(const std::atomic<bool>& end) {
   const std::lock_guard lock(taking_);
   for (int i = 0; i < frames_per_turn; ++i) {
-    if (closed_.load(std::memory_order_relaxed)) return false;
+    if (closed_.load(std::memory_order_relaxed) || end.load(std::memory_order_relaxed)) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     const bool any = offer_next(*receiver_).has_value();
     running_.store({}, std::memory_order_relaxed);
