@@ -25,7 +25,7 @@ struct ExecutorOptions {
 };
 
 /// The execution threads of a node, or of several that share it (NodeOptions::executor). Each runs the callbacks that were given to its id, one at a time; those of different ids run
-/// side by side. A thread is started for the first callback that is given to it. Nodes of one process that share a thread hand each other messages without waking anybody.
+/// side by side. Who destroys something waits for its running callback; so callbacks of different threads must not destroy each other's interfaces. A thread is started for the first callback that is given to it. Nodes of one process that share a thread hand each other messages without waking anybody.
 /// After SM2, section 3.6.1.
 ///
 /// Thread-safe. Lives at least as long as the nodes that use it.
@@ -33,7 +33,7 @@ class SINEW_API Executor {
  public:
   /// Throws Error(invalid_argument).
   static std::shared_ptr<Executor> create(const ExecutorOptions& options = {});
-  /// Waits for callbacks that run on threads of the library's, unless called from one.
+  /// Waits for a running callback, unless called from one. Ends the spin() that runs, so one in which a callback destroys the last node and nobody else keeps the executor.
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

@@ -82,8 +82,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// The execution threads of this node.
   const std::shared_ptr<Executor>& executor() const noexcept;
   // The same of the executor, which see. For nodes whose executor is run by its caller.
-  void spin() { std::shared_ptr(executor())->spin(); }  // a copy: a callback may destroy the node
-  void dispatch() { std::shared_ptr(executor())->dispatch(); }
+  void spin() { executor()->spin(); }
+  void dispatch() { executor()->dispatch(); }
   int fd() { return executor()->fd(); }
 
   /// Calls the service `name`, which is named as a topic is and has nothing to do with a topic of that name. Throws as create_publisher.

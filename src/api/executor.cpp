@@ -26,20 +26,20 @@ std::shared_ptr<Executor> Executor::create(const ExecutorOptions& options) {
 void Executor::spin() {
   const os::Uncancellable whole;
   const shm::HeapScope heap;
-  if (!session::forked()) shared_->for_caller().spin();
+  if (!session::forked()) shared_->for_caller()->spin();
 }
 
 void Executor::dispatch() {
   const os::Uncancellable whole;
   const shm::HeapScope heap;
-  if (!session::forked()) shared_->for_caller().dispatch();
+  if (!session::forked()) shared_->for_caller()->dispatch();
 }
 
 int Executor::fd() {
   const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) throw Error(ErrorKind::invalid_argument, "this process was forked from the one that the executor belongs to");
-  return shared_->for_caller().descriptor();
+  return shared_->for_caller()->descriptor();
 }
 
 void Executor::stop() noexcept {

@@ -140,6 +140,14 @@ wire::TypeDescription description_of(const msg::Message& type) {
   return {type.name, type.signature, type.hash, type.layout};
 }
 
+// Its locks may be held by threads that do not exist in the child.
+void refuse_in_child(const std::string& node) {
+  if (!session::forked()) return;
+  throw Error(ErrorKind::invalid_argument, "node '" + node +
+                                               "' belongs to the process that this one was forked from; create nodes after "
+                                               "fork() and exec()");
+}
+
 }  // namespace
 
 struct Node::Impl {
@@ -183,6 +191,7 @@ const std::shared_ptr<Executor>& Node::executor() const noexcept {
 
 std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::function<void()> callback, const TimerOptions& options) {
   const shm::HeapScope heap;
+  refuse_in_child(name());
   if (period.count() <= 0) {
     throw Error(ErrorKind::invalid_argument,
                 "node '" + name() + "': a timer's period of " + std::to_string(period.count()) + " ns is out of range, 1 ns or more");
@@ -202,6 +211,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
                                                             const detail::ObjectType& objects, const Qos& qos,
                                                             const PublisherOptions& options) {
   const shm::HeapScope heap;
+  refuse_in_child(name());
   require_topic(topic);
   const wire::Quality quality = quality_of(topic, qos);
   auto impl = std::make_unique<detail::PublisherCore::Impl>();
@@ -233,6 +243,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
 std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
                                                               const Qos& qos, const SubscriberOptions& options) {
   const shm::HeapScope heap;
+  refuse_in_child(name());
   require_topic(topic);
   wire::Quality quality = quality_of(topic, qos);
   const session::Thinning::Options thinning = thinning_of(topic, options);
@@ -266,6 +277,7 @@ std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::
                                                                      const msg::Message& response, detail::ErrorOf error_of,
                                                                      const ServiceClientOptions& options) {
   const shm::HeapScope heap;
+  refuse_in_child(this->name());
   return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget}, error_of);
 }
 
@@ -273,6 +285,7 @@ std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
     const std::string& name, const msg::Message& request, const msg::Message& response, const detail::ObjectType& response_objects,
     detail::ServiceProviderCore::Serve serve, detail::ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options) {
   const shm::HeapScope heap;
+  refuse_in_child(this->name());
   if (options.parallel == 0 || options.parallel > most_parallel) {
     throw Error(ErrorKind::invalid_argument, "service '" + name + "': parallel = " + std::to_string(options.parallel) +
                                                  " is out of range: 1 executes one request at a time, " + std::to_string(most_parallel) +

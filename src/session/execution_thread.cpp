@@ -9,6 +9,7 @@
 #include "os/clock.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
+#include "session/fork.hpp"
 #include "session/periodic_timer.hpp"
 
 namespace sinew::session {
@@ -69,12 +70,20 @@ void ExecutionThread::start() {
     self->set_up_this_thread();
     const Running running(*self);
     self->run_until(self->stopping_);
+    if (forked()) {
+      new (std::nothrow) std::shared_ptr<ExecutionThread>(self);  // leaked: what it keeps does not exist in the child
+      return;
+    }
     const Lists last = std::move(self->seen_);  // what is in there may hold this object
   });
 }
 
 void ExecutionThread::stop() {
-  if (!thread_.joinable()) return;
+  if (!thread_.joinable()) {  // whoever calls spin()
+    leave();
+    if (!is_inside()) const Running nobody_else(*this);
+    return;
+  }
   stopping_.store(true, std::memory_order_seq_cst);
   wake();
   if (thread_.get_id() == std::this_thread::get_id()) {
@@ -87,12 +96,14 @@ void ExecutionThread::stop() {
 // --- the caller's ----------------------------------------------------------------------------------------------------------------------
 
 void ExecutionThread::spin() {
-  const auto self = shared_from_this();  // a callback may be the end of everybody else who has this
-  const Running running(*this);
-  run_until(leaving_);
-  leaving_.store(false, std::memory_order_seq_cst);
-  let_go();
-  doorbell_.ring();  // whatever came meanwhile: the caller may go on with dispatch()
+  const auto self = shared_from_this();  // callbacks may drop everybody else's
+  {
+    const Running running(*this);
+    run_until(leaving_);
+    leaving_.store(false, std::memory_order_seq_cst);
+    doorbell_.ring();  // whatever came meanwhile: the caller may go on with dispatch()
+  }
+  let_go_of_removed();
 }
 
 void ExecutionThread::leave() noexcept {
@@ -100,15 +111,20 @@ void ExecutionThread::leave() noexcept {
   doorbell_.ring();
 }
 
-// The same order as in run_until(), in which the caller's loop does the waiting.
 void ExecutionThread::dispatch() {
   const auto self = shared_from_this();
+  run_once();
+  let_go_of_removed();
+}
+
+// The same order as in run_until(), in which the caller's loop does the waiting.
+void ExecutionThread::run_once() {
   const Running running(*this);
   os::await_doorbell(doorbell_.eventfd().get(), 0);
   doorbell_.sleeper().mark_awake();
   refresh();
   run_all(stopping_);
-  let_go();
+  if (forked()) return;
   doorbell_.sleeper().mark_asleep();
   if (has_news() || has_changed()) doorbell_.ring();  // one round at a time, for the sake of what else the caller's loop has to do
   if (!descriptor_) return;
@@ -162,19 +178,24 @@ void ExecutionThread::remove(const std::shared_ptr<PeriodicTimer>& timer) noexce
   changed();
 }
 
-// A caller that never comes again must not keep what was removed, which holds this object as well. What ends here may remove more.
-void ExecutionThread::let_go() noexcept {
-  while (has_changed() && refresh()) {
-  }
-}
-
 void ExecutionThread::changed() noexcept {
   wake();
-  if (is_inside() || !running_.try_lock()) return;
-  runs_in_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  let_go();
-  runs_in_.store({}, std::memory_order_relaxed);
-  running_.unlock();
+  let_go_of_removed();
+}
+
+// A caller that never comes again must not keep what was removed. While somebody runs callbacks it is he who lets go, at his end: either he sees the change after his last look, or we find the lock free.
+void ExecutionThread::let_go_of_removed() noexcept {
+  if (forked()) return;
+  for (bool again = true; again;) {
+    if (is_inside() || !running_.try_lock()) return;
+    runs_in_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    bool refreshed = true;
+    while (has_changed() && refreshed) refreshed = refresh();  // what ends here may remove more
+    const std::uint64_t seen = seen_wakes_;
+    runs_in_.store({}, std::memory_order_relaxed);
+    running_.unlock();
+    again = refreshed && wakes_.load(std::memory_order_seq_cst) != seen;  // without memory the next round does it
+  }
 }
 
 void ExecutionThread::wake() noexcept {
@@ -202,7 +223,7 @@ void ExecutionThread::run_due_timers(const std::atomic<bool>& end) noexcept {
   if (seen_.timers.empty()) return;
   const std::int64_t now = os::now_ns();
   for (const auto& timer : seen_.timers) {
-    if (end.load(std::memory_order_relaxed)) return;
+    if (end.load(std::memory_order_relaxed) || forked()) return;
     timer->run(now);
   }
 }
@@ -211,7 +232,7 @@ bool ExecutionThread::run_all(const std::atomic<bool>& end) noexcept {
   run_due_timers(end);
   bool more = false;
   for (const auto& runnable : seen_.runnables) {
-    if (end.load(std::memory_order_relaxed)) return false;
+    if (end.load(std::memory_order_relaxed) || forked()) return false;
     if (runnable->has_news()) more |= runnable->run_some(end);
   }
   return more;
@@ -247,6 +268,7 @@ void ExecutionThread::run_until(const std::atomic<bool>& end) noexcept {
     // Who came meanwhile does not wait until those that were there run out of messages.
     while (run_all(end) && !has_changed()) {
     }
+    if (forked()) return;  // in a callback, and this is the child: what is looked at next does not exist there
     if (spin_for_news(end)) continue;
     doorbell_.sleeper().mark_asleep();
     if (has_news() || has_changed() || end.load(std::memory_order_seq_cst)) continue;

@@ -48,7 +48,7 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
 
   /// Has a thread of its own from now on. Once. Throws Error(exhausted).
   void start();
-  /// Ends that thread. No callback runs after this returns, except the one that this is called from.
+  /// Ends that thread, or the spin() that runs. No callback runs after this returns, except the one that this is called from.
   void stop();
 
   // Without a thread of its own. One call at a time, others wait. REQUIRES: not in a callback of this, see is_inside().
@@ -80,9 +80,10 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   class Running;
 
   void changed() noexcept;
+  void let_go_of_removed() noexcept;
+  void run_once();
   /// False when there was no memory: the lists are those of before.
   bool refresh() noexcept;
-  void let_go() noexcept;
   bool run_all(const std::atomic<bool>& end) noexcept;
   void run_due_timers(const std::atomic<bool>& end) noexcept;
   bool has_changed() const noexcept { return wakes_.load(std::memory_order_seq_cst) != seen_wakes_; }

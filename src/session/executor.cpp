@@ -62,6 +62,7 @@ Executor::Executor(Options options) : options_(std::move(options)), for_caller_(
 }
 
 Executor::~Executor() {
+  if (for_caller_) for_caller_->stop();
   for (const auto& [id, thread] : threads_) thread->stop();
 }
 
@@ -80,14 +81,14 @@ std::shared_ptr<ExecutionThread> Executor::thread(unsigned id) {
   return entry->second;
 }
 
-ExecutionThread& Executor::for_caller() {
+std::shared_ptr<ExecutionThread> Executor::for_caller() {
   if (!for_caller_) {
     throw Error(ErrorKind::invalid_argument,
                 "callbacks run on a thread of the library's; to run them here, create the node with "
                 "NodeOptions{.executor = Executor::create({.by_caller = true})}");
   }
   if (for_caller_->is_inside()) throw Error(ErrorKind::invalid_argument, "this is called from a callback of the same executor");
-  return *for_caller_;
+  return for_caller_;
 }
 
 void Executor::leave() noexcept {

@@ -27,7 +27,7 @@ class Executor {
   /// Started for the first that asks for it. Throws Error(invalid_argument), Error(exhausted).
   std::shared_ptr<ExecutionThread> thread(unsigned id);
   /// Thread 0, for its caller to run. Throws Error(invalid_argument) when it is not his, or it is he who is run by it.
-  ExecutionThread& for_caller();
+  std::shared_ptr<ExecutionThread> for_caller();
   /// Async-signal-safe.
   void leave() noexcept;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "session/fork.hpp"
+
 namespace sinew::session {
 namespace {
 
@@ -61,7 +63,7 @@ bool Listener::run_some(const std::atomic<bool>&) {
   const std::lock_guard lock(telling_);
   running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   for (const auto& tell : tellers_) {
-    if (closed_.load(std::memory_order_seq_cst)) break;
+    if (closed_.load(std::memory_order_seq_cst) || forked()) break;
     tell();
   }
   running_.store({}, std::memory_order_relaxed);

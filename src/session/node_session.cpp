@@ -114,23 +114,18 @@ NodeSession::~NodeSession() {
 
 // Nothing of it may fail for want of memory: it is called from destructors. So the tables themselves say what is left to be closed.
 void NodeSession::close() {
-  std::vector<std::weak_ptr<PeriodicTimer>> timers;
+  Callbacks callbacks;
   std::shared_ptr<Executor> executor;  // goes last: threads of this node alone end with it
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = true;
     executor = std::move(executor_);
-    timers.swap(timers_);
-  }
-  for (const auto& weak : timers) {
-    const auto timer = weak.lock();
-    if (!timer) continue;
-    timer->close();
-    timer->thread()->remove(timer);
+    callbacks = std::move(callbacks_);
   }
   while (const auto subscription = any_of(subscriptions_)) remove(subscription);
   while (const auto publisher = any_of(publishers_)) remove(*publisher);
+  callbacks.close();
   if (manager_.is_watched()) {
     tell(wire::Goodbye{});
     manager_.unwatch();
@@ -260,6 +255,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   {
     const std::lock_guard lock(mutex_);
     subscription = std::make_shared<Subscription>(next_id_++, topic, name_, options, runs_on, receiver);
+    if (runs_on) callbacks_.add(subscription);
     subscriptions_[subscription->id()] = subscription;
   }
   subscription->status().start(loop_, listener, events);
@@ -298,8 +294,7 @@ std::shared_ptr<PeriodicTimer> NodeSession::create_timer(std::int64_t period, st
   {
     const std::lock_guard lock(mutex_);
     if (closed_) throw destroyed();
-    std::erase_if(timers_, [](const auto& weak) { return weak.expired(); });
-    timers_.push_back(timer);
+    callbacks_.add(timer);
   }
   timer->thread()->add(timer);
   timer->reset();
@@ -322,7 +317,11 @@ std::shared_ptr<ExecutionThread> NodeSession::thread(unsigned id) {
 
 template <class Events>
 std::shared_ptr<Listener> NodeSession::listener_for(const Events& events, unsigned execution_thread) {
-  return any(events) ? std::make_shared<Listener>(thread(execution_thread)) : nullptr;
+  if (!any(events)) return nullptr;
+  const auto listener = std::make_shared<Listener>(thread(execution_thread));
+  const std::lock_guard lock(mutex_);
+  callbacks_.add(listener);
+  return listener;
 }
 
 // One that is still there; those that are not are forgotten.

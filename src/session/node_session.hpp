@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "session/callbacks.hpp"
 #include "session/channel.hpp"
 #include "session/executor.hpp"
 #include "session/io_loop.hpp"
@@ -112,7 +113,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Publisher>> publishers_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Subscription>> subscriptions_;
-  std::vector<std::weak_ptr<PeriodicTimer>> timers_;
+  Callbacks callbacks_;
 };
 
 }  // namespace sinew::session

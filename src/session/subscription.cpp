@@ -6,6 +6,7 @@
 
 #include "os/clock.hpp"
 #include "session/execution_thread.hpp"
+#include "session/fork.hpp"
 
 namespace sinew::session {
 namespace {
@@ -222,7 +223,7 @@ void Subscription::let_go_of_finished() {
 bool Subscription::run_some(const std::atomic<bool>& end) {
   const std::lock_guard lock(taking_);
   for (int i = 0; i < frames_per_turn; ++i) {
-    if (closed_.load(std::memory_order_relaxed) || end.load(std::memory_order_relaxed)) return false;
+    if (closed_.load(std::memory_order_relaxed) || end.load(std::memory_order_relaxed) || forked()) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     const bool any = offer_next(*receiver_).has_value();
     running_.store({}, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -37,6 +38,13 @@ struct Everything {
   std::shared_ptr<const Sample> held;
   std::optional<Loan<Sample>> loan;
   std::vector<std::uint8_t> moved_out;
+  std::shared_ptr<Executor> executor = Executor::create({.by_caller = true});
+  std::shared_ptr<Node> callers = Node::create("callers", {.executor = executor});
+  std::atomic<std::uint64_t> ticks{0}, others_ticks{0};
+  int descriptor = executor->fd();
+  std::shared_ptr<Timer> timer = callers->create_timer(std::chrono::milliseconds(1), [this] { ++ticks; }),
+                         others_timer =
+                             callers->create_timer(std::chrono::milliseconds(1), [this] { ++others_ticks; }, {.execution_thread = 1});
 
   Everything() {
     await_subscribers(*publisher, 2);
@@ -70,13 +78,43 @@ ROLE(forker) {
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::invalid_argument) wrong = 6;
     }
+    const auto is_refused = [](const auto& call) {
+      try {
+        call();
+        return false;
+      } catch (const Error& error) {
+        return error.kind() == ErrorKind::invalid_argument;
+      }
+    };
+    const std::uint64_t ticks = all->ticks, others_ticks = all->others_ticks;
+    all->executor->spin();
+    all->executor->dispatch();
+    all->executor->stop();
+    all->timer->reset();
+    all->others_timer->cancel();
+    all->others_timer->reset();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    all->callers->dispatch();
+    if (all->ticks != ticks || all->others_ticks != others_ticks) wrong = 7;
+    if (!is_refused([&] { all->executor->fd(); })) wrong = 8;
+    if (!is_refused([&] { all->callers->create_timer(std::chrono::milliseconds(1), [] {}, {.execution_thread = 2}); })) wrong = 9;
+    if (!is_refused([&] { all->node->create_publisher<Sample>("topic"); })) wrong = 10;
+    if (!is_refused([&] { all->node->create_subscriber<Sample>("topic"); })) wrong = 11;
     all.reset();
     // The sanitizer would report what was given up on purpose; everybody else runs the destructors of all statics as well.
     if (sanitized) ::_exit(wrong);
     std::exit(wrong);
   }
-  require(end_of(child) == 0, "the child did not end well");
+  const int end = end_of(child);
+  require(end == 0, "the child did not end well: " + std::to_string(end));
   require(is_whole(*all->held), "the child disturbed a held message");
+  const auto tick = [&] {
+    all->executor->dispatch();
+    return all->ticks > 0;
+  };
+  require(eventually(tick), "the child disturbed the timer that its parent dispatches");
+  const std::uint64_t then = all->others_ticks;
+  require(eventually([&] { return all->others_ticks > then + 2; }), "the child disturbed the timer of another thread");
   require(all->publisher->publish(std::move(*all->loan)) == PublishResult::published, "the child disturbed the loan");
   for (std::uint64_t number = 3; number <= 20; ++number) publish_in_place(*all->publisher, 1, number, 100'000 * number);
   require(eventually([&] { return all->received == 20; }), "the child disturbed the parent");
@@ -84,6 +122,47 @@ ROLE(forker) {
 
 TEST_F(Fork, S8_a_child_may_destroy_all_it_inherited_and_its_parent_goes_on) {
   Child("forker").end();
+}
+
+/// A callback of a subscriber between processes, a timer or an event, in which the process forks; the child goes on where its parent does.
+ROLE(forks_in_callback) {
+  const bool spins = arguments[0] == "spin", is_timer = arguments[1] == "timer";
+  auto node = Node::create("node", {.executor = Executor::create({.by_caller = spins})});
+  auto publisher = node->create_publisher<Sample>("topic");
+  std::atomic<pid_t> child{-1};
+  std::atomic<int> calls{0};
+  const pid_t parent = ::getpid();
+  const auto callback = [&] {
+    if (++calls == 1) child = ::fork();
+    if (::getpid() == parent) return node->executor()->stop();
+    if (calls > 1) ::_exit(2);
+  };
+  std::shared_ptr<Timer> timer;
+  std::shared_ptr<Subscriber<Sample>> subscriber;
+  if (is_timer) {
+    timer = node->create_timer(std::chrono::milliseconds(1), callback);
+  } else {
+    subscriber = node->create_subscriber<Sample>("topic", [&](const Sample&) { callback(); }, Qos{}, as_from_elsewhere());
+    await_subscribers(*publisher, 1);
+    for (std::uint64_t number = 1; number <= 3; ++number) publish_in_place(*publisher, 1, number, 1000);
+  }
+  if (spins) node->spin();
+  if (::getpid() != parent) ::_exit(0);  // spin() returned
+  require(eventually([&] { return child != -1; }), "no callback");
+  const int end = end_of(child);
+  require(end == 0, "the child did not end well: " + std::to_string(end));
+  const int then = calls;
+  if (is_timer && !spins) require(eventually([&] { return calls > then; }), "the child disturbed its parent");
+}
+
+TEST_F(Fork, AChildThatReturnsFromTheCallbackInWhichItWasForkedRunsNoOthers) {
+  for (const char* how : {"spin", "thread"}) {
+    if (sanitized && how != std::string("spin")) continue;  // the child's last thread ends: leaks on purpose would be reported
+    for (const char* what : {"timer", "message"}) {
+      SCOPED_TRACE(std::string(how) + ", " + what);
+      Child("forks_in_callback", {how, what}).end();
+    }
+  }
 }
 
 ROLE(forked_writer) {

@@ -65,11 +65,13 @@ TEST_P(Mode, carries_the_messages_of_sierra_nevada) {
   EXPECT_LE(row["pss_last_kib"], row["rss_last_kib"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Mode, testing::Values("floor", "sinew-one", "sinew-threads", "sinew-each", "udp-one", "udp-threads", "udp-each"), [](const auto& each) {
-  std::string name(each.param);
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, Mode,
+                         testing::Values("floor", "sinew-one", "sinew-threads", "sinew-each", "udp-one", "udp-threads", "udp-each"),
+                         [](const auto& each) {
+                           std::string name(each.param);
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
 
 TEST(Graph, that_does_not_exist_is_refused_with_those_that_do) {
   const Outcome outcome = bench_graph("--graph everest --seconds 1");

@@ -1,0 +1,46 @@
+#include "session/callbacks.hpp"
+
+#include "session/execution_thread.hpp"
+#include "session/listener.hpp"
+#include "session/periodic_timer.hpp"
+#include "session/subscription.hpp"
+
+namespace sinew::session {
+namespace {
+
+template <class T>
+void note(std::vector<std::weak_ptr<T>>& all, const std::shared_ptr<T>& one) {
+  std::erase_if(all, [](const auto& weak) { return weak.expired(); });
+  all.push_back(one);
+}
+
+}  // namespace
+
+void Callbacks::add(const std::shared_ptr<PeriodicTimer>& timer) {
+  note(timers_, timer);
+}
+
+void Callbacks::add(const std::shared_ptr<Subscription>& subscription) {
+  note(subscriptions_, subscription);
+}
+
+void Callbacks::add(const std::shared_ptr<Listener>& listener) {
+  note(listeners_, listener);
+}
+
+void Callbacks::close() {
+  for (const auto& weak : timers_) {
+    const auto timer = weak.lock();
+    if (!timer) continue;
+    timer->close();
+    timer->thread()->remove(timer);
+  }
+  for (const auto& weak : subscriptions_) {
+    if (const auto subscription = weak.lock()) subscription->close();
+  }
+  for (const auto& weak : listeners_) {
+    if (const auto listener = weak.lock()) listener->close();
+  }
+}
+
+}  // namespace sinew::session

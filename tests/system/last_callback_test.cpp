@@ -1,0 +1,85 @@
+// A callback that destroys what calls it: what becomes of the rest.
+#include <atomic>
+#include <thread>
+
+#include "tests/system/belongings.hpp"
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+
+namespace sinew::system {
+namespace {
+
+using namespace std::chrono_literals;
+
+class LastCallback : public Domain {};
+
+TEST_F(LastCallback, WhoDestroysANodeWaitsForACallbackThatHasDestroyedItsOwnInterface) {
+  const auto executor = Executor::create();  // else the end of its threads would be waited for
+  for (const char* what : {"timer", "message", "event of a publisher", "event of a subscriber"}) {
+    SCOPED_TRACE(what);
+    const std::string kind = what;
+    auto node = Node::create("node", {.executor = executor}), other = Node::create("other");
+    std::shared_ptr<void> interface;
+    std::atomic<bool> made{false}, destroyed{false}, over{false};
+    const auto callback = [&] {
+      eventually([&] { return made.load(); });
+      interface.reset();
+      destroyed = true;
+      std::this_thread::sleep_for(50ms);
+      over = true;
+    };
+    PublisherOptions for_publisher;
+    SubscriberOptions for_subscriber;
+    for_publisher.events.matched = for_subscriber.events.matched = [&](const MatchedEvent&) { callback(); };
+    std::shared_ptr<void> peer;
+    if (kind == "timer") {
+      interface = node->create_timer(1ms, callback);
+    } else if (kind == "event of a publisher") {
+      interface = node->create_publisher<Sample>("topic", Qos{}, for_publisher);
+      peer = other->create_subscriber<Sample>("topic");
+    } else {
+      auto publisher = other->create_publisher<Sample>("topic");
+      interface = kind == "message" ? node->create_subscriber<Sample>("topic", [&](const Sample&) { callback(); })
+                                    : node->create_subscriber<Sample>("topic", Qos{}, for_subscriber);
+      publisher->publish(sample_of(1, 1, 10));
+      peer = publisher;
+    }
+    made = true;
+    ASSERT_TRUE(eventually([&] { return destroyed.load(); }));
+    node.reset();
+    EXPECT_TRUE(over);
+  }
+}
+
+TEST_F(LastCallback, ACallerWhoseLastCallbackDestroyedItsNodeKeepsNothingOfIt) {
+  const Belongings before = Belongings::now();
+  for (const bool spins : {true, false}) {
+    auto node = Node::create("node", {.executor = Executor::create({.by_caller = true})});
+    auto executor = node->executor();
+    auto publisher = node->create_publisher<Sample>("topic");
+    auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample&) {
+      node.reset();
+      executor->stop();
+    });
+    publisher->publish(sample_of(1, 1, 10));
+    spins ? executor->spin() : executor->dispatch();
+    ASSERT_FALSE(node);
+    executor.reset();
+    publisher.reset();
+    subscriber.reset();
+    EXPECT_EQ(Belongings::now(), before) << (spins ? "spin()" : "dispatch()");
+  }
+}
+
+TEST_F(LastCallback, ACallbackThatDestroysTheLastNodeEndsTheSpinThatNobodyElseCouldEnd) {
+  auto node = Node::create("node", {.executor = Executor::create({.by_caller = true})});
+  auto timer = node->create_timer(1ms, [&] { node.reset(); });
+  node->spin();
+  EXPECT_FALSE(node);
+  node = Node::create("node", {.executor = Executor::create({.by_caller = true})});
+  timer = node->create_timer(1ms, [&] { node.reset(); });
+  while (node) node->executor()->dispatch();
+}
+
+}  // namespace
+}  // namespace sinew::system
