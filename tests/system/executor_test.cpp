@@ -189,6 +189,24 @@ TEST_F(Executors, SpinRunsCallbacksInTheCallersThreadUntilItIsStopped) {
   node->spin();
 }
 
+TEST_F(Executors, SpinEndsWithTheCallbackThatStopsItAndTheRestIsDispatchedAfterwards) {
+  auto node = Node::create("node", {.executor = Executor::create({.threads = {{0, {.spin = 1ms}}}, .by_caller = true})});
+  auto publisher = node->create_publisher<Sample>("topic", lossless());
+  int received = 0;
+  const auto callback = [&](const Sample&) {
+    ++received;
+    node->executor()->stop();
+  };
+  auto subscriber = node->create_subscriber<Sample>("topic", callback, lossless());
+  const int fd = node->fd();
+  for (int i = 0; i < 10; ++i) publisher->publish(sample_of(1, 1, 10));
+  node->spin();
+  EXPECT_EQ(received, 1);
+  EXPECT_TRUE(is_readable(fd));
+  node->dispatch();
+  EXPECT_EQ(received, 10);
+}
+
 std::shared_ptr<Executor> interrupted;
 
 TEST_F(Executors, SpinCanBeStoppedByTheHandlerOfASignal) {
@@ -307,11 +325,12 @@ TEST_F(Executors, AThreadIsNamedScheduledAndKeptOnItsCoresAsAsked) {
   sched_param lowest{.sched_priority = 1};
   const bool may = ::sched_setscheduler(0, SCHED_FIFO, &lowest) == 0;
   lowest.sched_priority = 0;
-  if (may) ::sched_setscheduler(0, SCHED_OTHER, &lowest);
   const auto executor =
       Executor::create({.threads = {{3, {.name = "planner", .cpus = {0}}}, {4, {.scheduling = Scheduling::round_robin, .priority = 2}}}});
   auto node = Node::create("node", {.executor = executor});
+  // Also when it is made by a thread that is none.
   const Circumstances third = circumstances_of(*node, 3), fourth = circumstances_of(*node, 4), usual = circumstances_of(*node, 0);
+  if (may) ::sched_setscheduler(0, SCHED_OTHER, &lowest);
   EXPECT_STREQ(third.name.data(), "planner");
   EXPECT_EQ(third.cpus, 1);
   EXPECT_TRUE(third.on_first);
