@@ -296,9 +296,9 @@ std::int64_t ServiceClientCore::Impl::expire() {
   return next;
 }
 
-// Callbacks are left to the client's own thread.
+// Callbacks are left to the client's own thread. A caller that leads sees an answer that it receives itself, but what ends its call on another thread has to wake it.
 void ServiceClientCore::Impl::tell(Outcomes outcomes) {
-  bool is_due = false;
+  bool is_due = false, any_failed = false;
   for (Outcome& outcome : outcomes) {
     {
       const std::lock_guard lock(mutex);
@@ -310,15 +310,16 @@ void ServiceClientCore::Impl::tell(Outcomes outcomes) {
       }
     }
     if (!outcome.response) {
+      any_failed = true;
       outcome.answer->fail(*outcome.error);
     } else {
       const void* const response = outcome.response.get();
       outcome.answer->answer(std::move(outcome.response), response);
     }
   }
-  if (!is_due) return;
+  if (!is_due && !any_failed) return;
   const std::lock_guard lock(mutex);
-  changed.notify_all();
+  if (is_due) changed.notify_all();
   if (ends.subscription) ends.subscription->wake();
 }
 }  // namespace sinew::detail

@@ -126,6 +126,26 @@ TEST_F(ServiceDeath, ACallThatAProviderMayHaveBegunIsLostWithItWhenItExecutesNon
   second.end();
 }
 
+TEST_F(ServiceDeath, ACallerThatWaitsOnItsOwnThreadLearnsThatItsCallIsLost) {
+  for (int pass = 0; pass < 5; ++pass) {
+    Child provider = worker("provider", "once");
+    await_providers(*client, 1);
+    std::optional<ServiceError::Kind> kind;
+    std::thread caller([&] {
+      try {
+        client->call_and_wait({.number = 7, .what = "say", .terms = {}});
+      } catch (const ServiceError& error) {
+        kind = error.kind();
+      }
+    });
+    provider.expect("7 of client");
+    provider.kill();
+    caller.join();
+    EXPECT_EQ(kind, ServiceError::Kind::lost);
+    await_providers(*client, 0);
+  }
+}
+
 TEST_F(ServiceDeath, ACallThatAProviderHasNotTakenGoesElsewhereAlsoWhenItExecutesNoneTwice) {
   Child first = worker("first", "once");
   await_providers(*client, 1);
