@@ -238,9 +238,17 @@ std::shared_ptr<AwaitedAnswer> ServiceClientCore::Impl::take_answer_locked(std::
   return std::exchange(call.answer, nullptr);
 }
 
+void ServiceClientCore::Impl::end_locked(Outcome outcome, Outcomes& outcomes) {
+  ++(outcome.response ? counters.answered : counters.failed);
+  if (!outcome.answer->runs_user_code() || closed) return outcomes.push_back(std::move(outcome));
+  due.push_back(std::move(outcome));
+  changed.notify_all();
+  if (thread_leads && thread.get_id() != std::this_thread::get_id()) ends.subscription->wake();
+}
+
 void ServiceClientCore::Impl::fail_locked(std::uint64_t id, Call& call, ServiceError::Kind kind, const std::string& text,
                                           Outcomes& outcomes) {
-  if (auto answer = take_answer_locked(id, call)) outcomes.push_back({std::move(answer), nullptr, ServiceError(kind, text)});
+  if (auto answer = take_answer_locked(id, call)) end_locked({std::move(answer), nullptr, ServiceError(kind, text)}, outcomes);
 }
 
 void ServiceClientCore::Impl::fail_all_locked(ServiceError::Kind kind, const std::string& text, Outcomes& outcomes) {
@@ -296,30 +304,21 @@ std::int64_t ServiceClientCore::Impl::expire() {
   return next;
 }
 
-// Callbacks are left to the client's own thread. A caller that leads sees an answer that it receives itself, but what ends its call on another thread has to wake it.
+void ServiceClientCore::Impl::tell(Outcome& outcome) {
+  if (!outcome.response) return outcome.answer->fail(*outcome.error);
+  const void* const response = outcome.response.get();
+  outcome.answer->answer(std::move(outcome.response), response);
+}
+
+// A caller that leads sees an answer that it receives itself. What ends its call on another thread has to wake it.
 void ServiceClientCore::Impl::tell(Outcomes outcomes) {
-  bool is_due = false, any_failed = false;
+  bool any_failed = false;
   for (Outcome& outcome : outcomes) {
-    {
-      const std::lock_guard lock(mutex);
-      ++(outcome.response ? counters.answered : counters.failed);
-      if (outcome.answer->runs_user_code() && !closed && thread.get_id() != std::this_thread::get_id()) {
-        due.push_back(std::move(outcome));
-        is_due = true;
-        continue;
-      }
-    }
-    if (!outcome.response) {
-      any_failed = true;
-      outcome.answer->fail(*outcome.error);
-    } else {
-      const void* const response = outcome.response.get();
-      outcome.answer->answer(std::move(outcome.response), response);
-    }
+    any_failed |= !outcome.response;
+    tell(outcome);
   }
-  if (!is_due && !any_failed) return;
+  if (!any_failed) return;
   const std::lock_guard lock(mutex);
-  if (is_due) changed.notify_all();
-  if (ends.subscription) ends.subscription->wake();
+  if (leading && ends.subscription) ends.subscription->wake();
 }
 }  // namespace sinew::detail

@@ -60,29 +60,35 @@ class BlockedAnswer final : public AwaitedAnswer {
 
 // --- receiving ---------------------------------------------------------------------------------------------------------------------------
 
-void ServiceClientCore::Impl::receive(const ReceivedMessage& message) {
+bool ServiceClientCore::Impl::receive(const ReceivedMessage& message) {
   const std::uint64_t id = id_of(message.object), status = status_of(message.object);
-  if (id == 0 && static_cast<ServiceStatus>(status) == ServiceStatus::unreadable) return unreadable(message.endpoint);
+  if (id == 0 && static_cast<ServiceStatus>(status) == ServiceStatus::unreadable) {
+    unreadable(message.endpoint);
+    return true;
+  }
   Outcomes outcomes;
+  bool is_due = false;
   {
     const std::lock_guard lock(mutex);
     const auto call = calls.find(id);
     if (call == calls.end() || call->second.provider == 0 || call->second.provider != message.endpoint) {
       ++counters.strays;
-      return;
+      return false;
     }
     if (Provider* const provider = find_locked(message.endpoint)) --provider->in_flight;
     if (auto answer = take_answer_locked(id, call->second)) {
       if (static_cast<ServiceStatus>(status) == ServiceStatus::answered) {
-        outcomes.push_back({std::move(answer), std::shared_ptr<const void>(message.keep, message.object)});
+        end_locked({std::move(answer), std::shared_ptr<const void>(message.keep, message.object)}, outcomes);
       } else {
-        outcomes.push_back({std::move(answer), nullptr, ServiceError(kind_of(status), error_of(message.object))});
+        end_locked({std::move(answer), nullptr, ServiceError(kind_of(status), error_of(message.object))}, outcomes);
       }
     }
     calls.erase(call);
     send_waiting_locked(outcomes);
+    is_due = !due.empty();
   }
   tell(std::move(outcomes));
+  return is_due;
 }
 
 // A message between us and a provider was lost, and nobody knows which: none of its calls can be sure of an answer.
@@ -138,12 +144,12 @@ void ServiceClientCore::Impl::lead(std::int64_t until, const std::atomic<bool>* 
     subscription = ends.subscription;
   }
   const auto is_done = [done] { return done && done->load(std::memory_order_acquire); };
-  if (receive_all(*receives, done) || is_done() || !settle(*subscription) || is_done()) return;
+  if (receive_all(*receives, done) || is_done() || !settle(*subscription, !done) || is_done()) return;
   subscription->wait(until);
   receive_all(*receives, done);
 }
 
-// True when there was any.
+// True when there was any. The client's thread, which has no `done`, stops for what it is to call.
 bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::atomic<bool>* done) {
   for (bool any = false;; any = true) {
     std::optional<ReceivedMessage> message;
@@ -162,17 +168,17 @@ bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::a
     }
     if (is_rejected.load(std::memory_order_relaxed)) look_at_rejected();
     if (!message) return any;
-    receive(*message);
+    if (receive(*message) && !done) return true;
     if (done && done->load(std::memory_order_acquire)) return true;
   }
 }
 
-// When everything was received. False when something has changed, or there is something to be told.
-bool ServiceClientCore::Impl::settle(const session::Subscription& subscription) {
+// When everything was received. False when something has changed, or there is something to be told, or for the client's thread to tell.
+bool ServiceClientCore::Impl::settle(const session::Subscription& subscription, bool for_thread) {
   Outcomes outcomes;
   {
     const std::lock_guard lock(mutex);
-    if (closed || !due.empty()) return false;
+    if (closed || (for_thread && !due.empty())) return false;
     if (subscription.is_closed()) {
       fail_all_locked(ServiceError::Kind::disconnected, "service '" + service + "': the client's node has been destroyed", outcomes);
     } else if (!settled) {  // of those that are gone everything was received now
@@ -194,27 +200,20 @@ void ServiceClientCore::Impl::run() {
   std::unique_lock lock(mutex);
   while (!closed) {
     if (!due.empty()) {
-      Outcomes now;
-      now.swap(due);
+      Outcomes now;  // one: it may be the end of the client, whose close() calls the rest
+      now.splice(now.end(), due, due.begin());
       lock.unlock();
-      for (Outcome& outcome : now) {
-        const void* const response = outcome.response.get();
-        if (response) {
-          outcome.answer->answer(std::move(outcome.response), response);
-        } else {
-          outcome.answer->fail(*outcome.error);
-        }
-      }
+      tell(now.front());
       now.clear();
       lock.lock();
     } else if (awaited == 0 || leading) {
       changed.wait(lock);
     } else {
-      leading = true;
+      leading = thread_leads = true;
       lock.unlock();
       lead(never, nullptr);
       lock.lock();
-      leading = false;
+      leading = thread_leads = false;
       if (blocked > 0) changed_here.notify_all();
     }
   }
@@ -247,7 +246,7 @@ void ServiceClientCore::Impl::close() {
       running.join();
     }
   }
-  for (Outcome& outcome : left_over) outcomes.push_back(std::move(outcome));
+  outcomes.splice(outcomes.begin(), left_over);
   tell(std::move(outcomes));
 }
 

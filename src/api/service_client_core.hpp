@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,7 +26,8 @@ namespace sinew::detail {
 /// A call is in `calls` until it is answered or has failed; while a provider has it, also when nobody waits for it any more, since the provider answers nevertheless.
 ///
 /// Invariants:
-/// * An AwaitedAnswer is called by whoever has taken it out of `calls`, once, without the mutex.
+/// * An AwaitedAnswer is called by whoever has taken it out of `calls`, once, without the mutex; one that runs user code goes from there to `due` under one lock, and is called by the client's thread
+///   or by close(), which has to find it in either as long as it was not called.
 /// * `in_flight` of a provider is the number of calls that it was sent and has not answered, and not more than it may have: so a provider's answers always find room on their way.
 /// * A provider's calls go elsewhere only when all that it has answered has been received: it is gone, and its publisher is not among the subscription's sources any more.
 /// * Somebody leads (receives) as long as a call is awaited: a caller that waits for its own, else the client's thread.
@@ -51,7 +53,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
     std::shared_ptr<const void> response;  // null: it has failed
     std::optional<ServiceError> error{};
   };
-  using Outcomes = std::vector<Outcome>;
+  using Outcomes = std::list<Outcome>;
 
   ~Impl() { watch->stop(); }
 
@@ -66,7 +68,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   /// Receives what is there, or waits for more. REQUIRES: `leading` was set for this thread, which does not have the mutex.
   void lead(std::int64_t until, const std::atomic<bool>* done);
   bool receive_all(SubscriberCore& receives, const std::atomic<bool>* done);
-  bool settle(const session::Subscription& subscription);
+  bool settle(const session::Subscription& subscription, bool for_thread);
 
   void ready();
   void add_locked(std::uint64_t id, Call call, Outcomes& outcomes);
@@ -79,16 +81,19 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   Provider* next_provider_locked();
   Provider* find_locked(std::uint64_t endpoint);
   std::shared_ptr<AwaitedAnswer> take_answer_locked(std::uint64_t id, Call& call);
+  void end_locked(Outcome outcome, Outcomes& outcomes);
   void fail_locked(std::uint64_t id, Call& call, ServiceError::Kind kind, const std::string& text, Outcomes& outcomes);
   void fail_all_locked(ServiceError::Kind kind, const std::string& text, Outcomes& outcomes);
   std::string why_late_locked(const Call& call) const;
-  void receive(const ReceivedMessage& message);
+  /// True when there is something for the client's thread.
+  bool receive(const ReceivedMessage& message);
   void unreadable(std::uint64_t endpoint);
   /// A message of this provider could not be received. While the subscription is being taken from, so it is only noted down.
   void note_rejected(std::uint64_t endpoint) noexcept;
   void look_at_rejected();
   std::int64_t expire();
   void tell(Outcomes outcomes);
+  static void tell(Outcome& outcome);
   void run();
   void start_thread_locked();
 
@@ -113,6 +118,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   bool settled = true;  // no provider is gone whose calls have yet to go elsewhere
   bool is_ready = false, closed = false;
   bool leading = false;       // somebody receives
+  bool thread_leads = false;  // it is the client's thread
   std::uint64_t awaited = 0;  // calls that nobody waits for on a thread of his own
   std::uint64_t blocked = 0;  // callers that wait
   Outcomes due;               // for the client's thread

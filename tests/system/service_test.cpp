@@ -180,6 +180,30 @@ TEST_F(Services, ACallbackIsCalledOnceWithTheResponseOrTheError) {
   provider.end();
 }
 
+TEST_F(Services, NoCallbackRunsAfterTheClientWasDestroyedAlsoByACallback) {
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  std::atomic<bool> all_made{false}, is_destroyed{false};
+  std::atomic<int> called{0}, late{0};
+  for (int number = 0; number < 10; ++number) {
+    client->call(
+        addition(1),
+        [&](auto, const ServiceError*) {
+          if (is_destroyed) ++late;
+          if (called == 0 && !eventually([&] { return all_made && client->statistics().failed == 10; })) ADD_FAILURE();
+          if (called++ != 1) return;  // the second one: others are due behind it
+          client.reset();
+          is_destroyed = true;
+        },
+        std::chrono::milliseconds(1));
+  }
+  all_made = true;
+  EXPECT_TRUE(eventually([&] { return is_destroyed.load(); }));
+  EXPECT_EQ(called, 10);
+  node.reset();
+  EXPECT_EQ(late, 0);
+}
+
 TEST_F(Services, ACallCanBeWaitedForInACallbackOfTheSameNode) {
   Child provider = worker("provider");
   auto node = Node::create("client");
