@@ -149,6 +149,22 @@ void ServiceClientCore::Impl::lead(std::int64_t until, const std::atomic<bool>* 
   receive_all(*receives, done);
 }
 
+void ServiceClientCore::Impl::lead_locked(std::unique_lock<std::mutex>& lock, std::int64_t until, const std::atomic<bool>* done) {
+  leading = true;
+  lock.unlock();
+  try {
+    lead(until, done);
+  } catch (...) {
+    lock.lock();
+    leading = false;
+    changed.notify_all();
+    changed_here.notify_all();
+    throw;
+  }
+  lock.lock();
+  leading = false;
+}
+
 // True when there was any. The client's thread, which has no `done`, stops for what it is to call.
 bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::atomic<bool>* done) {
   for (bool any = false;; any = true) {
@@ -209,26 +225,31 @@ void ServiceClientCore::Impl::run() {
     } else if (awaited == 0 || leading) {
       changed.wait(lock);
     } else {
-      leading = thread_leads = true;
-      lock.unlock();
-      lead(never, nullptr);
-      lock.lock();
-      leading = thread_leads = false;
+      thread_leads = true;
+      lead_locked(lock, never, nullptr);
+      thread_leads = false;
       if (blocked > 0) changed_here.notify_all();
     }
   }
 }
 
+// Of a destructor: what it does itself needs no memory.
 void ServiceClientCore::Impl::close() {
-  Outcomes outcomes, left_over;
+  Outcomes left_over;
+  Calls unanswered;
   ServiceEnds ended;
   std::thread running;
   bool is_own = false;
   {
     const std::lock_guard lock(mutex);
-    fail_all_locked(ServiceError::Kind::cancelled, "service '" + service + "' was not answered: the client was destroyed", outcomes);
     closed = true;
     left_over.swap(due);
+    unanswered.swap(calls);
+    std::erase_if(unanswered, [](const auto& each) { return !each.second.answer; });
+    counters.failed += unanswered.size();
+    deadlines.clear();
+    waiting.clear();
+    awaited = blocked = 0;
     is_own = thread.get_id() == std::this_thread::get_id();
     running.swap(thread);
     ended = std::move(ends);
@@ -246,8 +267,15 @@ void ServiceClientCore::Impl::close() {
       running.join();
     }
   }
-  outcomes.splice(outcomes.begin(), left_over);
-  tell(std::move(outcomes));
+  const auto tell_if_possible = [](const auto& what) {
+    try {
+      what();
+    } catch (const std::bad_alloc& shortage) {
+      base::log(base::LogLevel::error, shortage.what());
+    }
+  };
+  for (Outcome& outcome : left_over) tell_if_possible([&] { tell(outcome); });
+  for (auto& [id, call] : unanswered) tell_if_possible([&, &answer = *call.answer] { answer.fail(*destroyed); });
 }
 
 // --- the core ----------------------------------------------------------------------------------------------------------------------------
@@ -299,11 +327,7 @@ std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, s
       impl.give_up(id, ServiceError::Kind::timeout);
       lock.lock();
     } else if (!impl.leading && !impl.closed) {
-      impl.leading = true;
-      lock.unlock();
-      impl.lead(until, &mine->done);
-      lock.lock();
-      impl.leading = false;
+      impl.lead_locked(lock, until, &mine->done);
     } else if (until == never || is_late) {
       impl.changed_here.wait(lock);
     } else {

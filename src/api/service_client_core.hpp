@@ -67,6 +67,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void give_up(std::uint64_t id, ServiceError::Kind kind);
   /// Receives what is there, or waits for more. REQUIRES: `leading` was set for this thread, which does not have the mutex.
   void lead(std::int64_t until, const std::atomic<bool>* done);
+  /// lead(), and lets others do it afterwards, whatever becomes of it. REQUIRES: nobody leads.
+  void lead_locked(std::unique_lock<std::mutex>& lock, std::int64_t until, const std::atomic<bool>* done);
   bool receive_all(SubscriberCore& receives, const std::atomic<bool>* done);
   bool settle(const session::Subscription& subscription, bool for_thread);
 
@@ -102,6 +104,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   std::shared_ptr<session::NodeSession> session;
   ServiceEnds ends;  // once `is_ready`
   ErrorOf error_of = nullptr;
+  std::optional<ServiceError> destroyed;  // what close() tells: made ahead, it may find no memory
   std::shared_ptr<session::Timer> timer;
   std::atomic<std::uint64_t> last_id{0};
   std::atomic<bool> is_rejected{false};  // `rejected` is not empty

@@ -83,6 +83,7 @@ std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf err
   impl->service = making.service;
   impl->session = making.session;
   impl->error_of = error_of;
+  impl->destroyed.emplace(ServiceError::Kind::cancelled, "service '" + making.service + "' was not answered: the client was destroyed");
   const std::weak_ptr<ServiceClientCore::Impl> weak = impl;
   impl->timer = session::Timer::create(making.session->loop(), [weak] {
     const auto client = weak.lock();
