@@ -27,16 +27,16 @@ constexpr std::int64_t retry_pause = 5'000'000;
 void ServiceProviderCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t) noexcept {
   const std::lock_guard lock(mutex);
   for (auto call = running.lower_bound({endpoint, 0}); call != running.end() && call->first.first == endpoint; ++call) {
-    call->second->cancelled.store(true, std::memory_order_relaxed);
+    call->second.call->cancelled.store(true, std::memory_order_relaxed);
   }
   early.erase(endpoint);
 }
 
 void ServiceProviderCore::Impl::call_cancelled(std::uint64_t endpoint, std::uint64_t id) noexcept {
   const std::lock_guard lock(mutex);
-  if (const auto call = running.find({endpoint, id}); call != running.end()) {
-    return call->second->cancelled.store(true, std::memory_order_relaxed);
-  }
+  const auto [first, last] = running.equal_range({endpoint, id});
+  for (auto call = first; call != last; ++call) call->second.call->cancelled.store(true, std::memory_order_relaxed);
+  if (first != last) return;
   try {
     std::set<std::uint64_t>& ids = early[endpoint];
     ids.insert(id);
@@ -57,8 +57,7 @@ std::shared_ptr<RunningCall> ServiceProviderCore::Impl::begin(std::uint64_t endp
   call->client = client;
   const std::lock_guard lock(mutex);
   if (const auto ids = early.find(endpoint); ids != early.end() && ids->second.erase(id) > 0) call->cancelled = true;
-  // A client that uses an id twice before it is answered has only itself to confuse.
-  running.insert_or_assign({endpoint, id}, call);
+  running.emplace(Key{endpoint, id}, Begun{call});
   return call;
 }
 
@@ -69,31 +68,37 @@ void ServiceProviderCore::Impl::receive(ReceivedMessage& message) {
     call = begin(message.endpoint, id, message.info->publisher);
     if (!call) return;
     if (parallel > 1) {
+      const Waiting next{call, std::shared_ptr<const void>(message.keep, message.object)};  // let go of without the mutex
       const std::lock_guard lock(mutex);
-      queue.push_back({call, std::shared_ptr<const void>(message.keep, message.object)});
-      if (queue.size() > idle && threads.size() < parallel) {
-        threads.push_back(os::start_thread("sinew-serve", [self = shared_from_this()] { self->work(); }));
-      }
+      queue.push_back(next);
+      start_worker_locked();
       changed.notify_one();
       return;
     }
   } catch (const std::exception& error) {
-    // Nothing was begun. When a thread was not to be had, those that there are do it.
-    if (call && parallel > 1) {
-      const std::lock_guard lock(mutex);
-      if (!threads.empty() && !queue.empty() && queue.back().call == call) return;
-      if (!queue.empty() && queue.back().call == call) queue.pop_back();
-    }
-    fail(message.endpoint, id, ServiceStatus::no_memory,
-         "service '" + service + "': the provider cannot execute the request: " + error.what());
-    return;
+    const Words words{"service '", service, "': the provider cannot execute the request: ", error.what()};
+    if (call) return fail(*call, ServiceStatus::no_memory, words);
+    return fail(message.endpoint, id, ServiceStatus::no_memory, words);
   }
   SINEW_POINT("service.received");
   execute(call, message.object);
 }
 
+// For what was queued last. When a thread is not to be had, those that there are do it; a request that nobody will execute is taken back, before anybody can have seen it.
+void ServiceProviderCore::Impl::start_worker_locked() {
+  if (queue.size() <= idle || threads.size() >= parallel) return;
+  try {
+    threads.reserve(threads.size() + 1);  // first: a thread that was started has to be kept
+    threads.push_back(os::start_thread("sinew-serve", [self = shared_from_this()] { self->work(); }));
+  } catch (const std::exception&) {
+    if (!threads.empty()) return;
+    queue.pop_back();
+    throw;
+  }
+}
+
 void ServiceProviderCore::Impl::unreadable(std::uint64_t endpoint) {
-  fail(endpoint, 0, ServiceStatus::unreadable, "");
+  fail(endpoint, 0, ServiceStatus::unreadable, {});
 }
 
 void ServiceProviderCore::Impl::work() {
@@ -115,13 +120,13 @@ void ServiceProviderCore::Impl::work() {
 }
 
 void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call, const void* request) {
-  if (call->cancelled.load(std::memory_order_relaxed)) return fail(call->endpoint, call->id, ServiceStatus::dropped, "");
+  if (call->cancelled.load(std::memory_order_relaxed)) return fail(*call, ServiceStatus::dropped, {});
   try {
     serve(request, call, *this);
   } catch (const std::exception& error) {
-    fail(call->endpoint, call->id, ServiceStatus::threw, error.what());
+    fail(*call, ServiceStatus::threw, {error.what()});
   } catch (...) {
-    fail(call->endpoint, call->id, ServiceStatus::threw, "the provider's handler threw something that is no std::exception");
+    fail(*call, ServiceStatus::threw, {"the provider's handler threw something that is no std::exception"});
   }
 }
 
@@ -129,18 +134,23 @@ void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call
 
 void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult result) {
   switch (result) {
-    case PublishResult::no_memory:
-      return fail(call.endpoint, call.id, ServiceStatus::no_memory,
-                  "service '" + service + "': the provider has no memory for the response. " + ends.publisher->window().why_refused());
+    case PublishResult::no_memory: {
+      std::string why;
+      try {
+        why = ends.publisher->window().why_refused();
+      } catch (const std::bad_alloc&) {
+      }  // then without
+      return fail(call, ServiceStatus::no_memory, {"service '", service, "': the provider has no memory for the response. ", why});
+    }
     case PublishResult::invalid:
-      return fail(call.endpoint, call.id, ServiceStatus::threw, "the response has a variant that lost its value when an assignment threw");
+      return fail(call, ServiceStatus::threw, {"the response has a variant that lost its value when an assignment threw"});
     case PublishResult::published:
     case PublishResult::would_block:
     case PublishResult::closed:
       break;
   }
   const std::lock_guard lock(mutex);
-  running.erase({call.endpoint, call.id});
+  forget_locked(call);
   if (result == PublishResult::published) ++counters.answered;
   if (call.cancelled.load(std::memory_order_relaxed)) ++counters.cancelled;
   if (result != PublishResult::would_block) return;
@@ -157,25 +167,79 @@ void ServiceProviderCore::Impl::reply(const RunningCall& call, std::shared_ptr<c
   SINEW_POINT("service.answered");
 }
 
+std::multimap<ServiceProviderCore::Impl::Key, ServiceProviderCore::Impl::Begun>::iterator ServiceProviderCore::Impl::find_locked(
+    const RunningCall& call) {
+  const auto [first, last] = running.equal_range({call.endpoint, call.id});
+  const auto found = std::find_if(first, last, [&](const auto& each) { return each.second.call.get() == &call; });
+  return found == last ? running.end() : found;
+}
+
+void ServiceProviderCore::Impl::forget_locked(const RunningCall& call) {
+  if (const auto found = find_locked(call); found != running.end()) running.erase(found);
+}
+
 // False when it is to be tried again.
-bool ServiceProviderCore::Impl::send_error(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, const std::string& text) {
+bool ServiceProviderCore::Impl::send_error(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, Words words) {
   try {
+    std::string text;
+    for (const std::string_view word : words) text += word;
     return ends.sends->send_shared(endpoint, make_error(id, status, text)) != PublishResult::no_memory;
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-void ServiceProviderCore::Impl::fail(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, const std::string& text) {
-  const bool sent = send_error(endpoint, id, status, text) || send_error(endpoint, id, status, "");
+void ServiceProviderCore::Impl::fail(const RunningCall& call, ServiceStatus status, Words words) {
+  const bool sent = send_error(call.endpoint, call.id, status, words) || send_error(call.endpoint, call.id, status, {});
   {
     const std::lock_guard lock(mutex);
-    running.erase({endpoint, id});
     if (status == ServiceStatus::threw) ++counters.threw;
     if (status == ServiceStatus::dropped) ++counters.cancelled;
-    if (!sent) owed.push_back({{endpoint, id}, status});
+    if (sent) return forget_locked(call);
+    if (const auto found = find_locked(call); found != running.end()) found->second.owed = status;
   }
-  if (!sent) timer->set(os::now_ns() + retry_pause);
+  timer->set(os::now_ns() + retry_pause);
+}
+
+void ServiceProviderCore::Impl::fail(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, Words words) {
+  if (send_error(endpoint, id, status, words) || send_error(endpoint, id, status, {})) return;
+  {
+    const std::lock_guard lock(mutex);
+    owe_locked({endpoint, id}, status);
+  }
+  timer->set(os::now_ns() + retry_pause);
+}
+
+void ServiceProviderCore::Impl::owe_locked(const Key& key, ServiceStatus status) noexcept {
+  try {
+    owed.emplace_back(key, status);
+  } catch (const std::bad_alloc&) {
+    base::log(base::LogLevel::error, "a service's provider has no memory to tell a client that its request was not executed");
+  }
+}
+
+// True when there are more.
+bool ServiceProviderCore::Impl::try_begun_again() {
+  bool any_left = false;
+  for (std::optional<Key> after;;) {
+    std::shared_ptr<RunningCall> call;
+    ServiceStatus status{};
+    {
+      const std::lock_guard lock(mutex);
+      const auto next = std::find_if(after ? running.upper_bound(*after) : running.begin(), running.end(),
+                                     [](const auto& each) { return each.second.owed.has_value(); });
+      if (next == running.end()) return any_left;
+      after = next->first;
+      call = next->second.call;
+      status = *next->second.owed;
+    }
+    if (!send_error(call->endpoint, call->id, status, {"the provider has no memory"})) {
+      any_left = true;
+      continue;
+    }
+    const std::lock_guard lock(mutex);
+    forget_locked(*call);
+  }
 }
 
 std::int64_t ServiceProviderCore::Impl::try_again() {
@@ -185,14 +249,14 @@ std::int64_t ServiceProviderCore::Impl::try_again() {
     if (closed) return session::Timer::never;
     now.swap(owed);
   }
-  std::erase_if(now, [&](const auto& each) {
-    const auto& [key, status] = each;
-    return send_error(key.first, key.second, status, "the provider has no memory");
-  });
-  if (now.empty()) return session::Timer::never;
-  const std::lock_guard lock(mutex);
-  owed.insert(owed.end(), now.begin(), now.end());
-  return os::now_ns() + retry_pause;
+  bool any_left = try_begun_again();
+  for (const auto& [key, status] : now) {
+    if (send_error(key.first, key.second, status, {"the provider has no memory"})) continue;
+    any_left = true;
+    const std::lock_guard lock(mutex);
+    owe_locked(key, status);
+  }
+  return any_left ? os::now_ns() + retry_pause : session::Timer::never;
 }
 
 void ServiceProviderCore::Impl::close() {

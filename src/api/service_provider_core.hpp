@@ -4,11 +4,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,6 +30,11 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
     std::shared_ptr<RunningCall> call;
     std::shared_ptr<const void> request;
   };
+  struct Begun {
+    std::shared_ptr<RunningCall> call;
+    std::optional<ServiceStatus> owed{};  // it ends with this, as soon as there is memory for it
+  };
+  using Words = std::initializer_list<std::string_view>;  // of an error
 
   ~Impl() { watch->stop(); }
 
@@ -42,9 +50,17 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   void execute(const std::shared_ptr<RunningCall>& call, const void* request);
   void work();
   void reply(const RunningCall& call, std::shared_ptr<const void> response);
+  std::multimap<Key, Begun>::iterator find_locked(const RunningCall& call);
+  void forget_locked(const RunningCall& call);
+  void owe_locked(const Key& key, ServiceStatus status) noexcept;
+  void start_worker_locked();
   void concluded(const RunningCall& call, PublishResult result);
-  void fail(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, const std::string& text);
-  bool send_error(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, const std::string& text);
+  /// Needs no memory.
+  void fail(const RunningCall& call, ServiceStatus status, Words words);
+  /// Of a request that was not begun.
+  void fail(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, Words words);
+  bool send_error(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, Words words);
+  bool try_begun_again();
   std::int64_t try_again();
   void close();
 
@@ -57,10 +73,10 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   std::uint32_t parallel = 1;
   std::shared_ptr<session::Timer> timer;  // for answers that there was no memory for
 
-  std::mutex mutex;  // guards what follows; taken last
-  std::map<Key, std::shared_ptr<RunningCall>> running;
+  std::mutex mutex;                   // guards what follows; taken last
+  std::multimap<Key, Begun> running;  // a client that uses an id twice before it is answered has only itself to confuse
   std::map<std::uint64_t, std::set<std::uint64_t>> early;  // cancelled before they were received
-  std::vector<std::pair<Key, ServiceStatus>> owed;         // answers that there was no memory for
+  std::vector<std::pair<Key, ServiceStatus>> owed;         // answers that there was no memory for, of requests that were not begun
   ProviderCounters counters;
   bool overrun_reported = false;
   // With threads of its own:
