@@ -123,6 +123,8 @@ void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call
   if (call->cancelled.load(std::memory_order_relaxed)) return fail(*call, ServiceStatus::dropped, {});
   try {
     serve(request, call, *this);
+  } catch (const std::bad_alloc&) {
+    fail(*call, ServiceStatus::no_memory, {"service '", service, "': the provider has no memory to execute the request"});
   } catch (const std::exception& error) {
     fail(*call, ServiceStatus::threw, {error.what()});
   } catch (...) {

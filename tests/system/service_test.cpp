@@ -79,6 +79,14 @@ TEST_F(Services, AnExceptionOfTheHandlerReachesTheClientWithItsText) {
   provider.end();
 }
 
+TEST_F(Services, AHandlerThatFindsNoMemoryIsToldApartFromOneThatFails) {
+  auto node = Node::create("node");
+  auto provider = node->create_service_provider<Work::Request, Work::Response>(
+      "work", [](const Work::Request&) -> Work::Response { throw std::bad_alloc(); });
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  EXPECT_EQ(kind_of_error(client->call(addition(1))), ServiceError::Kind::no_memory);
+}
+
 TEST_F(Services, ACallWaitsForAProviderToCome) {
   auto node = Node::create("client");
   auto client = node->create_service_client<Work::Request, Work::Response>("work");
