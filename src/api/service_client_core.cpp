@@ -353,6 +353,7 @@ void ServiceClientCore::cancel(const std::weak_ptr<Impl>& impl, std::uint64_t id
 }
 
 ClientCounters ServiceClientCore::counters() const {
+  if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::lock_guard lock(impl_->mutex);
   ClientCounters counters = impl_->counters;
   counters.pending = impl_->awaited + impl_->blocked;

@@ -302,6 +302,7 @@ const std::string& ServiceProviderCore::service() const noexcept {
 }
 
 ProviderCounters ServiceProviderCore::counters() const {
+  if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::uint64_t clients = impl_->ends.publisher->peers().size();
   const std::lock_guard lock(impl_->mutex);
   ProviderCounters counters = impl_->counters;
