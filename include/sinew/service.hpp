@@ -32,6 +32,7 @@ namespace sinew {
 
 struct ServiceClientOptions {
   /// Bytes of shared memory that requests on their way may take, as PublisherOptions::memory_budget. Requests that wait for a provider are kept on the heap.
+  /// For each provider of another user as much again, of which one request takes an eighth at most.
   std::size_t memory_budget = std::size_t{1} << 30;
 };
 
@@ -43,7 +44,8 @@ struct ServiceProviderOptions {
   /// Executes no request of which this provider may have begun to execute it before it went away a second time elsewhere: such calls end with ServiceError::Kind::lost. Otherwise they go to
   /// another provider, or wait for one to come.
   bool at_most_once = false;
-  /// Bytes of shared memory that responses may take, until clients let go of them, as PublisherOptions::memory_budget.
+  /// Bytes of shared memory that responses may take, until clients let go of them, as PublisherOptions::memory_budget. For each client of another user as much again, of which one response takes an
+  /// eighth at most.
   std::size_t memory_budget = std::size_t{1} << 30;
 };
 

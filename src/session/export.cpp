@@ -1,5 +1,6 @@
 #include "session/export.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "base/log.hpp"
@@ -17,7 +18,8 @@ constexpr std::uint64_t header = sizeof(shm::PieceTable) + sizeof(shm::PieceEntr
 
 }  // namespace
 
-Export::Export(std::uint64_t budget) : budget_(budget), ring_fd_(os::create_memfd("sinew-export-ring", ring_file_size())) {
+Export::Export(std::uint64_t budget, std::uint64_t most)
+    : budget_(budget), most_(std::max(most, chunk_unit)), ring_fd_(os::create_memfd("sinew-export-ring", ring_file_size())) {
   auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write));
   os::seal_for_readers(ring_fd_);
   auto& ring = *std::launder(reinterpret_cast<shm::RingLayout*>(mapping->data()));
@@ -33,7 +35,7 @@ void Export::show_alive(std::int64_t now) noexcept {
 
 void Export::replace(Slot& slot, std::uint64_t size) {
   size = (size + chunk_unit - 1) / chunk_unit * chunk_unit;
-  if (mapped_ - slot.size + size > budget_ || os::available_memory() < size) return;
+  if (size > most_ || mapped_ - slot.size + size > budget_ || os::available_memory() < size) return;
   os::Fd memfd = os::create_memfd("sinew-export", size);
   auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(memfd, size, os::Access::read_write));
   os::seal_for_readers(memfd);

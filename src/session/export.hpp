@@ -28,8 +28,8 @@ class Export {
     SharedMapping mapping;
   };
 
-  /// `budget`: bytes of chunks, at most. Throws Error(exhausted).
-  explicit Export(std::uint64_t budget);
+  /// `budget`: bytes of chunks, at most; `most`: of one of them, likewise. Throws Error(exhausted).
+  Export(std::uint64_t budget, std::uint64_t most);
 
   const os::Fd& ring() const noexcept { return ring_fd_; }
   /// Under the publisher's mutex.
@@ -51,7 +51,7 @@ class Export {
   Slot& next_slot() noexcept { return slots_[(writer_->head() + 1) % shm::export_depth]; }
   void replace(Slot& slot, std::uint64_t size);
 
-  const std::uint64_t budget_;
+  const std::uint64_t budget_, most_;
   os::Fd ring_fd_;
   SharedMapping ring_mapping_;
   std::optional<shm::RingWriter> writer_;

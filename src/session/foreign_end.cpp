@@ -59,7 +59,8 @@ void ForeignEnd::handle(Channel::Input& input) {
 }
 
 Export& ForeignEnd::export_alone(std::uint64_t budget) {
-  alone_ = std::make_unique<Export>(budget);
+  // Chunks only grow, and every message has to go out, in whatever slot its turn is: none takes what others will need.
+  alone_ = std::make_unique<Export>(budget, budget / shm::export_depth);
   return *alone_;
 }
 

@@ -251,7 +251,7 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
     end->send_ring(end->export_alone(options_.budget), 1);
     return came_locked();
   }
-  if (!export_) export_ = std::make_unique<Export>(options_.budget);
+  if (!export_) export_ = std::make_unique<Export>(options_.budget, options_.budget);
   if (!has_foreigners_locked() && exporting_ == 0) export_history_locked();  // else the newest messages are in it
   export_->show_alive(static_cast<std::int64_t>(ring().header.alive.load(std::memory_order_relaxed)));
   const std::uint64_t head = writer_.head();

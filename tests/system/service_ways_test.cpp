@@ -98,6 +98,31 @@ TEST_F(ForeignServices, ClientsOfAnotherUserAreAnsweredBesideOnesOwn) {
   provider.end();
 }
 
+// Calls from another user, whose answers are large at first.
+ROLE(foreign_asker) {
+  become_stranger();
+  auto node = Node::create("stranger");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  for (std::uint64_t number = 1; number <= 16; ++number) {
+    const auto kind = kind_of_error(client->call(addition(number, 1, 1'300'000)));
+    require(!kind || *kind == ServiceError::Kind::no_memory, "another error");
+  }
+  for (std::uint64_t number = 1; number <= 16; ++number) {
+    require(is_right(client->call(addition(number, 1, 100)).get(), number, 1, 100), "wrong answer to " + std::to_string(number));
+  }
+  say("right");
+  until_finished();
+}
+
+TEST_F(ForeignServices, LargeAnswersLeaveRoomForThoseAfterThem) {
+  auto node = Node::create("provider");
+  auto provider = node->create_service_provider<Work::Request, Work::Response>(
+      "work", [](const Work::Request& request) { return result_of(request, "provider"); }, {.memory_budget = 4 << 20});
+  Child stranger("foreign_asker");
+  stranger.expect("right");
+  stranger.end();
+}
+
 class ServiceAccess : public Domain {
  protected:
   void SetUp() override {
