@@ -66,6 +66,7 @@ struct ServiceProviderStatistics {
   std::uint64_t threw = 0;        ///< requests whose handler threw, but for want of memory
   std::uint64_t cancelled = 0;    ///< requests nobody waited for any more when they had been executed, or before
   std::uint64_t undelivered = 0;  ///< responses whose client did not take those before
+  std::uint64_t excess = 0;       ///< requests of clients that had more here than they may; dropped
   std::uint64_t running = 0;      ///< requests received and not answered
   std::uint64_t clients = 0;      ///< connected now
 };
@@ -270,7 +271,7 @@ class ServiceProvider {
  public:
   ServiceProviderStatistics statistics() const {
     const detail::ProviderCounters now = core_->counters();
-    return {now.answered, now.threw, now.cancelled, now.undelivered, now.running, now.clients};
+    return {now.answered, now.threw, now.cancelled, now.undelivered, now.excess, now.running, now.clients};
   }
   const std::string& service() const noexcept { return core_->service(); }
 

@@ -6,18 +6,11 @@
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "os/clock.hpp"
-#include "shm/layout.hpp"
 
 namespace sinew::detail {
 namespace {
 
 constexpr std::int64_t never = session::Timer::never;
-// A provider takes requests in their order, and answers each once: so many on their way leave room for as many answers, and 1024 of either are as many as a lane has.
-constexpr std::uint32_t most_in_flight = shm::ring_capacity / 4;
-
-std::uint32_t limit_of(session::Reach reach) {
-  return reach == session::Reach::other_user ? shm::export_depth : most_in_flight;
-}
 
 }  // namespace
 
@@ -141,7 +134,7 @@ void ServiceClientCore::Impl::resolve_locked(const Provider& gone, Outcomes& out
 ServiceClientCore::Impl::Provider* ServiceClientCore::Impl::next_provider_locked() {
   for (std::size_t looked = 0; looked < providers.size(); ++looked) {
     Provider& provider = providers[(turn + looked) % providers.size()];
-    if (provider.reach == session::Reach::nobody || provider.in_flight >= limit_of(provider.reach)) continue;
+    if (provider.reach == session::Reach::nobody || provider.in_flight >= most_calls(provider.reach)) continue;
     turn = (turn + looked) % providers.size() + 1;
     return &provider;
   }

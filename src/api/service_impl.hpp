@@ -10,6 +10,7 @@
 
 #include "session/endpoint.hpp"
 #include "session/node_session.hpp"
+#include "shm/layout.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
@@ -58,6 +59,12 @@ class Watch final : public session::EndpointWatcher {
 inline constexpr std::uint64_t at_most_once_bit = 1;
 /// Drawn by lot; never 0.
 std::uint64_t new_endpoint(bool at_most_once);
+
+/// Of a client, at a time, with a provider (spec/services.md). A provider takes requests in their order, and answers each once: so many on their way leave room for as many answers, and 1024 of either are
+/// as many as a lane has.
+constexpr std::uint32_t most_calls(session::Reach reach) noexcept {
+  return reach == session::Reach::other_user ? shm::export_depth : shm::ring_capacity / 4;
+}
 
 struct ServiceSide {
   const std::string& topic;

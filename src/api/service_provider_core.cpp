@@ -48,14 +48,36 @@ void ServiceProviderCore::Impl::call_cancelled(std::uint64_t endpoint, std::uint
 
 // --- requests ----------------------------------------------------------------------------------------------------------------------------
 
+// A call is forgotten after its answer was sent, so a client may know better of as many as there are threads that answer: the provider's, and the loop's.
+bool ServiceProviderCore::Impl::is_excess_locked(std::uint64_t endpoint, session::Reach reach) const {
+  const std::size_t most = std::size_t{most_calls(reach)} + parallel + 1;
+  if (running.size() < most) return false;
+  std::size_t unanswered = 0;
+  for (auto call = running.lower_bound({endpoint, 0}); call != running.end() && call->first.first == endpoint; ++call) {
+    if (++unanswered == most) return true;
+  }
+  return false;
+}
+
+// Null when it is not to be executed.
 std::shared_ptr<RunningCall> ServiceProviderCore::Impl::begin(std::uint64_t endpoint, std::uint64_t id, const std::string& client) {
   // A client sends nothing before our responses reach it: if they do not, it has gone.
-  if (ends.publisher->reach(endpoint) == session::Reach::nobody) return nullptr;
+  const session::Reach reach = ends.publisher->reach(endpoint);
+  if (reach == session::Reach::nobody) return nullptr;
   auto call = std::make_shared<RunningCall>();
   call->endpoint = endpoint;
   call->id = id;
   call->client = client;
   const std::lock_guard lock(mutex);
+  if (is_excess_locked(endpoint, reach)) {
+    ++counters.excess;
+    if (!std::exchange(excess_reported, true)) {
+      base::log(base::LogLevel::warn, "service '" + service + "': client '" + client +
+                                          "' sends more requests than it may before those are answered (" +
+                                          std::to_string(most_calls(reach)) + "); they are dropped (said once)");
+    }
+    return nullptr;
+  }
   if (const auto ids = early.find(endpoint); ids != early.end() && ids->second.erase(id) > 0) call->cancelled = true;
   running.emplace(Key{endpoint, id}, Begun{call});
   return call;

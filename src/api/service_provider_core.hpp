@@ -22,7 +22,7 @@
 
 namespace sinew::detail {
 
-/// Invariant: every request that was received is answered once, with a response or with an error, unless its client has gone. An answer that there is no memory for becomes an error without a
+/// Invariant: every request that was received is answered once, with a response or with an error, unless its client has gone, or has more here than it may. An answer that there is no memory for becomes an error without a
 /// body, and one that there is no memory for either is tried again until there is.
 struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_shared_from_this<Impl> {
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // endpoint and id
@@ -47,6 +47,7 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   void receive(ReceivedMessage& message);
   void unreadable(std::uint64_t endpoint);
   std::shared_ptr<RunningCall> begin(std::uint64_t endpoint, std::uint64_t id, const std::string& client);
+  bool is_excess_locked(std::uint64_t endpoint, session::Reach reach) const;
   void execute(const std::shared_ptr<RunningCall>& call, const void* request);
   void work();
   void reply(const RunningCall& call, std::shared_ptr<const void> response);
@@ -78,7 +79,7 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   std::map<std::uint64_t, std::set<std::uint64_t>> early;  // cancelled before they were received
   std::vector<std::pair<Key, ServiceStatus>> owed;         // answers that there was no memory for, of requests that were not begun
   ProviderCounters counters;
-  bool overrun_reported = false;
+  bool overrun_reported = false, excess_reported = false;
   // With threads of its own:
   std::condition_variable changed;
   std::deque<Waiting> queue;

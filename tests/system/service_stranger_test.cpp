@@ -160,6 +160,41 @@ TEST_F(ServiceStrangers, AClientThatTakesNoAnswersLosesItsOwnAndNobodyElseWaits)
   await_clients(*provider, 1);
 }
 
+// Sends requests without end, some with the same number, and waits for no answer.
+ROLE(hasty) {
+  Rogue rogue("hasty", false, [](Rogue&, std::uint64_t, std::uint64_t) {});
+  require(eventually([&] { return !rogue.ends.publisher->peers().empty() && !rogue.ends.subscription->sources().empty(); }), "no provider");
+  const std::uint64_t to = rogue.ends.publisher->peers().front().endpoint;
+  for (std::uint64_t number = 1; number <= 600; ++number) {
+    require(eventually([&] { return rogue.request(to, number / 2) == PublishResult::published; }), "the provider does not take it");
+  }
+  say("sent");
+  until_finished();
+}
+
+TEST_F(ServiceStrangers, OfWhatAClientAsksBeforeItIsAnsweredAProviderKeepsNoMoreThanItMay) {
+  std::atomic<bool> go_on{false};
+  auto server = Node::create("provider");
+  auto provider = server->create_service_provider<Work::Request, Work::Response>("work",
+                                                                                 [&](const Work::Request& request) {
+                                                                                   EXPECT_TRUE(eventually([&] { return go_on.load(); }));
+                                                                                   return result_of(request, "provider");
+                                                                                 },
+                                                                                 {.parallel = 2});
+  Child hasty("hasty");
+  hasty.expect("sent");
+  EXPECT_TRUE(eventually([&] { return provider->statistics().excess + provider->statistics().running == 600; }));
+  EXPECT_LE(provider->statistics().running, 256u + 3);
+  EXPECT_GE(provider->statistics().running, 256u);
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  auto call = client->call(addition(7));
+  go_on = true;
+  EXPECT_TRUE(is_right(call.get(), 7));
+  EXPECT_TRUE(eventually([&] { return provider->statistics().running == 0; }));
+  hasty.end();
+}
+
 TEST_F(ServiceStrangers, NobodyGetsTheEndpointOfAnother) {
   Rogue first("first", false, [](Rogue&, std::uint64_t, std::uint64_t) {});
   auto second = session::NodeSession::create("second", {});

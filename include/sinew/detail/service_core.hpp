@@ -90,7 +90,7 @@ class SINEW_API ServiceClientCore {
 };
 
 struct ProviderCounters {
-  std::uint64_t answered = 0, threw = 0, cancelled = 0, undelivered = 0, running = 0, clients = 0;
+  std::uint64_t answered = 0, threw = 0, cancelled = 0, undelivered = 0, excess = 0, running = 0, clients = 0;
 };
 
 /// A request that is being answered. Thread-safe.
