@@ -11,6 +11,8 @@
 #include <set>
 #include <thread>
 
+#include "os/fault.hpp"
+
 namespace sinew::system {
 namespace {
 
@@ -274,6 +276,37 @@ TEST_F(Services, RequestsAreExecutedOneAfterTheOtherOrSideBySide) {
   many.expect("cancelled");
   many.expect("cancelled");
   many.end();
+}
+
+TEST_F(Services, ARequestIsAnsweredOnceAlsoWhenNoThreadIsToBeHadForIt) {
+  std::atomic<bool> has_begun{false}, go_on{false};
+  auto node = Node::create("node");
+  auto provider = node->create_service_provider<Work::Request, Work::Response>(
+      "work",
+      [&](const Work::Request& request) {
+        has_begun = true;
+        EXPECT_TRUE(request.what == "add" || eventually([&] { return go_on.load(); }));
+        return result_of(request, "provider");
+      },
+      {.parallel = 2});
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  await_providers(*client, 1);
+  os::fault::arm(os::fault::Call::thread, 1, EAGAIN);
+  EXPECT_THROW(client->call_and_wait(addition(1)), ServiceError);  // there is none to do it
+  EXPECT_FALSE(has_begun);
+  EXPECT_TRUE(is_right(*client->call_and_wait(addition(2)), 2));
+  EXPECT_TRUE(is_right(client->call(addition(3)).get(), 3));  // the client has a thread now
+  has_begun = false;
+  auto held = client->call({.number = 4, .what = "hold", .terms = {}});
+  ASSERT_TRUE(eventually([&] { return has_begun.load(); }));
+  os::fault::arm(os::fault::Call::thread, 1, EAGAIN);
+  auto queued = client->call(addition(5));  // the one that there is does it, unless there are two
+  go_on = true;
+  EXPECT_EQ(held.get().number, 4u);
+  EXPECT_TRUE(is_right(queued.get(), 5));
+  os::fault::disarm();
+  EXPECT_EQ(client->statistics().strays, 0u);
+  EXPECT_EQ(provider->statistics().running, 0u);
 }
 
 TEST_F(Services, CallsAreSharedAmongTheProviders) {
