@@ -41,6 +41,16 @@ struct Rogue {
     return ends.sends->send_shared(to, std::make_shared<const Requests>(Requests{.id = id, .body = addition(id)}));
   }
 
+  /// The one there is, when it can be asked and its answers are read: it drops what comes before.
+  std::uint64_t provider() const {
+    require(eventually([&] {
+              const auto sources = ends.subscription->sources();
+              return !ends.publisher->peers().empty() && !sources.empty() && sources.front().is_served;
+            }),
+            "no provider");
+    return ends.publisher->peers().front().endpoint;
+  }
+
   Got got;
   std::shared_ptr<session::NodeSession> session;
   std::uint64_t endpoint;
@@ -137,8 +147,7 @@ ROLE(greedy) {
   Rogue rogue("greedy", false, [](Rogue&, std::uint64_t, std::uint64_t) {
     for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
   });
-  require(eventually([&] { return !rogue.ends.publisher->peers().empty() && !rogue.ends.subscription->sources().empty(); }), "no provider");
-  const std::uint64_t to = rogue.ends.publisher->peers().front().endpoint;
+  const std::uint64_t to = rogue.provider();
   for (std::uint64_t id = 1; id <= 5000; ++id) {
     require(eventually([&] { return rogue.request(to, id) == PublishResult::published; }), "the provider does not take it");
   }
@@ -163,8 +172,7 @@ TEST_F(ServiceStrangers, AClientThatTakesNoAnswersLosesItsOwnAndNobodyElseWaits)
 // Sends requests without end, some with the same number, and waits for no answer.
 ROLE(hasty) {
   Rogue rogue("hasty", false, [](Rogue&, std::uint64_t, std::uint64_t) {});
-  require(eventually([&] { return !rogue.ends.publisher->peers().empty() && !rogue.ends.subscription->sources().empty(); }), "no provider");
-  const std::uint64_t to = rogue.ends.publisher->peers().front().endpoint;
+  const std::uint64_t to = rogue.provider();
   for (std::uint64_t number = 1; number <= 600; ++number) {
     require(eventually([&] { return rogue.request(to, number / 2) == PublishResult::published; }), "the provider does not take it");
   }
