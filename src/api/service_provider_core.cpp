@@ -163,7 +163,8 @@ void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult
       try {
         why = ends.publisher->window().why_refused();
       } catch (const std::bad_alloc&) {
-      }  // then without
+        why.clear();  // then without
+      }
       return fail(call, ServiceStatus::no_memory, {"service '", service, "': the provider has no memory for the response. ", why});
     }
     case PublishResult::invalid:
