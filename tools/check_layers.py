@@ -30,8 +30,10 @@ BELOW = {
 PLACES = {
     "include/sinew/": "api",
     "include/sinew/error.hpp": "base",
+    "include/sinew/domain.hpp": "session",
     "include/sinew/events.hpp": "session",
     "include/sinew/message.hpp": "msg",
+    "include/sinew/message_info.hpp": "session",
     "include/sinew/thread_options.hpp": "os",
     "include/sinew/msg/": "msg",
     "manager/": "manager",

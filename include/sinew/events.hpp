@@ -82,21 +82,29 @@ struct MessageLostEvent {
   Count expired;    ///< older than their publisher's Qos::lifespan when it was their turn
 };
 
+/// The publisher or subscriber is a ghost (PublisherOptions::ghost, SubscriberOptions::ghost), and its topic is gone, with the last publisher or subscriber of it that was none. From now on it is connected to nobody, also when
+/// others create that topic again; there a new ghost has to be made. Told once.
+struct DetachedEvent {
+  std::string topic;
+};
+
 /// Handlers of a publisher; an empty one is not called.
 struct PublisherEvents {
-  std::function<void(const MatchedEvent&)> matched;  ///< subscribers
-  std::function<void(const IncompatibleQosEvent&)> incompatible_qos;
-  std::function<void(const DeadlineMissedEvent&)> deadline_missed;  ///< the offered one
-  std::function<void(const LivelinessLostEvent&)> liveliness_lost;
+  std::function<void(const MatchedEvent&)> matched{};  ///< subscribers
+  std::function<void(const IncompatibleQosEvent&)> incompatible_qos{};
+  std::function<void(const DeadlineMissedEvent&)> deadline_missed{};  ///< the offered one
+  std::function<void(const LivelinessLostEvent&)> liveliness_lost{};
+  std::function<void(const DetachedEvent&)> detached{};
 };
 
 /// Handlers of a subscriber; an empty one is not called.
 struct SubscriberEvents {
-  std::function<void(const MatchedEvent&)> matched;  ///< publishers
-  std::function<void(const IncompatibleQosEvent&)> incompatible_qos;
-  std::function<void(const DeadlineMissedEvent&)> deadline_missed;  ///< the requested one
-  std::function<void(const LivelinessChangedEvent&)> liveliness_changed;
-  std::function<void(const MessageLostEvent&)> message_lost;
+  std::function<void(const MatchedEvent&)> matched{};  ///< publishers
+  std::function<void(const IncompatibleQosEvent&)> incompatible_qos{};
+  std::function<void(const DeadlineMissedEvent&)> deadline_missed{};  ///< the requested one
+  std::function<void(const LivelinessChangedEvent&)> liveliness_changed{};
+  std::function<void(const MessageLostEvent&)> message_lost{};
+  std::function<void(const DetachedEvent&)> detached{};
 };
 
 }  // namespace sinew

@@ -52,6 +52,7 @@ struct PublisherStatistics {
       0;  ///< subscribers that did not connect: they ask for more than is offered (Qos); the log says which and what
   std::uint64_t deadlines_missed = 0;  ///< periods of Qos::deadline without a message
   std::uint64_t liveliness_lost = 0;   ///< how often it did not show itself alive within its lease (Qos::liveliness)
+  bool detached = false;               ///< it is a ghost, and its topic is gone
 };
 
 /// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long.
@@ -94,7 +95,8 @@ struct SubscriberStatistics {
   std::uint64_t deadlines_missed = 0;  ///< periods of Qos::deadline without a message of any publisher
   std::uint64_t publishers_alive = 0;  ///< of those connected now
   std::uint64_t publishers_not_alive =
-      0;  ///< of those connected now: they did not show themselves alive within their lease (Qos::liveliness)
+      0;                  ///< of those connected now: they did not show themselves alive within their lease (Qos::liveliness)
+  bool detached = false;  ///< it is a ghost, and its topic is gone
 };
 
 }  // namespace sinew

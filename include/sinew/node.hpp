@@ -12,6 +12,8 @@
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
 #include "sinew/detail/subscriber_core.hpp"
+#include "sinew/domain.hpp"
+#include "sinew/domain_watch.hpp"
 #include "sinew/error.hpp"
 #include "sinew/executor.hpp"
 #include "sinew/msg/reflect.hpp"
@@ -107,6 +109,12 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
                               detail::make_serve<Request, Response, std::decay_t<Handler>>(std::forward<Handler>(handler)),
                               detail::make_error<Response>, options));
   }
+
+  /// What there is in the domain now. Blocks until the manager has told everything: under a millisecond, and some microseconds for each endpoint and each pair of them. Whoever may join a domain may ask. Throws Error: unavailable, disconnected, exhausted (a node may watch and ask 16 times at a time).
+  DomainState domain_state() const;
+  /// Calls `callback` on an execution thread with what there is, and then with every change, as long as the watch lives; the callback may destroy it. Changes that follow each other quickly, or come while a callback runs, are
+  /// told together, as they stand in the end: what came and went meanwhile may not be told at all. Throws Error: exhausted, disconnected.
+  std::shared_ptr<DomainWatch> watch_domain(std::function<void(const DomainUpdate&)> callback, const DomainWatchOptions& options = {});
 
  private:
   struct Impl;

@@ -30,7 +30,7 @@ enum class WhenFull {
 };
 
 struct PublisherOptions {
-  /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. At most the size of a window (1 to 16 GiB,
+  /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. At most the size of a window (1 to 4 GiB,
   /// the manager says). Memory is taken as it is needed.
   std::size_t memory_budget = std::size_t{1} << 30;
   /// Bytes of it to have mapped from the start and to keep: while messages fit into them, no system call maps memory, and no page fault comes later.
@@ -46,6 +46,10 @@ struct PublisherOptions {
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
   /// Which execution thread calls the event handlers, see Executor.
   ThreadId execution_thread = 0;
+  /// Is only there as long as others are: for tools and gateways, which look at topics and must not keep them. A ghost is not created on a topic that does not exist (Error of the kind unavailable), does not keep the topic
+  /// or its type, connects to no other ghost, and is detached when the last one that is no ghost goes (PublisherEvents::detached, PublisherStatistics::detached): then publish() returns closed.
+  /// Within one process its messages go as between processes. After SM2, section 3.7.5.
+  bool ghost = false;
   /// What to call when something happens beside publishing.
   PublisherEvents events = {};
 };

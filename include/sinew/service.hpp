@@ -27,6 +27,7 @@
 #include "sinew/executor.hpp"
 #include "sinew/msg/reflect.hpp"
 #include "sinew/service_error.hpp"
+#include "sinew/service_statistics.hpp"
 
 namespace sinew {
 
@@ -34,6 +35,9 @@ struct ServiceClientOptions {
   /// Bytes of shared memory that requests on their way may take, as PublisherOptions::memory_budget. Requests that wait for a provider are kept on the heap.
   /// For each provider of another user as much again, of which one request takes an eighth at most.
   std::size_t memory_budget = std::size_t{1} << 30;
+  /// As PublisherOptions::ghost: is created only where the service has a client or a provider, and does not keep it. When the last one that is no ghost has gone, calls that wait and all later ones end with
+  /// ServiceError::Kind::disconnected (ServiceClientStatistics::detached).
+  bool ghost = false;
 };
 
 struct ServiceProviderOptions {
@@ -47,28 +51,8 @@ struct ServiceProviderOptions {
   /// Bytes of shared memory that responses may take, until clients let go of them, as PublisherOptions::memory_budget. For each client of another user as much again, of which one response takes an
   /// eighth at most.
   std::size_t memory_budget = std::size_t{1} << 30;
-};
-
-/// Counts since the client was created. A snapshot, not an atomic one.
-struct ServiceClientStatistics {
-  std::uint64_t calls = 0;      ///< that were made
-  std::uint64_t answered = 0;   ///< with a response
-  std::uint64_t failed = 0;     ///< with a ServiceError
-  std::uint64_t resent = 0;     ///< requests that went to another provider, because the one before has gone without an answer
-  std::uint64_t strays = 0;     ///< responses to nothing that was asked, or not of whom was asked; dropped
-  std::uint64_t pending = 0;    ///< calls that wait now
-  std::uint64_t providers = 0;  ///< connected now
-};
-
-/// Counts since the provider was created. A snapshot, not an atomic one.
-struct ServiceProviderStatistics {
-  std::uint64_t answered = 0;     ///< responses sent
-  std::uint64_t threw = 0;        ///< requests whose handler threw, but for want of memory
-  std::uint64_t cancelled = 0;    ///< requests nobody waited for any more when they had been executed, or before
-  std::uint64_t undelivered = 0;  ///< responses whose client did not take those before
-  std::uint64_t excess = 0;       ///< requests of clients that had more here than they may; dropped
-  std::uint64_t running = 0;      ///< requests received and not answered
-  std::uint64_t clients = 0;      ///< connected now
+  /// As ServiceClientOptions::ghost. A ghost never serves another.
+  bool ghost = false;
 };
 
 /// The future of a call, which can be cancelled as well. Move-only. A plain std::future can be made of it; destroying either changes nothing.
@@ -89,10 +73,19 @@ class PendingCall : public std::future<T> {
 
 namespace detail {
 
+template <class T>
+void end_with(std::promise<T>& promise, const ServiceError& error) {
+  try {
+    promise.set_exception(std::make_exception_ptr(error.alone()));
+  } catch (const std::bad_alloc&) {
+    promise.set_exception(std::make_exception_ptr(error));
+  }
+}
+
 template <class Response>
 class FutureAnswer final : public AwaitedAnswer {
  public:
-  FutureAnswer() noexcept : AwaitedAnswer(false) {}
+  FutureAnswer() : AwaitedAnswer(false) {}
   void answer(std::shared_ptr<const void>, const void* response) override {
     try {
       promise.set_value(static_cast<const ServiceResponse<Response>*>(response)->body);
@@ -102,7 +95,7 @@ class FutureAnswer final : public AwaitedAnswer {
       promise.set_exception(std::current_exception());  // there was no memory for the copy
     }
   }
-  void fail(const ServiceError& error) override { promise.set_exception(std::make_exception_ptr(error.alone())); }
+  void fail(const ServiceError& error) override { end_with(promise, error); }
   std::promise<Response> promise;
 };
 
@@ -114,11 +107,11 @@ std::shared_ptr<const Response> body_of(std::shared_ptr<const void> keep, const 
 template <class Response>
 class SharedAnswer final : public AwaitedAnswer {
  public:
-  SharedAnswer() noexcept : AwaitedAnswer(false) {}
+  SharedAnswer() : AwaitedAnswer(false) {}
   void answer(std::shared_ptr<const void> keep, const void* response) override {
     promise.set_value(body_of<Response>(std::move(keep), response));
   }
-  void fail(const ServiceError& error) override { promise.set_exception(std::make_exception_ptr(error.alone())); }
+  void fail(const ServiceError& error) override { end_with(promise, error); }
   std::promise<std::shared_ptr<const Response>> promise;
 };
 
@@ -149,6 +142,9 @@ concept AnswerCallback = std::invocable<Callback&, std::shared_ptr<const Respons
 ///
 /// Answers are received by a thread of the client's own, so that a call can be waited for anywhere, also in callbacks of the same node; but not in the callback of a call of the same client, nor, where
 /// requests are executed one after the other, on the very execution thread that executes them.
+///
+/// The functions that call throw std::bad_alloc when there is no memory to remember the call, and Error(exhausted) when there is no thread to receive the answer: then nothing was sent, and no callback comes. Whatever
+/// memory is short of afterwards, the call ends, with an answer or with an error, which says less when there is no memory for its text.
 template <class Request, class Response>
 class ServiceClient {
  public:
@@ -188,10 +184,7 @@ class ServiceClient {
   /// The call ends with ServiceError::Kind::cancelled, unless it has ended, and its provider sees it as cancelled.
   void cancel(CallId call) { core_->cancel(call); }
 
-  ServiceClientStatistics statistics() const {
-    const detail::ClientCounters now = core_->counters();
-    return {now.calls, now.answered, now.failed, now.resent, now.strays, now.pending, now.providers};
-  }
+  ServiceClientStatistics statistics() const { return core_->statistics(); }
   const std::string& service() const noexcept { return core_->service(); }
 
   /// For Node::create_service_client.
@@ -269,10 +262,7 @@ class ServiceCall {
 template <class Request, class Response>
 class ServiceProvider {
  public:
-  ServiceProviderStatistics statistics() const {
-    const detail::ProviderCounters now = core_->counters();
-    return {now.answered, now.threw, now.cancelled, now.undelivered, now.excess, now.running, now.clients};
-  }
+  ServiceProviderStatistics statistics() const { return core_->statistics(); }
   const std::string& service() const noexcept { return core_->service(); }
 
   /// For Node::create_service_provider.

@@ -15,10 +15,10 @@ class SINEW_API ServiceError : public std::runtime_error {
     failed,     ///< The provider's handler threw an exception, other than std::bad_alloc: what() is its text.
     timeout,    ///< No answer came in time. The provider sees the call as cancelled.
     cancelled,  ///< The caller cancelled it, or destroyed the client.
-    lost,  ///< The provider has gone before it answered, and is one that executes no request twice (ServiceProviderOptions::at_most_once): it may be done or not.
-    no_memory,  ///< There is no memory for the request, or at the provider for its execution (its handler threw std::bad_alloc) or for the response.
-    invalid,       ///< The request could not be sent or read: a variant without a value, or what no message of its type can be.
-    disconnected,  ///< The client's node has been destroyed.
+    lost,  ///< The provider has gone before it answered, and is one that executes no request twice (ServiceProviderOptions::at_most_once); or a message between it and the client was lost. It may be done or not.
+    no_memory,  ///< There is no memory for the request, or at the provider to receive or execute it (its handler threw std::bad_alloc) or for the response, or here to receive that.
+    invalid,    ///< The request could not be sent or read: a variant without a value, or what no message of its type can be.
+    disconnected,  ///< The client's node has been destroyed, or the client is a ghost and its service is gone.
   };
   ServiceError(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
   Kind kind() const noexcept { return kind_; }

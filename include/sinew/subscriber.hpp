@@ -42,6 +42,8 @@ struct SubscriberOptions {
   std::optional<Delivery> delivery = {};
   /// What waits here of publishers of this process. Nothing: Buffer::owned for a callback that takes `std::unique_ptr<T>`, else Buffer::shared.
   std::optional<Buffer> buffer = {};
+  /// As PublisherOptions::ghost. A subscriber that is detached gets nothing more; what it has received and not taken it can take.
+  bool ghost = false;
   /// What to call when something happens beside messages.
   SubscriberEvents events = {};
 };

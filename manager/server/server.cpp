@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "os/clock.hpp"
+#include "os/container.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::manager {
@@ -82,7 +83,7 @@ void Server::accept_waiting() {
       const Session session = ++last_session_;
       poller_.add(socket, session);
       connections_[session].socket = std::move(socket);
-      perform(domain_.opened(os::now_ns(), session, who));
+      perform(domain_.opened(os::now_ns(), session, who, os::container_of(who.pid)));
       log_session(base::LogLevel::debug, session,
                   "process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid) + " connected");
     } catch (const Error& error) {
@@ -145,7 +146,7 @@ void Server::read(Session session) {
 void Server::handle(Session session, const os::Received& received) {
   const Time now = os::now_ns();
   if (received.kind == os::Received::Kind::closed) return lose(session, "the node closed the connection or died");
-  if (received.kind == os::Received::Kind::malformed) {
+  if (received.kind != os::Received::Kind::packet) {
     return perform(domain_.violated(now, session, "a packet is too long, or carries too many descriptors."));
   }
   const auto decoded = wire::decode(std::span(buffer_).first(received.size));

@@ -21,6 +21,17 @@ std::uint32_t number(ErrorKind kind) {
   return static_cast<std::uint32_t>(kind);
 }
 
+template <class... Kinds>
+bool is_any_of(const wire::Message& message) {
+  return (std::holds_alternative<Kinds>(message) || ...);
+}
+
+/// What another thread of the node may have been about to say.
+bool may_follow_goodbye(const wire::Message& message) {
+  return is_any_of<wire::WindowReleased, wire::ConnectTaken, wire::PathChosen, wire::MemoryMapped, wire::DomainTaken, wire::ErrorText>(
+      message);
+}
+
 }  // namespace
 
 Domain::Domain(const os::AddressRange& range, uid_t user, AccessRules access, std::optional<Time> linger, Time now)
@@ -28,8 +39,10 @@ Domain::Domain(const os::AddressRange& range, uid_t user, AccessRules access, st
 
 // --- events ----------------------------------------------------------------------------------------------------------------------
 
-Actions Domain::opened(Time now, Session session, const os::Credentials& who) {
-  nodes_[session].who = who;
+Actions Domain::opened(Time now, Session session, const os::Credentials& who, const std::string& container) {
+  Node& node = nodes_[session];
+  node.who = who;
+  node.container = container;
   return end_event(now);
 }
 
@@ -40,8 +53,7 @@ Actions Domain::message(Time now, Session session, const wire::Message& message)
   const bool is_error = std::holds_alternative<wire::ErrorText>(message);
   if (stage == Stage::unknown && !std::holds_alternative<wire::RegisterNode>(message) && !is_error) {
     complain(session, std::string(wire::name_of(message)) + " came before RegisterNode.");
-  } else if (stage == Stage::departed && !std::holds_alternative<wire::WindowReleased>(message) &&
-             !std::holds_alternative<wire::ConnectTaken>(message) && !is_error) {
+  } else if (stage == Stage::departed && !may_follow_goodbye(message)) {
     complain(session, std::string(wire::name_of(message)) + " came after Goodbye.");
   } else {
     std::visit([&](const auto& m) { handle(session, node->second, m); }, message);
@@ -70,6 +82,7 @@ std::optional<Time> Domain::deadline() const {
 }
 
 Actions Domain::end_event(Time now) {
+  tell_watches();
   if (!nodes_.empty()) {
     empty_since_.reset();
   } else if (!empty_since_) {
@@ -116,7 +129,8 @@ void Domain::handle(Session session, Node& node, const wire::RegisterNode& messa
   node.name = message.name;
   names_[node.name] = session;
   const os::AddressRange& range = windows_.range();
-  send(session, wire::NodeRegistered{++last_node_, range.base, range.window_size, range.count});
+  node.number = give_number(session);
+  send(session, wire::NodeRegistered{node.number, range.base, range.window_size, range.count});
 }
 
 void Domain::handle(Session session, Node& node, const wire::Goodbye&) {
@@ -134,8 +148,12 @@ void Domain::handle(Session session, Node&, const NotFromNodes& message) {
 }
 
 void Domain::depart(Session session, Node& node) {
-  if (node.stage == Stage::registered) names_.erase(node.name);
+  if (node.stage == Stage::registered) {
+    names_.erase(node.name);
+    take_number(node.number);
+  }
   node.stage = Stage::departed;
+  watches_.closed(session);
   introductions_.forget_interfaces(session);  // all at once: one by one takes a look at every waiting pair for each
   while (!node.publishers.empty()) delete_publisher(session, node, node.publishers.begin()->first);
   while (!node.subscribers.empty()) delete_subscriber(session, node, node.subscribers.begin()->first);
@@ -161,29 +179,51 @@ void Domain::complain(Session session, const std::string& what) {
 template <class Register>
 std::optional<Domain::Refusal> Domain::refusal_of_interface(Session session, const Node& node, Access access,
                                                             const Register& message) const {
-  const auto& [id, topic, type, quality, process, endpoint] = message;
+  const auto& [id, topic, type, quality, process, endpoint, ghost] = message;
   if (auto complaint = complaint_about_topic_name(topic)) return Refusal{ErrorKind::invalid_argument, *complaint};
   const std::string name(wire::canonical_topic_name(topic));
   // Before the type, which is none of the business of who may not take part.
   if (auto complaint = decide(access_, access, name, node.who.uid, node.who.gid)) return Refusal{ErrorKind::denied, *complaint};
   const auto known = topics_.find(name);
+  if (known == topics_.end() && ghost) {
+    return Refusal{ErrorKind::unavailable,
+                   "topic '" + name +
+                       "' does not exist, and a ghost does not make it: wait until the domain's state shows it, or create the " +
+                       (access == Access::publish ? "publisher" : "subscriber") + " without the option ghost."};
+  }
   if (known != topics_.end() && known->second.type.hash != type.hash) {
     return Refusal{ErrorKind::type_mismatch, msg::explain_difference(name, known->second.type.signature, type.signature)};
   }
-  if (endpoint != 0 && is_anothers_endpoint(session, access, name, endpoint)) {
+  if (endpoint != 0 && is_anothers_endpoint(session, name, endpoint)) {
     return Refusal{ErrorKind::invalid_argument, "topic '" + name + "': another node has this endpoint number; draw one by lot."};
   }
   return std::nullopt;
 }
 
-bool Domain::is_anothers_endpoint(Session session, Access access, const std::string& topic, std::uint64_t endpoint) const {
-  const auto known = topics_.find(topic);
-  if (known == topics_.end()) return false;
-  const bool publishes = access == Access::publish;
-  return std::ranges::any_of(publishes ? known->second.publishers : known->second.subscribers, [&](const InterfaceKey& other) {
-    const Node& node = nodes_.at(other.first);
-    return other.first != session && (publishes ? node.publishers : node.subscribers).at(other.second).endpoint == endpoint;
-  });
+bool Domain::is_anothers_endpoint(Session session, const std::string& topic, std::uint64_t endpoint) const {
+  const auto has_it = [&](const Interfaces& all) {
+    const auto first = all.lower_bound({endpoint, {}});  // of those with this endpoint, which are all of one session
+    return first != all.end() && first->first == endpoint && first->second.first != session;
+  };
+  const auto is_on = [&](const std::string& name) {
+    const auto known = topics_.find(name);
+    return known != topics_.end() && (has_it(known->second.publishers) || has_it(known->second.subscribers));
+  };
+  const std::string_view service = wire::service_of(topic);
+  return service.empty() ? is_on(topic) : is_on(wire::request_topic(service)) || is_on(wire::response_topic(service));
+}
+
+template <class Register>
+Domain::Interface Domain::interface_of(std::uint64_t number, const std::string& topic, const Register& message,
+                                       const wire::Window& window) {
+  return {.number = number,
+          .topic = topic,
+          .layout = message.type.layout,
+          .quality = message.quality,
+          .process = message.process,
+          .endpoint = message.endpoint,
+          .ghost = message.ghost,
+          .window = window};
 }
 
 void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& message) {
@@ -199,13 +239,14 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   if (refusal) return send(session, wire::PublisherRefused{message.id, number(refusal->kind), refusal->text});
 
   const std::string name(wire::canonical_topic_name(message.topic));
-  node.publishers[message.id] = {name, message.type.layout, message.quality, message.process, message.endpoint, *window};
+  Topic& topic = join(name, message.type, message.ghost);
+  const std::uint64_t number = give_number(InterfaceRef{{session, message.id}, true});
+  node.publishers[message.id] = interface_of(number, name, message, *window);
   send(session, wire::PublisherRegistered{message.id, *window});
-  Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
-  topic.publishers.insert({session, message.id});
+  topic.publishers.insert({message.endpoint, {session, message.id}});
   std::vector<Pair> pairs;
   pairs.reserve(topic.subscribers.size());
-  for (const InterfaceKey& subscriber : topic.subscribers) pairs.push_back({{session, message.id}, subscriber});
+  for (const auto& [endpoint, subscriber] : topic.subscribers) pairs.push_back({{session, message.id}, subscriber});
   add_pairs(session, pairs);
 }
 
@@ -216,12 +257,13 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
     return send(session, wire::SubscriberRefused{message.id, number(refusal->kind), refusal->text});
   }
   const std::string name(wire::canonical_topic_name(message.topic));
-  node.subscribers[message.id] = {name, message.type.layout, message.quality, message.process, message.endpoint, {}};
-  Topic& topic = topics_.try_emplace(name, Topic{message.type, {}, {}}).first->second;
-  topic.subscribers.insert({session, message.id});
+  Topic& topic = join(name, message.type, message.ghost);
+  const std::uint64_t number = give_number(InterfaceRef{{session, message.id}, false});
+  node.subscribers[message.id] = interface_of(number, name, message, {});
+  topic.subscribers.insert({message.endpoint, {session, message.id}});
   std::vector<Pair> pairs;
   pairs.reserve(topic.publishers.size());
-  for (const InterfaceKey& publisher : topic.publishers) pairs.push_back({publisher, {session, message.id}});
+  for (const auto& [endpoint, publisher] : topic.publishers) pairs.push_back({publisher, {session, message.id}});
   const auto histories = std::ranges::count_if(pairs, [&](const Pair& pair) { return has_history_for(pair); });
   send(session, wire::SubscriberRegistered{message.id, static_cast<std::uint32_t>(histories)});
   add_pairs(session, pairs);
@@ -239,7 +281,7 @@ Domain::Sides Domain::sides_of(const Pair& pair) const {
 
 bool Domain::has_history_for(const Pair& pair) const {
   const Sides sides = sides_of(pair);
-  return sides.asked.quality.durability == wire::Durability::transient_local && !sides.same_process() &&
+  return sides.asked.quality.durability == wire::Durability::transient_local && !sides.same_process() && !sides.are_ghosts() &&
          wire::incompatible_policies(sides.offered.quality, sides.asked.quality).empty();
 }
 
@@ -248,6 +290,8 @@ void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
   std::map<Session, std::size_t> told;
   for (const Pair& pair : pairs) {
     const Sides sides = sides_of(pair);
+    if (sides.are_ghosts()) continue;
+    watches_.changed(PairNumbers{sides.offered.number, sides.asked.number});
     if (!wire::incompatible_policies(sides.offered.quality, sides.asked.quality).empty()) {
       tell_incompatible(pair, told);
       continue;
@@ -290,6 +334,7 @@ void Domain::introduce(const Pair& pair) {
   const bool same_user = sides.same_user(), same_layout = sides.same_layout();
   if (same_user) windows_.introduce(offered.window, subscriber.first);
   introductions_.made(pair, connection);
+  met(pair, connection, same_user && same_layout);
   actions_.emplace_back(Introduce{
       publisher.first, subscriber.first,
       wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality, asked.endpoint},
@@ -317,25 +362,58 @@ void Domain::handle(Session session, Node& node, const wire::DeleteSubscriber& m
 }
 
 void Domain::delete_publisher(Session session, Node& node, std::uint64_t id) {
-  const auto publisher = node.publishers.find(id);
   introductions_.forget_publisher({session, id});
-  windows_.retire(publisher->second.window);
-  topics_.at(publisher->second.topic).publishers.erase({session, id});
-  delete_topic_if_unused(publisher->second.topic);
-  node.publishers.erase(publisher);
+  const Interface publisher = std::move(node.publishers.extract(id).mapped());
+  take_number(publisher.number);
+  windows_.retire(publisher.window);
+  if (publisher.topic.empty()) return;
+  Topic& topic = topics_.at(publisher.topic);
+  topic.publishers.erase({publisher.endpoint, {session, id}});
+  forget_meetings(publisher, true, topic);
+  leave(publisher);
 }
 
 void Domain::delete_subscriber(Session session, Node& node, std::uint64_t id) {
-  const auto subscriber = node.subscribers.find(id);
   introductions_.forget_subscriber({session, id});
-  topics_.at(subscriber->second.topic).subscribers.erase({session, id});
-  delete_topic_if_unused(subscriber->second.topic);
-  node.subscribers.erase(subscriber);
+  const Interface subscriber = std::move(node.subscribers.extract(id).mapped());
+  take_number(subscriber.number);
+  if (subscriber.topic.empty()) return;
+  Topic& topic = topics_.at(subscriber.topic);
+  topic.subscribers.erase({subscriber.endpoint, {session, id}});
+  forget_meetings(subscriber, false, topic);
+  leave(subscriber);
 }
 
-void Domain::delete_topic_if_unused(const std::string& name) {
-  const auto topic = topics_.find(name);
-  if (topic->second.publishers.empty() && topic->second.subscribers.empty()) topics_.erase(topic);
+Domain::Topic& Domain::join(const std::string& name, const wire::TypeDescription& type, bool ghost) {
+  const auto [found, is_new] = topics_.try_emplace(name);
+  Topic& topic = found->second;
+  if (is_new) {
+    topic.type = type;
+    topic.number = give_number(name);
+  }
+  if (!ghost) ++topic.anchors;
+  return topic;
+}
+
+void Domain::leave(const Interface& interface) {
+  const auto topic = topics_.find(interface.topic);
+  if (!interface.ghost) --topic->second.anchors;
+  if (topic->second.anchors > 0) return;
+  detach_ghosts(topic->second);
+  take_number(topic->second.number);
+  topics_.erase(topic);
+}
+
+void Domain::detach_ghosts(const Topic& topic) {
+  const auto detach = [&](const InterfaceKey& key, bool publishes) {
+    Node& node = nodes_.at(key.first);
+    Interface& ghost = (publishes ? node.publishers : node.subscribers).at(key.second);
+    ghost.topic.clear();
+    watches_.changed(ghost.number);
+    if (node.stage == Stage::registered) send(key.first, wire::Detached{key.second, publishes});
+  };
+  for (const auto& [endpoint, publisher] : topic.publishers) detach(publisher, true);
+  for (const auto& [endpoint, subscriber] : topic.subscribers) detach(subscriber, false);
 }
 
 void Domain::handle(Session session, Node&, const wire::WindowReleased& message) {

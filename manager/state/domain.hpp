@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "manager/state/access.hpp"
 #include "manager/state/id_set.hpp"
 #include "manager/state/introductions.hpp"
+#include "manager/state/watches.hpp"
 #include "manager/state/windows.hpp"
 #include "os/memory.hpp"
 #include "os/socket.hpp"
@@ -60,8 +62,8 @@ class Domain {
   /// `access`. Without `linger` (nanoseconds) there is no Finish.
   Domain(const os::AddressRange& range, uid_t user, AccessRules access, std::optional<Time> linger, Time now);
 
-  /// Somebody connected. REQUIRES: `session` was never used before. `who` is what the kernel says about the process that connected.
-  Actions opened(Time now, Session session, const os::Credentials& who);
+  /// Somebody connected. REQUIRES: `session` was never used before. `who` is what the kernel says about the process that connected, `container` in which it runs, if in any.
+  Actions opened(Time now, Session session, const os::Credentials& who, const std::string& container = {});
   /// A packet that was decoded and came with as many descriptors as its kind has. Nothing happens for a session that the domain does not know.
   Actions message(Time now, Session session, const wire::Message& message);
   /// The session broke the protocol in a way that bytes or descriptors show.
@@ -79,23 +81,31 @@ class Domain {
  private:
   enum class Stage { unknown, registered, departed };
   struct Interface {
-    std::string topic;
+    std::uint64_t number = 0;
+    std::string topic;  // empty: it is a ghost whose topic is gone
     std::uint64_t layout = 0;
     wire::Quality quality;
     std::uint64_t process = 0;
     std::uint64_t endpoint = 0;
-    wire::Window window;  // publishers only
+    bool ghost = false;
+    wire::Window window;       // publishers only
+    std::uint64_t memory = 0;  // likewise; bytes, as its node says
   };
   struct Node {
     os::Credentials who;
+    std::string container;
+    std::uint64_t number = 0;
     Stage stage = Stage::unknown;
     std::string name;
     std::map<std::uint64_t, Interface> publishers, subscribers;
-    IdSet publisher_ids, subscriber_ids;  // ever used
+    IdSet publisher_ids, subscriber_ids, watch_ids;  // ever used
   };
+  using Interfaces = std::set<std::pair<std::uint64_t, InterfaceKey>>;  // by their endpoints, by which they are looked for
   struct Topic {
+    std::uint64_t number = 0;
     wire::TypeDescription type;  // of the first interface
-    std::set<InterfaceKey> publishers, subscribers;
+    Interfaces publishers, subscribers;
+    std::size_t anchors = 0;  // of both, those that are no ghosts: the topic is there as long as they are
   };
 
   void handle(Session session, Node& node, const wire::RegisterNode& message);
@@ -106,6 +116,11 @@ class Domain {
   void handle(Session session, Node& node, const wire::WindowReleased& message);
   void handle(Session session, Node& node, const wire::Goodbye& message);
   void handle(Session session, Node& node, const wire::ConnectTaken& message);
+  void handle(Session session, Node& node, const wire::PathChosen& message);
+  void handle(Session session, Node& node, const wire::MemoryMapped& message);
+  void handle(Session session, Node& node, const wire::WatchDomain& message);
+  void handle(Session session, Node& node, const wire::UnwatchDomain& message);
+  void handle(Session session, Node& node, const wire::DomainTaken& message);
   void handle(Session session, Node& node, const wire::ErrorText& message);
   template <class NotFromNodes>
   void handle(Session session, Node& node, const NotFromNodes& message);
@@ -118,14 +133,17 @@ class Domain {
   /// What speaks against an interface of this type on this topic at that node.
   template <class Register>
   std::optional<Refusal> refusal_of_interface(Session session, const Node& node, Access access, const Register& message) const;
-  /// Another session has an interface of this topic and kind with this endpoint.
-  bool is_anothers_endpoint(Session session, Access access, const std::string& topic, std::uint64_t endpoint) const;
+  template <class Register>
+  static Interface interface_of(std::uint64_t number, const std::string& topic, const Register& message, const wire::Window& window);
+  /// Another session has an interface with this endpoint, on this topic or the other one of its service.
+  bool is_anothers_endpoint(Session session, const std::string& topic, std::uint64_t endpoint) const;
   /// Both ends of a pair whose interfaces are there.
   struct Sides {
     const Node &from, &to;
     const Interface &offered, &asked;
     bool same_user() const;
     bool same_layout() const { return offered.layout == asked.layout; }
+    bool are_ghosts() const { return offered.ghost && asked.ghost; }
     /// They find each other without us.
     bool same_process() const { return same_user() && same_layout() && offered.process != 0 && offered.process == asked.process; }
   };
@@ -140,12 +158,34 @@ class Domain {
   void introduce(const Pair& pair);
   void delete_publisher(Session session, Node& node, std::uint64_t id);
   void delete_subscriber(Session session, Node& node, std::uint64_t id);
-  void delete_topic_if_unused(const std::string& name);
+  Topic& join(const std::string& name, const wire::TypeDescription& type, bool ghost);
+  void leave(const Interface& interface);
+  void detach_ghosts(const Topic& topic);
   void depart(Session session, Node& node);
   void forget(Session session);
   void complain(Session session, const std::string& what);
   void send(Session session, wire::Message message) { actions_.emplace_back(Send{session, std::move(message)}); }
   Actions end_event(Time now);
+
+  // What watches are told, see domain_state.cpp.
+  struct InterfaceRef {
+    InterfaceKey key;
+    bool publishes = false;
+  };
+  /// What has a number: a node, a topic by its name, an interface.
+  using Thing = std::variant<Session, std::string, InterfaceRef>;
+  std::uint64_t give_number(Thing thing);
+  void take_number(std::uint64_t number);
+  const Thing* find(std::uint64_t number) const;
+  const Interface* find_interface(std::uint64_t number) const;
+  void met(const Pair& pair, std::uint64_t connection, bool in_place);
+  void forget_meetings(const Interface& interface, bool publishes, const Topic& topic);
+  void tell_watches();
+  bool tell(const Watches::Key& key);
+  void add_pairs_before(std::uint64_t number, const InterfaceRef& interface, std::set<PairNumbers>& pairs) const;
+  wire::Message describe(std::uint64_t number, const Thing& thing, std::uint64_t watch) const;
+  /// Nothing: there is no such pair.
+  std::optional<wire::Message> describe_pair(const PairNumbers& numbers, std::uint64_t watch) const;
 
   const uid_t user_;
   const AccessRules access_;
@@ -155,7 +195,16 @@ class Domain {
   std::map<std::string, Topic> topics_;
   Windows windows_;  // from another one on at each start: nodes of a manager that died may still use theirs
   Introductions introductions_;
-  std::uint64_t last_node_ = 0, last_connection_ = 0;
+  std::uint64_t last_connection_ = 0, last_number_ = 0;
+  std::map<std::uint64_t, Thing> things_;  // by their numbers
+  struct Meeting {
+    std::uint64_t connection = 0;
+    wire::Path path = wire::Path::none;
+    std::string why;
+  };
+  std::map<PairNumbers, Meeting> meetings_;                    // of pairs that were introduced
+  std::unordered_map<std::uint64_t, PairNumbers> introduced_;  // by their connections
+  Watches watches_;
   std::optional<Time> empty_since_;
   Actions actions_;  // of the event in progress
 };

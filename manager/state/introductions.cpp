@@ -8,17 +8,22 @@ void Introductions::add(const Pair& pair) {
   const Sessions both = std::minmax(pair.publisher.first, pair.subscriber.first);
   waiting_[both].push_back(pair);
   for (const auto& [session, partner] : std::set<Sessions>{both, {both.second, both.first}}) {
-    sides_[session].partners.insert(partner);
-    ++sides_[session].waiting;
+    Side& side = sides_[session];
+    side.partners.insert(partner);
+    ++side.waiting;
+    note_room(session, side);
   }
 }
 
+// Looks through the fewer: those with whom pairs wait, or those who have room.
 std::optional<Pair> Introductions::next(Session session) {
   const auto side = sides_.find(session);
   if (side == sides_.end() || !has_room(session)) return std::nullopt;
-  for (const Session partner : side->second.partners) {
+  const std::set<Session>& partners = side->second.partners;
+  const bool by_partners = partners.size() <= ready_.size();
+  for (const Session partner : by_partners ? partners : ready_) {
     const Sessions both = std::minmax(session, partner);
-    if (!can_meet(both)) continue;
+    if (!(by_partners || partners.contains(partner)) || !can_meet(both)) continue;
     const Pair pair = waiting_.at(both).front();
     waiting_.at(both).pop_front();
     count_less(both, 1);
@@ -28,8 +33,11 @@ std::optional<Pair> Introductions::next(Session session) {
 }
 
 void Introductions::made(const Pair& pair, std::uint64_t connection) {
-  sides_[pair.publisher.first].unanswered.insert(connection);
-  sides_[pair.subscriber.first].unanswered.insert(connection);
+  for (const Session session : {pair.publisher.first, pair.subscriber.first}) {
+    Side& side = sides_[session];
+    side.unanswered.insert(connection);
+    note_room(session, side);
+  }
 }
 
 bool Introductions::answered(Session session, std::uint64_t connection) {
@@ -38,6 +46,7 @@ bool Introductions::answered(Session session, std::uint64_t connection) {
   const auto owed = side->second.unanswered.find(connection);
   if (owed == side->second.unanswered.end()) return false;
   side->second.unanswered.erase(owed);
+  note_room(session, side->second);
   return true;
 }
 
@@ -67,8 +76,10 @@ void Introductions::count_less(const Sessions& both, std::size_t fewer) {
   const bool none_left = waiting_.at(both).empty();
   if (none_left) waiting_.erase(both);
   for (const auto& [session, partner] : std::set<Sessions>{both, {both.second, both.first}}) {
-    sides_.at(session).waiting -= fewer;
-    if (none_left) sides_.at(session).partners.erase(partner);
+    Side& side = sides_.at(session);
+    side.waiting -= fewer;
+    if (none_left) side.partners.erase(partner);
+    note_room(session, side);
   }
 }
 
@@ -80,6 +91,14 @@ std::size_t Introductions::waiting(Session session) const {
 bool Introductions::has_room(Session session) const {
   const auto side = sides_.find(session);
   return side == sides_.end() || side->second.unanswered.size() < room;
+}
+
+void Introductions::note_room(Session session, const Side& side) {
+  if (side.waiting > 0 && side.unanswered.size() < room) {
+    ready_.insert(session);
+  } else {
+    ready_.erase(session);
+  }
 }
 
 bool Introductions::can_meet(const Sessions& both) const {

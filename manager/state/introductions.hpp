@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -55,12 +55,14 @@ class Introductions {
   using Sessions = std::pair<Session, Session>;  // the smaller number first
 
   bool can_meet(const Sessions& both) const;
+  void note_room(Session session, const Side& side);
   template <class Unwanted>
   void forget(Session session, Unwanted unwanted);
   void count_less(const Sessions& both, std::size_t fewer);
 
   std::map<Session, Side> sides_;
-  std::map<Sessions, std::deque<Pair>> waiting_;  // no queue is empty
+  std::set<Session> ready_;                      // of those the ones that wait for somebody, and have room: a few, where many wait
+  std::map<Sessions, std::list<Pair>> waiting_;  // none is empty, and most have one or two
 };
 
 }  // namespace sinew::manager

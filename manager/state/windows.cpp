@@ -1,7 +1,5 @@
 #include "manager/state/windows.hpp"
 
-#include <iterator>
-
 namespace sinew::manager {
 
 Windows::Windows(const os::AddressRange& range, std::uint64_t first) : range_(range) {
@@ -13,11 +11,13 @@ std::optional<wire::Window> Windows::grant(Session owner) {
   const Index index = free_.front();
   free_.pop_front();
   used_[index] = {owner, {{owner, 1}}};
+  held_.insert({owner, index});
   return wire::Window{range_.base + index * range_.window_size, range_.window_size};
 }
 
 void Windows::introduce(const wire::Window& window, Session holder) {
   ++used_.at(index_of(window)).holders[holder];
+  held_.insert({holder, index_of(window)});
 }
 
 void Windows::retire(const wire::Window& window) {
@@ -34,6 +34,7 @@ bool Windows::release(const wire::Window& window, Session holder) {
   if (is_last && used->second.owner == holder) return false;
   if (is_last) {
     used->second.holders.erase(held);
+    held_.erase({holder, used->first});
     free_if_unused(used);
   } else {
     --held->second;
@@ -42,16 +43,20 @@ bool Windows::release(const wire::Window& window, Session holder) {
 }
 
 void Windows::closed(Session holder) {
-  for (auto used = used_.begin(); used != used_.end();) {
+  const auto first = held_.lower_bound({holder, 0});
+  auto end = first;
+  for (; end != held_.end() && end->first == holder; ++end) {
+    const auto used = used_.find(end->second);
     used->second.holders.erase(holder);
-    used = free_if_unused(used);
+    free_if_unused(used);
   }
+  held_.erase(first, end);
 }
 
-std::map<Windows::Index, Windows::Used>::iterator Windows::free_if_unused(std::map<Index, Used>::iterator used) {
-  if (used->second.owner || !used->second.holders.empty()) return std::next(used);
+void Windows::free_if_unused(std::map<Index, Used>::iterator used) {
+  if (used->second.owner || !used->second.holders.empty()) return;
   free_.push_back(used->first);
-  return used_.erase(used);
+  used_.erase(used);
 }
 
 }  // namespace sinew::manager

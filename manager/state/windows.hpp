@@ -5,6 +5,8 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "os/memory.hpp"
 #include "wire/messages.hpp"
@@ -42,11 +44,12 @@ class Windows {
   using Index = std::uint64_t;
 
   Index index_of(const wire::Window& window) const { return (window.base - range_.base) / range_.window_size; }
-  std::map<Index, Used>::iterator free_if_unused(std::map<Index, Used>::iterator used);
+  void free_if_unused(std::map<Index, Used>::iterator used);
 
   os::AddressRange range_;
   std::deque<Index> free_;
   std::map<Index, Used> used_;
+  std::set<std::pair<Session, Index>> held_;  // the same by holder: what one held is found among what all others hold
 };
 
 }  // namespace sinew::manager

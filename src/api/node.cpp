@@ -136,10 +136,6 @@ void require_topic(const std::string& topic) {
                   "': use create_service_client() or create_service_provider(), whose requests and responses nobody else reads");
 }
 
-wire::TypeDescription description_of(const msg::Message& type) {
-  return {type.name, type.signature, type.hash, type.layout};
-}
-
 // Its locks may be held by threads that do not exist in the child.
 void refuse_in_child(const std::string& node) {
   if (!session::forked()) return;
@@ -207,35 +203,39 @@ std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::
   }
 }
 
+DomainState Node::domain_state() const {
+  const shm::HeapScope heap;
+  refuse_in_child(name());
+  return impl_->session->domain_state();
+}
+
+std::shared_ptr<DomainWatch> Node::watch_domain(std::function<void(const DomainUpdate&)> callback, const DomainWatchOptions& options) {
+  const shm::HeapScope heap;
+  refuse_in_child(name());
+  if (!callback) throw Error(ErrorKind::invalid_argument, "node '" + name() + "': to watch the domain needs a callback");
+  const auto watch = impl_->session->watch_domain(std::move(callback), options.execution_thread);
+  try {
+    return std::shared_ptr<DomainWatch>(new DomainWatch(impl_->session, watch));
+  } catch (const std::bad_alloc&) {
+    impl_->session->remove(watch);
+    throw;
+  }
+}
+
 std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type,
                                                             const detail::ObjectType& objects, const Qos& qos,
                                                             const PublisherOptions& options) {
   const shm::HeapScope heap;
   refuse_in_child(name());
   require_topic(topic);
-  const wire::Quality quality = quality_of(topic, qos);
-  auto impl = std::make_unique<detail::PublisherCore::Impl>();
-  impl->topic = topic;
-  impl->type = type.type;
-  impl->session = impl_->session;
-  impl->storage = detail::storage_of(*type.type);
-  impl->objects = detail::objects_of(*type.type, objects);
-  impl->publisher = impl_->session->create_publisher(topic, description_of(type), impl->storage, impl->objects,
-                                                     {.budget = options.memory_budget,
-                                                      .lock_memory = options.lock_memory,
-                                                      .withdraw_at_most = withdraw_at_most(topic, options),
-                                                      .wait_for_room = options.when_full == WhenFull::wait,
-                                                      .max_blocking = options.max_blocking,
-                                                      .quality = quality},
-                                                     options.events, options.execution_thread);
-  std::shared_ptr<detail::PublisherCore> core;
-  const std::shared_ptr<session::Publisher> publisher = impl->publisher;
-  try {
-    core = std::make_shared<detail::PublisherCore>(std::move(impl));
-  } catch (const std::bad_alloc&) {
-    impl_->session->remove(*publisher);
-    throw;
-  }
+  const session::Publisher::Options offered{.budget = options.memory_budget,
+                                            .lock_memory = options.lock_memory,
+                                            .withdraw_at_most = withdraw_at_most(topic, options),
+                                            .wait_for_room = options.when_full == WhenFull::wait,
+                                            .max_blocking = options.max_blocking,
+                                            .quality = quality_of(topic, qos),
+                                            .ghost = options.ghost};
+  auto core = detail::PublisherCore::Impl::create(impl_->session, topic, type, objects, offered, options.events, options.execution_thread);
   core->prefault(options.prefault);
   return core;
 }
@@ -256,20 +256,17 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
                     " has views (std::span or std::string_view) of memory that is not its own: take it as std::shared_ptr<const T>");
   }
   const session::Buffer buffer = buffer_of(topic, handler, options);
-  auto impl = std::make_shared<detail::SubscriberCore::Impl>();
-  impl->topic = topic;
-  impl->type = type.type;
+  const auto impl = std::make_shared<detail::SubscriberCore::Impl>();
   impl->handler = std::move(handler);
-  impl->session = impl_->session;
-  impl->subscription = impl_->session->create_subscription(
-      topic, description_of(type), {quality, thinning, reading, buffer, takes_pointers(*type.type, options), type.type->in_place},
-      impl->handler.call ? impl.get() : nullptr, options.events, options.execution_thread);
-  try {
-    return std::make_shared<detail::SubscriberCore>(impl);
-  } catch (const std::bad_alloc&) {
-    impl_->session->remove(impl->subscription);
-    throw;
-  }
+  return impl->create(impl_->session, topic, type,
+                      {.quality = quality,
+                       .thinning = thinning,
+                       .reading = reading,
+                       .buffer = buffer,
+                       .takes_pointers = !options.ghost && takes_pointers(*type.type, options),
+                       .in_place = type.type->in_place,
+                       .ghost = options.ghost},
+                      options.events, options.execution_thread);
 }
 
 std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::string& name, const msg::Message& request,
@@ -278,7 +275,7 @@ std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::
                                                                      const ServiceClientOptions& options) {
   const shm::HeapScope heap;
   refuse_in_child(this->name());
-  return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget}, error_of);
+  return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget, options.ghost}, error_of);
 }
 
 std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
@@ -291,8 +288,8 @@ std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
                                                  " is out of range: 1 executes one request at a time, " + std::to_string(most_parallel) +
                                                  " are the most");
   }
-  return detail::make_provider({impl_->session, name, request, response, response_objects, options.memory_budget}, std::move(serve),
-                               make_error, options);
+  return detail::make_provider({impl_->session, name, request, response, response_objects, options.memory_budget, options.ghost},
+                               std::move(serve), make_error, options);
 }
 
 }  // namespace sinew

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/description.hpp"
 #include "api/publisher_impl.hpp"
 #include "base/log.hpp"
 #include "msg/cdr/cdr.hpp"
@@ -146,6 +147,26 @@ std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type) {
 
 std::shared_ptr<const session::Objects> objects_of(const msg::Type& type, const ObjectType& objects) {
   return std::make_shared<TypeObjects>(type, objects);
+}
+
+std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr<session::NodeSession>& session, const std::string& topic,
+                                                           const msg::Message& type, const ObjectType& objects,
+                                                           const session::Publisher::Options& options, const PublisherEvents& events,
+                                                           ThreadId execution_thread) {
+  auto impl = std::make_unique<Impl>();
+  impl->topic = topic;
+  impl->type = type.type;
+  impl->session = session;
+  impl->storage = storage_of(*type.type);
+  impl->objects = objects_of(*type.type, objects);
+  impl->publisher = session->create_publisher(topic, description_of(type), impl->storage, impl->objects, options, events, execution_thread);
+  const std::shared_ptr<session::Publisher> publisher = impl->publisher;
+  try {
+    return std::make_shared<PublisherCore>(std::move(impl));
+  } catch (const std::bad_alloc&) {
+    session->remove(*publisher);
+    throw;
+  }
 }
 
 session::Publisher::Outcome PublisherCore::Impl::deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame) {
@@ -429,7 +450,8 @@ PublisherStatistics PublisherCore::statistics() const {
           .memory_in_use = usage.in_use,
           .incompatible = counters.incompatible,
           .deadlines_missed = counters.deadlines_missed,
-          .liveliness_lost = counters.liveliness_lost};
+          .liveliness_lost = counters.liveliness_lost,
+          .detached = impl_->publisher->status().is_detached()};
 }
 
 }  // namespace sinew::detail

@@ -10,11 +10,19 @@
 #include "session/publisher.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
+#include "sinew/events.hpp"
+#include "sinew/executor.hpp"
 #include "sinew/msg/type.hpp"
 
 namespace sinew::detail {
 
 struct PublisherCore::Impl {
+  /// Registers a publisher. Throws Error.
+  static std::shared_ptr<PublisherCore> create(const std::shared_ptr<session::NodeSession>& session, const std::string& topic,
+                                               const msg::Message& type, const ObjectType& objects,
+                                               const session::Publisher::Options& options, const PublisherEvents& events,
+                                               ThreadId execution_thread);
+
   std::string topic;
   const msg::Type* type = nullptr;
   std::shared_ptr<session::NodeSession> session;

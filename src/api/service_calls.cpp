@@ -1,6 +1,6 @@
 // What a client knows of its providers, and which call goes to which of them.
 #include <algorithm>
-#include <functional>
+#include <new>
 
 #include "api/service_client_core.hpp"
 #include "base/log.hpp"
@@ -11,6 +11,7 @@ namespace sinew::detail {
 namespace {
 
 constexpr std::int64_t never = session::Timer::never;
+constexpr std::int64_t retry_pause = 5'000'000;
 
 }  // namespace
 
@@ -23,15 +24,7 @@ std::int64_t deadline_after(std::chrono::nanoseconds timeout) {
 // --- what publisher and subscription tell ----------------------------------------------------------------------------------------------
 
 void ServiceClientCore::Impl::peers_changed() noexcept {
-  if (told.exchange(true, std::memory_order_acq_rel)) return;
-  try {
-    session->loop().post([weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->look_again();
-    });
-  } catch (const std::bad_alloc& shortage) {
-    told.store(false, std::memory_order_release);
-    base::log(base::LogLevel::error, shortage.what());  // it is seen with the next change
-  }
+  if (!is_to_look.exchange(true, std::memory_order_acq_rel)) timer->set(os::now_ns());
 }
 
 void ServiceClientCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept {
@@ -43,37 +36,89 @@ void ServiceClientCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t ta
   }
 }
 
+void ServiceClientCore::Impl::messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept {
+  note_rejected({.endpoint = endpoint, .count = count});
+}
+
 void ServiceClientCore::Impl::ready() {
   {
     const std::lock_guard lock(mutex);
     is_ready = true;
   }
-  look_again();
+  is_to_look.store(true, std::memory_order_release);
+  timer->set(look_at_time());
+}
+
+bool ServiceClientCore::Impl::fail_if_detached_locked(Outcomes& outcomes) {
+  if (!ends.publisher->status().is_detached()) return false;
+  fail_all_locked(ServiceError::Kind::disconnected,
+                  {" is gone, and this client, a ghost, does not keep it: create it again when it is there"}, outcomes);
+  return true;
 }
 
 void ServiceClientCore::Impl::look_again() {
-  told.store(false, std::memory_order_release);  // first: what changes from now on is told again
   Outcomes outcomes;
   {
     const std::lock_guard lock(mutex);
     if (!is_ready || closed) return;
-    refresh_locked(outcomes);
-    send_waiting_locked(outcomes);
+    if (!fail_if_detached_locked(outcomes)) {
+      refresh_locked(outcomes);
+      send_waiting_locked(outcomes);
+    }
   }
   tell(std::move(outcomes));
 }
 
+// --- time --------------------------------------------------------------------------------------------------------------------------------
+
+// What the timer does; returns when to do it again.
+std::int64_t ServiceClientCore::Impl::look_at_time() {
+  const std::int64_t now = os::now_ns();
+  std::int64_t again = cancel_again() ? now + retry_pause : never;
+  if (is_to_look.exchange(false, std::memory_order_acq_rel)) {  // first: what changes from now on is told again
+    try {
+      look_again();
+    } catch (const std::exception& shortage) {
+      base::log(base::LogLevel::error, shortage.what());
+      is_to_look.store(true, std::memory_order_release);
+      again = now + retry_pause;
+    }
+  }
+  for (;;) {
+    std::uint64_t late = 0;
+    {
+      const std::lock_guard lock(mutex);
+      if (deadlines.empty()) return again;
+      if (deadlines.begin()->first > now) return std::min(again, deadlines.begin()->first);
+      late = deadlines.begin()->second;
+      deadlines.erase(deadlines.begin());
+    }
+    give_up(late, ServiceError::Kind::timeout);
+  }
+}
+
 // --- providers ---------------------------------------------------------------------------------------------------------------------------
 
-ServiceClientCore::Impl::Provider* ServiceClientCore::Impl::find_locked(std::uint64_t endpoint) {
+ServiceClientCore::Impl::Provider* ServiceClientCore::Impl::find_locked(std::uint64_t endpoint) noexcept {
   const auto found = std::ranges::find(providers, endpoint, &Provider::endpoint);
   return found == providers.end() ? nullptr : &*found;
 }
 
 // A provider is one that reads our requests and whose answers reach us. It has gone when neither is so, or, where it does not matter how many requests it has taken, when its answers do not.
+bool ServiceClientCore::Impl::is_gone_locked(const Provider& provider, const std::vector<session::Peer>& readers,
+                                             const std::vector<session::Subscription::Source>& sources) const {
+  if (provider.in_flight == 0) return true;
+  if (leading && leader != std::this_thread::get_id()) return false;  // who may have its answer in hand
+  if (std::ranges::any_of(sources, [&](const auto& source) { return source.endpoint == provider.endpoint; })) return false;
+  return (provider.endpoint & at_most_once_bit) == 0 ||
+         std::ranges::none_of(readers, [&](const auto& reader) { return reader.endpoint == provider.endpoint; });
+}
+
+// When it throws, for want of memory, nothing has changed.
 void ServiceClientCore::Impl::refresh_locked(Outcomes& outcomes) {
   const std::vector<session::Peer> readers = ends.publisher->peers();
   const std::vector<session::Subscription::Source> sources = ends.subscription->sources();
+  providers.reserve(providers.size() + readers.size());
   {
     const std::lock_guard lock(noting);
     for (const auto& [endpoint, taken] : left) {
@@ -91,47 +136,59 @@ void ServiceClientCore::Impl::refresh_locked(Outcomes& outcomes) {
     if (provider->reach == session::Reach::nobody) provider->reach = reader.reach;
   }
   settled = true;
-  std::vector<Provider> gone;
-  std::erase_if(providers, [&](const Provider& provider) {
-    if (provider.reach != session::Reach::nobody) return false;
-    const bool answers = std::ranges::any_of(sources, [&](const auto& source) { return source.endpoint == provider.endpoint; });
-    const bool reads = std::ranges::any_of(readers, [&](const auto& reader) { return reader.endpoint == provider.endpoint; });
-    if (provider.in_flight > 0 && (answers || (reads && (provider.endpoint & at_most_once_bit) != 0))) {
-      settled = false;
-      return false;
-    }
-    gone.push_back(provider);
-    return true;
-  });
-  for (const Provider& each : gone) resolve_locked(each, outcomes);
-}
-
-void ServiceClientCore::Impl::resolve_locked(const Provider& gone, Outcomes& outcomes) {
-  std::vector<std::uint64_t> ids;
-  for (const auto& [id, call] : calls) {
-    if (call.provider == gone.endpoint) ids.push_back(id);
-  }
-  std::ranges::sort(ids, std::greater{});
-  for (const std::uint64_t id : ids) {
-    Call& call = calls.at(id);
-    if (!call.answer) {
-      calls.erase(id);
-    } else if ((gone.endpoint & at_most_once_bit) != 0 && (call.sequence == 0 || call.sequence <= gone.taken)) {
-      fail_locked(id, call, ServiceError::Kind::lost,
-                  "service '" + service +
-                      "': the provider has gone before it answered, and is one that executes no request twice (at_most_once): " +
-                      "the request may have been executed, or not",
-                  outcomes);
-      calls.erase(id);
+  for (auto provider = providers.begin(); provider != providers.end();) {
+    if (provider->reach != session::Reach::nobody) {
+      ++provider;
+    } else if (is_gone_locked(*provider, readers, sources)) {
+      resolve_locked(*provider, true, outcomes);
+      provider = providers.erase(provider);
     } else {
-      call.provider = call.sequence = 0;
-      waiting.push_front(id);
-      ++counters.resent;
+      resolve_locked(*provider, false, outcomes);
+      settled = false;
+      ++provider;
     }
+  }
+  // Who leads settles it when everything was received.
+  if (!settled && leading && leader != std::this_thread::get_id()) ends.subscription->wake();
+  ends.subscription->let_go_of_departed([this](std::uint64_t endpoint) {
+    const Provider* const provider = find_locked(endpoint);
+    return !provider || provider->in_flight == 0;
+  });
+}
+
+// What becomes of the calls of a provider that is not sent any more: when it has gone, of all, else of those that it has not taken.
+void ServiceClientCore::Impl::resolve_locked(Provider& provider, bool is_gone, Outcomes& outcomes) noexcept {
+  const bool is_once = (provider.endpoint & at_most_once_bit) != 0;
+  for (auto each = calls.begin(); each != calls.end();) {
+    auto& [id, call] = *each;
+    const bool is_taken = call.sequence == 0 || call.sequence <= provider.taken;
+    if (call.provider != provider.endpoint || (is_taken && !is_gone)) {
+      ++each;
+      continue;
+    }
+    if (provider.in_flight > 0) --provider.in_flight;
+    if (!call.awaited.empty() && !(is_once && is_taken)) {
+      wait_again_locked(id, call);
+      ++each;
+      continue;
+    }
+    fail_locked(id, call, ServiceError::Kind::lost,
+                {": the provider has gone before it answered, and is one that executes no request twice (at_most_once): ",
+                 "the request may have been executed, or not"},
+                outcomes);
+    each = calls.erase(each);
   }
 }
 
-ServiceClientCore::Impl::Provider* ServiceClientCore::Impl::next_provider_locked() {
+// In front of those that were made after it.
+void ServiceClientCore::Impl::wait_again_locked(std::uint64_t id, Call& call) noexcept {
+  call.place = call.awaited.begin();
+  waiting.splice(std::ranges::find_if(waiting, [id](const Outcome& other) { return other.id > id; }), call.awaited);
+  call.provider = call.sequence = 0;
+  ++counters.resent;
+}
+
+ServiceClientCore::Impl::Provider* ServiceClientCore::Impl::next_provider_locked() noexcept {
   for (std::size_t looked = 0; looked < providers.size(); ++looked) {
     Provider& provider = providers[(turn + looked) % providers.size()];
     if (provider.reach == session::Reach::nobody || provider.in_flight >= most_calls(provider.reach)) continue;
@@ -143,27 +200,33 @@ ServiceClientCore::Impl::Provider* ServiceClientCore::Impl::next_provider_locked
 
 // --- sending -----------------------------------------------------------------------------------------------------------------------------
 
-void ServiceClientCore::Impl::send_waiting_locked(Outcomes& outcomes) {
+void ServiceClientCore::Impl::send_waiting_locked(Outcomes& outcomes) noexcept {
   while (!waiting.empty()) {
-    const std::uint64_t id = waiting.front();
-    const auto call = calls.find(id);
-    if (call != calls.end() && call->second.provider == 0) {
-      Provider* const provider = next_provider_locked();
-      const Sent sent = provider ? send_locked(id, call->second, *provider, outcomes) : Sent::not_now;
-      if (sent == Sent::not_now) return;
-      if (sent == Sent::elsewhere) continue;
-      if (sent == Sent::never) calls.erase(call);
-    }
-    waiting.pop_front();
+    const std::uint64_t id = waiting.front().id;
+    Provider* const provider = next_provider_locked();
+    if (!provider) return;
+    const Sent sent = send_locked(id, calls.find(id)->second, *provider, outcomes);
+    if (sent == Sent::not_now) return;
+    if (sent == Sent::never) calls.erase(id);
   }
 }
 
-ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t id, Call& call, Provider& provider, Outcomes& outcomes) {
+ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t id, Call& call, Provider& provider,
+                                                                   Outcomes& outcomes) noexcept {
   std::uint64_t sequence = 0;
-  switch (ends.sends->send_shared(provider.endpoint, call.request, &sequence)) {
+  auto result = PublishResult::no_memory;
+  std::string why;
+  try {
+    result = ends.sends->send_shared(provider.endpoint, call.request, &sequence);
+    if (result == PublishResult::no_memory) why = ends.publisher->window().why_refused();
+  } catch (const std::exception& shortage) {
+    base::log(base::LogLevel::error, shortage.what());  // it was not sent
+  }
+  switch (result) {
     case PublishResult::published:
       call.provider = provider.endpoint;
       call.sequence = sequence;
+      call.awaited.splice(call.awaited.end(), waiting, call.place);
       ++provider.in_flight;
       SINEW_POINT("service.sent");
       return Sent::yes;
@@ -176,32 +239,34 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
     case PublishResult::no_memory:
       // Answers to others make room.
       if (std::ranges::any_of(providers, [](const Provider& each) { return each.in_flight > 0; })) return Sent::not_now;
-      fail_locked(id, call, ServiceError::Kind::no_memory,
-                  "service '" + service + "': there is no memory for the request. " + ends.publisher->window().why_refused(), outcomes);
+      fail_locked(id, call, ServiceError::Kind::no_memory, {": there is no memory for the request. ", why}, outcomes);
       return Sent::never;
     case PublishResult::invalid:
       fail_locked(id, call, ServiceError::Kind::invalid,
-                  "service '" + service + "': the request has a variant that lost its value when an assignment threw; assign it again",
-                  outcomes);
+                  {": the request has a variant that lost its value when an assignment threw; assign it again"}, outcomes);
       return Sent::never;
   }
   return Sent::not_now;
 }
 
-void ServiceClientCore::Impl::add_locked(std::uint64_t id, Call call, Outcomes& outcomes) {
+// When it throws, the call was not made.
+void ServiceClientCore::Impl::add_locked(std::uint64_t id, Call call, std::shared_ptr<AwaitedAnswer> answer, Outcomes& outcomes) {
   const std::int64_t deadline = call.deadline;
+  Outcomes outcome;
+  outcome.push_back({.id = id, .answer = std::move(answer)});
   Call& added = calls.emplace(id, std::move(call)).first->second;
   try {
-    waiting.push_back(id);
     if (deadline != never) deadlines.emplace(deadline, id);
   } catch (...) {
     calls.erase(id);
     throw;
   }
+  added.place = outcome.begin();
+  waiting.splice(waiting.end(), outcome);
   ++counters.calls;
   ++(added.blocks ? blocked : awaited);
   if (closed || ends.subscription->is_closed()) {
-    fail_locked(id, added, ServiceError::Kind::disconnected, "service '" + service + "': the client's node has been destroyed", outcomes);
+    fail_locked(id, added, ServiceError::Kind::disconnected, {": the client's node has been destroyed"}, outcomes);
     calls.erase(id);
     return;
   }
@@ -215,7 +280,7 @@ void ServiceClientCore::Impl::call(std::uint64_t id, std::shared_ptr<const void>
   {
     const std::lock_guard lock(mutex);
     start_thread_locked();
-    add_locked(id, {.request = std::move(request), .answer = std::move(answer), .deadline = deadline}, outcomes);
+    add_locked(id, {.request = std::move(request), .deadline = deadline}, std::move(answer), outcomes);
     if (!leading) changed.notify_all();
   }
   if (deadline != never) timer->set(deadline);
@@ -224,34 +289,55 @@ void ServiceClientCore::Impl::call(std::uint64_t id, std::shared_ptr<const void>
 
 // --- ends of calls -----------------------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<AwaitedAnswer> ServiceClientCore::Impl::take_answer_locked(std::uint64_t id, Call& call) {
-  if (!call.answer) return nullptr;
+// The call's outcome, for whoever decides it; none: nobody waits for it any more.
+ServiceClientCore::Impl::Outcomes ServiceClientCore::Impl::take_locked(std::uint64_t id, Call& call) noexcept {
+  Outcomes taken;
+  if (call.provider == 0) {
+    taken.splice(taken.end(), waiting, call.place);
+  } else {
+    taken.swap(call.awaited);
+  }
+  if (taken.empty()) return taken;
   if (call.deadline != never) deadlines.erase({call.deadline, id});
   --(call.blocks ? blocked : awaited);
-  return std::exchange(call.answer, nullptr);
+  return taken;
 }
 
-void ServiceClientCore::Impl::end_locked(Outcome outcome, Outcomes& outcomes) {
+void ServiceClientCore::Impl::end_locked(Outcomes ended, Outcomes& outcomes) noexcept {
+  const Outcome& outcome = ended.front();
   ++(outcome.response ? counters.answered : counters.failed);
-  if (!outcome.answer->runs_user_code() || closed) return outcomes.push_back(std::move(outcome));
-  due.push_back(std::move(outcome));
+  const bool is_due = outcome.answer->runs_user_code() && !closed;
+  Outcomes& to = is_due ? due : outcomes;
+  to.splice(to.end(), ended);
+  if (!is_due) return;
   changed.notify_all();
   if (thread_leads && thread.get_id() != std::this_thread::get_id()) ends.subscription->wake();
 }
 
-void ServiceClientCore::Impl::fail_locked(std::uint64_t id, Call& call, ServiceError::Kind kind, const std::string& text,
-                                          Outcomes& outcomes) {
-  if (auto answer = take_answer_locked(id, call)) end_locked({std::move(answer), nullptr, ServiceError(kind, text)}, outcomes);
+ServiceError ServiceClientCore::Impl::error_with(ServiceError::Kind kind, Words words) const noexcept {
+  try {
+    std::string text = "service '" + service + "'";
+    for (const std::string_view word : words) text += word;
+    return {kind, text};
+  } catch (const std::bad_alloc&) {
+    return in_short[static_cast<std::size_t>(kind)];
+  }
 }
 
-void ServiceClientCore::Impl::fail_all_locked(ServiceError::Kind kind, const std::string& text, Outcomes& outcomes) {
-  for (auto& [id, call] : calls) fail_locked(id, call, kind, text, outcomes);
+void ServiceClientCore::Impl::fail_locked(std::uint64_t id, Call& call, ServiceError::Kind kind, Words words, Outcomes& outcomes) noexcept {
+  Outcomes ended = take_locked(id, call);
+  if (ended.empty()) return;
+  ended.front().error.emplace(error_with(kind, words));
+  end_locked(std::move(ended), outcomes);
+}
+
+void ServiceClientCore::Impl::fail_all_locked(ServiceError::Kind kind, Words words, Outcomes& outcomes) noexcept {
+  for (auto& [id, call] : calls) fail_locked(id, call, kind, words, outcomes);
   calls.clear();
-  waiting.clear();
   for (Provider& provider : providers) provider.in_flight = 0;
 }
 
-std::string ServiceClientCore::Impl::why_late_locked(const Call& call) const {
+std::string_view ServiceClientCore::Impl::why_late_locked(const Call& call) const noexcept {
   if (call.provider != 0) return "its provider has not answered yet";
   if (std::ranges::none_of(providers, [](const Provider& each) { return each.reach != session::Reach::nobody; })) {
     return "no provider of it is connected";
@@ -259,42 +345,45 @@ std::string ServiceClientCore::Impl::why_late_locked(const Call& call) const {
   return "its providers are busy with earlier calls of this client";
 }
 
-void ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind) {
+void ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind) noexcept {
   Outcomes outcomes;
   std::uint64_t provider = 0;
   std::shared_ptr<session::Subscription> subscription;
+  std::shared_ptr<const void> request;  // goes without the mutex
   {
     const std::lock_guard lock(mutex);
     const auto found = calls.find(id);
-    if (found == calls.end() || !found->second.answer) return;
+    if (found == calls.end()) return;
     Call& call = found->second;
-    const std::string text = kind == ServiceError::Kind::timeout ? "gave no answer in time: " + why_late_locked(call)
-                                                                 : "was not answered: the call was cancelled";
-    fail_locked(id, call, kind, "service '" + service + "' " + text, outcomes);
+    if (call.provider != 0 && call.awaited.empty()) return;
     provider = call.provider;
-    if (provider == 0) {
-      calls.erase(found);
+    request = std::move(call.request);
+    if (kind == ServiceError::Kind::timeout) {
+      fail_locked(id, call, kind, {" gave no answer in time: ", why_late_locked(call)}, outcomes);
     } else {
-      call.request.reset();
+      fail_locked(id, call, kind, {" was not answered: the call was cancelled"}, outcomes);
     }
+    if (provider == 0) calls.erase(found);
     subscription = ends.subscription;
   }
-  if (provider != 0 && subscription) subscription->cancel_call(provider, id);
+  if (provider != 0 && subscription && !subscription->cancel_call(provider, id)) {
+    const std::lock_guard lock(mutex);
+    if (const auto found = calls.find(id); found != calls.end()) found->second.owes_cancel = any_owes_cancel = true;
+    timer->set(os::now_ns() + retry_pause);
+  }
   tell(std::move(outcomes));
 }
 
-std::int64_t ServiceClientCore::Impl::expire() {
-  const std::int64_t now = os::now_ns();
-  std::vector<std::uint64_t> late;
-  std::int64_t next = never;
-  {
-    const std::lock_guard lock(mutex);
-    auto deadline = deadlines.begin();
-    for (; deadline != deadlines.end() && deadline->first <= now; ++deadline) late.push_back(deadline->second);
-    if (deadline != deadlines.end()) next = deadline->first;
+// False when all that were cancelled are known to be.
+bool ServiceClientCore::Impl::cancel_again() {
+  const std::lock_guard lock(mutex);
+  if (!std::exchange(any_owes_cancel, false) || closed) return false;
+  for (auto& [id, call] : calls) {
+    if (!call.owes_cancel) continue;
+    call.owes_cancel = !ends.subscription->cancel_call(call.provider, id);
+    any_owes_cancel |= call.owes_cancel;
   }
-  for (const std::uint64_t id : late) give_up(id, ServiceError::Kind::timeout);
-  return next;
+  return any_owes_cancel;
 }
 
 void ServiceClientCore::Impl::tell(Outcome& outcome) {

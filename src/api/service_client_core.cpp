@@ -1,9 +1,11 @@
 #include "api/service_client_core.hpp"
 
+#include <algorithm>
 #include <new>
 #include <optional>
 
 #include "base/log.hpp"
+#include "base/point.hpp"
 #include "os/clock.hpp"
 #include "os/process.hpp"
 #include "session/fork.hpp"
@@ -13,6 +15,7 @@ namespace sinew::detail {
 namespace {
 
 constexpr std::int64_t never = session::Timer::never;
+constexpr std::chrono::milliseconds pause{1};  // while there is no memory
 
 ServiceError::Kind kind_of(std::uint64_t status) {
   switch (static_cast<ServiceStatus>(status)) {
@@ -38,7 +41,11 @@ class BlockedAnswer final : public AwaitedAnswer {
     tell();
   }
   void fail(const ServiceError& why) override {
-    error.emplace(why.alone());
+    try {
+      error.emplace(why.alone());
+    } catch (const std::bad_alloc&) {
+      error.emplace(why);
+    }
     tell();
   }
 
@@ -60,10 +67,19 @@ class BlockedAnswer final : public AwaitedAnswer {
 
 // --- receiving ---------------------------------------------------------------------------------------------------------------------------
 
+ServiceError ServiceClientCore::Impl::error_in(const void* response, std::uint64_t status) const noexcept {
+  const ServiceError::Kind kind = kind_of(status);
+  try {
+    return {kind, error_of(response)};
+  } catch (const std::bad_alloc&) {
+    return in_short[static_cast<std::size_t>(kind)];
+  }
+}
+
 bool ServiceClientCore::Impl::receive(const ReceivedMessage& message) {
   const std::uint64_t id = id_of(message.object), status = status_of(message.object);
   if (id == 0 && static_cast<ServiceStatus>(status) == ServiceStatus::unreadable) {
-    unreadable(message.endpoint);
+    lose({.endpoint = message.endpoint});
     return true;
   }
   Outcomes outcomes;
@@ -75,13 +91,14 @@ bool ServiceClientCore::Impl::receive(const ReceivedMessage& message) {
       ++counters.strays;
       return false;
     }
-    if (Provider* const provider = find_locked(message.endpoint)) --provider->in_flight;
-    if (auto answer = take_answer_locked(id, call->second)) {
+    if (Provider* const provider = find_locked(message.endpoint); provider && provider->in_flight > 0) --provider->in_flight;
+    if (Outcomes ended = take_locked(id, call->second); !ended.empty()) {
       if (static_cast<ServiceStatus>(status) == ServiceStatus::answered) {
-        end_locked({std::move(answer), std::shared_ptr<const void>(message.keep, message.object)}, outcomes);
+        ended.front().response = std::shared_ptr<const void>(message.keep, message.object);
       } else {
-        end_locked({std::move(answer), nullptr, ServiceError(kind_of(status), error_of(message.object))}, outcomes);
+        ended.front().error.emplace(error_in(message.object, status));
       }
+      end_locked(std::move(ended), outcomes);
     }
     calls.erase(call);
     send_waiting_locked(outcomes);
@@ -91,47 +108,89 @@ bool ServiceClientCore::Impl::receive(const ReceivedMessage& message) {
   return is_due;
 }
 
-// A message between us and a provider was lost, and nobody knows which: none of its calls can be sure of an answer.
-void ServiceClientCore::Impl::unreadable(std::uint64_t endpoint) {
+// --- what is lost ------------------------------------------------------------------------------------------------------------------------
+
+void ServiceClientCore::Impl::lose(const Rejected& lost) {
   Outcomes outcomes;
   {
     const std::lock_guard lock(mutex);
-    Provider* const provider = find_locked(endpoint);
+    Provider* const provider = find_locked(lost.endpoint);
     if (!provider) return;
-    provider->in_flight = 0;
-    const std::string text =
-        "service '" + service + "': a request or a response between this client and the provider could not be read; see both logs";
-    for (auto call = calls.begin(); call != calls.end();) {
-      if (call->second.provider == endpoint) {
-        fail_locked(call->first, call->second, ServiceError::Kind::invalid, text, outcomes);
-        call = calls.erase(call);
+    const auto call = calls.find(lost.call);
+    if (lost.call == 0) {
+      lose_locked(*provider, lost.count, outcomes);
+    } else if (call == calls.end() || call->second.provider != lost.endpoint) {
+      ++counters.strays;
+    } else {
+      if (provider->in_flight > 0) --provider->in_flight;
+      if (lost.no_memory) {
+        fail_locked(call->first, call->second, ServiceError::Kind::no_memory, {": there is no memory to receive the response"}, outcomes);
       } else {
-        ++call;
+        fail_locked(call->first, call->second, ServiceError::Kind::invalid, {": the response could not be read; see the log"}, outcomes);
       }
+      calls.erase(call);
     }
     send_waiting_locked(outcomes);
   }
   tell(std::move(outcomes));
 }
 
-void ServiceClientCore::Impl::note_rejected(std::uint64_t endpoint) noexcept {
-  const std::lock_guard lock(noting);
-  try {
-    rejected.push_back(endpoint);
-    is_rejected.store(true, std::memory_order_relaxed);  // for the thread that this is called on
-  } catch (const std::bad_alloc& shortage) {
-    base::log(base::LogLevel::error, shortage.what());  // the calls wait until they are cancelled, or too late
+// Messages between us and a provider were lost, and nobody knows which: none of its calls can be sure of an answer. Those that are answered all the same are counted until then.
+void ServiceClientCore::Impl::lose_locked(Provider& provider, std::uint64_t count, Outcomes& outcomes) noexcept {
+  provider.in_flight -= static_cast<std::uint32_t>(std::min<std::uint64_t>(count, provider.in_flight));
+  for (auto call = calls.begin(); call != calls.end();) {
+    if (call->second.provider == provider.endpoint) {
+      fail_locked(call->first, call->second, ServiceError::Kind::lost,
+                  {": a request or a response between this client and its provider was lost, or could not be read; see both logs: ",
+                   "the request may have been executed, or not"},
+                  outcomes);
+    }
+    call = call->second.provider == provider.endpoint && provider.in_flight == 0 ? calls.erase(call) : std::next(call);
   }
 }
 
-void ServiceClientCore::Impl::look_at_rejected() {
-  std::vector<std::uint64_t> endpoints;
+void ServiceClientCore::Impl::lose_of_all() {
+  Outcomes outcomes;
   {
-    const std::lock_guard lock(noting);
-    endpoints.swap(rejected);
-    is_rejected.store(false, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex);
+    for (Provider& provider : providers) lose_locked(provider, 1, outcomes);
+    send_waiting_locked(outcomes);
   }
-  for (const std::uint64_t endpoint : endpoints) unreadable(endpoint);
+  tell(std::move(outcomes));
+}
+
+void ServiceClientCore::Impl::note_rejected(const Rejected& one) noexcept {
+  const std::lock_guard lock(noting);
+  is_rejected.store(true, std::memory_order_relaxed);  // who looks was woken, or is the thread that this is called on
+  try {
+    rejected.push_back(one);
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());
+    is_more_rejected = true;
+  }
+}
+
+// A call that is known is told of at once, the others of its provider when all answers that are there were received.
+void ServiceClientCore::Impl::look_at_rejected(bool all_received) {
+  while (is_rejected.load(std::memory_order_relaxed)) {
+    Rejected next;
+    bool is_any_of_all = false;
+    {
+      const std::lock_guard lock(noting);
+      const auto found = std::ranges::find_if(rejected, [&](const Rejected& each) { return all_received || each.call != 0; });
+      if (found != rejected.end()) {
+        next = *found;
+        rejected.erase(found);
+      } else if (!all_received) {
+        return;
+      } else {
+        is_any_of_all = std::exchange(is_more_rejected, false);
+        is_rejected.store(false, std::memory_order_relaxed);
+      }
+    }
+    if (next.endpoint != 0) lose(next);
+    if (is_any_of_all) lose_of_all();
+  }
 }
 
 void ServiceClientCore::Impl::lead(std::int64_t until, const std::atomic<bool>* done) {
@@ -151,15 +210,13 @@ void ServiceClientCore::Impl::lead(std::int64_t until, const std::atomic<bool>* 
 
 void ServiceClientCore::Impl::lead_locked(std::unique_lock<std::mutex>& lock, std::int64_t until, const std::atomic<bool>* done) {
   leading = true;
+  leader = std::this_thread::get_id();
   lock.unlock();
   try {
     lead(until, done);
-  } catch (...) {
-    lock.lock();
-    leading = false;
-    changed.notify_all();
-    changed_here.notify_all();
-    throw;
+  } catch (const std::exception& shortage) {
+    base::log(base::LogLevel::error, shortage.what());
+    std::this_thread::sleep_for(pause);
   }
   lock.lock();
   leading = false;
@@ -168,22 +225,10 @@ void ServiceClientCore::Impl::lead_locked(std::unique_lock<std::mutex>& lock, st
 // True when there was any. The client's thread, which has no `done`, stops for what it is to call.
 bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::atomic<bool>* done) {
   for (bool any = false;; any = true) {
-    std::optional<ReceivedMessage> message;
-    try {
-      message = receives.take(nullptr);
-    } catch (const std::bad_alloc&) {
-      const std::string text = "service '" + service + "': there is no memory to receive a response";
-      base::log(base::LogLevel::error, text);
-      Outcomes outcomes;
-      {
-        const std::lock_guard lock(mutex);
-        fail_all_locked(ServiceError::Kind::no_memory, text, outcomes);
-      }
-      tell(std::move(outcomes));
-      return true;
-    }
-    if (is_rejected.load(std::memory_order_relaxed)) look_at_rejected();
+    const std::optional<ReceivedMessage> message = receives.take(nullptr);
+    look_at_rejected(!message);
     if (!message) return any;
+    SINEW_POINT("service.in_hand");
     if (receive(*message) && !done) return true;
     if (done && done->load(std::memory_order_acquire)) return true;
   }
@@ -192,17 +237,18 @@ bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::a
 // When everything was received. False when something has changed, or there is something to be told, or for the client's thread to tell.
 bool ServiceClientCore::Impl::settle(const session::Subscription& subscription, bool for_thread) {
   Outcomes outcomes;
+  bool any = false;
   {
     const std::lock_guard lock(mutex);
     if (closed || (for_thread && !due.empty())) return false;
     if (subscription.is_closed()) {
-      fail_all_locked(ServiceError::Kind::disconnected, "service '" + service + "': the client's node has been destroyed", outcomes);
-    } else if (!settled) {  // of those that are gone everything was received now
+      fail_all_locked(ServiceError::Kind::disconnected, {": the client's node has been destroyed"}, outcomes);
+    } else if (!fail_if_detached_locked(outcomes) && !settled) {  // of those that are gone everything was received now
       refresh_locked(outcomes);
       send_waiting_locked(outcomes);
     }
+    any = !outcomes.empty() || (for_thread && !due.empty());
   }
-  const bool any = !outcomes.empty();
   tell(std::move(outcomes));
   return !any;
 }
@@ -236,7 +282,7 @@ void ServiceClientCore::Impl::run() {
 // Of a destructor: what it does itself needs no memory.
 void ServiceClientCore::Impl::close() {
   Outcomes left_over;
-  Calls unanswered;
+  Calls ended_calls;
   ServiceEnds ended;
   std::thread running;
   bool is_own = false;
@@ -244,12 +290,14 @@ void ServiceClientCore::Impl::close() {
     const std::lock_guard lock(mutex);
     closed = true;
     left_over.swap(due);
-    unanswered.swap(calls);
-    std::erase_if(unanswered, [](const auto& each) { return !each.second.answer; });
-    counters.failed += unanswered.size();
-    deadlines.clear();
-    waiting.clear();
-    awaited = blocked = 0;
+    for (auto& [id, call] : calls) {
+      Outcomes outcome = take_locked(id, call);
+      if (outcome.empty()) continue;
+      outcome.front().error = *destroyed;
+      ++counters.failed;
+      left_over.splice(left_over.end(), outcome);
+    }
+    ended_calls.swap(calls);
     is_own = thread.get_id() == std::this_thread::get_id();
     running.swap(thread);
     ended = std::move(ends);
@@ -267,15 +315,13 @@ void ServiceClientCore::Impl::close() {
       running.join();
     }
   }
-  const auto tell_if_possible = [](const auto& what) {
+  for (Outcome& outcome : left_over) {
     try {
-      what();
+      tell(outcome);
     } catch (const std::bad_alloc& shortage) {
       base::log(base::LogLevel::error, shortage.what());
     }
-  };
-  for (Outcome& outcome : left_over) tell_if_possible([&] { tell(outcome); });
-  for (auto& [id, call] : unanswered) tell_if_possible([&, &answer = *call.answer] { answer.fail(*destroyed); });
+  }
 }
 
 // --- the core ----------------------------------------------------------------------------------------------------------------------------
@@ -316,7 +362,7 @@ std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, s
   Impl::Outcomes outcomes;
   {
     const std::lock_guard lock(impl.mutex);
-    impl.add_locked(id, {.request = std::move(request), .answer = mine, .deadline = never, .blocks = true}, outcomes);
+    impl.add_locked(id, {.request = std::move(request), .deadline = never, .blocks = true}, mine, outcomes);
   }
   impl.tell(std::move(outcomes));
   std::unique_lock lock(impl.mutex);
@@ -352,14 +398,15 @@ void ServiceClientCore::cancel(const std::weak_ptr<Impl>& impl, std::uint64_t id
   if (const auto client = impl.lock()) client->give_up(id, ServiceError::Kind::cancelled);
 }
 
-ClientCounters ServiceClientCore::counters() const {
+ServiceClientStatistics ServiceClientCore::statistics() const {
   if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::lock_guard lock(impl_->mutex);
-  ClientCounters counters = impl_->counters;
-  counters.pending = impl_->awaited + impl_->blocked;
-  counters.providers = static_cast<std::uint64_t>(
+  ServiceClientStatistics statistics = impl_->counters;
+  statistics.detached = impl_->ends.publisher->status().is_detached();
+  statistics.pending = impl_->awaited + impl_->blocked;
+  statistics.providers = static_cast<std::uint64_t>(
       std::ranges::count_if(impl_->providers, [](const auto& each) { return each.reach != session::Reach::nobody; }));
-  return counters;
+  return statistics;
 }
 
 }  // namespace sinew::detail

@@ -5,13 +5,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
+#include <initializer_list>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -28,17 +29,28 @@ namespace sinew::detail {
 /// Invariants:
 /// * An AwaitedAnswer is called by whoever has taken it out of `calls`, once, without the mutex; one that runs user code goes from there to `due` under one lock, and is called by the client's thread
 ///   or by close(), which has to find it in either as long as it was not called.
+/// * What a call needs until it has ended is made with it: from then on nothing about it fails for want of memory. What could not be looked at, or sent, is tried again by the timer.
 /// * `in_flight` of a provider is the number of calls that it was sent and has not answered, and not more than it may have: so a provider's answers always find room on their way.
-/// * A provider's calls go elsewhere only when all that it has answered has been received: it is gone, and its publisher is not among the subscription's sources any more.
-/// * Somebody leads (receives) as long as a call is awaited: a caller that waits for its own, else the client's thread.
+/// * A provider's calls go elsewhere only when all that it has answered has been received: it is gone, its publisher is not among the subscription's sources any more, and nobody has a message in hand.
+/// * Somebody leads (receives) as long as a call is awaited: a caller that waits for its own, else the client's thread. Only who leads has a message in hand.
 struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_shared_from_this<Impl> {
+  /// Who waits for a call, and what becomes of it, to be told without the mutex.
+  struct Outcome {
+    std::uint64_t id = 0;
+    std::shared_ptr<AwaitedAnswer> answer;
+    std::shared_ptr<const void> response{};  // null: it has failed
+    std::optional<ServiceError> error{};
+  };
+  using Outcomes = std::list<Outcome>;  // whose elements go from one to another without memory
   struct Call {
     std::shared_ptr<const void> request;
-    std::shared_ptr<AwaitedAnswer> answer;  // null: nobody waits for it any more
     std::int64_t deadline = 0;
-    std::uint64_t provider = 0;  // 0: it waits for one
-    std::uint64_t sequence = 0;  // 0: unknown
     bool blocks = false;         // a caller waits for it on its own thread
+    std::uint64_t provider = 0;  // 0: it waits for one, and its outcome is at `place` in `waiting`
+    std::uint64_t sequence = 0;  // 0: unknown
+    bool owes_cancel = false;    // its provider could not be told that nobody waits for it any more
+    Outcomes awaited{};          // its outcome, while a provider has it; none: nobody waits for it any more
+    Outcomes::iterator place{};
   };
   using Calls = std::unordered_map<std::uint64_t, Call>;
   struct Provider {
@@ -47,13 +59,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
     std::uint32_t in_flight = 0;
     std::uint64_t taken = ~std::uint64_t{0};  // of what it was sent, when it was gone
   };
-  /// What has become of a call, to be told without the mutex.
-  struct Outcome {
-    std::shared_ptr<AwaitedAnswer> answer;
-    std::shared_ptr<const void> response;  // null: it has failed
-    std::optional<ServiceError> error{};
-  };
-  using Outcomes = std::list<Outcome>;
+  using Words = std::initializer_list<std::string_view>;  // of an error
 
   ~Impl() { watch->stop(); }
 
@@ -61,39 +67,50 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void peers_changed() noexcept override;
   void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept override;
   void call_cancelled(std::uint64_t, std::uint64_t) noexcept override {}
+  void messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept override;
 
   void call(std::uint64_t id, std::shared_ptr<const void> request, std::shared_ptr<AwaitedAnswer> answer, std::chrono::nanoseconds timeout);
   void close();
-  void give_up(std::uint64_t id, ServiceError::Kind kind);
+  void give_up(std::uint64_t id, ServiceError::Kind kind) noexcept;
+  bool cancel_again();
   /// Receives what is there, or waits for more. REQUIRES: `leading` was set for this thread, which does not have the mutex.
   void lead(std::int64_t until, const std::atomic<bool>* done);
-  /// lead(), and lets others do it afterwards, whatever becomes of it. REQUIRES: nobody leads.
+  /// lead(), and lets others do it afterwards. REQUIRES: nobody leads.
   void lead_locked(std::unique_lock<std::mutex>& lock, std::int64_t until, const std::atomic<bool>* done);
   bool receive_all(SubscriberCore& receives, const std::atomic<bool>* done);
   bool settle(const session::Subscription& subscription, bool for_thread);
+  bool fail_if_detached_locked(Outcomes& outcomes);
 
   void ready();
-  void add_locked(std::uint64_t id, Call call, Outcomes& outcomes);
+  void add_locked(std::uint64_t id, Call call, std::shared_ptr<AwaitedAnswer> answer, Outcomes& outcomes);
   void look_again();
+  std::int64_t look_at_time();
   void refresh_locked(Outcomes& outcomes);
-  void resolve_locked(const Provider& gone, Outcomes& outcomes);
-  void send_waiting_locked(Outcomes& outcomes);
+  bool is_gone_locked(const Provider& provider, const std::vector<session::Peer>& readers,
+                      const std::vector<session::Subscription::Source>& sources) const;
+  void resolve_locked(Provider& provider, bool is_gone, Outcomes& outcomes) noexcept;
+  void wait_again_locked(std::uint64_t id, Call& call) noexcept;
+  void send_waiting_locked(Outcomes& outcomes) noexcept;
   enum class Sent { yes, elsewhere, not_now, never };
-  Sent send_locked(std::uint64_t id, Call& call, Provider& provider, Outcomes& outcomes);
-  Provider* next_provider_locked();
-  Provider* find_locked(std::uint64_t endpoint);
-  std::shared_ptr<AwaitedAnswer> take_answer_locked(std::uint64_t id, Call& call);
-  void end_locked(Outcome outcome, Outcomes& outcomes);
-  void fail_locked(std::uint64_t id, Call& call, ServiceError::Kind kind, const std::string& text, Outcomes& outcomes);
-  void fail_all_locked(ServiceError::Kind kind, const std::string& text, Outcomes& outcomes);
-  std::string why_late_locked(const Call& call) const;
+  Sent send_locked(std::uint64_t id, Call& call, Provider& provider, Outcomes& outcomes) noexcept;
+  Provider* next_provider_locked() noexcept;
+  Provider* find_locked(std::uint64_t endpoint) noexcept;
+  Outcomes take_locked(std::uint64_t id, Call& call) noexcept;
+  void end_locked(Outcomes ended, Outcomes& outcomes) noexcept;
+  void fail_locked(std::uint64_t id, Call& call, ServiceError::Kind kind, Words words, Outcomes& outcomes) noexcept;
+  void fail_all_locked(ServiceError::Kind kind, Words words, Outcomes& outcomes) noexcept;
+  std::string_view why_late_locked(const Call& call) const noexcept;
+  /// One that there is no memory for says less.
+  ServiceError error_with(ServiceError::Kind kind, Words words) const noexcept;
+  ServiceError error_in(const void* response, std::uint64_t status) const noexcept;
   /// True when there is something for the client's thread.
   bool receive(const ReceivedMessage& message);
-  void unreadable(std::uint64_t endpoint);
-  /// A message of this provider could not be received. While the subscription is being taken from, so it is only noted down.
-  void note_rejected(std::uint64_t endpoint) noexcept;
-  void look_at_rejected();
-  std::int64_t expire();
+  void lose(const Rejected& lost);
+  void lose_of_all();
+  void lose_locked(Provider& provider, std::uint64_t count, Outcomes& outcomes) noexcept;
+  /// A message of a provider could not be received. While the subscription is being taken from, so it is only noted down.
+  void note_rejected(const Rejected& rejected) noexcept;
+  void look_at_rejected(bool all_received);
   void tell(Outcomes outcomes);
   static void tell(Outcome& outcome);
   void run();
@@ -105,32 +122,36 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   ServiceEnds ends;  // once `is_ready`
   ErrorOf error_of = nullptr;
   std::optional<ServiceError> destroyed;  // what close() tells: made ahead, it may find no memory
+  std::vector<ServiceError> in_short;     // by kind, likewise: errors without a reason
   std::shared_ptr<session::Timer> timer;
   std::atomic<std::uint64_t> last_id{0};
-  std::atomic<bool> is_rejected{false};  // `rejected` is not empty
-  std::atomic<bool> told{false};         // peers_changed() has asked for look_again()
+  std::atomic<bool> is_rejected{false};  // there is something in `rejected`
+  std::atomic<bool> is_to_look{false};   // look_again() is due
 
   std::mutex mutex;                      // guards what follows; taken before those of publisher and subscription
   std::condition_variable changed;       // for the client's thread
   std::condition_variable changed_here;  // for callers that wait while another leads
-  std::unordered_map<std::uint64_t, Call> calls;
-  std::deque<std::uint64_t> waiting;  // for a provider; of some that are gone the number is still here
+  Calls calls;
+  Outcomes waiting;  // of calls that wait for a provider, in the order in which they are sent
   std::set<std::pair<std::int64_t, std::uint64_t>> deadlines;
   std::vector<Provider> providers;
   std::size_t turn = 0;
   bool settled = true;  // no provider is gone whose calls have yet to go elsewhere
   bool is_ready = false, closed = false;
+  bool any_owes_cancel = false;
   bool leading = false;       // somebody receives
+  std::thread::id leader;     // who leads, or did so last
   bool thread_leads = false;  // it is the client's thread
   std::uint64_t awaited = 0;  // calls that nobody waits for on a thread of his own
   std::uint64_t blocked = 0;  // callers that wait
   Outcomes due;               // for the client's thread
   std::thread thread;
-  ClientCounters counters;
+  ServiceClientStatistics counters;  // but for what is found when it is asked
 
   std::mutex noting;                                          // taken last
   std::vector<std::pair<std::uint64_t, std::uint64_t>> left;  // endpoint, taken; guarded by `noting`
-  std::vector<std::uint64_t> rejected;                        // endpoints; likewise
+  std::vector<Rejected> rejected;                             // likewise
+  bool is_more_rejected = false;                              // likewise: than there was memory to note
 };
 
 /// As os::now_ns(); Timer::never without one.

@@ -15,11 +15,24 @@
 namespace sinew::detail {
 namespace {
 
-constexpr wire::Quality quality{.depth = 0, .reliable = true};
+constexpr std::size_t usual_notes = 16;  // so many need no memory
 
-wire::TypeDescription description_of(const msg::Message& type) {
-  return {type.name, type.signature, type.hash, type.layout};
+// By their kinds.
+std::vector<ServiceError> errors_in_short(const std::string& service) {
+  using Kind = ServiceError::Kind;
+  std::vector<ServiceError> errors;
+  for (const auto& [kind, text] :
+       {std::pair(Kind::failed, "the provider's handler failed"), std::pair(Kind::timeout, "gave no answer in time"),
+        std::pair(Kind::cancelled, "the call was cancelled"),
+        std::pair(Kind::lost, "the answer was lost: the request may have been executed, or not"),
+        std::pair(Kind::no_memory, "there is no memory"), std::pair(Kind::invalid, "the request or the response could not be read"),
+        std::pair(Kind::disconnected, "the client is disconnected")}) {
+    errors.emplace_back(kind, "service '" + service + "': " + text + ", and there is no memory to say more");
+  }
+  return errors;
 }
+
+constexpr wire::Quality quality{.depth = 0, .reliable = true};
 
 }  // namespace
 
@@ -30,52 +43,29 @@ std::uint64_t new_endpoint(bool at_most_once) {
   return at_most_once ? number | at_most_once_bit : number;
 }
 
-void make_ends(ServiceEnds& ends, const std::shared_ptr<session::NodeSession>& session, std::uint64_t endpoint,
-               const std::weak_ptr<session::EndpointWatcher>& watcher, const ServiceSide& out, const ObjectType& objects,
-               std::size_t memory_budget, const ServiceSide& in, Handler handler, std::function<void(std::uint64_t)> on_rejected,
-               ThreadId execution_thread) {
-  ends.session = session;
-  auto sends = std::make_unique<PublisherCore::Impl>();
-  sends->topic = out.topic;
-  sends->type = out.type.type;
-  sends->session = session;
-  sends->storage = storage_of(*out.type.type);
-  sends->objects = objects_of(*out.type.type, objects);
-  sends->publisher = session->create_publisher(out.topic, description_of(out.type), sends->storage, sends->objects,
-                                               {.budget = memory_budget, .quality = quality, .endpoint = endpoint, .watcher = watcher},
-                                               PublisherEvents{}, execution_thread);
-  ends.publisher = sends->publisher;
-  try {
-    ends.sends = std::make_shared<PublisherCore>(std::move(sends));
-  } catch (const std::bad_alloc&) {
-    session->remove(*ends.publisher);
-    throw;
-  }
+void make_ends(ServiceEnds& ends, const EndsToMake& making) {
+  ends.session = making.session;
+  ends.sends = PublisherCore::Impl::create(
+      making.session, making.out.topic, making.out.type, making.objects,
+      {.budget = making.memory_budget, .quality = quality, .endpoint = making.endpoint, .watcher = making.watcher, .ghost = making.ghost},
+      {}, making.execution_thread);
+  ends.publisher = ends.sends->impl().publisher;
 
-  auto receives = std::make_shared<SubscriberCore::Impl>();
-  receives->topic = in.topic;
-  receives->type = in.type.type;
-  receives->handler = std::move(handler);
-  receives->session = session;
-  receives->on_rejected = std::move(on_rejected);
-  const bool has_views = in.type.type->has_views;
-  receives->subscription =
-      session->create_subscription(in.topic, description_of(in.type),
+  const auto receives = std::make_shared<SubscriberCore::Impl>();
+  receives->handler = making.handler;
+  receives->on_rejected = making.on_rejected;
+  const msg::Type& type = *making.in.type.type;
+  ends.receives = receives->create(making.session, making.in.topic, making.in.type,
                                    {.quality = quality,
                                     .thinning = {},
-                                    .reading = has_views ? session::Reading::pieces : session::Reading::as_possible,
-                                    .takes_pointers = !has_views,
-                                    .in_place = in.type.type->in_place,
-                                    .endpoint = endpoint,
-                                    .watcher = watcher},
-                                   receives->handler.call ? receives.get() : nullptr, SubscriberEvents{}, execution_thread);
+                                    .reading = type.has_views ? session::Reading::pieces : session::Reading::as_possible,
+                                    .takes_pointers = !type.has_views && !making.ghost,
+                                    .in_place = type.in_place,
+                                    .endpoint = making.endpoint,
+                                    .watcher = making.watcher,
+                                    .ghost = making.ghost},
+                                   {}, making.execution_thread);
   ends.subscription = receives->subscription;
-  try {
-    ends.receives = std::make_shared<SubscriberCore>(std::move(receives));
-  } catch (const std::bad_alloc&) {
-    session->remove(ends.subscription);
-    throw;
-  }
 }
 
 std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf error_of) {
@@ -85,18 +75,27 @@ std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf err
   impl->error_of = error_of;
   impl->destroyed.emplace(ServiceError::Kind::cancelled, "service '" + making.service + "' was not answered: the client was destroyed");
   const std::weak_ptr<ServiceClientCore::Impl> weak = impl;
+  impl->in_short = errors_in_short(making.service);
+  impl->left.reserve(usual_notes);
+  impl->rejected.reserve(usual_notes);
   impl->timer = session::Timer::create(making.session->loop(), [weak] {
     const auto client = weak.lock();
-    return client ? client->expire() : session::Timer::never;
+    return client ? client->look_at_time() : session::Timer::never;
   });
   const std::string requests = wire::request_topic(making.service), responses = wire::response_topic(making.service);
-  make_ends(
-      impl->ends, making.session, new_endpoint(false), impl->watch, {requests, making.request}, making.objects, making.memory_budget,
-      {responses, making.response}, {},
-      [weak](std::uint64_t endpoint) {
-        if (const auto client = weak.lock()) client->note_rejected(endpoint);
-      },
-      0);
+  const std::function<void(const Rejected&)> on_rejected = [weak](const Rejected& response) {
+    if (const auto client = weak.lock()) client->note_rejected(response);
+  };
+  make_ends(impl->ends, {.session = making.session,
+                         .endpoint = new_endpoint(false),
+                         .watcher = impl->watch,
+                         .out = {requests, making.request},
+                         .objects = making.objects,
+                         .memory_budget = making.memory_budget,
+                         .in = {responses, making.response},
+                         .handler = {},
+                         .on_rejected = on_rejected,
+                         .ghost = making.ghost});
   auto core = std::make_unique<ServiceClientCore>(impl);
   impl->ready();
   return core;
@@ -110,6 +109,8 @@ std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, Service
   impl->serve = std::move(serve);
   impl->make_error = make_error;
   impl->parallel = options.parallel;
+  impl->early_in_need.reserve(usual_notes);
+  impl->owed.reserve(usual_notes);
   const std::weak_ptr<ServiceProviderCore::Impl> weak = impl;
   impl->timer = session::Timer::create(making.session->loop(), [weak] {
     const auto provider = weak.lock();
@@ -118,18 +119,29 @@ std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, Service
   const std::string requests = wire::request_topic(making.service), responses = wire::response_topic(making.service);
   // What is executed later, on another thread, is kept until then.
   const Handler::Takes takes = options.parallel > 1 ? Handler::Takes::share : Handler::Takes::look;
-  make_ends(
-      impl->ends, making.session, new_endpoint(options.at_most_once), impl->watch, {responses, making.response}, making.objects,
-      making.memory_budget, {requests, making.request},
-      {takes, true,
-       [weak](ReceivedMessage& message) {
-         if (const auto provider = weak.lock()) provider->receive(message);
-       }},
-      [weak](std::uint64_t endpoint) {
-        if (const auto provider = weak.lock()) provider->unreadable(endpoint);
-      },
-      options.execution_thread);
-  return std::make_unique<ServiceProviderCore>(impl);
+  const Handler handler{takes, true, [weak](ReceivedMessage& message) {
+                          if (const auto provider = weak.lock()) provider->receive(message);
+                        }};
+  const std::function<void(const Rejected&)> on_rejected = [weak](const Rejected& request) {
+    if (const auto provider = weak.lock()) provider->rejected(request);
+  };
+  try {
+    make_ends(impl->ends, {.session = making.session,
+                           .endpoint = new_endpoint(options.at_most_once),
+                           .watcher = impl->watch,
+                           .out = {responses, making.response},
+                           .objects = making.objects,
+                           .memory_budget = making.memory_budget,
+                           .in = {requests, making.request},
+                           .handler = handler,
+                           .on_rejected = on_rejected,
+                           .execution_thread = options.execution_thread,
+                           .ghost = making.ghost});
+    return std::make_unique<ServiceProviderCore>(impl);
+  } catch (...) {
+    impl->close();  // its own threads may be executing requests
+    throw;
+  }
 }
 
 }  // namespace sinew::detail

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "api/subscriber_impl.hpp"
 #include "session/endpoint.hpp"
 #include "session/node_session.hpp"
 #include "shm/layout.hpp"
@@ -45,6 +46,10 @@ class Watch final : public session::EndpointWatcher {
     const std::lock_guard lock(mutex_);
     if (to_) to_->call_cancelled(endpoint, call);
   }
+  void messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (to_) to_->messages_lost(endpoint, count);
+  }
   void stop() noexcept {
     const std::lock_guard lock(mutex_);
     to_ = nullptr;
@@ -70,11 +75,21 @@ struct ServiceSide {
   const std::string& topic;
   const msg::Message& type;
 };
-/// The publisher first: whoever meets the subscription's endpoint finds the publisher's. Throws Error. `on_rejected` is told the endpoint of whoever sent what cannot be received.
-void make_ends(ServiceEnds& ends, const std::shared_ptr<session::NodeSession>& session, std::uint64_t endpoint,
-               const std::weak_ptr<session::EndpointWatcher>& watcher, const ServiceSide& out, const ObjectType& objects,
-               std::size_t memory_budget, const ServiceSide& in, Handler handler, std::function<void(std::uint64_t)> on_rejected,
-               ThreadId execution_thread);
+struct EndsToMake {
+  const std::shared_ptr<session::NodeSession>& session;
+  std::uint64_t endpoint = 0;
+  std::weak_ptr<session::EndpointWatcher> watcher{};
+  ServiceSide out;            ///< what is sent
+  const ObjectType& objects;  ///< of it
+  std::size_t memory_budget = 0;
+  ServiceSide in;          ///< what is received
+  const Handler& handler;  ///< of it; without one it waits to be taken
+  const std::function<void(const Rejected&)>& on_rejected;
+  ThreadId execution_thread = 0;
+  bool ghost = false;
+};
+/// The publisher first: whoever meets the subscription's endpoint finds the publisher's, and the handler may run before this returns. Throws Error.
+void make_ends(ServiceEnds& ends, const EndsToMake& making);
 
 struct Making {
   const std::shared_ptr<session::NodeSession>& session;
@@ -83,6 +98,7 @@ struct Making {
   const msg::Message& response;
   const ObjectType& objects;  // of what is sent
   std::size_t memory_budget;
+  bool ghost;
 };
 /// Throw Error.
 std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf error_of);

@@ -30,6 +30,7 @@ void ServiceProviderCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t)
     call->second.call->cancelled.store(true, std::memory_order_relaxed);
   }
   early.erase(endpoint);
+  std::erase_if(early_in_need, [endpoint](const Key& key) { return key.first == endpoint; });
 }
 
 void ServiceProviderCore::Impl::call_cancelled(std::uint64_t endpoint, std::uint64_t id) noexcept {
@@ -42,8 +43,21 @@ void ServiceProviderCore::Impl::call_cancelled(std::uint64_t endpoint, std::uint
     ids.insert(id);
     if (ids.size() > most_early) ids.erase(ids.begin());  // the oldest, which was answered long ago
   } catch (const std::bad_alloc& shortage) {
-    base::log(base::LogLevel::error, shortage.what());  // it is executed for nothing
+    if (early_in_need.size() < early_in_need.capacity()) {
+      early_in_need.emplace_back(endpoint, id);
+    } else {
+      base::log(base::LogLevel::error, shortage.what());  // it is executed for nothing
+    }
   }
+}
+
+void ServiceProviderCore::Impl::messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept {
+  {
+    const std::lock_guard lock(mutex);
+    for (std::uint64_t i = 0; i < std::clamp<std::uint64_t>(count, 1, most_calls(session::Reach::same_user)); ++i)
+      owe_locked({endpoint, 0}, ServiceStatus::unreadable);
+  }
+  timer->set(os::now_ns());
 }
 
 // --- requests ----------------------------------------------------------------------------------------------------------------------------
@@ -68,19 +82,29 @@ std::shared_ptr<RunningCall> ServiceProviderCore::Impl::begin(std::uint64_t endp
   call->endpoint = endpoint;
   call->id = id;
   call->client = client;
+  if (!note_begun(call, reach)) return nullptr;
+  // If it has gone meanwhile, peer_left() may have come before there was anything to cancel.
+  if (ends.publisher->reach(endpoint) == session::Reach::nobody) call->cancelled = true;
+  return call;
+}
+
+// False when its client has more here than it may.
+bool ServiceProviderCore::Impl::note_begun(const std::shared_ptr<RunningCall>& call, session::Reach reach) {
+  const std::uint64_t endpoint = call->endpoint, id = call->id;
   const std::lock_guard lock(mutex);
   if (is_excess_locked(endpoint, reach)) {
     ++counters.excess;
     if (!std::exchange(excess_reported, true)) {
-      base::log(base::LogLevel::warn, "service '" + service + "': client '" + client +
+      base::log(base::LogLevel::warn, "service '" + service + "': client '" + call->client +
                                           "' sends more requests than it may before those are answered (" +
                                           std::to_string(most_calls(reach)) + "); they are dropped (said once)");
     }
-    return nullptr;
+    return false;
   }
   if (const auto ids = early.find(endpoint); ids != early.end() && ids->second.erase(id) > 0) call->cancelled = true;
+  if (std::erase(early_in_need, Key{endpoint, id}) > 0) call->cancelled = true;
   running.emplace(Key{endpoint, id}, Begun{call});
-  return call;
+  return true;
 }
 
 void ServiceProviderCore::Impl::receive(ReceivedMessage& message) {
@@ -119,8 +143,14 @@ void ServiceProviderCore::Impl::start_worker_locked() {
   }
 }
 
-void ServiceProviderCore::Impl::unreadable(std::uint64_t endpoint) {
-  fail(endpoint, 0, ServiceStatus::unreadable, {});
+void ServiceProviderCore::Impl::rejected(const Rejected& request) {
+  if (request.no_memory && request.call != 0) {
+    fail(request.endpoint, request.call, ServiceStatus::no_memory,
+         {"service '", service, "': the provider has no memory to receive the request"});
+  } else {
+    fail(request.endpoint, request.call, ServiceStatus::unreadable,
+         {"service '", service, "': the provider cannot read the request; see its log"});
+  }
 }
 
 void ServiceProviderCore::Impl::work() {
@@ -209,7 +239,7 @@ bool ServiceProviderCore::Impl::send_error(std::uint64_t endpoint, std::uint64_t
     std::string text;
     for (const std::string_view word : words) text += word;
     return ends.sends->send_shared(endpoint, make_error(id, status, text)) != PublishResult::no_memory;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return false;
   }
 }
@@ -239,7 +269,7 @@ void ServiceProviderCore::Impl::owe_locked(const Key& key, ServiceStatus status)
   try {
     owed.emplace_back(key, status);
   } catch (const std::bad_alloc&) {
-    base::log(base::LogLevel::error, "a service's provider has no memory to tell a client that its request was not executed");
+    owes_all = true;
   }
 }
 
@@ -267,27 +297,58 @@ bool ServiceProviderCore::Impl::try_begun_again() {
   }
 }
 
+bool ServiceProviderCore::Impl::try_owed_again() {
+  for (std::size_t next = 0;;) {
+    std::pair<Key, ServiceStatus> answer;
+    {
+      const std::lock_guard lock(mutex);
+      if (next == owed.size()) return next > 0;
+      answer = owed[next];
+    }
+    const auto& [key, status] = answer;
+    if (!send_error(key.first, key.second, status, {"the provider has no memory"})) {
+      ++next;
+      continue;
+    }
+    const std::lock_guard lock(mutex);
+    owed.erase(owed.begin() + static_cast<std::ptrdiff_t>(next));
+  }
+}
+
+// Nobody knows any more whom it owes an answer: all clients are told that one of theirs is missing.
+bool ServiceProviderCore::Impl::try_all_again() {
+  {
+    const std::lock_guard lock(mutex);
+    if (!std::exchange(owes_all, false)) return false;
+  }
+  bool all_sent = false;
+  try {
+    all_sent = std::ranges::all_of(ends.publisher->peers(),
+                                   [&](const auto& peer) { return send_error(peer.endpoint, 0, ServiceStatus::unreadable, {}); });
+  } catch (const std::bad_alloc&) {
+    all_sent = false;
+  }
+  if (all_sent) return false;
+  const std::lock_guard lock(mutex);
+  owes_all = true;
+  return true;
+}
+
 std::int64_t ServiceProviderCore::Impl::try_again() {
-  std::vector<std::pair<Key, ServiceStatus>> now;
   {
     const std::lock_guard lock(mutex);
     if (closed) return session::Timer::never;
-    now.swap(owed);
   }
   bool any_left = try_begun_again();
-  for (const auto& [key, status] : now) {
-    if (send_error(key.first, key.second, status, {"the provider has no memory"})) continue;
-    any_left = true;
-    const std::lock_guard lock(mutex);
-    owe_locked(key, status);
-  }
+  any_left |= try_owed_again();
+  any_left |= try_all_again();
   return any_left ? os::now_ns() + retry_pause : session::Timer::never;
 }
 
 void ServiceProviderCore::Impl::close() {
-  session->remove(ends.subscription);  // first: nothing new is begun
+  if (ends.subscription) session->remove(ends.subscription);  // first: nothing new is begun
   std::vector<std::thread> ended;
-  std::deque<Waiting> not_begun;
+  std::list<Waiting> not_begun;
   {
     const std::lock_guard lock(mutex);
     closed = true;
@@ -304,7 +365,7 @@ void ServiceProviderCore::Impl::close() {
   }
   watch->stop();
   timer->stop();
-  session->remove(*ends.publisher);
+  if (ends.publisher) session->remove(*ends.publisher);
 }
 
 // --- the core ----------------------------------------------------------------------------------------------------------------------------
@@ -324,14 +385,15 @@ const std::string& ServiceProviderCore::service() const noexcept {
   return impl_->service;
 }
 
-ProviderCounters ServiceProviderCore::counters() const {
+ServiceProviderStatistics ServiceProviderCore::statistics() const {
   if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::uint64_t clients = impl_->ends.publisher->peers().size();
   const std::lock_guard lock(impl_->mutex);
-  ProviderCounters counters = impl_->counters;
-  counters.running = impl_->running.size();
-  counters.clients = clients;
-  return counters;
+  ServiceProviderStatistics statistics = impl_->counters;
+  statistics.detached = impl_->ends.publisher->status().is_detached();
+  statistics.running = impl_->running.size();
+  statistics.clients = clients;
+  return statistics;
 }
 
 void ServiceProviderCore::reply(Impl& provider, const RunningCall& call, std::shared_ptr<const void> response) {

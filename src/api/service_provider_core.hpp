@@ -3,8 +3,8 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,11 +42,13 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   void peers_changed() noexcept override {}
   void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept override;
   void call_cancelled(std::uint64_t endpoint, std::uint64_t call) noexcept override;
+  void messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept override;
 
   /// Of the request's subscription, on the provider's execution thread.
   void receive(ReceivedMessage& message);
-  void unreadable(std::uint64_t endpoint);
+  void rejected(const Rejected& request);
   std::shared_ptr<RunningCall> begin(std::uint64_t endpoint, std::uint64_t id, const std::string& client);
+  bool note_begun(const std::shared_ptr<RunningCall>& call, session::Reach reach);
   bool is_excess_locked(std::uint64_t endpoint, session::Reach reach) const;
   void execute(const std::shared_ptr<RunningCall>& call, const void* request);
   void work();
@@ -62,6 +64,8 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   void fail(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, Words words);
   bool send_error(std::uint64_t endpoint, std::uint64_t id, ServiceStatus status, Words words);
   bool try_begun_again();
+  bool try_owed_again();
+  bool try_all_again();
   std::int64_t try_again();
   void close();
 
@@ -77,12 +81,15 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   std::mutex mutex;                   // guards what follows; taken last
   std::multimap<Key, Begun> running;  // a client that uses an id twice before it is answered has only itself to confuse
   std::map<std::uint64_t, std::set<std::uint64_t>> early;  // cancelled before they were received
-  std::vector<std::pair<Key, ServiceStatus>> owed;         // answers that there was no memory for, of requests that were not begun
-  ProviderCounters counters;
+  std::vector<Key> early_in_need;                          // likewise, noted when there was no memory; it has room for some
+  std::vector<std::pair<Key, ServiceStatus>>
+      owed;                            // answers that there was no memory for, of requests that were not begun; by the timer alone they go
+  bool owes_all = false;               // there was no memory even to note one
+  ServiceProviderStatistics counters;  // but for what is found when it is asked
   bool overrun_reported = false, excess_reported = false;
   // With threads of its own:
   std::condition_variable changed;
-  std::deque<Waiting> queue;
+  std::list<Waiting> queue;  // needs no memory to be let go
   std::vector<std::thread> threads;
   std::uint32_t idle = 0;
   bool closed = false;

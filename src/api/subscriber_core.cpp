@@ -1,12 +1,16 @@
 #include "sinew/detail/subscriber_core.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstring>
 #include <limits>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "api/description.hpp"
+#include "api/service_impl.hpp"
 #include "api/subscriber_impl.hpp"
 #include "base/log.hpp"
 #include "msg/heap_memory.hpp"
@@ -17,6 +21,8 @@
 
 namespace sinew::detail {
 namespace {
+
+constexpr std::string_view without_memory = "there is no memory to receive it";
 
 Time time_at(std::int64_t ns) noexcept {
   return Time(std::chrono::duration_cast<Time::duration>(std::chrono::nanoseconds(ns)));
@@ -131,9 +137,48 @@ std::shared_ptr<const void> shared_from_heap(const msg::Type& type, void* object
 
 }  // namespace
 
+std::shared_ptr<SubscriberCore> SubscriberCore::Impl::create(const std::shared_ptr<session::NodeSession>& with, const std::string& of_topic,
+                                                             const msg::Message& of_type, const session::Subscription::Options& options,
+                                                             const SubscriberEvents& events, ThreadId execution_thread) {
+  topic = of_topic;
+  type = of_type.type;
+  session = with;
+  subscription =
+      session->create_subscription(topic, description_of(of_type), options, handler.call ? this : nullptr, events, execution_thread);
+  try {
+    return std::make_shared<SubscriberCore>(shared_from_this());
+  } catch (const std::bad_alloc&) {
+    session->remove(subscription);
+    throw;
+  }
+}
+
+// The number that requests and responses of services begin with; 0 when it cannot be read. REQUIRES: pieces were gathered.
+std::uint64_t SubscriberCore::Impl::call_of(const session::Arrival& arrival) const noexcept {
+  constexpr std::size_t encapsulation = 4;  // of a stream, which says in its second byte that the least significant byte comes first
+  std::array<std::byte, encapsulation + sizeof(std::uint64_t)> begin{};
+  std::uint64_t id = 0;
+  if (!arrival.in_pieces) {
+    if (const std::byte* const root = arrival.chunks->find(arrival.frame.root, sizeof id)) std::memcpy(&id, root, sizeof id);
+    return id;
+  }
+  std::size_t read = 0;
+  for (const msg::cdr::Piece& piece : pieces) {
+    const std::size_t size = std::min(piece.size(), begin.size() - read);
+    std::memcpy(begin.data() + read, piece.data(), size);
+    read += size;
+  }
+  if (read == begin.size() && begin[1] == std::byte{1}) std::memcpy(&id, begin.data() + encapsulation, sizeof id);
+  return id;
+}
+
+void SubscriberCore::Impl::reject(const session::Arrival& arrival, std::string_view complaint, bool no_memory) noexcept {
+  if (on_rejected) on_rejected({.endpoint = sender, .call = call_of(arrival), .no_memory = no_memory});
+  reject(arrival.end->peer(), complaint);
+}
+
 void SubscriberCore::Impl::reject(const std::string& publisher, std::string_view complaint) noexcept {
   rejected.fetch_add(1, std::memory_order_relaxed);
-  if (on_rejected) on_rejected(sender);
   if (rejection_reported.exchange(true, std::memory_order_relaxed)) return;
   try {
     base::log(base::LogLevel::error, "topic '" + topic + "': a message of '" + publisher +
@@ -146,7 +191,7 @@ void SubscriberCore::Impl::reject(const std::string& publisher, std::string_view
 std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arrival& arrival, Takes takes) {
   const auto refuse = [&](std::string_view complaint) {
     if (arrival.end->is_still_there(arrival.frame)) {
-      reject(arrival.end->peer(), complaint);
+      reject(arrival, complaint);
     } else {
       arrival.end->lose_taken();
     }
@@ -205,7 +250,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
       return copied.complaint.empty();
     });
     if (!object) {
-      reject(arrival.end->peer(), copied.complaint);
+      reject(arrival, copied.complaint);
       return std::nullopt;
     }
     message.object = object;
@@ -218,7 +263,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
     arrival.end->count_copied(copied.bytes);
     count(bytes_copied, copied.bytes);
   } else if (auto complaint = msg::complaint_about(*type, arrival.root(), region)) {
-    reject(arrival.end->peer(), *complaint);
+    reject(arrival, *complaint);
     return std::nullopt;
   } else if (takes == Takes::share) {
     message.keep = std::make_shared<Held>(arrival);
@@ -268,14 +313,14 @@ bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
   sender = arrival.end->endpoint();
   std::optional<ReceivedMessage> message;
   try {
+    if (handler.wants_info && info.publisher != arrival.end->peer()) info.publisher = arrival.end->peer();
     message = admit(arrival, handler.takes);
   } catch (const std::bad_alloc&) {
-    reject(arrival.end->peer(), "there is no memory to receive it");
+    reject(arrival, without_memory, true);
   }
   const bool ours = !message || (!message->keep && !message->owned);
   if (message) {
     if (handler.wants_info) {
-      if (info.publisher != arrival.end->peer()) info.publisher = arrival.end->peer();
       fill(info, arrival.frame.sequence, arrival.frame.source_time, arrival.missed, delivery_of(arrival, handler.takes));
     }
     call(*message);
@@ -288,14 +333,16 @@ bool SubscriberCore::Impl::accept(session::LocalArrival& arrival) {
   const auto self = shared_from_this();
   sender = arrival.from->options().publisher_endpoint;
   ReceivedMessage message;
+  const std::uint64_t id = on_rejected ? id_of(arrival.look()) : 0;
   try {
+    if (const std::string& from = arrival.from->options().publisher; handler.wants_info && info.publisher != from) info.publisher = from;
     message = admit(arrival, handler.takes);
   } catch (const std::bad_alloc&) {
-    reject(arrival.from->options().publisher, "there is no memory to receive it");
+    if (on_rejected) on_rejected({.endpoint = sender, .call = id, .no_memory = true});
+    reject(arrival.from->options().publisher, without_memory);
     return true;
   }
   if (handler.wants_info) {
-    if (const std::string& from = arrival.from->options().publisher; info.publisher != from) info.publisher = from;
     fill(info, arrival.sequence, arrival.source_time, arrival.missed, Delivery::pointer);
   }
   call(message);
@@ -313,9 +360,13 @@ class SubscriberCore::Taker final : public session::Receiver {
     impl_.sender = arrival.end->endpoint();
     try {
       message = impl_.admit(arrival, Handler::Takes::share);
-    } catch (...) {
-      arrival.end->release(arrival.slot);
-      throw;
+    } catch (const std::bad_alloc&) {
+      if (impl_.on_rejected) {
+        impl_.reject(arrival, without_memory, true);
+      } else {
+        arrival.end->release(arrival.slot);
+        throw;
+      }
     }
     if (!message) {
       arrival.end->release(arrival.slot);
@@ -390,11 +441,9 @@ std::vector<PublisherShare> SubscriberCore::publishers() const {
   if (session::forked()) return all;
   impl_->subscription->for_each_end([&](const session::SubscriberEnd& end) {
     const Delivery delivery = end.copies() ? Delivery::copy : end.reads_in_pieces() ? Delivery::view : Delivery::native;
-    std::string why = end.why_not_in_place();
-    if (why.empty() && end.copies()) why = "the subscriber asks for it";
     all.push_back({.node = end.peer(),
                    .delivery = delivery,
-                   .why = std::move(why),
+                   .why = end.why_not_in_place(),
                    .received = end.received(),
                    .missed = end.missed(),
                    .bytes_copied = end.bytes_copied(),
@@ -428,7 +477,8 @@ SubscriberStatistics SubscriberCore::statistics() const {
           .incompatible = counters.incompatible,
           .deadlines_missed = counters.deadlines_missed,
           .publishers_alive = counters.alive,
-          .publishers_not_alive = counters.not_alive};
+          .publishers_not_alive = counters.not_alive,
+          .detached = impl_->subscription->status().is_detached()};
 }
 
 }  // namespace sinew::detail

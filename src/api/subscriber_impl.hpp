@@ -13,11 +13,26 @@
 #include "session/node_session.hpp"
 #include "session/subscription.hpp"
 #include "sinew/detail/subscriber_core.hpp"
+#include "sinew/events.hpp"
+#include "sinew/executor.hpp"
 #include "sinew/msg/type.hpp"
 
 namespace sinew::detail {
 
+/// A message of a service that could not be received.
+struct Rejected {
+  std::uint64_t endpoint = 0;  ///< who sent it
+  std::uint64_t call = 0;      ///< 0: nobody knows which
+  std::uint64_t count = 1;     ///< of messages like that
+  bool no_memory = false;      ///< there was no memory for it; else it made no sense
+};
+
 struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_this<Impl> {
+  /// Registers a subscriber with the handler that this has, if it has one. Once. Throws Error.
+  std::shared_ptr<SubscriberCore> create(const std::shared_ptr<session::NodeSession>& with, const std::string& of_topic,
+                                         const msg::Message& of_type, const session::Subscription::Options& options,
+                                         const SubscriberEvents& events, ThreadId execution_thread);
+
   std::string topic;
   const msg::Type* type = nullptr;
   Handler handler;
@@ -26,9 +41,9 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   MessageInfo info;  // the callback's; the execution thread's own
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
-  std::function<void(std::uint64_t endpoint)> on_rejected;  // of a service; may be empty
-  std::uint64_t sender = 0;                // the endpoint of the message that is being taken; one thread at a time receives
-  std::optional<msg::cdr::Reader> reader;  // made for the first message in pieces; one thread at a time receives
+  std::function<void(const Rejected&)> on_rejected;  // of a service; may be empty
+  std::uint64_t sender = 0;                          // the endpoint of the message that is being taken; one thread at a time receives
+  std::optional<msg::cdr::Reader> reader;            // made for the first message in pieces; one thread at a time receives
   std::vector<msg::cdr::Piece> pieces;
 
   using Takes = Handler::Takes;
@@ -41,7 +56,9 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   ReceivedMessage admit(session::LocalArrival& arrival, Takes takes);
   void call(ReceivedMessage& message);
   void let_go(void* object) const noexcept;
+  void reject(const session::Arrival& arrival, std::string_view complaint, bool no_memory = false) noexcept;
   void reject(const std::string& publisher, std::string_view complaint) noexcept;
+  std::uint64_t call_of(const session::Arrival& arrival) const noexcept;
   void fill(MessageInfo& into, std::uint64_t sequence, std::int64_t source_time, std::uint64_t missed, Delivery delivery) const;
 };
 

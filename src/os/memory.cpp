@@ -184,7 +184,7 @@ std::size_t page_size() noexcept {
 
 AddressRange probe_address_range() {
   constexpr std::uint64_t gib = std::uint64_t{1} << 30;
-  constexpr AddressRange wide{.base = 0x200000000000, .window_size = 16 * gib, .count = (0x500000000000 - 0x200000000000) / (16 * gib)};
+  constexpr AddressRange wide{.base = 0x200000000000, .window_size = 4 * gib, .count = (0x500000000000 - 0x200000000000) / (4 * gib)};
   constexpr AddressRange narrow{.base = 64 * gib, .window_size = gib, .count = 320 - 64};  // programs and their heaps begin at 341 GiB
   for (const AddressRange& range : {wide, narrow}) {
     if (page_can_be_mapped_at(range.base) && page_can_be_mapped_at(range.end() - page_size())) return range;

@@ -64,8 +64,8 @@ struct AddressRange {
   friend bool operator==(const AddressRange&, const AddressRange&) = default;
 };
 
-/// The first of the built-in candidates whose first and last page can be mapped in this process: 16 GiB windows from 0x200000000000
-/// to 0x500000000000 where 47 bits of address exist and nothing forbids them; 1 GiB windows between 64 and 320 GiB else (39-bit kernels,
+/// The first of the built-in candidates whose first and last page can be mapped in this process: 12,288 windows of 4 GiB from 0x200000000000
+/// to 0x500000000000 where 47 bits of address exist and nothing forbids them; 256 of 1 GiB between 64 and 320 GiB else (39-bit kernels,
 /// ThreadSanitizer). The manager probes and announces; every process of the domain uses the same. Throws Error(unavailable) when none fits.
 AddressRange probe_address_range();
 

@@ -193,6 +193,7 @@ namespace {
 struct Arrived {
   std::size_t size = 0;
   bool cut_off = false;
+  bool lost_descriptors = false;  // there is room for as many as can be sent, so the kernel found none in this process
   std::size_t count = 0;
   std::array<Fd, most_received> descriptors;
   std::optional<Credentials> credentials;
@@ -220,7 +221,8 @@ std::optional<Arrived> take_packet(const Fd& socket, std::span<std::byte> buffer
   // Every descriptor gets an owner before anything is judged or can throw: also those that came in the padding of a truncated list.
   std::optional<Arrived> arrived(std::in_place);
   arrived->size = static_cast<std::size_t>(size);
-  arrived->cut_off = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+  arrived->cut_off = (message.msg_flags & MSG_TRUNC) != 0;
+  arrived->lost_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
   for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
     if (part->cmsg_level != SOL_SOCKET) continue;
     const std::size_t length = part->cmsg_len - CMSG_LEN(0);
@@ -250,6 +252,8 @@ Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
     received.kind = Received::Kind::closed;
   } else if (arrived->cut_off || arrived->count > max_descriptors) {
     received.kind = Received::Kind::malformed;
+  } else if (arrived->lost_descriptors) {
+    received.kind = Received::Kind::no_room;
   } else {
     received.kind = Received::Kind::packet;
     received.size = arrived->size;

@@ -38,7 +38,8 @@ struct Received {
     packet,       ///< `size` bytes are in the buffer, `descriptors` hold what came along.
     would_block,  ///< Nothing there.
     closed,       ///< The peer is gone and everything it sent has been read.
-    malformed,  ///< Truncated packet, more descriptors than max_descriptors, or no room for them in this process; whatever came is closed.
+    malformed,    ///< Truncated packet, or more descriptors than max_descriptors; whatever came is closed.
+    no_room,      ///< This process had no room for the packet's descriptors; those that found some are closed.
   };
   Kind kind = Kind::would_block;
   std::size_t size = 0;

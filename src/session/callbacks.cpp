@@ -1,5 +1,9 @@
 #include "session/callbacks.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
+#include "session/domain_watch.hpp"
 #include "session/execution_thread.hpp"
 #include "session/listener.hpp"
 #include "session/periodic_timer.hpp"
@@ -8,9 +12,15 @@
 namespace sinew::session {
 namespace {
 
+constexpr std::size_t fewest = 16;
+
+// Those that are gone are looked for only where there are twice as many as were left the last time: so adding one costs the same however many there are.
 template <class T>
 void note(std::vector<std::weak_ptr<T>>& all, const std::shared_ptr<T>& one) {
-  std::erase_if(all, [](const auto& weak) { return weak.expired(); });
+  if (all.size() == all.capacity()) {
+    std::erase_if(all, [](const auto& weak) { return weak.expired(); });
+    all.reserve(std::max(fewest, 2 * all.size()));
+  }
   all.push_back(one);
 }
 
@@ -28,6 +38,10 @@ void Callbacks::add(const std::shared_ptr<Listener>& listener) {
   note(listeners_, listener);
 }
 
+void Callbacks::add(const std::shared_ptr<DomainWatch>& watch) {
+  note(watches_, watch);
+}
+
 void Callbacks::close() {
   for (const auto& weak : timers_) {
     const auto timer = weak.lock();
@@ -40,6 +54,9 @@ void Callbacks::close() {
   }
   for (const auto& weak : listeners_) {
     if (const auto listener = weak.lock()) listener->close();
+  }
+  for (const auto& weak : watches_) {
+    if (const auto watch = weak.lock()) watch->close();
   }
 }
 

@@ -6,6 +6,7 @@
 
 namespace sinew::session {
 
+class DomainWatch;
 class Listener;
 class PeriodicTimer;
 class Subscription;
@@ -17,6 +18,7 @@ class Callbacks {
   void add(const std::shared_ptr<PeriodicTimer>& timer);
   void add(const std::shared_ptr<Subscription>& subscription);
   void add(const std::shared_ptr<Listener>& listener);
+  void add(const std::shared_ptr<DomainWatch>& watch);
   /// Closes all. No callback runs any more when this returns, except the one that this is called from.
   void close();
 
@@ -24,6 +26,7 @@ class Callbacks {
   std::vector<std::weak_ptr<PeriodicTimer>> timers_;
   std::vector<std::weak_ptr<Subscription>> subscriptions_;
   std::vector<std::weak_ptr<Listener>> listeners_;
+  std::vector<std::weak_ptr<DomainWatch>> watches_;
 };
 
 }  // namespace sinew::session

@@ -112,6 +112,10 @@ std::optional<Channel::Input> Channel::receive() {
       return std::nullopt;
     case os::Received::Kind::malformed:
       throw Violation("a packet was cut off or carried too many descriptors");
+    case os::Received::Kind::no_room:
+      throw Violation(
+          "the process that was sent a descriptor has no room for it: raise its limit (ulimit -n), or let it have fewer publishers and "
+          "subscribers");
     case os::Received::Kind::packet:
       break;
   }

@@ -27,6 +27,8 @@ class EndpointWatcher {
   virtual void peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept = 0;
   /// Nobody at this endpoint waits for the answer to its call any more.
   virtual void call_cancelled(std::uint64_t endpoint, std::uint64_t call) noexcept = 0;
+  /// So many messages of this endpoint will never be taken, though it is still there; 0: all that it sends from now on.
+  virtual void messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept = 0;
 
  protected:
   ~EndpointWatcher() = default;

@@ -19,6 +19,7 @@ class IncompatiblePeers {
 
   /// Counts the peer, and logs what is in the way and what to do, once for each node and reason. On the loop's thread.
   void add(const wire::Incompatible& peer);
+  const std::string& topic() const noexcept { return topic_; }
   /// The last one, and how many there were. Any thread.
   IncompatibleQosEvent last() const;
   /// Any thread.

@@ -57,13 +57,17 @@ void Listener::raise() noexcept {
   if (!raised_.exchange(true, std::memory_order_seq_cst)) thread_->doorbell().ring();
 }
 
-bool Listener::run_some(const std::atomic<bool>&) {
+bool Listener::run_some(const std::atomic<bool>& end) {
   if (!raised_.exchange(false, std::memory_order_seq_cst)) return false;  // before anything is looked at: what changes later raises again
   std::vector<std::function<void()>> over;                                // what handlers keep goes without the lock
   const std::lock_guard lock(telling_);
   running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   for (const auto& tell : tellers_) {
     if (closed_.load(std::memory_order_seq_cst) || forked()) break;
+    if (end.load(std::memory_order_relaxed)) {
+      raised_.store(true, std::memory_order_seq_cst);  // for those that were not called
+      break;
+    }
     tell();
   }
   running_.store({}, std::memory_order_relaxed);
@@ -80,11 +84,12 @@ void Listener::close() noexcept {
 }
 
 bool any(const PublisherEvents& events) noexcept {
-  return events.matched || events.incompatible_qos || events.deadline_missed || events.liveliness_lost;
+  return events.matched || events.incompatible_qos || events.deadline_missed || events.liveliness_lost || events.detached;
 }
 
 bool any(const SubscriberEvents& events) noexcept {
-  return events.matched || events.incompatible_qos || events.deadline_missed || events.liveliness_changed || events.message_lost;
+  return events.matched || events.incompatible_qos || events.deadline_missed || events.liveliness_changed || events.message_lost ||
+         events.detached;
 }
 
 }  // namespace sinew::session

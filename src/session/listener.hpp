@@ -56,6 +56,7 @@ class Listener final : public Runnable {
   static bool note_change(LivelinessLostEvent& now, const LivelinessLostEvent& told) noexcept;
   static bool note_change(LivelinessChangedEvent& now, const LivelinessChangedEvent& told) noexcept;
   static bool note_change(MessageLostEvent& now, const MessageLostEvent& told) noexcept;
+  static bool note_change(DetachedEvent& now, const DetachedEvent& told) noexcept { return now.topic != told.topic; }
 
   const std::shared_ptr<ExecutionThread> thread_;
   std::atomic<bool> raised_{false}, closed_{false};

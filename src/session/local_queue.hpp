@@ -92,6 +92,8 @@ class LocalQueue {
   };
   /// When there is no memory for a copy, the message counts as missed.
   void put(Item& item) noexcept;
+  /// How many were put in.
+  std::uint64_t put_so_far() const noexcept { return tail_.load(std::memory_order_relaxed); }
   /// What was put in up to this sequence is from the history.
   void end_history(std::uint64_t sequence) noexcept { history_end_.store(sequence, std::memory_order_relaxed); }
   /// A message that cannot be put in counts as missed.

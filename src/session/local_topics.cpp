@@ -41,33 +41,59 @@ LocalTopics& LocalTopics::instance() {
 
 LocalTopics::LocalTopics() : process_(random_number()) {}
 
+LocalTopics::Topic& LocalTopics::enter_locked(const End& end, const void* who) {
+  const auto topic = topics_.try_emplace({end.domain, std::string(wire::canonical_topic_name(end.topic))}).first;
+  try {
+    places_.emplace(who, topic);
+  } catch (...) {
+    forget_if_unused_locked(topic);
+    throw;
+  }
+  return topic->second;
+}
+
+// The end of topics_ for one that never came so far.
+LocalTopics::Topics::iterator LocalTopics::leave_locked(const void* who) noexcept {
+  const auto place = places_.find(who);
+  if (place == places_.end()) return topics_.end();
+  const auto topic = place->second;
+  places_.erase(place);
+  return topic;
+}
+
+void LocalTopics::forget_if_unused_locked(Topics::iterator topic) noexcept {
+  if (topic->second.publishers.empty() && topic->second.subscriptions.empty()) topics_.erase(topic);
+}
+
 void LocalTopics::add(const End& end, const std::shared_ptr<Publisher>& publisher) {
   const std::lock_guard lock(mutex_);
-  Topic& topic = topics_[{end.domain, std::string(wire::canonical_topic_name(end.topic))}];
+  Topic& topic = enter_locked(end, publisher.get());
   topic.publishers.emplace_back(end, publisher);
   for (const auto& [other, subscription] : topic.subscriptions) join(end, publisher, other, subscription);
 }
 
 void LocalTopics::add(const End& end, const std::shared_ptr<Subscription>& subscription) {
   const std::lock_guard lock(mutex_);
-  Topic& topic = topics_[{end.domain, std::string(wire::canonical_topic_name(end.topic))}];
+  Topic& topic = enter_locked(end, subscription.get());
   topic.subscriptions.emplace_back(end, subscription);
   for (const auto& [other, publisher] : topic.publishers) join(other, publisher, end, subscription);
 }
 
 void LocalTopics::remove(const Publisher& gone) {
   const std::lock_guard lock(mutex_);
-  for (auto& [key, topic] : topics_) std::erase_if(topic.publishers, [&](const auto& each) { return each.second.get() == &gone; });
-  std::erase_if(topics_, [](const auto& each) { return each.second.publishers.empty() && each.second.subscriptions.empty(); });
+  const auto topic = leave_locked(&gone);
+  if (topic == topics_.end()) return;
+  std::erase_if(topic->second.publishers, [&](const auto& each) { return each.second.get() == &gone; });
+  forget_if_unused_locked(topic);
 }
 
 void LocalTopics::remove(const Subscription& gone) {
   const std::lock_guard lock(mutex_);
-  for (auto& [key, topic] : topics_) {
-    std::erase_if(topic.subscriptions, [&](const auto& each) { return each.second.get() == &gone; });
-    for (const auto& [end, publisher] : topic.publishers) publisher->forget_closed_locals();
-  }
-  std::erase_if(topics_, [](const auto& each) { return each.second.publishers.empty() && each.second.subscriptions.empty(); });
+  const auto topic = leave_locked(&gone);
+  if (topic == topics_.end()) return;
+  std::erase_if(topic->second.subscriptions, [&](const auto& each) { return each.second.get() == &gone; });
+  for (const auto& [end, publisher] : topic->second.publishers) publisher->forget_closed_locals();
+  forget_if_unused_locked(topic);
 }
 
 }  // namespace sinew::session

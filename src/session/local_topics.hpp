@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,10 +47,17 @@ class LocalTopics {
     std::vector<std::pair<End, std::shared_ptr<Subscription>>> subscriptions;
   };
   using Key = std::pair<std::string, std::string>;  // domain and topic
+  using Topics = std::map<Key, Topic>;
+
+  Topic& enter_locked(const End& end, const void* who);
+  Topics::iterator leave_locked(const void* who) noexcept;
+  void forget_if_unused_locked(Topics::iterator topic) noexcept;
 
   const std::uint64_t process_;
   std::mutex mutex_;  // taken before those of publishers and subscriptions
-  std::map<Key, Topic> topics_;
+  Topics topics_;
+  std::unordered_map<const void*, Topics::iterator>
+      places_;  // in which of them each is, so that leaving costs the same however many there are
 };
 
 }  // namespace sinew::session

@@ -1,6 +1,8 @@
 #include "session/mappings.hpp"
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -20,10 +22,13 @@ struct Entry {
   bool is_being_made = false;
 };
 
+constexpr std::size_t fewest = 64;
+
 struct Table {
   std::mutex mutex;
   std::condition_variable made;
   std::map<Key, Entry> entries;
+  std::size_t most = fewest;  // with more than these, those that are gone are dropped
 };
 
 // Never destroyed: handles that the program keeps in statics outlive every static of the library.
@@ -37,8 +42,11 @@ Key key_of(const os::Fd& fd) {
   return {identity.device, identity.inode};
 }
 
+// Seldom enough that it costs the same however many there are.
 void drop_expired(Table& in) {
+  if (in.entries.size() <= in.most) return;
   std::erase_if(in.entries, [](const auto& entry) { return !entry.second.is_being_made && entry.second.mapping.expired(); });
+  in.most = std::max(fewest, 2 * in.entries.size());
 }
 
 }  // namespace

@@ -21,10 +21,6 @@ namespace {
 
 constexpr std::chrono::seconds patience{5};
 
-ErrorKind kind_of(std::uint32_t value) {
-  return value <= static_cast<std::uint32_t>(ErrorKind::system) ? static_cast<ErrorKind>(value) : ErrorKind::system;
-}
-
 // A manager that was about to exit may have taken the connection into its grave; then another one is started.
 constexpr int registration_attempts = 20;
 
@@ -34,18 +30,6 @@ constexpr int telling_attempts = 100;
 constexpr std::chrono::milliseconds telling_pause{1};
 
 constexpr std::int64_t retry_pause = 100'000'000;  // while the kernel has no memory for the question
-
-template <class End>
-void start(Publisher& publisher, const std::shared_ptr<End>& end) {
-  if (!publisher.add_connecting(end)) return;
-  try {
-    end->start();
-  } catch (...) {
-    end->stop();
-    publisher.forget(end);
-    throw;
-  }
-}
 
 }  // namespace
 
@@ -87,7 +71,7 @@ void NodeSession::register_node() {
       throw Error(ErrorKind::incompatible, "what listens at " + socket_path_ + " is no manager of this version: " + violation.what());
     }
     if (input) {
-      if (const auto* refused = std::get_if<wire::NodeRefused>(&input->message)) throw Error(kind_of(refused->kind), refused->text);
+      if (const auto* refused = std::get_if<wire::NodeRefused>(&input->message)) throw Error(error_kind_of(refused->kind), refused->text);
       if (const auto* registered = std::get_if<wire::NodeRegistered>(&input->message)) {
         shm::add_window_range(registered->range_base, registered->range_base + registered->window_size * registered->window_count);
         return;
@@ -125,6 +109,7 @@ void NodeSession::close() {
   }
   while (const auto subscription = any_of(subscriptions_)) remove(subscription);
   while (const auto publisher = any_of(publishers_)) remove(*publisher);
+  while (const auto watch = any_of(watches_)) remove(watch);
   callbacks.close();
   if (manager_.is_watched()) {
     tell(wire::Goodbye{});
@@ -136,18 +121,22 @@ void NodeSession::close() {
 // --- asking the manager --------------------------------------------------------------------------------------------------------------
 
 void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success) {
+  ask(id, wire::name_of(question), [&] { manager_.send(question); }, std::move(on_success));
+}
+
+void NodeSession::ask(std::uint64_t id, const char* what, const std::function<void()>& send,
+                      std::function<void(const wire::Message&)> on_success) {
   auto answer = std::make_shared<Answer>();
   answer->on_success = std::move(on_success);
   auto done = answer->done.get_future();
   {
     const std::lock_guard lock(mutex_);
     if (closed_) throw destroyed();
-    if (*lost_)
-      throw Error(ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again");
+    if (*lost_) throw without_manager();
     asked_.emplace(id, answer);
   }
   try {
-    manager_.send(question);
+    send();
   } catch (...) {
     const std::lock_guard lock(mutex_);
     asked_.erase(id);
@@ -156,8 +145,7 @@ void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::func
   if (done.wait_for(patience) != std::future_status::ready) {
     const std::lock_guard lock(mutex_);
     if (asked_.erase(id) > 0) {
-      throw Error(ErrorKind::unavailable,
-                  "the manager at " + socket_path_ + " did not answer " + wire::name_of(question) + " within 5 s: it may be stopped");
+      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " did not answer " + what + " within 5 s: it may be stopped");
     }
   }
   if (const auto refusal = done.get()) throw Error(refusal->kind, refusal->text);
@@ -193,7 +181,8 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
     auto publisher = try_to_create_publisher(topic, type, storage, objects, options, events, execution_thread);
     if (!publisher) continue;
     try {
-      LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
+      // Ghosts are the manager's to connect: it knows when they are on no topic any more.
+      if (!options.ghost) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
       if (const auto& listener = publisher->status().listener()) listener->thread()->add(listener);
     } catch (...) {
       remove(*publisher);
@@ -220,7 +209,9 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   }
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
-  ask(id, wire::RegisterPublisher{id, topic, type, options.quality, LocalTopics::instance().process(), options.endpoint},
+  ask(id,
+      wire::RegisterPublisher{id, topic, type, options.quality, options.ghost ? 0 : LocalTopics::instance().process(), options.endpoint,
+                              options.ghost},
       [this, id, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
         if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
@@ -263,7 +254,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   try {
     ask(id,
         wire::RegisterSubscriber{id, topic, type, options.quality, options.takes_pointers ? LocalTopics::instance().process() : 0,
-                                 options.endpoint},
+                                 options.endpoint, options.ghost},
         [this, subscription](const wire::Message& answer) {
           const std::uint32_t histories = std::get<wire::SubscriberRegistered>(answer).histories;
           if (histories == 0) return;
@@ -305,6 +296,10 @@ Error NodeSession::destroyed() const {
   return {ErrorKind::disconnected, "node '" + name_ + "' has been destroyed"};
 }
 
+Error NodeSession::without_manager() const {
+  return {ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again"};
+}
+
 std::shared_ptr<ExecutionThread> NodeSession::thread(unsigned id) {
   std::shared_ptr<Executor> executor;
   {
@@ -325,8 +320,8 @@ std::shared_ptr<Listener> NodeSession::listener_for(const Events& events, unsign
 }
 
 // One that is still there; those that are not are forgotten.
-template <class T>
-std::shared_ptr<T> NodeSession::any_of(std::unordered_map<std::uint64_t, std::weak_ptr<T>>& all) {
+template <class Map>
+auto NodeSession::any_of(Map& all) -> decltype(all.begin()->second.lock()) {
   const std::lock_guard lock(mutex_);
   while (!all.empty()) {
     if (auto one = all.begin()->second.lock()) return one;
@@ -380,121 +375,6 @@ void NodeSession::tell(const wire::Message& message) noexcept {
       return base::log(base::LogLevel::error, error.what());
     }
   }
-}
-
-// --- what the manager says -------------------------------------------------------------------------------------------------------------
-
-void NodeSession::on_event(const os::Poller::Event& event) {
-  try {
-    if (event.writable) manager_.flush();
-    while (auto input = manager_.receive()) handle(*input);
-    if (manager_.state() == Channel::State::closed) manager_lost("it is gone");
-  } catch (const Violation& violation) {
-    manager_lost(violation.what());
-  }
-}
-
-void NodeSession::manager_lost(const std::string& why) {
-  manager_.unwatch();
-  base::log(base::LogLevel::warn,
-            "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
-  std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked;
-  {
-    const std::lock_guard lock(mutex_);
-    *lost_ = true;
-    asked.swap(asked_);
-  }
-  for (const auto& [id, answer] : asked) {
-    answer->done.set_value(Refusal{ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why});
-  }
-}
-
-void NodeSession::handle(Channel::Input& input) {
-  const wire::Message& message = input.message;
-  if (const auto* publisher = std::get_if<wire::PublisherRegistered>(&message)) {
-    if (answered(publisher->id, message)) return;
-    tell(wire::DeletePublisher{publisher->id});
-    release_window(publisher->window);
-  } else if (const auto* subscriber = std::get_if<wire::SubscriberRegistered>(&message)) {
-    if (!answered(subscriber->id, message)) tell(wire::DeleteSubscriber{subscriber->id});
-  } else if (const auto* no_publisher = std::get_if<wire::PublisherRefused>(&message)) {
-    answered(no_publisher->id, message, Refusal{kind_of(no_publisher->kind), no_publisher->text});
-  } else if (const auto* no_subscriber = std::get_if<wire::SubscriberRefused>(&message)) {
-    answered(no_subscriber->id, message, Refusal{kind_of(no_subscriber->kind), no_subscriber->text});
-  } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
-    tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
-    on_connect(*to_subscriber, std::move(input.descriptors[0]));
-  } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
-    tell(wire::ConnectTaken{to_publisher->connection});
-    on_connect(*to_publisher, std::move(input.descriptors[0]));
-  } else if (const auto* peer = std::get_if<wire::Incompatible>(&message)) {
-    on_incompatible(*peer);
-  } else if (const auto* error = std::get_if<wire::ErrorText>(&message)) {
-    throw Violation(error->text);
-  } else {
-    throw Violation(std::string(wire::name_of(message)) + " is not for a node");
-  }
-}
-
-std::shared_ptr<Publisher> NodeSession::publisher_of(std::uint64_t id) {
-  const std::lock_guard lock(mutex_);
-  const auto found = publishers_.find(id);
-  return found == publishers_.end() ? nullptr : found->second.lock();
-}
-
-std::shared_ptr<Subscription> NodeSession::subscription_of(std::uint64_t id) {
-  const std::lock_guard lock(mutex_);
-  const auto found = subscriptions_.find(id);
-  return found == subscriptions_.end() ? nullptr : found->second.lock();
-}
-
-void NodeSession::on_incompatible(const wire::Incompatible& peer) {
-  if (peer.you_publish) {
-    if (const auto publisher = publisher_of(peer.id)) publisher->incompatible(peer);
-  } else if (const auto subscription = subscription_of(peer.id)) {
-    subscription->incompatible(peer);
-  }
-}
-
-void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd socket) {
-  const std::shared_ptr<Publisher> publisher = publisher_of(introduction.id);
-  // Closing the socket is the answer when the publisher has gone meanwhile.
-  if (!publisher) return os::close_connection(std::move(socket));
-  if (introduction.same_user) {
-    start(*publisher, std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction,
-                                                     publisher->is_held_back_by(introduction.quality)));
-  } else {
-    start(*publisher, std::make_shared<ForeignEnd>(publisher, loop_, std::move(socket), introduction));
-  }
-}
-
-void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {
-  const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
-  const bool unwanted = !subscription || subscription->options().reading == Reading::nothing;
-  const bool must_be_in_place = !unwanted && subscription->options().reading == Reading::in_place;
-  if (unwanted || (must_be_in_place && !(introduction.same_user && introduction.same_layout))) {
-    if (!unwanted) {
-      base::log(base::LogLevel::warn,
-                "messages of node '" + introduction.peer + "' are not received: the subscriber wants them in place, and " +
-                    (introduction.same_user ? "they were built with another layout of the type (compiler flags or standard library differ)"
-                                            : "it belongs to another user"));
-    }
-    os::close_connection(std::move(socket));
-    release_window(introduction.window);
-    return;
-  }
-  std::shared_ptr<SubscriberEnd> end;
-  try {
-    end =
-        std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction, subscription->options().thinning,
-                                        subscription->options().reading, subscription->options().in_place);
-  } catch (...) {
-    release_window(introduction.window);  // from here on the end itself does it
-    throw;
-  }
-  end->tell_losses_to(subscription->status().loss_listener());
-  end->start(subscription->doorbell());
-  subscription->add(std::move(end));
 }
 
 }  // namespace sinew::session

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "session/callbacks.hpp"
 #include "session/channel.hpp"
+#include "session/domain_watch.hpp"
 #include "session/executor.hpp"
 #include "session/io_loop.hpp"
 #include "session/periodic_timer.hpp"
@@ -23,6 +25,11 @@
 #include "wire/messages.hpp"
 
 namespace sinew::session {
+
+/// What a `kind` of the protocol stands for.
+inline ErrorKind error_kind_of(std::uint32_t kind) noexcept {
+  return kind <= static_cast<std::uint32_t>(ErrorKind::system) ? static_cast<ErrorKind>(kind) : ErrorKind::system;
+}
 
 /// Thread-safe. Lives until the last handle of a frame that came through it is gone, so that the manager knows what this process still has mapped.
 class NodeSession final : public IoLoop::Handler, public std::enable_shared_from_this<NodeSession> {
@@ -49,10 +56,26 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
                                                     const SubscriberEvents& events, unsigned execution_thread);
   /// `period` in nanoseconds, at least 1. Throws Error(exhausted, disconnected, invalid_argument).
   std::shared_ptr<PeriodicTimer> create_timer(std::int64_t period, std::function<void()> callback, unsigned execution_thread);
+  /// A node may have so many at a time, of which domain_state() is one (W73).
+  static constexpr std::size_t most_watches = 16;
+  /// `handler` is told of everything in the domain, and of all changes, on that thread. Throws Error(exhausted, disconnected).
+  std::shared_ptr<DomainWatch> watch_domain(DomainWatch::Handler handler, unsigned execution_thread);
+  /// Blocks until the manager has told everything. Throws Error(unavailable, disconnected).
+  DomainState domain_state();
+  void remove(const std::shared_ptr<DomainWatch>& watch);
+  /// The next batch may come.
+  void answer_watch(std::uint64_t id) noexcept { tell(wire::DomainTaken{id}); }
+  /// Lets it begin anew.
+  void renew(DomainWatch& watch) noexcept;
+
   /// Tells the manager first, so that nobody is introduced any more, then closes.
   void remove(Publisher& publisher);
   void remove(const std::shared_ptr<Subscription>& subscription);
 
+  /// For whoever watches the domain: messages of this introduction come another way than in place, or not at all. Any thread.
+  void tell_path(std::uint64_t connection, wire::Path path, const char* why) noexcept;
+  /// Likewise. A publisher has so many bytes mapped.
+  void tell_memory(std::uint64_t publisher, std::uint64_t bytes) noexcept { manager_.try_send(wire::MemoryMapped{publisher, bytes}); }
   /// One introduction to this window has ended here: nothing of it is mapped for its sake any more. Any thread.
   void release_window(const wire::Window& window) noexcept;
 
@@ -81,19 +104,26 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
   void on_incompatible(const wire::Incompatible& peer);
-  template <class T>
-  std::shared_ptr<T> any_of(std::unordered_map<std::uint64_t, std::weak_ptr<T>>& all);
+  void on_detached(const wire::Detached& ghost);
+  void on_domain_state(std::uint64_t watch, const wire::Message& message);
+  std::shared_ptr<DomainWatch> add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread);
+  void begin_watch(DomainWatch& watch);
+  void watch_anew() noexcept;
+  template <class Map>
+  auto any_of(Map& all) -> decltype(all.begin()->second.lock());
   /// Null when it is gone.
   std::shared_ptr<Publisher> publisher_of(std::uint64_t id);
   std::shared_ptr<Subscription> subscription_of(std::uint64_t id);
   void manager_lost(const std::string& why);
   void ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success);
+  void ask(std::uint64_t id, const char* what, const std::function<void()>& send, std::function<void(const wire::Message&)> on_success);
   /// Null when the window that the manager gave is in use in this process.
   std::shared_ptr<Publisher> try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                      const std::shared_ptr<const FrameStorage>& storage,
                                                      const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
                                                      const PublisherEvents& events, unsigned execution_thread);
   Error destroyed() const;
+  Error without_manager() const;
   /// Throws Error(disconnected) when the node has been closed.
   std::shared_ptr<ExecutionThread> thread(unsigned id);
   /// Null when there is no handler.
@@ -106,13 +136,15 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   const std::shared_ptr<std::atomic<bool>> lost_ = std::make_shared<std::atomic<bool>>(false);  // the manager
   IoLoop loop_;
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex watching_;  // held while watches come and go, until the manager was told: taken before mutex_
+  std::mutex mutex_;     // guards what follows
   bool closed_ = false;
   std::shared_ptr<Executor> executor_;  // until it is closed
   std::uint64_t next_id_ = 1;
   std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Publisher>> publishers_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Subscription>> subscriptions_;
+  std::map<std::uint64_t, std::weak_ptr<DomainWatch>> watches_;
   Callbacks callbacks_;
 };
 

@@ -212,7 +212,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
   std::unique_lock lock(mutex_);
   if (!wait_for_space(lock)) return refuse(lock, frame, Outcome::held_back);
-  if (closed_) return refuse(lock, frame, Outcome::closed);
+  if (closed_ || status_.is_detached()) return refuse(lock, frame, Outcome::closed);
   start_over();
   frame.sequence = writer_.head() + 1;
   frame.source_time = os::now_ns();

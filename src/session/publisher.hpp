@@ -74,6 +74,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t endpoint =
         0;  ///< of a service's client or provider: messages are sent to one reader each, by send(); 0: by publish(), to all
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
+    bool ghost = false;                        ///< is only there as long as others are
   };
   Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
             std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, const Options& options);
@@ -130,6 +131,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   /// This subscriber asks for more than is offered, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
+  const std::string& topic() const noexcept { return incompatible_.topic(); }
   IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
 
   /// Deadline, liveliness and events.
@@ -267,7 +269,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::shared_ptr<ForeignEnd> foreign;
   };
   Addressee find_locked_reader(std::uint64_t endpoint) const;
-  Outcome send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message);
+  Outcome send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message,
+                    std::uint64_t& sequence);
   Outcome send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, Kept frame,
                          std::uint64_t& sequence);
   Outcome send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object);

@@ -81,7 +81,7 @@ Lane& Publisher::add_lane_locked(const PublisherEnd& end) {
 
 std::uint64_t Publisher::taken_locked(const PublisherEnd& end) const {
   const Lane* const lane = lane_of(end);
-  return lane ? end.decided(lane->head()) : 0;
+  return lane ? std::min(end.reader().cursor(), lane->head()) : 0;
 }
 
 // Cursors are read before claims (S14), as in floor_locked().
@@ -137,7 +137,7 @@ Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message,
     return refuse(lock, frame, Outcome::nobody);
   }
   try {
-    if (to.queue) return send_here(lock, to.queue, message);
+    if (to.queue) return send_here(lock, to.queue, message, sequence);
     if (to.end) return send_to_window(lock, to, message, frame, sequence);
     if (to.foreign) return send_to_stranger(lock, to, message.look());
   } catch (const std::bad_alloc&) {
@@ -146,14 +146,15 @@ Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message,
   return Outcome::nobody;
 }
 
-Publisher::Outcome Publisher::send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue,
-                                        GivenMessage& message) {
+Publisher::Outcome Publisher::send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message,
+                                        std::uint64_t& sequence) {
   if (queue->is_full()) return refuse(lock, {}, Outcome::held_back);
   addressed_.push_back(queue);
   const std::int64_t now = os::now_ns();
   local_delivery_.begin(addressed_, ++sent_here_, now);
   local_delivery_.keep(false);
   count_copied(local_delivery_.prepare(message, nullptr));
+  sequence = queue->put_so_far() + 1;
   local_delivery_.put(now);
   ring().header.published.fetch_add(1, std::memory_order_relaxed);
   return Outcome::published;

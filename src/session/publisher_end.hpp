@@ -61,6 +61,8 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   bool knows_all() const noexcept { return left_ || (in_flight_ == 0 && waiting_.empty()); }
   void leave() noexcept { left_ = true; }
   bool is_served() const noexcept { return !left_; }
+  /// It has said that it takes nothing more.
+  bool has_unsubscribed() const noexcept { return unsubscribed_; }
   /// What it wants, or what was to be done for it, does not go. Serves this reader no more, and tells it why. On the loop's thread, without the mutex.
   void fail(const char* why);
   /// Serves this reader no more, and tells it so that it lets go. Its claims go on to count.

@@ -128,7 +128,12 @@ void Publisher::announce_changes_locked() {
       const std::lock_guard lock(notes_.mutex);
       dropped = notes_.dropped;
     }
-    window_->for_each_chunk([&](const shm::Chunk& chunk) { announce_to_all_locked(chunk); });
+    std::uint64_t mapped = 0;
+    window_->for_each_chunk([&](const shm::Chunk& chunk) {
+      mapped += chunk.size;
+      announce_to_all_locked(chunk);
+    });
+    session_->tell_memory(id_, mapped);
     SINEW_POINT("publisher.all_told");
     for (const std::uint64_t chunk : dropped) {
       withdraw_chunk_locked(chunk);
@@ -218,7 +223,7 @@ void Publisher::write_missing_pieces_locked(std::uint64_t from) {
 
 void Publisher::unsubscribed(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
-  tell_left(end.endpoint(), taken_locked(end));
+  if (end.has_unsubscribed()) tell_left(end.endpoint(), taken_locked(end));
   left_locked(end);
   end.leave();
   os::ring(space_.get());
@@ -228,7 +233,7 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   std::erase(connecting_, end);
   if (std::erase(awaiting_history_, end) + std::erase(connections_, end) == 0) return;
-  if (end->is_served()) tell_left(end->endpoint(), taken_locked(*end));
+  if (!end->has_unsubscribed()) tell_left(end->endpoint(), taken_locked(*end));  // until now it may have gone on taking
   left_locked(*end);
   let_go_of_lane_locked(*end);
   stop_waiting_locked(*end, std::nullopt);
@@ -324,7 +329,7 @@ void Publisher::forget_closed_locals() {
   const auto gone = std::partition(locals_.begin(), locals_.end(), is_open);
   if (gone == locals_.end()) return;
   for (auto queue = gone; queue != locals_.end(); ++queue) {
-    tell_left((*queue)->options().subscriber_endpoint, ~std::uint64_t{0});
+    tell_left((*queue)->options().subscriber_endpoint, (*queue)->received());
     if ((*queue)->options().holds_back) --reliable_readers_;
   }
   closed.assign(std::make_move_iterator(gone), std::make_move_iterator(locals_.end()));

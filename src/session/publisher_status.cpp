@@ -27,6 +27,7 @@ void PublisherStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, co
     listener_->add(events.incompatible_qos, [this] { return of_.last_incompatible(); });
     listener_->add(events.deadline_missed, [this] { return DeadlineMissedEvent{.total_count = deadlines_missed()}; });
     listener_->add(events.liveliness_lost, [this] { return LivelinessLostEvent{.total_count = liveliness_lost()}; });
+    listener_->add(events.detached, [this] { return DetachedEvent{is_detached() ? of_.topic() : ""}; });
   }
   if (!pulse_) return;
   if (offered_.deadline > 0) deadline_.emplace(offered_.deadline);

@@ -29,6 +29,12 @@ class PublisherStatus {
   /// No handler is called any more, but for the one that this is called from. REQUIRES: the caller holds no lock. Idempotent.
   void stop() noexcept;
 
+  /// Its topic is gone, and it was but a ghost. Any thread.
+  void detach() noexcept {
+    detached_.store(true, std::memory_order_relaxed);
+    raise();
+  }
+  bool is_detached() const noexcept { return detached_.load(std::memory_order_relaxed); }
   /// Something that handlers are told of has changed. Any thread.
   void raise() noexcept {
     if (listener_) listener_->raise();
@@ -60,6 +66,7 @@ class PublisherStatus {
   std::optional<Deadline> deadline_;  // the loop's
   std::optional<Lease> lease_;        // by-topic: its own; the loop's
   std::atomic<std::uint64_t> deadlines_missed_{0}, liveliness_lost_{0};
+  std::atomic<bool> detached_{false};
 };
 
 }  // namespace sinew::session

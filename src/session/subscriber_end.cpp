@@ -18,8 +18,6 @@
 namespace sinew::session {
 namespace {
 
-constexpr std::size_t max_chunks = 4096;
-constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;     // what a publisher of another user may have us map; it pays for it
 constexpr std::uint64_t last_sequence = std::uint64_t{1} << 56;      // M12: no publisher lives long enough for more
 constexpr std::uint64_t most_local_pieces = std::uint64_t{1} << 32;  // so that their table has a size
 
@@ -43,7 +41,9 @@ SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shar
       channel_(std::move(socket)),
       ack_fd_(os::create_memfd("sinew-ack", ack_file_size())),
       chunks_(std::make_shared<const ChunkTable>()),
-      why_not_in_place_(introduction_.same_user ? "" : "its process belongs to another user"),
+      why_not_in_place_(!introduction_.same_user ? "its process belongs to another user"
+                        : must_copy_             ? "the subscriber asks for it"
+                                                 : ""),
       reading_(reading),
       in_place_(in_place) {
   auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ack_fd_, ack_file_size(), os::Access::read_write));
@@ -63,6 +63,7 @@ SubscriberEnd::~SubscriberEnd() {
 
 void SubscriberEnd::start(const Doorbell& doorbell) {
   channel_.watch(session_->loop(), weak_from_this());
+  if (must_copy_) session_->tell_path(connection(), wire::Path::copy, why_not_in_place().c_str());
   if (!introduction_.same_user) return channel_.send(wire::AttachForeign{});
   const int descriptors[] = {doorbell.page().get(), doorbell.eventfd().get()};
   channel_.send(wire::Doorbell{static_cast<std::uint32_t>(doorbell.page_size()), 0}, descriptors);
@@ -81,9 +82,12 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
       handle(*input);
     }
     over = channel_.state() == Channel::State::closed;
+    if (over) session_->tell_path(connection(), wire::Path::none, "the publisher's process has ended the connection");
   } catch (const std::exception& error) {
     base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
     channel_.try_send(wire::ErrorText{0, error.what()});
+    session_->tell_path(connection(), wire::Path::none, error.what());
+    tell_lost(0);
     over = true;
   }
   if (!over) return;
@@ -155,50 +159,6 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   }
 }
 
-void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
-  const wire::Window& window = introduction_.window;
-  if (message.id <= newest_chunk_.load(std::memory_order_relaxed)) throw Violation("chunk ids must ascend");
-  const bool lies_in_window = message.address >= window.base && message.size <= window.size &&
-                              message.address - window.base <= window.size - message.size && message.address % os::page_size() == 0;
-  if (message.size == 0 || (introduction_.same_user && !lies_in_window)) throw Violation("a chunk does not lie in its publisher's window");
-  const auto before = chunks();
-  const bool too_many =
-      introduction_.same_user
-          ? before->entries.size() >= max_chunks || message.size > window.size - std::min(chunk_bytes_, window.size)
-          : before->entries.size() > shm::export_depth || message.size > most_exported - std::min(chunk_bytes_, most_exported);
-  if (too_many) throw Violation("too many chunks");
-  SharedMapping mapping = map_chunk(message, memfd);
-  SINEW_POINT("subscriber.chunk_mapped");
-  auto after = std::make_shared<ChunkTable>(*before);
-  after->entries.push_back({message.id, message.address, message.size, answered_when_unmapped(std::move(mapping), message.id)});
-  std::sort(after->entries.begin(), after->entries.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
-  chunk_bytes_ += message.size;
-  after->bytes = chunk_bytes_;
-  {
-    const std::lock_guard lock(chunks_mutex_);
-    chunks_ = std::move(after);
-  }
-  chunks_version_.fetch_add(1, std::memory_order_release);
-  newest_chunk_.store(message.id, std::memory_order_release);
-  channel_.send(wire::ChunkMapped{message.id});
-  if (const auto subscription = subscription_.lock()) subscription->wake();
-}
-
-SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd& memfd) {
-  if (!reads_pieces_.load(std::memory_order_relaxed)) {
-    Attached in_place = attach_mapping(memfd, message.size, message.address);
-    if (in_place.violation) throw Violation("a chunk: " + in_place.why);
-    if (in_place.mapping) return std::move(in_place.mapping);
-    const std::string why = "the publisher's memory cannot be mapped in this process at its address: " + in_place.why;
-    if (reading_ == Reading::in_place) throw Violation(why);
-    read_pieces(why);
-  }
-  Attached anywhere = attach_mapping(memfd, message.size);
-  if (anywhere.violation) throw Violation("a chunk: " + anywhere.why);
-  if (!anywhere.mapping) throw Violation("the publisher's memory cannot be mapped in this process at any address: " + anywhere.why);
-  return std::move(anywhere.mapping);
-}
-
 // Before newest_chunk_ says so: no frame of a chunk that lies elsewhere is read in place.
 void SubscriberEnd::read_pieces(const std::string& why) {
   base::log(base::LogLevel::info, "messages of node '" + peer() + "' are not read in place: " + why);
@@ -206,6 +166,7 @@ void SubscriberEnd::read_pieces(const std::string& why) {
     const std::lock_guard lock(chunks_mutex_);
     why_not_in_place_ = why;
   }
+  if (!must_copy_) session_->tell_path(connection(), wire::Path::view, why.c_str());
   channel_.send(wire::ReadsPieces{});
   reads_pieces_.store(true, std::memory_order_release);
 }
@@ -217,39 +178,6 @@ std::uint64_t SubscriberEnd::most_pieces() const noexcept {
 std::string SubscriberEnd::why_not_in_place() const {
   const std::lock_guard lock(chunks_mutex_);
   return why_not_in_place_;
-}
-
-// The publisher uses the addresses again only after this answer, so it is sent when the last table that held the mapping is gone, on whatever thread (F3).
-SharedMapping SubscriberEnd::answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk) {
-  const os::Mapping* const plain = mapping.get();
-  return {plain, [mapping = std::move(mapping), end = weak_from_this(), chunk](const os::Mapping*) mutable {
-            mapping.reset();
-            if (const auto alive = end.lock()) alive->channel_.try_send(wire::ChunkUnmapped{chunk});
-          }};
-}
-
-void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
-  const auto before = chunks();
-  auto after = std::make_shared<ChunkTable>(*before);
-  const auto found = std::find_if(after->entries.begin(), after->entries.end(), [&](const auto& entry) { return entry.id == message.id; });
-  if (found == after->entries.end()) {
-    channel_.send(wire::ChunkUnmapped{message.id});
-  } else {
-    chunk_bytes_ -= found->size;
-    after->bytes = chunk_bytes_;
-    after->entries.erase(found);
-    const std::lock_guard lock(chunks_mutex_);
-    chunks_ = std::move(after);
-    chunks_version_.fetch_add(1, std::memory_order_release);
-  }
-  if (message.id > newest_chunk_.load(std::memory_order_relaxed)) newest_chunk_.store(message.id, std::memory_order_release);
-  if (const auto subscription = subscription_.lock())
-    subscription->wake();  // a frame may have waited for this id; and the data path lets go of its table
-}
-
-std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
-  const std::lock_guard lock(chunks_mutex_);
-  return chunks_;
 }
 
 std::uint64_t SubscriberEnd::held() const noexcept {
@@ -322,6 +250,14 @@ void SubscriberEnd::lost(std::uint64_t count) noexcept {
   missed_ += count;
   ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   if (loss_listener_) loss_listener_->raise();
+  if (!hung_up_.load(std::memory_order_relaxed)) tell_lost(count);
+}
+
+void SubscriberEnd::tell_lost(std::uint64_t count) const noexcept {
+  if (endpoint() == 0) return;
+  const auto subscription = subscription_.lock();
+  const auto watcher = subscription ? subscription->options().watcher.lock() : nullptr;
+  if (watcher) watcher->messages_lost(endpoint(), count);
 }
 
 void SubscriberEnd::lose_taken() noexcept {
@@ -357,6 +293,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     if (head <= cursor) return std::nullopt;
     if (head > last_sequence) {
       base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: its ring has an impossible head");
+      tell_lost(0);
       hung_up_.store(true, std::memory_order_release);
       if (const auto subscription = subscription_.lock()) subscription->status().publishers_changed();
       return std::nullopt;
@@ -475,8 +412,16 @@ void SubscriberEnd::unsubscribe() noexcept {
   channel_.try_send(wire::Unsubscribe{});
 }
 
-void SubscriberEnd::cancel_call(std::uint64_t call) noexcept {
-  if (is_served()) channel_.try_send(wire::CancelCall{call});
+bool SubscriberEnd::cancel_call(std::uint64_t call) noexcept {
+  if (!is_served()) return true;
+  try {
+    channel_.send(wire::CancelCall{call});
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, error.what());
+  }
+  return true;
 }
 
 }  // namespace sinew::session

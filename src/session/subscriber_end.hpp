@@ -113,7 +113,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void release(std::uint32_t slot) noexcept;
   /// Nothing is claimed any more; what handles hold stays.
   void unsubscribe() noexcept;
-  void cancel_call(std::uint64_t call) noexcept;
+  /// False when there was no memory for it.
+  bool cancel_call(std::uint64_t call) noexcept;
   std::uint64_t held() const noexcept;
   /// Copied because too many messages, or too large ones, were held.
   std::uint64_t over_quota() const noexcept { return over_quota_.load(std::memory_order_relaxed); }
@@ -149,6 +150,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void tell_blocked_publisher(std::uint64_t head) noexcept;
   bool exceeds_quota(const shm::Claims::Claim& claim) noexcept;
   void lost(std::uint64_t count) noexcept;
+  void tell_lost(std::uint64_t count) const noexcept;
   void skipped(std::uint64_t count) noexcept;
   std::shared_ptr<const ChunkTable> chunks() const;
   SharedMapping answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk);

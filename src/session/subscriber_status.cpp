@@ -23,6 +23,7 @@ void SubscriberStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, c
     listener_->add(events.deadline_missed, [this] { return DeadlineMissedEvent{.total_count = counters().deadlines_missed}; });
     listener_->add(events.liveliness_changed, [this] { return liveliness(); });
     listener_->add(events.message_lost, [this] { return losses(); });
+    listener_->add(events.detached, [this] { return DetachedEvent{is_detached() ? of_.topic() : ""}; });
     if (events.message_lost) loss_listener_ = listener_;
   }
   timer_ = Timer::create(loop, [weak = of_.weak_from_this()] {

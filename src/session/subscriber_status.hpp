@@ -1,6 +1,7 @@
 // How a subscription stands with its publishers, beside their messages, and who is told when that changes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,12 @@ class SubscriberStatus {
 
   /// A publisher has come or gone. Any thread. REQUIRES: the caller does not hold the subscription's mutex.
   void publishers_changed() noexcept;
+  /// Its topic is gone, and it was but a ghost. Any thread.
+  void detach() noexcept {
+    detached_.store(true, std::memory_order_relaxed);
+    raise();
+  }
+  bool is_detached() const noexcept { return detached_.load(std::memory_order_relaxed); }
   /// Something else that handlers are told of has changed. Any thread.
   void raise() noexcept {
     if (listener_) listener_->raise();
@@ -52,6 +59,7 @@ class SubscriberStatus {
   Subscription& of_;
   std::shared_ptr<Listener> listener_, loss_listener_;
   std::shared_ptr<Timer> timer_;
+  std::atomic<bool> detached_{false};
 
   mutable std::mutex mutex_;  // guards what follows; taken before the subscription's
   Publishers publishers_;

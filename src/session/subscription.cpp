@@ -69,7 +69,8 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
     const std::lock_guard lock(mutex_);
     if (closed_.load()) return;
     if (!thread_) {
-      std::ptrdiff_t too_many = std::count_if(ends_.begin(), ends_.end(), [](const auto& each) { return each->hung_up(); }) - departed_kept;
+      std::ptrdiff_t too_many = 0;
+      if (options_.endpoint == 0) too_many = std::ranges::count_if(ends_, [](const auto& each) { return each->hung_up(); }) - departed_kept;
       std::erase_if(ends_, [&](const auto& each) {
         if (!each->finished() && !(each->hung_up() && too_many-- > 0)) return false;
         count_locked(*each);
@@ -250,7 +251,7 @@ void Subscription::wait(std::int64_t until) {
     if (until == Timer::never) {
       os::await_doorbell(silent_->eventfd().get());  // one system call less
     } else {
-      os::wait_and_drain(silent_->eventfd().get(), until);
+      os::await_doorbell(silent_->eventfd().get(), until);
     }
   }
   silent_->sleeper().mark_awake();
@@ -324,15 +325,32 @@ std::vector<Subscription::Source> Subscription::sources() const {
   return sources;
 }
 
-void Subscription::cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept {
+void Subscription::let_go_of_departed(const std::function<bool(std::uint64_t endpoint)>& may_go) {
+  std::vector<std::shared_ptr<SubscriberEnd>> gone;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
   for (const auto& end : ends_) {
-    if (end->endpoint() == endpoint) end->cancel_call(call);
+    if (end->hung_up() && may_go(end->endpoint())) gone.push_back(end);
+  }
+  if (gone.empty()) return;
+  for (const auto& end : gone) {
+    count_locked(*end);
+    before_.missed += end->untaken();
+    std::erase(ends_, end);
+  }
+  version_.fetch_add(1, std::memory_order_release);
+}
+
+bool Subscription::cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept {
+  bool is_told = true;
+  const std::lock_guard lock(mutex_);
+  for (const auto& end : ends_) {
+    if (end->endpoint() == endpoint) is_told &= end->cancel_call(call);
   }
   for (const auto& queue : queues_) {
     if (queue->options().publisher_endpoint != endpoint) continue;
     if (const auto watcher = queue->options().watcher.lock()) watcher->call_cancelled(options_.endpoint, call);
   }
+  return is_told;
 }
 
 void Subscription::for_each_queue(const std::function<void(const LocalQueue&)>& visit) const {

@@ -44,6 +44,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
     bool in_place = true;                      ///< messages of this type can be read where they lie, by some processes
     std::uint64_t endpoint = 0;                ///< of a service's client or provider; 0: none
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
+    bool ghost = false;                        ///< is only there as long as others are
   };
   /// With a thread, `receiver` is called on it for every message; without, messages wait for take().
   Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,
@@ -62,6 +63,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void add(std::shared_ptr<SubscriberEnd> end);
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
+  const std::string& topic() const noexcept { return incompatible_.topic(); }
   IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
   /// A publisher of this process. Any thread.
   void add(std::shared_ptr<LocalQueue> queue);
@@ -97,8 +99,10 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
     bool is_served = false;  ///< else it has yet to be, or is gone and some of its messages were not taken yet
   };
   std::vector<Source> sources() const;
-  /// Tells the endpoint that nobody here waits for the answer to this call any more.
-  void cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept;
+  /// Forgets publishers that are gone, with what was not taken of them, when may_go() says so of their endpoints. Throws std::bad_alloc; then some other time.
+  void let_go_of_departed(const std::function<bool(std::uint64_t endpoint)>& may_go);
+  /// Tells the endpoint that nobody here waits for the answer to this call any more. False when there was no memory for it.
+  bool cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept;
 
   struct Counters {
     std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, over_quota = 0, publishers = 0, held = 0, incompatible = 0,

@@ -37,6 +37,11 @@ SINEW_WIRE_KIND(DeleteSubscriber, 5, 0);
 SINEW_WIRE_KIND(WindowReleased, 6, 0);
 SINEW_WIRE_KIND(Goodbye, 7, 0);
 SINEW_WIRE_KIND(ConnectTaken, 8, 0);
+SINEW_WIRE_KIND(PathChosen, 9, 0);
+SINEW_WIRE_KIND(MemoryMapped, 10, 0);
+SINEW_WIRE_KIND(WatchDomain, 11, 0);
+SINEW_WIRE_KIND(UnwatchDomain, 12, 0);
+SINEW_WIRE_KIND(DomainTaken, 13, 0);
 SINEW_WIRE_KIND(NodeRegistered, 33, 0);
 SINEW_WIRE_KIND(NodeRefused, 34, 0);
 SINEW_WIRE_KIND(PublisherRegistered, 35, 0);
@@ -46,6 +51,13 @@ SINEW_WIRE_KIND(SubscriberRefused, 38, 0);
 SINEW_WIRE_KIND(ConnectPublisher, 39, 1);
 SINEW_WIRE_KIND(ConnectSubscriber, 40, 1);
 SINEW_WIRE_KIND(Incompatible, 41, 0);
+SINEW_WIRE_KIND(Detached, 42, 0);
+SINEW_WIRE_KIND(DomainNode, 43, 0);
+SINEW_WIRE_KIND(DomainTopic, 44, 0);
+SINEW_WIRE_KIND(DomainInterface, 45, 0);
+SINEW_WIRE_KIND(DomainPair, 46, 0);
+SINEW_WIRE_KIND(DomainGone, 47, 0);
+SINEW_WIRE_KIND(DomainBatch, 48, 0);
 SINEW_WIRE_KIND(Doorbell, 65, 2);
 SINEW_WIRE_KIND(Attach, 66, 1);
 SINEW_WIRE_KIND(ChunkMapped, 67, 0);
@@ -96,9 +108,18 @@ void fields(auto& at, M& m) {
   fields(at, m.quality);
   at("process", m.process);
   at("endpoint", m.endpoint);
+  at("ghost", m.ghost);
 }
 void fields(auto& at, Like<ConnectTaken> auto& m) {
   at("connection", m.connection);
+}
+void fields(auto& at, Like<PathChosen> auto& m) {
+  at("connection", m.connection);
+  at("path", m.path, Path::copy);
+  at.text("why", m.why);
+}
+void fields(auto& at, Like<MemoryMapped> auto& m) {
+  at("bytes", m.bytes);
 }
 void fields(auto& at, Like<NodeRegistered> auto& m) {
   at("node", m.node);
@@ -134,6 +155,44 @@ void fields(auto& at, Like<Incompatible> auto& m) {
   at("peer", m.peer, max_name);
   fields(at, m.quality);
 }
+void fields(auto& at, Like<Detached> auto& m) {
+  at("you_publish", m.you_publish);
+}
+void fields(auto& at, Like<DomainNode> auto& m) {
+  at("number", m.number);
+  at("name", m.name, max_name);
+  at("pid", m.pid);
+  at("uid", m.uid);
+  at("gid", m.gid);
+  at("container", m.container, max_container);
+}
+void fields(auto& at, Like<DomainTopic> auto& m) {
+  at("number", m.number);
+  at("name", m.name, max_name);
+  fields(at, m.type);
+}
+void fields(auto& at, Like<DomainInterface> auto& m) {
+  at("number", m.number);
+  at("node", m.node);
+  at("topic", m.topic);
+  at("publishes", m.publishes);
+  at("ghost", m.ghost);
+  fields(at, m.quality);
+  at("endpoint", m.endpoint);
+  at("memory", m.memory);
+}
+void fields(auto& at, Like<DomainPair> auto& m) {
+  at("publisher", m.publisher);
+  at("subscriber", m.subscriber);
+  at("path", m.path, Path::copy);
+  at.text("why", m.why);
+}
+void fields(auto& at, Like<DomainGone> auto& m) {
+  at("number", m.number);
+}
+void fields(auto& at, Like<DomainBatch> auto& m) {
+  at("complete", m.complete);
+}
 void fields(auto& at, Like<Doorbell> auto& m) {
   at("size", m.size);
   at("offset", m.offset);
@@ -159,7 +218,8 @@ concept HasId = requires(M m) { m.id; };
 template <class M>
   requires Like<M, DeletePublisher> || Like<M, DeleteSubscriber> || Like<M, Goodbye> || Like<M, ChunkMapped> || Like<M, ChunkUnmapped> ||
            Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, AttachForeign> || Like<M, NewsTaken> || Like<M, CancelCall> ||
-           Like<M, News> || Like<M, DoorbellTaken> || Like<M, ChunkWithdrawn> || Like<M, Space>
+           Like<M, WatchDomain> || Like<M, UnwatchDomain> || Like<M, DomainTaken> || Like<M, News> || Like<M, DoorbellTaken> ||
+           Like<M, ChunkWithdrawn> || Like<M, Space>
 void fields(auto&, M&) {}
 
 class Writer {

@@ -20,6 +20,7 @@ inline constexpr std::uint32_t protocol_version = 1;
 inline constexpr std::size_t max_name = 255;         ///< bytes of a node or topic name
 inline constexpr std::size_t max_type_name = 4096;   ///< bytes of a type's name
 inline constexpr std::size_t max_signature = 32768;  ///< bytes of a type's signature
+inline constexpr std::size_t max_container = 255;    ///< bytes of a container's name
 inline constexpr std::size_t max_text = 16384;       ///< bytes of an error text; longer ones are cut by the encoder
 
 /// Nanoseconds of a hundred years: no duration is longer, so that it can be added to the time of any clock.
@@ -60,6 +61,9 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
+/// How messages come from a publisher to a subscriber. The numbers are the protocol's.
+enum class Path : std::uint8_t { none = 0, pointer = 1, native = 2, view = 3, copy = 4 };
+
 // --- node to manager ---------------------------------------------------------------------------------------------------------------
 
 /// First message of a session. Its form never changes, so that versions can be told apart.
@@ -69,7 +73,7 @@ struct RegisterNode {
 };
 /// `id` is the node's own and never used again by it for a publisher. `process` is a number that the process drew by lot: where both ends of a pair have the
 /// same, they find each other without the manager; 0: none. `endpoint` is that of a service's client or provider, which draws it by lot for its publisher and its
-/// subscriber together (spec/services.md); 0: it is no part of one. The answer is PublisherRegistered or PublisherRefused.
+/// subscriber together (spec/services.md); 0: it is no part of one. A `ghost` is only there as long as others are. The answer is PublisherRegistered or PublisherRefused.
 struct RegisterPublisher {
   std::uint64_t id = 0;
   std::string topic;
@@ -77,8 +81,9 @@ struct RegisterPublisher {
   Quality quality;
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
+  bool ghost = false;
 };
-/// `id` is the node's own and never used again by it for a subscriber. `process` and `endpoint` are as a publisher's. The answer is SubscriberRegistered or SubscriberRefused.
+/// `id` is the node's own and never used again by it for a subscriber. The rest is as a publisher's. The answer is SubscriberRegistered or SubscriberRefused.
 struct RegisterSubscriber {
   std::uint64_t id = 0;
   std::string topic;
@@ -86,6 +91,7 @@ struct RegisterSubscriber {
   Quality quality;
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
+  bool ghost = false;
 };
 struct DeletePublisher {
   std::uint64_t id = 0;
@@ -104,6 +110,28 @@ struct Goodbye {};
 /// Answers ConnectPublisher or ConnectSubscriber, whatever comes of it: its descriptor is no longer in flight (S6).
 struct ConnectTaken {
   std::uint64_t connection = 0;
+};
+/// Of the subscriber of this introduction: messages come another way than Path::native, or do not come at all, and `why`. May be said again when it changes.
+struct PathChosen {
+  std::uint64_t connection = 0;
+  Path path = Path::none;
+  std::string why;
+};
+/// Publisher `id` has so many bytes of shared memory mapped.
+struct MemoryMapped {
+  std::uint64_t id = 0;
+  std::uint64_t bytes = 0;
+};
+/// The node wants to know what there is in the domain, from now until UnwatchDomain, in batches. `id` is its own and never used again by it for this.
+struct WatchDomain {
+  std::uint64_t id = 0;
+};
+struct UnwatchDomain {
+  std::uint64_t id = 0;
+};
+/// Answers DomainBatch of watch `id`: the next one may come.
+struct DomainTaken {
+  std::uint64_t id = 0;
 };
 
 // --- manager to node ---------------------------------------------------------------------------------------------------------------
@@ -169,6 +197,55 @@ struct Incompatible {
   std::string peer;
   Quality quality;
 };
+/// The topic of a ghost is gone: `id`, the receiver's own publisher or, where `you_publish` is false, subscriber, is on no topic any more, until the node deletes it.
+struct Detached {
+  std::uint64_t id = 0;
+  bool you_publish = false;
+};
+
+// Of a batch for watch `id`. Nodes, topics and interfaces have numbers, which are never used again.
+
+/// There is this node, or it has changed. `container`: in which its process runs, as far as the manager can tell; empty: none, or the manager's.
+struct DomainNode {
+  std::uint64_t id = 0;
+  std::uint64_t number = 0;
+  std::string name;
+  std::int64_t pid = 0;
+  std::uint32_t uid = 0, gid = 0;
+  std::string container;
+};
+struct DomainTopic {
+  std::uint64_t id = 0;
+  std::uint64_t number = 0;
+  std::string name;
+  TypeDescription type;
+};
+/// A publisher or a subscriber. `topic` 0: it is a ghost whose topic is gone. `endpoint` as in RegisterPublisher, `memory` as in MemoryMapped.
+struct DomainInterface {
+  std::uint64_t id = 0;
+  std::uint64_t number = 0, node = 0, topic = 0;
+  bool publishes = false, ghost = false;
+  Quality quality;
+  std::uint64_t endpoint = 0;
+  std::uint64_t memory = 0;
+};
+/// A publisher and a subscriber of one topic, by their numbers. It goes with either.
+struct DomainPair {
+  std::uint64_t id = 0;
+  std::uint64_t publisher = 0, subscriber = 0;
+  Path path = Path::none;
+  std::string why;  ///< not Path::native, nor Path::pointer
+};
+/// The node, topic or interface of this number is gone, if the watch was told of it at all.
+struct DomainGone {
+  std::uint64_t id = 0;
+  std::uint64_t number = 0;
+};
+/// The end of a batch; the next one comes after DomainTaken. `complete`: with this, all that there is has been told.
+struct DomainBatch {
+  std::uint64_t id = 0;
+  bool complete = false;
+};
 
 // --- subscriber to publisher, on the pair ------------------------------------------------------------------------------------------
 
@@ -233,11 +310,12 @@ struct ErrorText {
   std::string text;
 };
 
-using Message =
-    std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased, Goodbye,
-                 ConnectTaken, NodeRegistered, NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused,
-                 ConnectPublisher, ConnectSubscriber, Incompatible, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces,
-                 AttachForeign, NewsTaken, CancelCall, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
+using Message = std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased,
+                             Goodbye, ConnectTaken, PathChosen, MemoryMapped, WatchDomain, UnwatchDomain, DomainTaken, NodeRegistered,
+                             NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused, ConnectPublisher,
+                             ConnectSubscriber, Incompatible, Detached, DomainNode, DomainTopic, DomainInterface, DomainPair, DomainGone,
+                             DomainBatch, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces, AttachForeign, NewsTaken,
+                             CancelCall, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

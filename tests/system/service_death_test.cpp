@@ -1,8 +1,10 @@
 // Providers and clients of a service vanish, or stop, at any point: every call ends once, and nobody else notices.
 #include <algorithm>
 #include <array>
+#include <future>
 #include <map>
 
+#include "base/point.hpp"
 #include "tests/system/service.hpp"
 
 namespace sinew::system {
@@ -146,6 +148,20 @@ TEST_F(ServiceDeath, ACallerThatWaitsOnItsOwnThreadLearnsThatItsCallIsLost) {
   }
 }
 
+TEST_F(ServiceDeath, ACallbackLearnsThatItsCallIsLostWhoeverNoticesIt) {
+  for (int pass = 0; pass < rounds(50); ++pass) {
+    Child provider = worker("provider", "once");
+    await_providers(*client, 1);
+    std::promise<ServiceError::Kind> kind;
+    client->call({.number = 7, .what = "say", .terms = {}},
+                 [&](auto, const ServiceError* error) { kind.set_value(error ? error->kind() : ServiceError::Kind::failed); });
+    provider.expect("7 of client");
+    provider.kill();
+    EXPECT_EQ(kind.get_future().get(), ServiceError::Kind::lost);
+    await_providers(*client, 0);
+  }
+}
+
 TEST_F(ServiceDeath, ACallThatAProviderHasNotTakenGoesElsewhereAlsoWhenItExecutesNoneTwice) {
   Child first = worker("first", "once");
   await_providers(*client, 1);
@@ -168,6 +184,86 @@ TEST_F(ServiceDeath, AnAnswerThatWasGivenBeforeTheProviderDiedIsReceived) {
   auto calls = call_many(5);
   EXPECT_EQ(first.wait(), -9);
   for (std::uint64_t number = 1; number <= 5; ++number) EXPECT_TRUE(is_right(calls[number - 1].get(), number));
+}
+
+// Its thread that receives is held with the first answer in hand.
+ROLE(client_with_an_answer_in_hand) {
+  auto node = Node::create("asker");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  await_providers(*client, 1);
+  auto call = client->call(addition(1));
+  require(eventually(base::is_held), "nothing is received");
+  say("held");
+  next_order();
+  await_providers(*client, 1);  // the second one
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  base::let_go();
+  require(call.get().provider == "first", "it was executed once more");
+  require(client->statistics().resent == 0 && client->statistics().strays == 0, "it was sent once more");
+  say("answered by the first");
+}
+
+TEST_F(ServiceDeath, AnAnswerThatIsInHandWhenItsProviderDiesIsTheAnswer) {
+  client.reset();
+  for (const char* options : {"", "once"}) {
+    Child first = worker("first", options);
+    Child asker("client_with_an_answer_in_hand", {}, {{"SINEW_AT", "service.in_hand:1:hold"}});
+    asker.expect("held");
+    first.kill();
+    Child second = worker("second", options);
+    asker.order("go on");
+    asker.expect("answered by the first");
+    asker.end();
+    second.end();
+  }
+}
+
+TEST_F(ServiceDeath, AnswersOfManyProvidersThatHaveDiedAreReceivedHoweverLate) {
+  std::atomic<bool> go_on{false}, is_called{false};
+  std::vector<PendingCall<Work::Response>> calls;
+  {
+    Child first = worker("first");
+    client->call(addition(1), [&](auto, auto) {  // on the client's thread, which meanwhile receives nothing
+      is_called = true;
+      EXPECT_TRUE(eventually([&] { return go_on.load(); }));
+    });
+    ASSERT_TRUE(eventually([&] { return is_called.load(); }));
+    first.end();
+    await_providers(*client, 0);
+  }
+  constexpr std::uint64_t many = 20;
+  for (std::uint64_t number = 1; number <= many; ++number) {
+    Child mortal("worker", {"mortal"}, {{"SINEW_AT", "service.answered:1:kill"}});
+    mortal.expect("ready");
+    await_providers(*client, 1);
+    calls.push_back(client->call(addition(number)));
+    EXPECT_EQ(mortal.wait(), -9) << mortal.errors();
+    await_providers(*client, 0);
+  }
+  go_on = true;
+  for (std::uint64_t number = 1; number <= many; ++number) EXPECT_TRUE(is_right(calls[number - 1].get(), number)) << number;
+  EXPECT_EQ(client->statistics().resent, 0u);
+}
+
+TEST_F(ServiceDeath, OfAProviderOfTheSameProcessItIsKnownWhatItHasTaken) {
+  std::atomic<bool> go_on{false};
+  auto server = Node::create("provider");
+  std::shared_ptr<WorkProvider> provider;
+  provider = server->create_service_provider<Work::Request, Work::Response>("work",
+                                                                            [&](const Work::Request&) {
+                                                                              EXPECT_TRUE(eventually([&] { return go_on.load(); }));
+                                                                              provider.reset();  // with its first request
+                                                                              return Work::Response{};
+                                                                            },
+                                                                            {.at_most_once = true});
+  auto calls = call_many(10);
+  Child second = worker("second", "once");
+  await_providers(*client, 2);
+  go_on = true;
+  EXPECT_EQ(kind_of_error(std::move(calls.front())), ServiceError::Kind::lost);
+  for (std::uint64_t number = 2; number <= 10; ++number) EXPECT_TRUE(is_right(calls[number - 1].get(), number));
+  EXPECT_EQ(client->statistics().resent, 9u);
+  second.end();
 }
 
 // Makes calls until it is killed; arguments: node, "wait" or "add".

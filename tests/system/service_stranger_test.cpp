@@ -23,13 +23,15 @@ struct Rogue {
     const detail::Handler handler{detail::Handler::Takes::look, false, [this](detail::ReceivedMessage& message) {
                                     got(*this, message.endpoint, detail::id_of(message.object));
                                   }};
-    if (provides) {
-      detail::make_ends(ends, session, endpoint, {}, {responses, response}, detail::object_type<Responses>, 1 << 26, {requests, request},
-                        handler, {}, 0);
-    } else {
-      detail::make_ends(ends, session, endpoint, {}, {requests, request}, detail::object_type<Requests>, 1 << 26, {responses, response},
-                        handler, {}, 0);
-    }
+    const detail::ServiceSide ask{requests, request}, answer{responses, response};
+    detail::make_ends(ends, {.session = session,
+                             .endpoint = endpoint,
+                             .out = provides ? answer : ask,
+                             .objects = provides ? detail::object_type<Responses> : detail::object_type<Requests>,
+                             .memory_budget = 1 << 26,
+                             .in = provides ? ask : answer,
+                             .handler = handler,
+                             .on_rejected = {}});
   }
   ~Rogue() { session->close(); }
 
@@ -128,12 +130,8 @@ TEST_F(ServiceStrangers, WhatAProviderSaysInPlaceOfAnAnswerEndsTheCall) {
   auto node = Node::create("client");
   auto client = node->create_service_client<Work::Request, Work::Response>("work");
   using Kind = ServiceError::Kind;
-  for (const auto& [status, kind] : std::vector<std::pair<int, Kind>>{{1, Kind::failed},
-                                                                      {2, Kind::no_memory},
-                                                                      {3, Kind::invalid},
-                                                                      {4, Kind::cancelled},
-                                                                      {5, Kind::failed},
-                                                                      {1'000'000, Kind::failed}}) {
+  for (const auto& [status, kind] : std::vector<std::pair<int, Kind>>{
+           {1, Kind::failed}, {2, Kind::no_memory}, {3, Kind::lost}, {4, Kind::cancelled}, {5, Kind::failed}, {1'000'000, Kind::failed}}) {
     Child complainer("complainer", {std::to_string(status)});
     complainer.expect("ready");
     EXPECT_EQ(kind_of_error(client->call(addition(1))), kind) << status;
@@ -208,8 +206,14 @@ TEST_F(ServiceStrangers, NobodyGetsTheEndpointOfAnother) {
   auto second = session::NodeSession::create("second", {});
   detail::ServiceEnds ends;
   const std::string requests = wire::request_topic("work"), responses = wire::response_topic("work");
-  EXPECT_THROW(detail::make_ends(ends, second, first.endpoint, {}, {requests, msg::message_of<Requests>()}, detail::object_type<Requests>,
-                                 1 << 26, {responses, msg::message_of<Responses>()}, {}, {}, 0),
+  EXPECT_THROW(detail::make_ends(ends, {.session = second,
+                                        .endpoint = first.endpoint,
+                                        .out = {requests, msg::message_of<Requests>()},
+                                        .objects = detail::object_type<Requests>,
+                                        .memory_budget = 1 << 26,
+                                        .in = {responses, msg::message_of<Responses>()},
+                                        .handler = {},
+                                        .on_rejected = {}}),
                Error);
   second->close();
 }

@@ -156,7 +156,6 @@ class ServicesOn : public Paths {};
 
 // The provider is where the path says; requests go there and responses come back the same way.
 TEST_P(ServicesOn, CallsAreAnsweredInOrderWhateverTheWay) {
-  if (GetParam().asked) GTEST_SKIP() << "a service cannot be asked to be read another way than it can";
   auto node = Node::create("client");  // first: the manager is this user's
   std::optional<Child> child;
   std::shared_ptr<Node> here;
@@ -184,7 +183,13 @@ TEST_P(ServicesOn, CallsAreAnsweredInOrderWhateverTheWay) {
   }
 }
 
-SINEW_ON_ALL_PATHS(ServicesOn);
+// Messages of services are read as they can be: nobody can ask for another way.
+std::vector<Path> paths_of_services() {
+  std::vector<Path> unasked;
+  std::ranges::copy_if(paths, std::back_inserter(unasked), [](const Path& path) { return !path.asked; });
+  return unasked;
+}
+SINEW_ON_PATHS(ServicesOn, paths_of_services());
 
 }  // namespace
 }  // namespace sinew::system

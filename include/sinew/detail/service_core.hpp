@@ -11,6 +11,7 @@
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/error.hpp"
 #include "sinew/service_error.hpp"
+#include "sinew/service_statistics.hpp"
 
 namespace sinew {
 
@@ -61,10 +62,6 @@ std::string error_of(const void* response) {
   return static_cast<const ServiceResponse<Response>*>(response)->error;
 }
 
-struct ClientCounters {
-  std::uint64_t calls = 0, answered = 0, failed = 0, resent = 0, strays = 0, pending = 0, providers = 0;
-};
-
 /// Thread-safe.
 class SINEW_API ServiceClientCore {
  public:
@@ -81,16 +78,12 @@ class SINEW_API ServiceClientCore {
   /// Returns the ServiceResponse. Throws ServiceError.
   std::shared_ptr<const void> call_and_wait(std::uint64_t id, std::shared_ptr<const void> request, std::chrono::nanoseconds timeout);
   void cancel(std::uint64_t id);
-  ClientCounters counters() const;
+  ServiceClientStatistics statistics() const;
   std::weak_ptr<Impl> impl() const noexcept { return impl_; }
   static void cancel(const std::weak_ptr<Impl>& impl, std::uint64_t id);
 
  private:
   std::shared_ptr<Impl> impl_;
-};
-
-struct ProviderCounters {
-  std::uint64_t answered = 0, threw = 0, cancelled = 0, undelivered = 0, excess = 0, running = 0, clients = 0;
 };
 
 /// A request that is being answered. Thread-safe.
@@ -108,7 +101,7 @@ class SINEW_API ServiceProviderCore {
   ~ServiceProviderCore();
 
   const std::string& service() const noexcept;
-  ProviderCounters counters() const;
+  ServiceProviderStatistics statistics() const;
 
   /// What the typed side does: answers the request with reply().
   using Serve = std::function<void(const void* request, const std::shared_ptr<RunningCall>& call, Impl& provider)>;

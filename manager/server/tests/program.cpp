@@ -141,6 +141,7 @@ std::optional<wire::Message> Client::receive() {
       }
       case os::Received::Kind::closed:
       case os::Received::Kind::malformed:
+      case os::Received::Kind::no_room:
         return std::nullopt;
     }
   }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "manager/state/tests/world.hpp"
 
@@ -125,6 +128,63 @@ TEST(Introducing, S6_a_node_that_lets_too_many_introductions_wait_is_dropped_and
   EXPECT_EQ(world.domain.sessions(), 1u);
   const Session viewer = world.node("viewer");
   EXPECT_EQ(introductions(world.subscribe(viewer, 1)), 1u);
+}
+
+/// The same, looked up in the plainest way.
+struct PlainIntroductions {
+  std::vector<Pair> waiting;
+  std::vector<std::pair<Session, std::uint64_t>> unanswered;
+
+  std::size_t owed(Session session) const {
+    return static_cast<std::size_t>(std::ranges::count(unanswered, session, &std::pair<Session, std::uint64_t>::first));
+  }
+  bool can_meet(const Pair& pair) const {
+    const Session one = pair.publisher.first, other = pair.subscriber.first;
+    if (one == other) return owed(one) == 0;
+    return owed(one) < Introductions::room && owed(other) < Introductions::room;
+  }
+  bool has_one_for(Session session) const {
+    return std::ranges::any_of(
+        waiting, [&](const Pair& pair) { return (pair.publisher.first == session || pair.subscriber.first == session) && can_meet(pair); });
+  }
+};
+
+TEST(Introducing, S6_who_can_be_met_is_found_whether_few_or_many_wait_and_have_room) {
+  std::mt19937 random(11);
+  for (int run = 0; run < 20; ++run) {
+    Introductions introductions;
+    PlainIntroductions plain;
+    const std::uint64_t sessions = 2 + random() % 20;
+    const auto any_session = [&] { return 1 + random() % sessions; };
+    std::uint64_t connection = 0;
+    for (int step = 0; step < 400; ++step) {
+      if (random() % 3 == 0) {
+        const Pair pair{{any_session(), random() % 4}, {any_session(), random() % 4}};
+        introductions.add(pair);
+        plain.waiting.push_back(pair);
+      } else if (random() % 3 == 0 && !plain.unanswered.empty()) {
+        const auto answered = plain.unanswered.begin() + static_cast<std::ptrdiff_t>(random() % plain.unanswered.size());
+        EXPECT_TRUE(introductions.answered(answered->first, answered->second));
+        plain.unanswered.erase(answered);
+      } else if (random() % 20 == 0) {
+        const InterfaceKey gone{any_session(), random() % 4};
+        introductions.forget_subscriber(gone);
+        std::erase_if(plain.waiting, [&](const Pair& pair) { return pair.subscriber == gone; });
+      }
+      const Session session = any_session();
+      const bool expected = plain.has_one_for(session);
+      const auto next = introductions.next(session);
+      ASSERT_EQ(next.has_value(), expected) << "run " << run << ", step " << step;
+      if (!next) continue;
+      const auto met = std::ranges::find_if(
+          plain.waiting, [&](const Pair& pair) { return pair.publisher == next->publisher && pair.subscriber == next->subscriber; });
+      ASSERT_NE(met, plain.waiting.end());
+      EXPECT_TRUE(plain.can_meet(*met));
+      plain.waiting.erase(met);
+      introductions.made(*next, ++connection);
+      for (const Session side : {next->publisher.first, next->subscriber.first}) plain.unanswered.emplace_back(side, connection);
+    }
+  }
 }
 
 }  // namespace

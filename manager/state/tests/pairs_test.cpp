@@ -118,6 +118,20 @@ TEST(Endpoints, W68_both_sides_of_an_introduction_are_told_the_others_endpoint) 
   EXPECT_EQ(meet.to_subscriber.endpoint, 77u);
 }
 
+TEST(Endpoints, W69_an_endpoint_belongs_to_one_session_in_both_topics_of_its_service) {
+  World world;
+  const Session provider = world.node("provider"), thief = world.node("thief"), stranger = world.node("stranger");
+  world.say(provider, wire::RegisterPublisher{1, "sum@response", type_of(32), {0, true}, 0, 77});
+  // It has heard the number in an introduction, and would get the requests of all who read the provider's responses.
+  sent<wire::SubscriberRefused>(world.say(thief, wire::RegisterSubscriber{1, "sum@request", type_of(32), {0, true}, 0, 77}), 0, thief);
+  sent<wire::PublisherRefused>(world.say(thief, wire::RegisterPublisher{1, "sum@request", type_of(32), {0, true}, 0, 77}), 0, thief);
+  sent<wire::SubscriberRefused>(world.say(thief, wire::RegisterSubscriber{2, "sum@response", type_of(32), {0, true}, 0, 77}), 0, thief);
+  sent<wire::SubscriberRegistered>(world.say(provider, wire::RegisterSubscriber{1, "sum@request", type_of(32), {0, true}, 0, 77}), 0,
+                                   provider);
+  sent<wire::SubscriberRegistered>(world.say(stranger, wire::RegisterSubscriber{1, "other@request", type_of(32), {0, true}, 0, 77}), 0,
+                                   stranger);
+}
+
 TEST(Endpoints, W69_an_endpoint_that_another_session_has_in_the_topic_is_refused) {
   World world;
   const Session client = world.node("client"), thief = world.node("thief");

@@ -1,5 +1,6 @@
 #include "base/tests/heap.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 
@@ -10,6 +11,7 @@ namespace {
 [[gnu::tls_model("initial-exec")]] thread_local int countdown = -1;
 [[gnu::tls_model("initial-exec")]] thread_local bool all_fail = false;
 [[gnu::tls_model("initial-exec")]] thread_local std::uint64_t count = 0;
+std::atomic<int> countdown_of_all{-1};
 
 }  // namespace
 
@@ -30,6 +32,14 @@ bool allocation_has_failed() noexcept {
   return countdown < 0;
 }
 
+void fail_allocation_of_any_thread(int after) noexcept {
+  countdown_of_all = after;
+}
+
+bool allocation_of_any_thread_has_failed() noexcept {
+  return countdown_of_all.exchange(-1) < 0;
+}
+
 std::uint64_t allocations() noexcept {
   return count;
 }
@@ -42,6 +52,7 @@ namespace {
 
 bool fails() noexcept {
   ++sinew::count;
+  if (sinew::countdown_of_all.load(std::memory_order_relaxed) >= 0 && sinew::countdown_of_all.fetch_sub(1) == 0) return true;
   return sinew::all_fail || (sinew::countdown >= 0 && sinew::countdown-- == 0);
 }
 

@@ -12,6 +12,10 @@ void fail_all_allocations() noexcept;
 void fail_no_allocation() noexcept;
 /// Since fail_allocation().
 bool allocation_has_failed() noexcept;
+/// As fail_allocation(), of whatever thread.
+void fail_allocation_of_any_thread(int after) noexcept;
+/// Since then one has failed; from now on none does.
+bool allocation_of_any_thread_has_failed() noexcept;
 /// How many the calling thread has made so far.
 std::uint64_t allocations() noexcept;
 

@@ -67,6 +67,7 @@ TEST(DescriptorOfAPeer, is_closed_in_a_forked_child_too) {
     return is_open(number) ? 1 : 0;
   });
   EXPECT_EQ(status, 0);
+  await([] { return closers() == 0; });  // what it closes is not to be counted by others
 }
 
 /// Sends two of them, which are nowhere else any more, and gives their readers.

@@ -156,7 +156,7 @@ TEST(Packet, one_longer_than_the_buffer_is_malformed_and_its_descriptors_are_clo
   EXPECT_EQ(test::open_descriptors(), before);
 }
 
-TEST(Packet, descriptors_that_this_process_has_no_room_for_make_it_malformed_and_leak_nothing) {
+TEST(Packet, descriptors_that_this_process_has_no_room_for_are_told_from_a_malformed_packet_and_leak_nothing) {
   const int status = test::status_of_child([] {
     const auto [here, there] = socket_pair();
     send_many(here, 2);
@@ -170,7 +170,7 @@ TEST(Packet, descriptors_that_this_process_has_no_room_for_make_it_malformed_and
     ::setrlimit(RLIMIT_NOFILE, &less);
     const Received received = receive_packet(there, buffer);
     ::setrlimit(RLIMIT_NOFILE, &old);
-    return received.kind == Kind::malformed && test::open_descriptors() == before ? 0 : 1;
+    return received.kind == Kind::no_room && test::open_descriptors() == before ? 0 : 1;
   });
   EXPECT_EQ(status, 0);
 }

@@ -1,0 +1,96 @@
+// What there is in a domain: nodes, topics, their publishers and subscribers, and the way that messages go between them.
+//
+//   sinew::DomainState state = node->domain_state();                       // as it is now
+//   auto watch = node->watch_domain([&](const sinew::DomainUpdate& update) { apply(update, state); });  // and from now on
+//
+// All structures here are messages, which a program may publish as any other. After SM2, section 3.7.4.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sinew/error.hpp"
+#include "sinew/message_info.hpp"
+
+namespace sinew {
+
+// Nodes, topics and endpoints have ids, which are unique among all three, and never used again while the manager lives.
+
+struct DomainNode {
+  std::uint64_t id = 0;
+  std::string name;
+  std::int64_t pid = 0;  ///< as the manager sees it; 0: in a container that it cannot see into
+  std::uint32_t uid = 0, gid = 0;
+  std::string container;  ///< the container's name, or the first digits of its id; empty: none, the manager's own, or unknown
+};
+
+struct DomainTopic {
+  std::uint64_t id = 0;
+  std::string name;    ///< those of the service `sum` are "sum@request" and "sum@response", see services_of()
+  std::string type;    ///< its name, "robot/Image"
+  std::string schema;  ///< what it consists of, "robot/Image{width:uint32;...}"
+  std::array<std::uint8_t, 16> hash{};
+};
+
+/// What a publisher offers, or a subscriber asks for. See Qos; durations in nanoseconds, 0: none.
+struct DomainQos {
+  std::uint32_t depth = 0;  ///< 0: keep all
+  bool reliable = false, transient_local = false;
+  std::int64_t deadline = 0, lifespan = 0;
+  bool by_topic = false;  ///< Liveliness::by_topic; else automatic
+  std::int64_t lease = 0;
+};
+
+/// A publisher or a subscriber.
+struct DomainEndpoint {
+  std::uint64_t id = 0;
+  std::uint64_t node = 0, topic = 0;  ///< ids; topic 0: it is a ghost whose topic is gone
+  bool publishes = false, ghost = false;
+  DomainQos qos;
+  std::uint64_t memory =
+      0;  ///< of a publisher: bytes of shared memory that it has mapped, as of its last message that needed more or less of it
+};
+
+/// A publisher and a subscriber of one topic. It goes with either of them.
+struct DomainPair {
+  std::uint64_t publisher = 0, subscriber = 0;  ///< ids of endpoints
+  bool connected = false;                       ///< else `why` says what is in the way
+  Delivery delivery = Delivery::native;         ///< how messages come, when connected
+  std::string why;                              ///< why not by Delivery::native or pointer, as a sentence
+};
+
+/// What has come or changed, as it is now, and what is gone.
+struct DomainUpdate {
+  bool anew = false;      ///< forget what updates before have told: this begins from nothing, as the first one does
+  bool complete = false;  ///< with this, everything has been told; there may be some updates before the first that is
+  std::vector<DomainNode> nodes{};
+  std::vector<DomainTopic> topics{};
+  std::vector<DomainEndpoint> endpoints{};
+  std::vector<DomainPair> pairs{};
+  std::vector<std::uint64_t> gone{};  ///< ids of nodes, topics and endpoints; of some nothing may have been told
+};
+
+/// Each in the order of the ids.
+struct DomainState {
+  std::vector<DomainNode> nodes{};
+  std::vector<DomainTopic> topics{};
+  std::vector<DomainEndpoint> endpoints{};
+  std::vector<DomainPair> pairs{};
+};
+
+/// Brings `state` up to date; begins from nothing where the update does. Throws std::bad_alloc; then `state` is to be thrown away.
+SINEW_API void apply(const DomainUpdate& update, DomainState& state);
+
+/// A service: two topics, which its clients and providers publish on and subscribe to.
+struct DomainService {
+  std::string name;
+  std::uint64_t requests = 0,
+                responses = 0;  ///< ids of the topics; 0 for a moment while the first client or provider comes or the last one goes
+  std::vector<std::uint64_t> clients, providers;  ///< ids of their nodes, once for each client or provider
+};
+/// In the order of their names.
+SINEW_API std::vector<DomainService> services_of(const DomainState& state);
+
+}  // namespace sinew

@@ -1,0 +1,123 @@
+// The domain's state, as the manager tells it to a node.
+#include <memory>
+#include <utility>
+
+#include "session/node_session.hpp"
+
+namespace sinew::session {
+
+std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread) {
+  std::shared_ptr<DomainWatch> watch;  // goes without the locks, with what the user keeps in its handler
+  const std::lock_guard one_at_a_time(watching_);
+  const std::lock_guard lock(mutex_);
+  if (closed_) throw destroyed();
+  if (*lost_) throw without_manager();
+  if (watches_.size() >= most_watches) {
+    throw Error(ErrorKind::exhausted, "node '" + name_ + "' watches the domain, or asks for its state, " + std::to_string(most_watches) +
+                                          " times already: destroy a DomainWatch, or share one");
+  }
+  watch = std::make_shared<DomainWatch>(weak_from_this(), next_id_++, std::move(thread), std::move(handler));
+  if (watch->thread()) callbacks_.add(watch);
+  watches_[watch->id()] = watch;
+  return watch;
+}
+
+void NodeSession::begin_watch(DomainWatch& watch) {
+  const std::lock_guard one_at_a_time(watching_);
+  manager_.send(wire::WatchDomain{watch.id()});
+  watch.is_known = true;
+}
+
+std::shared_ptr<DomainWatch> NodeSession::watch_domain(DomainWatch::Handler handler, unsigned execution_thread) {
+  const auto watch = add_watch(std::move(handler), thread(execution_thread));
+  try {
+    watch->thread()->add(watch);
+    begin_watch(*watch);
+  } catch (...) {
+    remove(watch);
+    throw;
+  }
+  return watch;
+}
+
+DomainState NodeSession::domain_state() {
+  // On the loop's thread, which may be in the middle of it when nobody waits any more.
+  const auto state = std::make_shared<DomainState>();
+  const auto watch = add_watch([state](const DomainUpdate& update) { apply(update, *state); }, nullptr);
+  const struct Removal {
+    NodeSession& session;
+    const std::shared_ptr<DomainWatch>& watch;
+    ~Removal() { session.remove(watch); }
+  } removal{*this, watch};
+  ask(watch->first_id(), "WatchDomain", [&] { begin_watch(*watch); }, [](const wire::Message&) {});
+  watch->close();  // else it is told of changes
+  return std::move(*state);
+}
+
+void NodeSession::remove(const std::shared_ptr<DomainWatch>& watch) {
+  {
+    const std::lock_guard one_at_a_time(watching_);
+    if (std::exchange(watch->is_known, false)) tell(wire::UnwatchDomain{watch->id()});
+    const std::lock_guard lock(mutex_);
+    watches_.erase(watch->id());
+  }
+  if (watch->thread()) {
+    watch->thread()->remove(watch);
+  } else {
+    answered(watch->first_id(), wire::UnwatchDomain{},
+             Refusal{ErrorKind::disconnected, destroyed().what()});  // where the node is closed meanwhile
+  }
+  watch->close();
+}
+
+void NodeSession::renew(DomainWatch& watch) noexcept {
+  const std::lock_guard one_at_a_time(watching_);
+  if (!watch.is_known) return;  // it is removed
+  const std::uint64_t before = watch.id();
+  {
+    const std::lock_guard lock(mutex_);
+    auto known = watches_.extract(before);
+    if (known.empty()) return;
+    known.key() = next_id_++;
+    watch.begin(known.key());
+    watches_.insert(std::move(known));
+  }
+  tell(wire::UnwatchDomain{before});
+  tell(wire::WatchDomain{watch.id()});
+}
+
+void NodeSession::watch_anew() noexcept {
+  std::uint64_t id = 0, end = 0;  // those that begin anew have ids beyond
+  for (;;) {
+    std::shared_ptr<DomainWatch> watch;
+    {
+      const std::lock_guard lock(mutex_);
+      if (end == 0) end = next_id_;
+      const auto next = watches_.upper_bound(id);
+      if (next == watches_.end() || next->first >= end) return;
+      id = next->first;
+      watch = next->second.lock();
+    }
+    if (watch) watch->lose();
+  }
+}
+
+void NodeSession::on_domain_state(std::uint64_t id, const wire::Message& message) {
+  std::shared_ptr<DomainWatch> watch;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = watches_.find(id);
+    if (found != watches_.end()) watch = found->second.lock();
+  }
+  if (watch && watch->take(message)) answered(watch->first_id(), message);
+}
+
+void NodeSession::tell_path(std::uint64_t connection, wire::Path path, const char* why) noexcept {
+  try {
+    manager_.send(wire::PathChosen{connection, path, why});
+  } catch (const std::exception&) {
+    return;  // it is shown as it was
+  }
+}
+
+}  // namespace sinew::session

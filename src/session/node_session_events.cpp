@@ -1,0 +1,160 @@
+// What the manager says to a node.
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/log.hpp"
+#include "session/foreign_end.hpp"
+#include "session/node_session.hpp"
+#include "session/publisher_end.hpp"
+#include "session/subscriber_end.hpp"
+
+namespace sinew::session {
+namespace {
+
+template <class End>
+void start(Publisher& publisher, const std::shared_ptr<End>& end) {
+  if (!publisher.add_connecting(end)) return;
+  try {
+    end->start();
+  } catch (...) {
+    end->stop();
+    publisher.forget(end);
+    throw;
+  }
+}
+
+}  // namespace
+
+void NodeSession::on_event(const os::Poller::Event& event) {
+  try {
+    if (event.writable) manager_.flush();
+    while (auto input = manager_.receive()) handle(*input);
+    if (manager_.state() == Channel::State::closed) manager_lost("it is gone");
+  } catch (const Violation& violation) {
+    manager_lost(violation.what());
+  } catch (const std::bad_alloc&) {
+    watch_anew();  // it may have been for one of them
+    throw;
+  }
+}
+
+void NodeSession::manager_lost(const std::string& why) {
+  manager_.unwatch();
+  base::log(base::LogLevel::warn,
+            "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
+  std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked;
+  {
+    const std::lock_guard lock(mutex_);
+    *lost_ = true;
+    asked.swap(asked_);
+  }
+  for (const auto& [id, answer] : asked) {
+    answer->done.set_value(Refusal{ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why});
+  }
+}
+
+void NodeSession::handle(Channel::Input& input) {
+  const wire::Message& message = input.message;
+  if (const auto* publisher = std::get_if<wire::PublisherRegistered>(&message)) {
+    if (answered(publisher->id, message)) return;
+    tell(wire::DeletePublisher{publisher->id});
+    release_window(publisher->window);
+  } else if (const auto* subscriber = std::get_if<wire::SubscriberRegistered>(&message)) {
+    if (!answered(subscriber->id, message)) tell(wire::DeleteSubscriber{subscriber->id});
+  } else if (const auto* no_publisher = std::get_if<wire::PublisherRefused>(&message)) {
+    answered(no_publisher->id, message, Refusal{error_kind_of(no_publisher->kind), no_publisher->text});
+  } else if (const auto* no_subscriber = std::get_if<wire::SubscriberRefused>(&message)) {
+    answered(no_subscriber->id, message, Refusal{error_kind_of(no_subscriber->kind), no_subscriber->text});
+  } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
+    tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
+    on_connect(*to_subscriber, std::move(input.descriptors[0]));
+  } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
+    tell(wire::ConnectTaken{to_publisher->connection});
+    on_connect(*to_publisher, std::move(input.descriptors[0]));
+  } else if (const auto* peer = std::get_if<wire::Incompatible>(&message)) {
+    on_incompatible(*peer);
+  } else if (const auto* ghost = std::get_if<wire::Detached>(&message)) {
+    on_detached(*ghost);
+  } else if (const auto watch = DomainWatch::addressee(message)) {
+    on_domain_state(*watch, message);
+  } else if (const auto* error = std::get_if<wire::ErrorText>(&message)) {
+    throw Violation(error->text);
+  } else {
+    throw Violation(std::string(wire::name_of(message)) + " is not for a node");
+  }
+}
+
+std::shared_ptr<Publisher> NodeSession::publisher_of(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = publishers_.find(id);
+  return found == publishers_.end() ? nullptr : found->second.lock();
+}
+
+std::shared_ptr<Subscription> NodeSession::subscription_of(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = subscriptions_.find(id);
+  return found == subscriptions_.end() ? nullptr : found->second.lock();
+}
+
+void NodeSession::on_incompatible(const wire::Incompatible& peer) {
+  if (peer.you_publish) {
+    if (const auto publisher = publisher_of(peer.id)) publisher->incompatible(peer);
+  } else if (const auto subscription = subscription_of(peer.id)) {
+    subscription->incompatible(peer);
+  }
+}
+
+void NodeSession::on_detached(const wire::Detached& ghost) {
+  if (ghost.you_publish) {
+    if (const auto publisher = publisher_of(ghost.id)) publisher->status().detach();
+  } else if (const auto subscription = subscription_of(ghost.id)) {
+    subscription->status().detach();
+  }
+}
+
+void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd socket) {
+  const std::shared_ptr<Publisher> publisher = publisher_of(introduction.id);
+  // Closing the socket is the answer when the publisher has gone meanwhile.
+  if (!publisher) return os::close_connection(std::move(socket));
+  if (introduction.same_user) {
+    start(*publisher, std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction,
+                                                     publisher->is_held_back_by(introduction.quality)));
+  } else {
+    start(*publisher, std::make_shared<ForeignEnd>(publisher, loop_, std::move(socket), introduction));
+  }
+}
+
+void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {
+  const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
+  const Reading reading = subscription ? subscription->options().reading : Reading::nothing;
+  const bool cannot_be_in_place = reading == Reading::in_place && !(introduction.same_user && introduction.same_layout);
+  if (reading == Reading::nothing || cannot_be_in_place) {
+    std::string why = "the subscriber takes messages of its own process only";
+    if (cannot_be_in_place) {
+      why = std::string("the subscriber wants them in place, and ") +
+            (introduction.same_user ? "they were built with another layout of the type (compiler flags or standard library differ)"
+                                    : "their publisher belongs to another user");
+      base::log(base::LogLevel::warn, "messages of node '" + introduction.peer + "' are not received: " + why);
+    }
+    if (subscription) tell_path(introduction.connection, wire::Path::none, why.c_str());
+    os::close_connection(std::move(socket));
+    release_window(introduction.window);
+    return;
+  }
+  std::shared_ptr<SubscriberEnd> end;
+  try {
+    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction,
+                                          subscription->options().thinning, reading, subscription->options().in_place);
+  } catch (...) {
+    release_window(introduction.window);  // from here on the end itself does it
+    tell_path(introduction.connection, wire::Path::none, "the subscriber's process could not make its end of the connection");
+    throw;
+  }
+  end->tell_losses_to(subscription->status().loss_listener());
+  end->start(subscription->doorbell());
+  subscription->add(std::move(end));
+}
+
+}  // namespace sinew::session
