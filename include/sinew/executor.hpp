@@ -14,7 +14,7 @@ namespace session {
 class Executor;
 }
 
-/// Of an execution thread, see Executor: 0 to 1023.
+/// Of an execution thread, see Executor: 0 to 1023. Actions receive goals, and wishes to cancel them, on 1023: leave that to them where a node has any.
 using ThreadId = unsigned;
 
 struct ExecutorOptions {

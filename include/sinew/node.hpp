@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "sinew/action_client.hpp"
+#include "sinew/action_server.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
@@ -108,6 +110,22 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
                               detail::object_type<ServiceResponse<Response>>,
                               detail::make_serve<Request, Response, std::decay_t<Handler>>(std::forward<Handler>(handler)),
                               detail::make_error<Response>, options));
+  }
+
+  /// Sends goals to the servers of the action `name`, which is named as a topic is; its service and topics are below `name`/_action. Throws as create_publisher.
+  template <class Goal, class Feedback, class Result>
+  std::shared_ptr<ActionClient<Goal, Feedback, Result>> create_action_client(const std::string& name,
+                                                                             const ActionClientOptions& options = {}) {
+    return std::make_shared<ActionClient<Goal, Feedback, Result>>(*this, name, options);
+  }
+
+  /// Executes goals of the action `name`: `execute` is called with each that is accepted, (ServerGoal<Goal, Feedback>&), on a thread of the server's own, and returns the Result. An exception that leaves it aborts the goal
+  /// with its text. Any number of servers may execute the goals of one action; each is executed by one, and by no other when that dies. Throws as create_publisher.
+  template <class Goal, class Feedback, class Result, class Execute>
+    requires detail::GoalExecution<std::decay_t<Execute>, Goal, Feedback, Result>
+  std::shared_ptr<ActionServer<Goal, Feedback, Result>> create_action_server(const std::string& name, Execute&& execute,
+                                                                             const ActionServerOptions<Goal>& options = {}) {
+    return std::make_shared<ActionServer<Goal, Feedback, Result>>(*this, name, std::forward<Execute>(execute), options);
   }
 
   /// What there is in the domain now. Blocks until the manager has told everything: under a millisecond, and some microseconds for each endpoint and each pair of them. Whoever may join a domain may ask. Throws Error: unavailable, disconnected, exhausted (a node may watch and ask 16 times at a time).

@@ -22,7 +22,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import bounded
 
-EXAMPLES = ["talker", "listener", "camera", "viewer", "pipeline"]
+EXAMPLES = ["talker", "listener", "camera", "viewer", "pipeline", "fibonacci"]
 COMPILE_SECONDS = 120
 RUN_SECONDS = 60
 
@@ -121,6 +121,9 @@ class Case(unittest.TestCase):
         with Domain() as domain:
             pipeline = domain.start(folder / "pipeline")
             self.assertEqual(pipeline.wait(RUN_SECONDS), 0, domain.story())
+        with Domain() as domain:
+            said = self.assert_ends_well(domain, domain.start(folder / "fibonacci"))
+            self.assertRegex(said, r"34\nsucceeded, 10 numbers\ncancelled\nrejected: that is too large")
 
 
 class Prefix(Case):

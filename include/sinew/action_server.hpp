@@ -1,0 +1,162 @@
+// Actions, the side that executes goals. The other one: sinew/action_client.hpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "sinew/action_messages.hpp"
+#include "sinew/detail/action_core.hpp"
+#include "sinew/publisher.hpp"
+#include "sinew/service.hpp"
+
+namespace sinew {
+
+/// Whether a server accepts a goal.
+struct Acceptance {
+  static Acceptance yes() { return {}; }
+  static Acceptance no(std::string why) { return {std::move(why)}; }
+  std::optional<std::string> why_not = {};  ///< for people; nothing: it is accepted
+};
+
+template <class Goal>
+struct ActionServerOptions {
+  /// Asked for every goal that there is a place for, on the thread that is to execute it. Empty: all are accepted. An exception that leaves it rejects the goal with its text.
+  std::function<Acceptance(const Goal&)> accept = {};
+  /// How many goals are executed at a time, 1 to 1023, each on a thread of the server's own; further ones are rejected at once. Above 1 `execute` and `accept` must bear to be called side by side.
+  std::uint32_t goals_at_a_time = 1;
+};
+
+/// A goal that is being executed. Valid during the call of `execute`; thread-safe.
+template <class Goal, class Feedback>
+class ServerGoal {
+ public:
+  const Goal& goal() const noexcept { return request_.goal; }
+  const Goal* operator->() const noexcept { return &request_.goal; }
+  const GoalId& id() const noexcept { return request_.id; }
+  /// The name of the client's node.
+  const std::string& client() const noexcept { return client_; }
+
+  /// Tells how it gets on: the client, and whoever subscribes to the topic. Never waits for them: who is 64 messages of the server behind loses the oldest, who connects late gets the newest 8. By pointer within the process,
+  /// for others copied once.
+  PublishResult feedback(Feedback feedback) {
+    return server_.number([&](std::uint64_t number) {
+      const PublishResult result = publisher_.publish(
+          std::make_unique<ActionFeedback<Feedback>>(ActionFeedback<Feedback>{id(), server_.id(), number, std::move(feedback)}));
+      if (result == PublishResult::published) last_ = number;
+      return result;
+    });
+  }
+
+  /// True when `execute` is to come to its end and return what it has: somebody has asked to cancel the goal, its client has gone, or the server or its node is being destroyed. Look now and then, and only where you can
+  /// still give up: a goal that returns after this was true counts as cancelled, one that has not seen it as succeeded.
+  bool cancelled() noexcept {
+    if (server_.is_cancelled(*place_) || is_given_up_()) has_seen_ = true;
+    return has_seen_;
+  }
+
+  /// For the library.
+  ServerGoal(detail::ActionServerCore& server, Publisher<ActionFeedback<Feedback>>& publisher, const ActionGoal<Goal>& request,
+             const std::string& client, std::function<bool()> is_given_up)
+      : server_(server),
+        publisher_(publisher),
+        request_(request),
+        client_(client),
+        is_given_up_(std::move(is_given_up)),
+        place_(server.add(request.id, request.sent, text_)) {}
+  ~ServerGoal() {
+    if (place_) server_.end(*place_, state_);
+  }
+  ServerGoal(const ServerGoal&) = delete;
+  ServerGoal& operator=(const ServerGoal&) = delete;
+
+  template <class Result, class Execute>
+  GoalResult<Result> run(const std::function<Acceptance(const Goal&)>& accept, Execute& execute) {
+    std::optional<Result> result;
+    state_ = GoalState::rejected;
+    try {
+      if (!place_) return {state_, 0, 0, {}, std::move(text_)};
+      const Acceptance acceptance = accept ? accept(goal()) : Acceptance::yes();
+      if (acceptance.why_not) return {state_, 0, 0, {}, *acceptance.why_not};
+      state_ = GoalState::aborted;
+      server_.begin(*place_);
+      if (server_.is_cancelled(*place_)) {
+        text_ = "cancelled before it was executed";
+        has_seen_ = true;
+      } else {
+        result.emplace(execute(*this));
+      }
+      GoalResult<Result> done{has_seen_ ? GoalState::cancelled : GoalState::succeeded, server_.id(), last_,
+                              result ? std::move(*result) : Result{}, text_};
+      state_ = done.state;
+      return done;
+    } catch (const std::exception& error) {
+      text_ = error.what();
+    } catch (...) {
+      text_ = "what it threw is no std::exception";
+    }
+    return {state_, server_.id(), last_, Result{}, std::move(text_)};
+  }
+
+ private:
+  detail::ActionServerCore& server_;
+  Publisher<ActionFeedback<Feedback>>& publisher_;
+  const ActionGoal<Goal>& request_;
+  const std::string& client_;
+  const std::function<bool()> is_given_up_;
+  std::string text_;
+  detail::ActionServerCore::Goal* const place_;  // null: there was none
+  GoalState state_ = GoalState::rejected;
+  std::atomic<bool> has_seen_{false};
+  std::atomic<std::uint64_t> last_{0};  // number of its feedback
+};
+
+/// Made by Node::create_action_server. Thread-safe. When it is destroyed, goals that are executed see cancelled(); it waits for them, unless one of them destroys it, whose client learns that it is lost, and their results
+/// are sent. Goals that were not begun are rejected, lost, or executed by another server.
+template <class Goal, class Feedback, class Result>
+class ActionServer {
+ public:
+  const std::string& action() const noexcept { return core_->action(); }
+
+  /// For Node::create_action_server.
+  template <class N, class Execute>
+  ActionServer(N& node, const std::string& action, Execute execute, const ActionServerOptions<Goal>& options)
+      : core_(std::make_shared<detail::ActionServerCore>(node, action, options.goals_at_a_time)) {
+    auto publisher =
+        node.template create_publisher<ActionFeedback<Feedback>>(detail::part_of_action(action, "feedback"), detail::quality_of_action(8));
+    ServiceProviderOptions of_goals;
+    of_goals.execution_thread = detail::action_thread;
+    of_goals.parallel = options.goals_at_a_time + 1;  // one to reject what comes meanwhile
+    of_goals.at_most_once = true;
+    goals_ = node.template create_service_provider<ActionGoal<Goal>, GoalResult<Result>>(
+        detail::part_of_action(action, "goal"),
+        [core = core_, publisher, accept = options.accept, execute = std::move(execute)](
+            const ActionGoal<Goal>& request, ServiceCall<GoalResult<Result>>& call) mutable -> GoalResult<Result> {
+          ServerGoal<Goal, Feedback> goal(*core, *publisher, request, call.client(), [&call] { return call.cancelled(); });
+          return goal.template run<Result>(accept, execute);
+        },
+        of_goals);
+  }
+  ~ActionServer() { core_->close(); }
+  ActionServer(const ActionServer&) = delete;
+  ActionServer& operator=(const ActionServer&) = delete;
+
+ private:
+  const std::shared_ptr<detail::ActionServerCore> core_;
+  std::shared_ptr<ServiceProvider<ActionGoal<Goal>, GoalResult<Result>>> goals_;  // goes first
+};
+
+namespace detail {
+
+/// What Node::create_action_server accepts: (ServerGoal<Goal, Feedback>&) that returns a Result.
+template <class Execute, class Goal, class Feedback, class Result>
+concept GoalExecution = std::is_invocable_r_v<Result, Execute&, ServerGoal<Goal, Feedback>&>;
+
+}  // namespace detail
+}  // namespace sinew

@@ -1,0 +1,129 @@
+// The parts of actions that do not depend on the message types. Not for direct use.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <future>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "sinew/action_messages.hpp"
+#include "sinew/error.hpp"
+#include "sinew/executor.hpp"
+#include "sinew/publisher.hpp"
+#include "sinew/qos.hpp"
+#include "sinew/service_error.hpp"
+#include "sinew/subscriber.hpp"
+
+namespace sinew::detail {
+
+/// Where goals, their status and wishes to cancel them are received. No code of the user's runs there, so these can be waited for anywhere.
+inline constexpr ThreadId action_thread = 1023;
+
+/// The service or topic of an action.
+inline std::string part_of_action(const std::string& action, const char* part) {
+  return action + "/_action/" + part;
+}
+constexpr Qos quality_of_action(std::uint32_t depth) noexcept {
+  return Qos{}.reliable().transient_local().keep_last(depth);
+}
+
+/// The goals of a server. Thread-safe. Invariant: the status that was published last is how things stand, if there was memory for it.
+class SINEW_API ActionServerCore {
+ public:
+  struct Goal {
+    GoalStatus status;  // `accepted_at` 0: not yet, and not shown
+    std::int64_t sent = 0;
+    std::atomic<bool> is_cancelled{false};
+  };
+  ActionServerCore(Node& node, const std::string& action, std::uint32_t goals_at_a_time);
+  const std::string& action() const noexcept { return action_; }
+  /// Takes a place for it. Null when there is none, and why.
+  Goal* add(const GoalId& id, std::int64_t sent, std::string& why_not);
+  void begin(Goal& goal);
+  /// Gives its place back.
+  void end(Goal& goal, GoalState state) noexcept;
+  bool is_cancelled(const Goal& goal) const noexcept { return goal.is_cancelled || is_closing_ || node_.expired(); }
+  std::uint64_t id() const noexcept { return id_; }
+  /// Feedback is published in the order of its numbers.
+  template <class Publish>
+  PublishResult number(Publish publish) {
+    const std::lock_guard lock(numbering_);
+    const PublishResult result = publish(feedbacks_ + 1);
+    if (result == PublishResult::published) ++feedbacks_;
+    return result;
+  }
+  void close() noexcept { is_closing_ = true; }
+
+ private:
+  void publish_locked() noexcept;
+  void cancel(const ActionCancel& wish);
+
+  const std::string action_;
+  const std::uint32_t goals_at_a_time_;
+  const std::uint64_t id_;
+  const std::weak_ptr<Node> node_;
+  std::atomic<bool> is_closing_{false};
+  std::mutex numbering_;  // as the next, taken before those of publishers
+  std::uint64_t feedbacks_ = 0;
+  std::mutex mutex_;  // guards what follows
+  std::list<Goal> goals_;
+  std::deque<GoalStatus> ended_;
+  std::deque<GoalId> early_;  // cancelled, and not known: perhaps yet to come
+  std::int64_t all_cancelled_until_ = 0;
+  const std::shared_ptr<Publisher<ActionStatus>> status_;
+  const std::shared_ptr<Subscriber<ActionCancel>> cancels_;  // last: its callback uses the rest
+};
+
+/// A goal as its client knows it. Guarded by the client's mutex but for what is constant once it was sent.
+struct SentGoal {
+  GoalId id{};
+  std::function<void(const void*)> feedback;  // empty: it is not wanted; constant
+  std::atomic<std::uint64_t> call{0};         // of the service
+  std::promise<bool> accepted;
+  bool is_accepted = false;  // or known not to be
+  bool is_dropped = false;   // its handle is no more
+  std::thread::id runs_in;   // of a callback
+};
+
+/// The goals that a client has sent. Thread-safe. Invariant: callbacks of one goal never overlap, and none begins when its handle is gone: `runs_in` is set under the lock under which both is looked at.
+class SINEW_API ActionClientCore {
+ public:
+  ActionClientCore(Node& node, const std::string& action);
+  const std::string& action() const noexcept { return action_; }
+  /// `recall` takes a call of the service back when no server can have it, and says whether.
+  void open(std::function<bool(std::uint64_t call)> recall) { recall_ = std::move(recall); }
+  std::shared_ptr<SentGoal> add(std::function<void(const void*)> feedback);
+  void call_with_feedback(const GoalId& id, std::uint64_t server, std::uint64_t number, const void* feedback);
+  /// Waits for the server's feedback up to this number, half a second at most.
+  void end(SentGoal& goal, bool is_accepted, std::uint64_t server, std::uint64_t number, const ServiceError* error);
+  void call(SentGoal& goal, const std::function<void()>& callback);
+  /// Waits for a running callback, unless called from it.
+  void drop(SentGoal& goal);
+  /// Of the id alone: a goal that may be anybody's.
+  PublishResult cancel(const GoalId& id, const SentGoal* goal = nullptr);
+  void close();
+
+ private:
+  void accept_locked(SentGoal& goal);
+  void run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const std::function<void()>& callback);
+
+  const std::string action_;
+  std::mutex mutex_;  // guards what follows; taken before those of the service's client
+  std::condition_variable changed_;
+  std::map<GoalId, std::shared_ptr<SentGoal>> goals_;  // that have not ended
+  std::map<std::uint64_t, std::uint64_t> seen_;        // of each server: the number of its last feedback that was received
+  std::function<bool(std::uint64_t)> recall_;          // empty: it is closed
+  std::thread::id closer_;                             // by whom
+  std::shared_ptr<Publisher<ActionCancel>> cancels_;
+  std::shared_ptr<Subscriber<ActionStatus>> status_;  // last: its callback uses the rest
+};
+
+}  // namespace sinew::detail

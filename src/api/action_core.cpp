@@ -1,0 +1,218 @@
+#include "sinew/detail/action_core.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <random>
+#include <utility>
+
+#include "base/log.hpp"
+#include "os/clock.hpp"
+#include "sinew/node.hpp"
+
+namespace sinew::detail {
+namespace {
+
+constexpr std::uint32_t most_goals = 1023;  // a service's provider has one thread more
+constexpr std::size_t ended_shown = 16;
+constexpr std::uint32_t wishes_kept = 512;
+constexpr std::chrono::milliseconds patience{500};
+
+std::uint32_t checked(const std::string& action, std::uint32_t goals_at_a_time) {
+  if (goals_at_a_time > 0 && goals_at_a_time <= most_goals) return goals_at_a_time;
+  throw Error(ErrorKind::invalid_argument, "action '" + action + "': goals_at_a_time = " + std::to_string(goals_at_a_time) +
+                                               " is out of range, 1 to " + std::to_string(most_goals));
+}
+
+template <class Array>
+Array drawn_by_lot() {
+  std::random_device random;
+  std::array<unsigned, sizeof(Array) / sizeof(unsigned)> words{};
+  std::ranges::generate(words, std::ref(random));
+  return std::bit_cast<Array>(words);
+}
+
+SubscriberOptions on_action_thread() {
+  SubscriberOptions options;
+  options.execution_thread = action_thread;
+  return options;
+}
+
+}  // namespace
+
+// --- server ------------------------------------------------------------------------------------------------------------------------------
+
+ActionServerCore::ActionServerCore(Node& node, const std::string& action, std::uint32_t goals_at_a_time)
+    : action_(action),
+      goals_at_a_time_(checked(action, goals_at_a_time)),
+      id_(drawn_by_lot<std::array<std::uint64_t, 1>>()[0]),
+      node_(node.weak_from_this()),
+      status_(node.create_publisher<ActionStatus>(part_of_action(action, "status"), quality_of_action(1))),
+      cancels_(node.create_subscriber<ActionCancel>(
+          part_of_action(action, "cancel"), [this](const ActionCancel& wish) { cancel(wish); }, quality_of_action(wishes_kept),
+          on_action_thread())) {}
+
+void ActionServerCore::publish_locked() noexcept {
+  try {
+    ActionStatus all;
+    all.goals.assign(ended_.begin(), ended_.end());
+    for (const Goal& goal : goals_) {
+      if (goal.status.accepted_at != 0) all.goals.push_back(goal.status);
+    }
+    status_->publish(all);
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, error.what());  // the next change is published with this one
+  }
+}
+
+void ActionServerCore::cancel(const ActionCancel& wish) {
+  const bool all = wish.id == GoalId{};
+  bool any = false;
+  const std::lock_guard lock(mutex_);
+  if (all) all_cancelled_until_ = std::max(all_cancelled_until_, std::min(wish.sent, os::now_ns()));
+  for (Goal& goal : goals_) {
+    if (all ? goal.sent > all_cancelled_until_ : goal.status.id != wish.id) continue;
+    goal.is_cancelled = any = true;
+    goal.status.state = GoalState::cancelling;
+  }
+  if (any) return publish_locked();
+  if (all) return;
+  early_.push_back(wish.id);
+  if (early_.size() > wishes_kept) early_.pop_front();
+}
+
+ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sent, std::string& why_not) {
+  const std::lock_guard lock(mutex_);
+  const bool is_cancelled = std::erase(early_, id) > 0 || sent <= all_cancelled_until_;
+  if (is_closing_ || goals_.size() >= goals_at_a_time_) {
+    why_not = "action '" + action_ + "': the server is " +
+              (is_closing_ ? "being destroyed" : "busy: it executes " + std::to_string(goals_at_a_time_) + " at a time (goals_at_a_time)");
+    return nullptr;
+  }
+  Goal& goal = goals_.emplace_back();
+  goal.status.id = id;
+  goal.sent = sent;
+  goal.is_cancelled = is_cancelled;
+  return &goal;
+}
+
+void ActionServerCore::begin(Goal& goal) {
+  const std::lock_guard lock(mutex_);
+  goal.status.accepted_at = os::now_ns();
+  publish_locked();
+}
+
+void ActionServerCore::end(Goal& goal, GoalState state) noexcept {
+  const std::lock_guard lock(mutex_);
+  goal.status.state = state;
+  const GoalStatus last = goal.status;
+  goals_.remove_if([&](const Goal& each) { return &each == &goal; });
+  if (last.accepted_at == 0) return;
+  try {
+    ended_.push_back(last);
+    if (ended_.size() > ended_shown) ended_.pop_front();
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());  // it is not shown
+  }
+  publish_locked();
+}
+
+// --- client ------------------------------------------------------------------------------------------------------------------------------
+
+ActionClientCore::ActionClientCore(Node& node, const std::string& action)
+    : action_(action),
+      cancels_(node.create_publisher<ActionCancel>(part_of_action(action, "cancel"), quality_of_action(wishes_kept))),
+      status_(node.create_subscriber<ActionStatus>(
+          part_of_action(action, "status"),
+          [this](const ActionStatus& status) {
+            const std::lock_guard lock(mutex_);
+            for (const GoalStatus& each : status.goals) {
+              if (const auto found = goals_.find(each.id); found != goals_.end()) accept_locked(*found->second);
+            }
+          },
+          quality_of_action(1), on_action_thread())) {}
+
+void ActionClientCore::accept_locked(SentGoal& goal) {
+  if (!std::exchange(goal.is_accepted, true)) goal.accepted.set_value(true);
+}
+
+std::shared_ptr<SentGoal> ActionClientCore::add(std::function<void(const void*)> feedback) {
+  const auto goal = std::make_shared<SentGoal>();
+  goal->id = drawn_by_lot<GoalId>();
+  goal->feedback = std::move(feedback);
+  const std::lock_guard lock(mutex_);
+  goals_.emplace(goal->id, goal);
+  return goal;
+}
+
+// Another callback's thread is there only where that one destroys the client, and so calls back what is left, or waits for who does.
+void ActionClientCore::run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const std::function<void()>& callback) {
+  const std::thread::id before = std::exchange(goal.runs_in, std::this_thread::get_id());
+  lock.unlock();
+  callback();
+  lock.lock();
+  goal.runs_in = before;
+  changed_.notify_all();
+}
+
+void ActionClientCore::call_with_feedback(const GoalId& id, std::uint64_t server, std::uint64_t number, const void* feedback) {
+  std::shared_ptr<SentGoal> goal;  // goes without the lock, with what the user keeps in its callback
+  std::unique_lock lock(mutex_);
+  if (const auto found = goals_.find(id); found != goals_.end()) goal = found->second;
+  if (goal) accept_locked(*goal);
+  if (goal && goal->feedback && !goal->is_dropped && recall_) run(lock, *goal, [&] { goal->feedback(feedback); });
+  seen_[server] = number;
+  changed_.notify_all();
+}
+
+void ActionClientCore::end(SentGoal& goal, bool is_accepted, std::uint64_t server, std::uint64_t number, const ServiceError* error) {
+  std::unique_lock lock(mutex_);
+  const auto is_off = [&] { return !recall_ || goal.is_dropped; };
+  if (goal.feedback && number != 0) changed_.wait_for(lock, patience, [&] { return is_off() || seen_[server] >= number; });
+  // One that runs is over soon, but where it destroys the client, or the handle, and so waits for this.
+  changed_.wait(lock, [&] { return goal.is_dropped || goal.runs_in == std::thread::id{} || (!recall_ && goal.runs_in == closer_); });
+  goals_.erase(goal.id);
+  if (std::exchange(goal.is_accepted, true)) return;
+  if (error) return goal.accepted.set_exception(std::make_exception_ptr(error->alone()));
+  goal.accepted.set_value(is_accepted);
+}
+
+void ActionClientCore::call(SentGoal& goal, const std::function<void()>& callback) {
+  std::unique_lock lock(mutex_);
+  if (!goal.is_dropped) run(lock, goal, callback);
+}
+
+void ActionClientCore::drop(SentGoal& goal) {
+  if (PublisherCore::in_forked_child()) return;  // whoever had the mutex is not there any more
+  std::unique_lock lock(mutex_);
+  goal.is_dropped = true;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return goal.runs_in == std::thread::id{} || goal.runs_in == std::this_thread::get_id(); });
+}
+
+PublishResult ActionClientCore::cancel(const GoalId& id, const SentGoal* goal) {
+  std::shared_ptr<Publisher<ActionCancel>> cancels;
+  {
+    const std::lock_guard lock(mutex_);
+    if (goal && goal->call != 0 && !goal->is_accepted && recall_ && recall_(goal->call)) return PublishResult::published;
+    cancels = cancels_;
+  }
+  return cancels ? cancels->publish({id, os::now_ns()}) : PublishResult::closed;
+}
+
+void ActionClientCore::close() {
+  if (PublisherCore::in_forked_child()) return;
+  std::shared_ptr<Publisher<ActionCancel>> cancels;
+  std::shared_ptr<Subscriber<ActionStatus>> status;
+  const std::lock_guard lock(mutex_);
+  recall_ = {};
+  closer_ = std::this_thread::get_id();
+  cancels.swap(cancels_);
+  status.swap(status_);
+  changed_.notify_all();
+}
+
+}  // namespace sinew::detail
