@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint install clean
+.PHONY: help demo test bench bench-stress lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -10,7 +10,7 @@ CONFIGURE = cmake --log-level=WARNING --preset release
 BUILD = cmake --build --preset release --parallel $(JOBS)
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Camera, lidar and drone state through shared memory for 20 s, beside the same pipeline over TCP
 	@tools/setup demo
@@ -28,6 +28,12 @@ bench: ## Latency and throughput beside the floors of this machine; writes build
 	$(CONFIGURE) -DSINEW_BENCH=ON
 	$(BUILD)
 	$(PYTHON) bench/run.py
+
+bench-stress: ## Latency while stress-ng loads all cores, beside a unix socket; writes build/bench/stress.md
+	@tools/setup stress
+	$(CONFIGURE) -DSINEW_BENCH=ON
+	$(BUILD)
+	$(PYTHON) bench/stress.py
 
 lint: ## Formatting, layers, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint

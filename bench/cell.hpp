@@ -19,7 +19,8 @@ struct Cell {
   std::size_t size = 128;  ///< Payload bytes.
   double rate = 30;        ///< Messages per second of each publisher; 0: as fast as they go.
   bool publish_cpu =
-      false;  ///< Take the processor time of publish too. Costs two system calls a message, so latencies are not to be compared then.
+      false;     ///< Take the processor time of publish too. Costs two system calls a message, so latencies are not to be compared then.
+  int fifo = 0;  ///< With this priority the threads that publish, and those that receive, run at SCHED_FIFO; 0: as ordinary threads.
   std::uint64_t count = 100;  ///< Messages of each publisher that are measured; some more go before them to warm up.
 
   std::uint64_t deliveries() const { return count * publishers * subscribers; }

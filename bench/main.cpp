@@ -49,6 +49,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1ul, 100'000'000ul))
       ->capture_default_str();
   app.add_flag("--publish-cpu", cell.publish_cpu, "Take the processor time of the publishing thread too, which disturbs the latency");
+  app.add_option("--fifo", cell.fifo,
+                 "Run the threads that publish and those that receive (sinew: the callback's) at SCHED_FIFO with this priority; 0: do not")
+      ->check(CLI::Range(0, 99))
+      ->capture_default_str();
   app.add_option("--experiment", cell.experiment, "Written into the row")->capture_default_str();
   app.add_option("--json", json_file, "Write the row to this file too");
   try {

@@ -1,4 +1,4 @@
-"""Draws latency against payload size, and the parts of the data path against their bars."""
+"""Draws latency against payload size, the parts of the data path against their bars, and the manager's time against the size of its domain."""
 import statistics
 
 import matplotlib
@@ -7,6 +7,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 import parts
+import scale
 
 COLORS = {"sinew-loan": "#c0392b", "sinew-publish": "#e59866", "floor": "#2c3e50", "floor-futex": "#85929e", "tcp": "#2471a3", "unix": "#7fb3d5",
           "memcpy": "#7d8c3c"}
@@ -24,9 +25,24 @@ def curve(rows, experiment, system, wait):
 
 
 def draw(rows, folder):
-    """Writes latency.png, parts.png and the same as .svg into the folder."""
+    """Writes latency.png, parts.png, registration.png and the same as .svg into the folder."""
     draw_latency(rows, folder)
     draw_parts(rows, folder)
+    draw_registration(rows, folder)
+
+
+def draw_registration(rows, folder):
+    """What does not grow with the domain is level on this plot, what grows with its logarithm a slope, and what grows with it bends upwards."""
+    figure, axis = plt.subplots(figsize=(10, 6), constrained_layout=True)
+    for shape, key, name in scale.COSTS:
+        sizes, values = scale.curve(rows, shape, key)
+        if sizes:
+            axis.plot(sizes, values, "--" if key == "delete_us" else "-", marker="o", markersize=4, label=name)
+    axis.set(xscale="log", ylim=(0, None), xlabel="interfaces in the domain", ylabel="processor time of the manager, us", title="The manager's work in large domains")
+    axis.grid(True, alpha=0.3)
+    if axis.has_data():
+        axis.legend(fontsize=8)
+    save(figure, folder, "registration")
 
 
 def draw_parts(rows, folder):

@@ -7,6 +7,7 @@ import statistics
 
 import graphs
 import parts
+import scale
 from plan import FRAME, SIZES
 
 
@@ -21,16 +22,19 @@ def cell_name(cell):
         return f"{cell['part']}, count {cell['count']}"
     if "graph" in cell:
         return f"{cell['graph']} {cell['mode']}, {cell['seconds']:g} s"
+    if "interfaces" in cell:
+        return scale.cell_name(cell)
     return f"{cell['experiment']} {cell['system']} {cell['topology']} {cell['wait']} {size_name(cell['size'])}"
 
 
 class Rows:
-    """The rows of a run, by what they measured: of cells between processes, of parts, and of graphs."""
+    """The rows of a run, by what they measured: of cells between processes, of parts, of graphs, and of large domains."""
 
     def __init__(self, rows):
-        self.rows = [row for row in rows if "part" not in row and "graph" not in row]
+        self.rows = [row for row in rows if not any(key in row for key in ("part", "graph", "interfaces"))]
         self.parts = [row for row in rows if "part" in row]
         self.graphs = [row for row in rows if "graph" in row]
+        self.scale = [row for row in rows if "interfaces" in row]
 
     def by_round(self, key, **wanted):
         """{round: value of `key`} of the rows that have the wanted values; rows without a value are left out."""
@@ -92,7 +96,7 @@ def bars(rows):
     made.append(Bar("idle node: processor time", 0, " us", rows.by_round("idle_cpu_us", **idle).values()))
     made.append(Bar("idle node: private memory", 3 * 1024, " KiB", rows.by_round("private_kib", **idle).values()))
     made += [Bar(name, limit, unit, parts.values(rows.parts, part, key, factor)) for part, name, key, factor, limit, unit in parts.BARS]
-    return made + [Bar(*bar) for bar in graphs.bars(rows.graphs)]
+    return made + [Bar(*bar) for bar in graphs.bars(rows.graphs) + scale.bars(rows.scale)]
 
 
 def copy_ratios(rows, topology):
@@ -173,7 +177,7 @@ def machine_facts():
 
 def write(all_rows, failures, rounds, quick, facts):
     rows = Rows(all_rows)
-    awake = bool(all_rows) and all(row["awake"] for row in all_rows)
+    awake = bool(all_rows) and all(row.get("awake", True) for row in all_rows)
     lines = ["# sinew beside the floors of this machine", ""]
     if quick:
         lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
@@ -190,6 +194,7 @@ def write(all_rows, failures, rounds, quick, facts):
         lines += ["", f"## {title}", "", f"{UNITS[show]}, medians over the rounds:", ""] + table(rows, experiment, show, wait)
     lines += graphs.tables(rows.graphs)
     lines += parts.tables(rows.parts, statistics.median)
+    lines += scale.tables(rows.scale)
     if failures:
         lines += ["", "## Not measured", ""]
         lines += [f"- round {failure['round']}: {cell_name(failure)}: {failure['why']}" for failure in failures]

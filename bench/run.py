@@ -18,6 +18,7 @@ import graphs
 import parts
 import plan
 import report
+import scale
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CELL_TIMEOUT_S = 150
@@ -102,7 +103,7 @@ def main():
 
     graph_seconds = options.graph_seconds or (graphs.QUICK_SECONDS if options.quick else graphs.SECONDS)
     schedule = [plan.bundles(options.quick, idle=number == 0) + parts.bundles(options.quick, first=number == 0) for number in range(rounds)]
-    schedule[0] += graphs.bundles(graph_seconds)  # once: each takes long enough to be its own average
+    schedule[0] += graphs.bundles(graph_seconds) + scale.bundles(options.quick)  # once: each takes long enough to be its own average
     show = progress_printer(sum(len(bundle) for bundles in schedule for bundle in bundles))
     rows, failures = [], []
     shuffle = random.Random(time.time_ns()).shuffle

@@ -1,5 +1,6 @@
 #include "stage.hpp"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,6 +30,15 @@ constexpr double warm_up_rate = 200;
 constexpr std::int64_t patience_ms = 60'000;
 // How long deliveries may trail the last publish before they count as lost.
 constexpr std::int64_t grace_ms = 2'000;
+
+// Of the calling thread, after all that it starts has been started, which would do the same.
+void run_at(int fifo) {
+  if (fifo == 0) return;
+  const sched_param parameters{.sched_priority = fifo};
+  if (sched_setscheduler(0, SCHED_FIFO, &parameters) != 0) {
+    throw std::system_error(errno, std::generic_category(), "SCHED_FIFO, which needs root or a limit of rtprio (ulimit -r)");
+  }
+}
 
 // What one process takes down, in memory it shares with the coordinator.
 struct Record {
@@ -144,6 +154,7 @@ class Stage {
     const std::span<std::int64_t> cpu_times = publish_cpu_of(publisher);
     std::ranges::fill(times, 0);  // touched now, so that no page fault falls into the measurement
     std::ranges::fill(cpu_times, 0);
+    run_at(cell_.fifo);
     report_.say(Word::ready);
     go_.wait_until_closed();
 
@@ -178,6 +189,7 @@ class Stage {
     std::ranges::fill(latency_of(subscriber), 0);
     SampleArrivals arrivals(record, latency_of(subscriber), warm_up * cell_.publishers, report_);
     const std::unique_ptr<Sink> sink = transport_.open_sink(subscriber, arrivals);
+    run_at(cell_.fifo);
     report_.say(Word::ready);
     go_.wait_until_closed();
     sink->receive(stop_.reader());

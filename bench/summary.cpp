@@ -18,6 +18,16 @@ json microseconds(std::span<const std::int64_t> sorted, double fraction) {
   return static_cast<double>(percentile(sorted, fraction)) / 1000.0;
 }
 
+// Standard deviation over mean.
+json variation_of(std::span<const std::int64_t> values) {
+  if (values.empty()) return nullptr;
+  double sum = 0, squares = 0;
+  for (const std::int64_t value : values) sum += static_cast<double>(value);
+  const double mean = sum / static_cast<double>(values.size());
+  for (const std::int64_t value : values) squares += (static_cast<double>(value) - mean) * (static_cast<double>(value) - mean);
+  return mean > 0 ? json(std::sqrt(squares / static_cast<double>(values.size())) / mean) : json(nullptr);
+}
+
 std::string text_of(const json& row, const char* key) {
   if (row[key].is_null()) return "-";
   char text[32];
@@ -60,6 +70,7 @@ json make_row(const Cell& cell, Samples samples, bool awake) {
       {"wait", cell.spin ? "spin" : "block"},
       {"size", cell.size},
       {"rate", cell.rate},
+      {"fifo", cell.fifo},
       {"count", cell.count},
       {"lost", samples.lost},
       {"min_us", microseconds(samples.latency, 0)},
@@ -68,6 +79,7 @@ json make_row(const Cell& cell, Samples samples, bool awake) {
       {"p99_us", microseconds(samples.latency, 0.99)},
       {"p999_us", microseconds(samples.latency, 0.999)},
       {"max_us", microseconds(samples.latency, 1)},
+      {"variation", variation_of(samples.latency)},
       {"publish_us", microseconds(samples.publish, 0.5)},
       {"publish_cpu_us", microseconds(samples.publish_cpu, 0.5)},
       {"cpu_us_per_message", static_cast<double>(samples.cpu) / 1000.0 / messages},

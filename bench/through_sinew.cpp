@@ -28,6 +28,12 @@ Qos qos_of(const Cell& cell) {
   return cell.rate > 0 ? Qos{}.keep_last(8) : Qos{}.keep_all().reliable();
 }
 
+ThreadOptions thread_of(const Cell& cell) {
+  return {.scheduling = cell.fifo > 0 ? Scheduling::fifo : Scheduling::other,
+          .priority = cell.fifo,
+          .spin = std::chrono::hours(cell.spin ? 1 : 0)};
+}
+
 // `connected` tells how many ends of the other side there are now.
 template <typename Connected>
 void wait_for(std::uint64_t wanted, Connected connected) {
@@ -88,9 +94,8 @@ class CopySource final : public SinewSource {
 class SinewSink final : public Sink {
  public:
   SinewSink(const Cell& cell, const std::string& domain, unsigned index, Arrivals& arrivals)
-      : node_(Node::create(
-            "bench_subscriber_" + std::to_string(index),
-            {.domain = domain, .executor = Executor::create({.threads = {{0, {.spin = std::chrono::hours(cell.spin ? 1 : 0)}}}})})),
+      : node_(Node::create("bench_subscriber_" + std::to_string(index),
+                           {.domain = domain, .executor = Executor::create({.threads = {{0, thread_of(cell)}}})})),
         subscriber_(node_->create_subscriber<Payload>(
             topic, [&arrivals](const Payload& payload) { arrivals.add(payload.stamp, payload.data); }, qos_of(cell))) {
     wait_for(cell.publishers, [this] { return subscriber_->statistics().publishers; });

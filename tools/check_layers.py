@@ -23,7 +23,7 @@ BELOW = {
     "examples": set(),
     "bench": set(),
     # Measures single layers, which the shared library does not show.
-    "bench inside": {"bench", "msg", "shm", "os", "base"},
+    "bench inside": {"bench", "msg", "wire", "shm", "os", "base"},
 }
 
 # The longest matching prefix names the layer of a file.
@@ -41,6 +41,7 @@ PLACES = {
     "bench/": "bench",
     "bench/parts/inside/": "bench inside",
     "bench/graphs/udp/": "bench inside",
+    "bench/registration/": "bench inside",
 } | {f"src/{layer}/": layer for layer in ("base", "os", "wire", "shm", "msg", "session", "api")}
 
 PUBLIC = "include/"

@@ -149,6 +149,39 @@ TEST(Parts, say_what_becomes_of_memory) {
   }
 }
 
+TEST(Registration, gives_the_managers_time_in_each_way_that_a_domain_grows) {
+  for (const std::string shape : {"topics", "readers", "clients"}) {
+    const Outcome outcome = run(SINEW_BENCH_REGISTRATION " --interfaces 200 --rounds 2 --shape " + shape);
+    ASSERT_EQ(outcome.status, 0) << outcome.output;
+    const nlohmann::json row = nlohmann::json::parse(outcome.output);
+    EXPECT_EQ(row["shape"], shape);
+    EXPECT_EQ(row["interfaces"], 200);
+    for (const char* key : {"register_us", "delete_us", "node_us", "resident_kib"}) EXPECT_GT(row.at(key), 0) << key << row;
+  }
+  const Outcome outcome = run(SINEW_BENCH_REGISTRATION " --interfaces 20 --shape nodes");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_GT(nlohmann::json::parse(outcome.output)["introduce_us"], 0) << outcome.output;
+}
+
+TEST(Scale, processes_that_come_up_at_once_are_matched_hear_each_other_and_leave_nothing_behind) {
+  const Outcome outcome = run(SINEW_BENCH_SCALE " --topics 60 --processes 10 --interfaces 18");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const nlohmann::json row = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(row["unmatched"], 0);
+  EXPECT_EQ(row["unheard"], 0);
+  EXPECT_EQ(row["left_behind"], false);
+  for (const char* key :
+       {"created_s", "matched_s", "heard_s", "ended_s", "manager_kib", "manager_descriptors", "node_kib", "node_descriptors"}) {
+    EXPECT_GT(row.at(key), 0) << key << row;
+  }
+}
+
+TEST(Scale, says_that_there_are_too_few_interfaces_for_the_topics) {
+  const Outcome outcome = run(SINEW_BENCH_SCALE " --topics 100 --processes 2 --interfaces 10");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.output.find("20 interfaces are too few for 100 topics"), std::string::npos) << outcome.output;
+}
+
 TEST(Bench, says_what_it_can_measure_when_asked_for_something_else) {
   const Outcome outcome = sinew_bench("--system pigeon");
   EXPECT_EQ(outcome.status, 2);

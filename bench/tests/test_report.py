@@ -8,6 +8,8 @@ import graphs
 import parts
 import plan
 import report
+import scale
+import stress
 
 
 def row(number, **values):
@@ -144,12 +146,51 @@ class Graphs(unittest.TestCase):
         self.assertLess(sum(cell["seconds"] + warming_up_and_starting for cell in cells), 360)
 
 
+class Scale(unittest.TestCase):
+    def rows(self, last):
+        made = [{"experiment": "registration", "shape": "readers", "interfaces": size, "register_us": 20.0, "delete_us": 5.0, "node_us": 50.0, "resident_kib": 4096.0, "awake": True, "round": 0}
+                for size in scale.SIZES]
+        made[-1]["register_us"] = last
+        return made
+
+    def test_the_managers_time_may_grow_as_the_logarithm_does(self):
+        self.assertTrue(bar(self.rows(45.0), "manager's time, registration of one more subscriber").holds)
+        self.assertFalse(bar(self.rows(60.0), "manager's time, registration of one more subscriber").holds)
+        self.assertIsNone(bar(self.rows(45.0)[:1], "manager's time, registration of one more subscriber").holds)
+
+    def test_has_a_table_of_the_managers_time_and_one_of_many_processes(self):
+        many = {"experiment": "scale", **scale.FULL_SCALE, "unmatched": 0, "unheard": 2, "created_s": 1.0, "matched_s": 2.0, "heard_s": 0.5, "ended_s": 0.25, "manager_cpu_s": 0.75,
+                "manager_kib": 10240.0, "manager_descriptors": 207, "node_kib": 5120.0, "node_descriptors": 300, "node_threads": 3, "left_behind": False, "round": 0}
+        text = report.write(self.rows(45.0) + [many], [{**scale.bundles(True)[0][0], "round": 0, "why": "no manager"}], 1, False, {})
+        self.assertIn("| registration of one more subscriber of a publisher | 20 | 20 | 20 | 20 | 20 | 20 | 20 | 20 | 45 |", text)
+        self.assertIn("0 not matched, 2 messages not heard.", text)
+        self.assertIn("| 1.00 s | 2.00 s | 0.50 s | 0.25 s | 0.75 s, 10.0 MiB, 207 | 5.0 MiB, 300, 3 |", text)
+        self.assertIn("- round 0: registration topics, 100 interfaces: no manager", text)
+        self.assertFalse(bar([many], "200 processes at once: messages that do not come").holds)
+
+
+class Stress(unittest.TestCase):
+    def rows(self, at_most_load):
+        return [{**plan.cell("stress", system, size), "p50_us": at_most_load if load == 90 else 10.0, "p99_us": 20.0, "max_us": 30.0, "variation": 0.5, "lost": 0, "round": 0, "load": load, "busy": load}
+                for load in stress.LOADS for system in stress.SYSTEMS for size in stress.SIZES]
+
+    def test_the_median_under_most_load_is_held_against_that_without_any_in_the_same_round(self):
+        self.assertEqual([each.holds for each in stress.bars(self.rows(14.0))], [True] * 4)
+        self.assertEqual([each.holds for each in stress.bars(self.rows(16.0))], [False, True] * 2)
+
+    def test_has_a_line_for_each_load_and_system(self):
+        text = stress.write(self.rows(14.0), [{**stress.cells(1)[0], "round": 0, "load": 30, "why": "no manager"}], 1, {})
+        self.assertIn("| 90 % (90 %) | sinew-loan | 14 | 20 | 30 | 0.5 |\n| 90 % (90 %) | unix | 14 |", text)
+        self.assertIn("- round 0, 30 %: stress sinew-loan 1p1s block 128 B: no manager", text)
+
+
 class Plan(unittest.TestCase):
     def test_every_bar_finds_its_cells(self):
-        bundles = plan.bundles(quick=False, idle=True) + parts.bundles(quick=False, first=True) + graphs.bundles(graphs.SECONDS)
+        bundles = plan.bundles(quick=False, idle=True) + parts.bundles(quick=False, first=True) + graphs.bundles(graphs.SECONDS) + scale.bundles(quick=False)
         cells = [each for bundle in bundles for each in bundle]
         values = {"p50_us": 10.0, "p99_us": 20.0, "publish_us": 5.0, "publish_cpu_us": 4.0, "messages_per_s": 1.0, "lost": 0, "idle_cpu_us": 0, "private_kib": 1,
-                  "p50_ns": 2.0, "ratio": 0.25, "more_ns": 1.0, "resident_change": 0, "cpu_us_per_message": 1.0, "growth_kib_per_s": 0.0}
+                  "p50_ns": 2.0, "ratio": 0.25, "more_ns": 1.0, "resident_change": 0, "cpu_us_per_message": 1.0, "growth_kib_per_s": 0.0,
+                  "register_us": 1.0, "delete_us": 1.0, "node_us": 1.0, "introduce_us": 1.0, "unmatched": 0, "unheard": 0}
         rows = [{**each, **values, "round": 0} for each in cells]
         self.assertEqual([each.name for each in report.bars(report.Rows(rows)) if each.holds is None], [])
 
