@@ -19,6 +19,8 @@ import bounded
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
 RUN_SECONDS = 900
+# What is repeated of a failed test below the last table, thousands of lines after it was printed.
+LINES_OF_A_FAILURE = 12
 
 # A sanitizer's finding must end the program that it found it in, with a status that no test takes for success.
 ENVIRONMENT = {
@@ -41,8 +43,15 @@ def fixed_addresses():
     return ["setarch", "-R"] if bits > TSAN_RANDOM_BITS else []
 
 
+def failure(case):
+    """A failed test in a few lines: its name, and what it said first that is wrong, or else last."""
+    said = (case.findtext("system-out") or "").splitlines()
+    wrong = next((at for at, line in enumerate(said) if re.search(r": Failure$|ERROR: |WARNING: ThreadSanitizer|runtime error: ", line)), -LINES_OF_A_FAILURE)
+    return "\n".join([f"failed: {case.get('name')}", *("    " + line for line in said[wrong:][:LINES_OF_A_FAILURE])])
+
+
 def ctest_suite(preset, jobs):
-    """(passed, failed, skipped) of the suite built by a preset."""
+    """(passed, failed, skipped, what failed) of the suite built by a preset."""
     prefix = fixed_addresses() if preset == "tsan" else []
     environment = ENVIRONMENT.get(preset, {})
     # Building runs the test programs too: they are asked for their cases.
@@ -51,16 +60,15 @@ def ctest_suite(preset, jobs):
         [*prefix, "cmake", "--build", "--preset", preset, "--parallel", str(jobs)],
     ):
         if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=ROOT)[0] != 0:
-            print(f"{preset}: does not build")
-            return 0, 1, 0
+            return 0, 1, 0, [f"failed: {preset} does not build"]
     results = ROOT / f"build-{preset}" / "results.xml"
     results.unlink(missing_ok=True)
     command = [*prefix, "ctest", "--test-dir", str(results.parent), "--parallel", str(jobs), "--output-on-failure"]
     status, _ = bounded.run([*command, "--no-tests=error", "--output-junit", results], seconds=RUN_SECONDS, env=environment, cwd=ROOT)
     if not results.exists():
-        print(f"{preset}: ctest ended with status {status} and without results")
-        return 0, 1, 0
-    passed = failed = skipped = 0
+        return 0, 1, 0, [f"failed: ctest ended with status {status} and without results"]
+    passed = skipped = 0
+    failures = []
     for case in xml.etree.ElementTree.parse(results).getroot().iter("testcase"):
         reason = case.find("skipped")
         if case.get("status") == "run":
@@ -69,12 +77,14 @@ def ctest_suite(preset, jobs):
         elif case.get("status") == "disabled" or (reason is not None and reason.get("message", "").startswith("SKIP_")):
             skipped += 1
         else:
-            failed += 1
-    return passed, failed + (status != 0 and failed == 0), skipped
+            failures.append(failure(case))
+    if status != 0 and not failures:
+        failures.append(f"failed: ctest ended with status {status}")
+    return passed, len(failures), skipped, failures
 
 
 def install_suite(_, jobs):
-    """(passed, failed, skipped) of the tests that install sinew and use it as a stranger would."""
+    """(passed, failed, skipped, what failed) of the tests that install sinew and use it as a stranger would."""
     command = ["python3", "tests/install/test_install.py"]
     status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env={"JOBS": str(jobs)}, cwd=ROOT)
     print(output)
@@ -84,7 +94,8 @@ def install_suite(_, jobs):
     skipped = sum(int(number) for number in re.findall(r"skipped=(\d+)", last))
     if status != 0:
         failed = max(failed, 1)
-    return max(int(ran.group(1)) - failed - skipped, 0) if ran else 0, failed, skipped
+    failures = ["failed: " + line for line in re.findall(r"^(?:FAIL|ERROR): .*", output, re.MULTILINE)]
+    return max(int(ran.group(1)) - failed - skipped, 0) if ran else 0, failed, skipped, failures
 
 
 SUITES = {
@@ -102,15 +113,16 @@ def main():
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.suites if name not in SUITES]:
         parser.error(f"no such suite: {', '.join(unknown)}")
-    lines, all_passed, all_failed = [], 0, 0
+    lines, all_failures, all_passed, all_failed = [], [], 0, 0
     for name in arguments.suites or list(SUITES):
-        function, what = SUITES[name]
-        print(f"\n=== test {name}: {what}", flush=True)
+        function, title = SUITES[name]
+        print(f"\n=== test {name}: {title}", flush=True)
         start = time.monotonic()
-        passed, failed, skipped = function(name, arguments.jobs)
+        passed, failed, skipped, failures = function(name, arguments.jobs)
         lines.append(f"  {name:<8} {passed:5} passed {failed:5} failed {skipped:5} skipped   {time.monotonic() - start:6.0f} s")
         all_passed, all_failed = all_passed + passed, all_failed + failed
-    print("\n=== test: all suites\n" + "\n".join(lines))
+        all_failures += [f"{name} {what}" for what in failures]
+    print("\n=== test: all suites\n" + "\n".join(lines + all_failures))
     print(f"{all_passed} passed, {all_failed} failed")
     return 1 if all_failed else 0
 
