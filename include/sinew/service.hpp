@@ -183,6 +183,8 @@ class ServiceClient {
 
   /// The call ends with ServiceError::Kind::cancelled, unless it has ended, and its provider sees it as cancelled.
   void cancel(CallId call) { core_->cancel(call); }
+  /// The same, but only while no provider has it, so that it is not executed. Whether it did that.
+  bool recall(CallId call) { return core_->recall(call); }
 
   ServiceClientStatistics statistics() const { return core_->statistics(); }
   const std::string& service() const noexcept { return core_->service(); }

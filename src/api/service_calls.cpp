@@ -298,6 +298,7 @@ ServiceClientCore::Impl::Outcomes ServiceClientCore::Impl::take_locked(std::uint
     taken.swap(call.awaited);
   }
   if (taken.empty()) return taken;
+  taken.front().request = std::move(call.request);
   if (call.deadline != never) deadlines.erase({call.deadline, id});
   --(call.blocks ? blocked : awaited);
   return taken;
@@ -345,19 +346,17 @@ std::string_view ServiceClientCore::Impl::why_late_locked(const Call& call) cons
   return "its providers are busy with earlier calls of this client";
 }
 
-void ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind) noexcept {
+bool ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind, bool only_unsent) noexcept {
   Outcomes outcomes;
   std::uint64_t provider = 0;
   std::shared_ptr<session::Subscription> subscription;
-  std::shared_ptr<const void> request;  // goes without the mutex
   {
     const std::lock_guard lock(mutex);
     const auto found = calls.find(id);
-    if (found == calls.end()) return;
+    if (found == calls.end()) return false;
     Call& call = found->second;
-    if (call.provider != 0 && call.awaited.empty()) return;
+    if (call.provider != 0 && (only_unsent || call.awaited.empty())) return false;
     provider = call.provider;
-    request = std::move(call.request);
     if (kind == ServiceError::Kind::timeout) {
       fail_locked(id, call, kind, {" gave no answer in time: ", why_late_locked(call)}, outcomes);
     } else {
@@ -372,6 +371,7 @@ void ServiceClientCore::Impl::give_up(std::uint64_t id, ServiceError::Kind kind)
     timer->set(os::now_ns() + retry_pause);
   }
   tell(std::move(outcomes));
+  return true;
 }
 
 // False when all that were cancelled are known to be.

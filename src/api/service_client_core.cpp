@@ -392,6 +392,11 @@ void ServiceClientCore::cancel(std::uint64_t id) {
   cancel(impl_, id);
 }
 
+bool ServiceClientCore::recall(std::uint64_t id) {
+  const shm::HeapScope heap;
+  return !session::forked() && impl_->give_up(id, ServiceError::Kind::cancelled, true);
+}
+
 void ServiceClientCore::cancel(const std::weak_ptr<Impl>& impl, std::uint64_t id) {
   const shm::HeapScope heap;
   if (session::forked()) return;

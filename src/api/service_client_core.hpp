@@ -38,6 +38,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   struct Outcome {
     std::uint64_t id = 0;
     std::shared_ptr<AwaitedAnswer> answer;
+    std::shared_ptr<const void> request{};   // once the call has ended: goes without the mutex, it may have a destructor of the user's
     std::shared_ptr<const void> response{};  // null: it has failed
     std::optional<ServiceError> error{};
   };
@@ -71,7 +72,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
 
   void call(std::uint64_t id, std::shared_ptr<const void> request, std::shared_ptr<AwaitedAnswer> answer, std::chrono::nanoseconds timeout);
   void close();
-  void give_up(std::uint64_t id, ServiceError::Kind kind) noexcept;
+  /// False when it has ended before, or, where `only_unsent`, a provider has it: then nothing happens.
+  bool give_up(std::uint64_t id, ServiceError::Kind kind, bool only_unsent = false) noexcept;
   bool cancel_again();
   /// Receives what is there, or waits for more. REQUIRES: `leading` was set for this thread, which does not have the mutex.
   void lead(std::int64_t until, const std::atomic<bool>* done);

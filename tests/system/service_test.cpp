@@ -132,6 +132,29 @@ TEST_F(Services, ACancelledCallIsSeenAsCancelledByTheHandlerThatRuns) {
   provider.end();
 }
 
+TEST_F(Services, ACallIsRecalledAsLongAsNoProviderHasIt) {
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  const auto call = [&](std::promise<ServiceError::Kind>& end) {
+    return client->call({.number = 1, .what = "say", .terms = {}}, [&end](const auto&, const ServiceError* error) {
+      end.set_value(error ? error->kind() : ServiceError::Kind::failed);
+    });
+  };
+  std::promise<ServiceError::Kind> recalled, sent;
+  const auto first = call(recalled);
+  EXPECT_TRUE(client->recall(first));
+  EXPECT_EQ(recalled.get_future().get(), ServiceError::Kind::cancelled);
+  EXPECT_FALSE(client->recall(first));
+  const auto second = call(sent);
+  Child provider = worker("provider");
+  provider.expect("1 of client");
+  EXPECT_FALSE(client->recall(second));
+  provider.kill();
+  // It waits for another one.
+  EXPECT_TRUE(eventually([&] { return client->recall(second); }));
+  EXPECT_EQ(sent.get_future().get(), ServiceError::Kind::cancelled);
+}
+
 TEST_F(Services, ARequestThatIsCancelledBeforeItsTurnIsNotExecuted) {
   Child provider = worker("provider");
   auto node = Node::create("client");

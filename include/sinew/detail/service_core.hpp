@@ -78,6 +78,7 @@ class SINEW_API ServiceClientCore {
   /// Returns the ServiceResponse. Throws ServiceError.
   std::shared_ptr<const void> call_and_wait(std::uint64_t id, std::shared_ptr<const void> request, std::chrono::nanoseconds timeout);
   void cancel(std::uint64_t id);
+  bool recall(std::uint64_t id);
   ServiceClientStatistics statistics() const;
   std::weak_ptr<Impl> impl() const noexcept { return impl_; }
   static void cancel(const std::weak_ptr<Impl>& impl, std::uint64_t id);
