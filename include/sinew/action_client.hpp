@@ -10,9 +10,7 @@
 //   auto result = goal.result().get();  // result->state, result->result.metres
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -46,8 +44,8 @@ class GoalHandle {
   /// What it ended with, read where the server built it; while it is held it takes of the server's memory. Waits for a server as long as it takes.
   /// Throws ServiceError: lost, when the server that has it has gone or died; cancelled, when no server had it yet, or the client was destroyed; and as calls of services do.
   ///
-  /// Feedback that was published before has been called back with before this is ready, or was lost. But where it does not come, or its execution thread is busy (as with waiting here), the result waits for it for half a
-  /// second at most; what comes later is dropped.
+  /// Feedback that was published before has been called back with before this is ready, or was lost. But where it does not come, or its execution thread is busy (as with waiting here), the result waits for it
+  /// until half a second after the goal's end at most; what comes later is dropped.
   const std::shared_future<Outcome>& result() const noexcept { return result_; }
   /// Asks to cancel it. What became of that is in the result: the server may have finished, or never look. A goal that no server has yet ends at once.
   PublishResult cancel() { return core_->cancel(goal_->id, goal_.get()); }
@@ -77,8 +75,10 @@ class ActionClient {
   /// Sends a goal to one of the servers that are connected, in turn, whether that is busy or not, or to the first one that comes; never blocks. A server has at most 256 goals of a client at a time, one of another user 8;
   /// further ones wait here. Keep the handle: without it nothing is called back.
   ///
+  /// Throws as ServiceClient::call, and ServiceError(disconnected) in a process that was forked from the client's.
+  ///
   /// `on_feedback` is called with each message of feedback for this goal, in order. `on_result` is called when result() is ready, with what it has, or with null and the error, on a thread of the client's own. They do not
-  /// overlap.
+  /// overlap, so one that takes long holds up results of this client's goals.
   [[nodiscard]] GoalHandle<Result> send_goal(Goal goal, std::function<void(const Feedback&)> on_feedback = {},
                                              std::function<void(const Outcome&, const ServiceError*)> on_result = {}) {
     std::function<void(const void*)> typed;
@@ -86,18 +86,18 @@ class ActionClient {
     const std::shared_ptr<detail::SentGoal> sent = core_->add(std::move(typed));
     std::promise<Outcome> promise;
     GoalHandle<Result> handle(core_, sent, promise.get_future().share());
-    const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
-    sent->call = goals_->call({sent->id, now.count(), std::move(goal)},
+    sent->call = goals_->call({sent->id, detail::monotonic_ns(), std::move(goal)},
                               [core = core_, sent, promise = std::move(promise), on_result = std::move(on_result)](
                                   const Outcome& outcome, const ServiceError* error) mutable {
-                                const bool is_accepted = outcome && outcome->state != GoalState::rejected;
-                                core->end(*sent, is_accepted, outcome ? outcome->server : 0, outcome ? outcome->feedback : 0, error);
                                 if (error) {
-                                  promise.set_exception(std::make_exception_ptr(error->alone()));
+                                  core->fail(*sent, *error);
+                                  detail::end_with(promise, *error);
                                 } else {
+                                  core->end(*sent, outcome->state, outcome->server, outcome->feedback, outcome->ended_at);
                                   promise.set_value(outcome);
                                 }
-                                if (on_result) core->call(*sent, [&] { on_result(outcome, error); });
+                                const auto last = [&] { on_result(outcome, error); };
+                                if (on_result) core->call(*sent, std::ref(last));  // which needs no memory
                               });
     return handle;
   }
@@ -116,11 +116,7 @@ class ActionClient {
   ActionClient(N& node, const std::string& action, const ActionClientOptions& options)
       : core_(std::make_shared<detail::ActionClientCore>(node, action)),
         goals_(node.template create_service_client<ActionGoal<Goal>, GoalResult<Result>>(detail::part_of_action(action, "goal"))) {
-    core_->open([goals = goals_.get()](std::uint64_t call) {
-      if (goals->statistics().providers > 0) return false;
-      goals->cancel(call);
-      return true;
-    });
+    core_->open([goals = goals_.get()](std::uint64_t call) { return goals->recall(call); });
     SubscriberOptions of_feedback;
     of_feedback.execution_thread = options.execution_thread;
     feedback_ = node.template create_subscriber<ActionFeedback<Feedback>>(

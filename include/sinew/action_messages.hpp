@@ -29,9 +29,10 @@ constexpr const char* to_string(GoalState state) noexcept {
 /// What a goal ends with: the response to an ActionGoal.
 template <class Result>
 struct GoalResult {
-  GoalState state = GoalState::aborted;
+  GoalState state = GoalState::rejected;
   std::uint64_t server = 0;    ///< as in its feedback
   std::uint64_t feedback = 0;  ///< number of the last one; 0: there was none
+  std::int64_t ended_at = 0;   ///< nanoseconds of CLOCK_MONOTONIC, as Time; so all times here
   Result result;               ///< what `execute` returned, if it did
   std::string text;            ///< why it did not
 };
@@ -39,7 +40,7 @@ struct GoalResult {
 /// On the topic `NAME/_action/status`, of each server: the goals that it executes, and the last 16 that ended, whenever something of it changes.
 struct GoalStatus {
   GoalId id{};
-  std::int64_t accepted_at = 0;  ///< nanoseconds of CLOCK_MONOTONIC, as Time; so all times here
+  std::int64_t accepted_at = 0;  ///< when
   GoalState state = GoalState::executing;
 };
 struct ActionStatus {

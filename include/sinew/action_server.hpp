@@ -69,7 +69,7 @@ class ServerGoal {
         request_(request),
         client_(client),
         is_given_up_(std::move(is_given_up)),
-        place_(server.add(request.id, request.sent, text_)) {}
+        place_(server.add(request.id, request.sent, why_no_place_)) {}
   ~ServerGoal() {
     if (place_) server_.end(*place_, state_);
   }
@@ -78,30 +78,32 @@ class ServerGoal {
 
   template <class Result, class Execute>
   GoalResult<Result> run(const std::function<Acceptance(const Goal&)>& accept, Execute& execute) {
-    std::optional<Result> result;
-    state_ = GoalState::rejected;
+    GoalResult<Result> done{.server = server_.id(), .result = {}, .text = std::move(why_no_place_)};
     try {
-      if (!place_) return {state_, 0, 0, {}, std::move(text_)};
-      const Acceptance acceptance = accept ? accept(goal()) : Acceptance::yes();
-      if (acceptance.why_not) return {state_, 0, 0, {}, *acceptance.why_not};
-      state_ = GoalState::aborted;
-      server_.begin(*place_);
-      if (server_.is_cancelled(*place_)) {
-        text_ = "cancelled before it was executed";
-        has_seen_ = true;
-      } else {
-        result.emplace(execute(*this));
+      Acceptance acceptance;
+      if (place_ && accept) acceptance = accept(goal());
+      if (acceptance.why_not) {
+        done.text = std::move(*acceptance.why_not);
+      } else if (place_) {
+        state_ = GoalState::aborted;
+        server_.begin(*place_);
+        if (server_.is_cancelled(*place_)) {
+          done.text = "cancelled before it was executed";
+          has_seen_ = true;
+        } else {
+          done.result = execute(*this);
+        }
+        state_ = has_seen_ ? GoalState::cancelled : GoalState::succeeded;
       }
-      GoalResult<Result> done{has_seen_ ? GoalState::cancelled : GoalState::succeeded, server_.id(), last_,
-                              result ? std::move(*result) : Result{}, text_};
-      state_ = done.state;
-      return done;
     } catch (const std::exception& error) {
-      text_ = error.what();
+      done.text = error.what();
     } catch (...) {
-      text_ = "what it threw is no std::exception";
+      done.text = "what it threw is no std::exception";
     }
-    return {state_, server_.id(), last_, Result{}, std::move(text_)};
+    done.state = state_;
+    done.feedback = last_;
+    done.ended_at = detail::monotonic_ns();
+    return done;
   }
 
  private:
@@ -110,7 +112,7 @@ class ServerGoal {
   const ActionGoal<Goal>& request_;
   const std::string& client_;
   const std::function<bool()> is_given_up_;
-  std::string text_;
+  std::string why_no_place_;
   detail::ActionServerCore::Goal* const place_;  // null: there was none
   GoalState state_ = GoalState::rejected;
   std::atomic<bool> has_seen_{false};

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "base/log.hpp"
-#include "os/clock.hpp"
 #include "sinew/node.hpp"
 
 namespace sinew::detail {
@@ -20,6 +19,7 @@ constexpr std::uint32_t most_goals = 1023;  // a service's provider has one thre
 constexpr std::size_t ended_shown = 16;
 constexpr std::uint32_t wishes_kept = 512;
 constexpr std::chrono::milliseconds patience{500};
+constexpr std::size_t servers_kept = 1023;  // most of which are no more
 
 std::uint32_t checked(const std::string& action, std::uint32_t goals_at_a_time) {
   if (goals_at_a_time > 0 && goals_at_a_time <= most_goals) return goals_at_a_time;
@@ -62,9 +62,10 @@ void ActionServerCore::publish_locked() noexcept {
     for (const Goal& goal : goals_) {
       if (goal.status.accepted_at != 0) all.goals.push_back(goal.status);
     }
+    // One that is not published, which the publisher's statistics count, is with the next change.
     status_->publish(all);
   } catch (const std::exception& error) {
-    base::log(base::LogLevel::error, error.what());  // the next change is published with this one
+    base::log(base::LogLevel::error, error.what());  // likewise
   }
 }
 
@@ -72,7 +73,7 @@ void ActionServerCore::cancel(const ActionCancel& wish) {
   const bool all = wish.id == GoalId{};
   bool any = false;
   const std::lock_guard lock(mutex_);
-  if (all) all_cancelled_until_ = std::max(all_cancelled_until_, std::min(wish.sent, os::now_ns()));
+  if (all) all_cancelled_until_ = std::max(all_cancelled_until_, std::min(wish.sent, monotonic_ns()));
   for (Goal& goal : goals_) {
     if (all ? goal.sent > all_cancelled_until_ : goal.status.id != wish.id) continue;
     goal.is_cancelled = any = true;
@@ -80,8 +81,12 @@ void ActionServerCore::cancel(const ActionCancel& wish) {
   }
   if (any) return publish_locked();
   if (all) return;
-  early_.push_back(wish.id);
-  if (early_.size() > wishes_kept) early_.pop_front();
+  try {
+    early_.push_back(wish.id);
+    if (early_.size() > wishes_kept) early_.pop_front();
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());  // most likely its goal has ended
+  }
 }
 
 ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sent, std::string& why_not) {
@@ -100,12 +105,14 @@ ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sen
 }
 
 void ActionServerCore::begin(Goal& goal) {
+  if (PublisherCore::in_forked_child()) return;  // whoever had the mutex is not there any more; so elsewhere
   const std::lock_guard lock(mutex_);
-  goal.status.accepted_at = os::now_ns();
+  goal.status.accepted_at = monotonic_ns();
   publish_locked();
 }
 
 void ActionServerCore::end(Goal& goal, GoalState state) noexcept {
+  if (PublisherCore::in_forked_child()) return;
   const std::lock_guard lock(mutex_);
   goal.status.state = state;
   const GoalStatus last = goal.status;
@@ -130,16 +137,19 @@ ActionClientCore::ActionClientCore(Node& node, const std::string& action)
           [this](const ActionStatus& status) {
             const std::lock_guard lock(mutex_);
             for (const GoalStatus& each : status.goals) {
-              if (const auto found = goals_.find(each.id); found != goals_.end()) accept_locked(*found->second);
+              if (const auto found = goals_.find(each.id); found != goals_.end()) accept_locked(*found->second, true);
             }
           },
           quality_of_action(1), on_action_thread())) {}
 
-void ActionClientCore::accept_locked(SentGoal& goal) {
-  if (!std::exchange(goal.is_accepted, true)) goal.accepted.set_value(true);
+void ActionClientCore::accept_locked(SentGoal& goal, bool is_accepted) {
+  if (!std::exchange(goal.is_accepted, true)) goal.accepted.set_value(is_accepted);
 }
 
 std::shared_ptr<SentGoal> ActionClientCore::add(std::function<void(const void*)> feedback) {
+  if (PublisherCore::in_forked_child()) {
+    throw ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's");
+  }
   const auto goal = std::make_shared<SentGoal>();
   goal->id = drawn_by_lot<GoalId>();
   goal->feedback = std::move(feedback);
@@ -162,45 +172,65 @@ void ActionClientCore::call_with_feedback(const GoalId& id, std::uint64_t server
   std::shared_ptr<SentGoal> goal;  // goes without the lock, with what the user keeps in its callback
   std::unique_lock lock(mutex_);
   if (const auto found = goals_.find(id); found != goals_.end()) goal = found->second;
-  if (goal) accept_locked(*goal);
-  if (goal && goal->feedback && !goal->is_dropped && recall_) run(lock, *goal, [&] { goal->feedback(feedback); });
-  seen_[server] = number;
+  if (goal) accept_locked(*goal, true);
+  if (goal && goal->feedback && !goal->is_dropped && recall_) {
+    const auto callback = [&] { goal->feedback(feedback); };
+    run(lock, *goal, std::ref(callback));
+  }
+  try {
+    if (seen_.size() >= servers_kept) seen_.clear();
+    seen_[server] = number;
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());  // a result waits a little for nothing
+  }
   changed_.notify_all();
 }
 
-void ActionClientCore::end(SentGoal& goal, bool is_accepted, std::uint64_t server, std::uint64_t number, const ServiceError* error) {
+void ActionClientCore::end(SentGoal& goal, GoalState state, std::uint64_t server, std::uint64_t number, std::int64_t ended_at) {
   std::unique_lock lock(mutex_);
-  const auto is_off = [&] { return !recall_ || goal.is_dropped; };
-  if (goal.feedback && number != 0) changed_.wait_for(lock, patience, [&] { return is_off() || seen_[server] >= number; });
-  // One that runs is over soon, but where it destroys the client, or the handle, and so waits for this.
-  changed_.wait(lock, [&] { return goal.is_dropped || goal.runs_in == std::thread::id{} || (!recall_ && goal.runs_in == closer_); });
+  const auto has_seen = [&] {
+    const auto seen = seen_.find(server);
+    return seen != seen_.end() && seen->second >= number;
+  };
+  // From its end on, so that the waits of several goals do not add up.
+  const std::chrono::nanoseconds since(std::min(ended_at, monotonic_ns()));
+  const std::chrono::steady_clock::time_point until(since + patience);
+  if (goal.feedback && number != 0) changed_.wait_until(lock, until, [&] { return !recall_ || goal.is_dropped || has_seen(); });
   goals_.erase(goal.id);
-  if (std::exchange(goal.is_accepted, true)) return;
-  if (error) return goal.accepted.set_exception(std::make_exception_ptr(error->alone()));
-  goal.accepted.set_value(is_accepted);
+  accept_locked(goal, state != GoalState::rejected);
+}
+
+void ActionClientCore::fail(SentGoal& goal, const ServiceError& error) {
+  const std::lock_guard lock(mutex_);
+  goals_.erase(goal.id);
+  if (!std::exchange(goal.is_accepted, true)) end_with(goal.accepted, error);
 }
 
 void ActionClientCore::call(SentGoal& goal, const std::function<void()>& callback) {
   std::unique_lock lock(mutex_);
+  // Where the running one destroys the client, or the handle, it waits for this.
+  changed_.wait(lock, [&] { return goal.is_dropped || goal.runs_in == std::thread::id{} || (!recall_ && goal.runs_in == closer_); });
   if (!goal.is_dropped) run(lock, goal, callback);
 }
 
 void ActionClientCore::drop(SentGoal& goal) {
-  if (PublisherCore::in_forked_child()) return;  // whoever had the mutex is not there any more
+  if (PublisherCore::in_forked_child()) return;
   std::unique_lock lock(mutex_);
   goal.is_dropped = true;
+  if (goal.call == 0) goals_.erase(goal.id);
   changed_.notify_all();
   changed_.wait(lock, [&] { return goal.runs_in == std::thread::id{} || goal.runs_in == std::this_thread::get_id(); });
 }
 
 PublishResult ActionClientCore::cancel(const GoalId& id, const SentGoal* goal) {
+  if (PublisherCore::in_forked_child()) return PublishResult::closed;
   std::shared_ptr<Publisher<ActionCancel>> cancels;
   {
     const std::lock_guard lock(mutex_);
-    if (goal && goal->call != 0 && !goal->is_accepted && recall_ && recall_(goal->call)) return PublishResult::published;
+    if (goal && recall_ && recall_(goal->call)) return PublishResult::published;
     cancels = cancels_;
   }
-  return cancels ? cancels->publish({id, os::now_ns()}) : PublishResult::closed;
+  return cancels ? cancels->publish({id, monotonic_ns()}) : PublishResult::closed;
 }
 
 void ActionClientCore::close() {

@@ -302,12 +302,20 @@ TEST_F(ActionDeath, AHandleThatOutlivesItsClientDoesNothing) {
   EXPECT_EQ(goal.cancel(), PublishResult::closed);
 }
 
-TEST_F(ActionDeath, AForkedChildMayDestroyWhatItInherited) {
+TEST_F(ActionDeath, InAForkedChildNothingIsSentAndWhatItInheritedMayBeDestroyed) {
   Child server = mover("server");
   std::optional<MoveHandle> goal = client->send_goal({.number = 1, .what = "wait"}, [](const Move::Feedback&) {});
   EXPECT_TRUE(goal->accepted().get());
   const pid_t child = ::fork();
   if (child == 0) {
+    bool is_inert = goal->cancel() == PublishResult::closed && client->cancel_all() == PublishResult::closed;
+    try {
+      (void)client->send_goal({.number = 2, .what = "count"});
+      is_inert = false;
+    } catch (const ServiceError& error) {
+      is_inert = is_inert && error.kind() == ServiceError::Kind::disconnected;
+    }
+    if (!is_inert) ::_exit(1);
     goal.reset();
     client.reset();
     node.reset();

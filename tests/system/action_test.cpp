@@ -437,6 +437,30 @@ TEST_F(Actions, TheResultIsCalledBackWithOnceAfterTheFeedbackAndSoIsAnError) {
   EXPECT_EQ(error.get_future().get(), ServiceError::Kind::lost);
 }
 
+// A result waits half a second for feedback that is not called back with; one after the other these would take longer than a test waits.
+TEST_F(Actions, WaitsOfSeveralResultsForFeedbackDoNotAddUp) {
+  constexpr std::uint64_t goals = 64;
+  auto server_node = Node::create("server");
+  auto server = create_move_server(*server_node, counted_here, {.goals_at_a_time = goals});
+  auto node = Node::create("client");
+  auto client = create_move_client(*node);
+  await_servers(*client, 1);
+  std::promise<void> go_on;
+  std::shared_future<void> can_go_on = go_on.get_future().share();
+  std::vector<MoveHandle> handles;
+  for (std::uint64_t number = 0; number < goals; ++number) {
+    handles.push_back(client->send_goal({.number = number, .steps = 1, .what = "count"}, [can_go_on](const Move::Feedback& feedback) {
+      if (feedback.number == 0) can_go_on.wait();
+    }));
+  }
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::all_of(
+        handles, [](const MoveHandle& each) { return each.result().wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+  }));
+  go_on.set_value();
+  for (const MoveHandle& each : handles) EXPECT_EQ(end_of(each), "succeeded");
+}
+
 // --- access ------------------------------------------------------------------------------------------------------------------------------
 
 class ActionAccess : public Domain {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -31,6 +32,9 @@ inline constexpr ThreadId action_thread = 1023;
 inline std::string part_of_action(const std::string& action, const char* part) {
   return action + "/_action/" + part;
 }
+inline std::int64_t monotonic_ns() noexcept {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 constexpr Qos quality_of_action(std::uint32_t depth) noexcept {
   return Qos{}.reliable().transient_local().keep_last(depth);
 }
@@ -55,6 +59,7 @@ class SINEW_API ActionServerCore {
   /// Feedback is published in the order of its numbers.
   template <class Publish>
   PublishResult number(Publish publish) {
+    if (PublisherCore::in_forked_child()) return PublishResult::closed;
     const std::lock_guard lock(numbering_);
     const PublishResult result = publish(feedbacks_ + 1);
     if (result == PublishResult::published) ++feedbacks_;
@@ -86,7 +91,7 @@ class SINEW_API ActionServerCore {
 struct SentGoal {
   GoalId id{};
   std::function<void(const void*)> feedback;  // empty: it is not wanted; constant
-  std::atomic<std::uint64_t> call{0};         // of the service
+  std::atomic<std::uint64_t> call{0};         // of the service; 0: it has not been made
   std::promise<bool> accepted;
   bool is_accepted = false;  // or known not to be
   bool is_dropped = false;   // its handle is no more
@@ -98,12 +103,14 @@ class SINEW_API ActionClientCore {
  public:
   ActionClientCore(Node& node, const std::string& action);
   const std::string& action() const noexcept { return action_; }
-  /// `recall` takes a call of the service back when no server can have it, and says whether.
+  /// `recall` takes a call of the service back when no server has it, and says whether.
   void open(std::function<bool(std::uint64_t call)> recall) { recall_ = std::move(recall); }
   std::shared_ptr<SentGoal> add(std::function<void(const void*)> feedback);
   void call_with_feedback(const GoalId& id, std::uint64_t server, std::uint64_t number, const void* feedback);
-  /// Waits for the server's feedback up to this number, half a second at most.
-  void end(SentGoal& goal, bool is_accepted, std::uint64_t server, std::uint64_t number, const ServiceError* error);
+  /// Waits for the server's feedback up to this number, until half a second after the goal's end at most.
+  void end(SentGoal& goal, GoalState state, std::uint64_t server, std::uint64_t number, std::int64_t ended_at);
+  void fail(SentGoal& goal, const ServiceError& error);
+  /// Waits for a running callback of the goal.
   void call(SentGoal& goal, const std::function<void()>& callback);
   /// Waits for a running callback, unless called from it.
   void drop(SentGoal& goal);
@@ -112,7 +119,7 @@ class SINEW_API ActionClientCore {
   void close();
 
  private:
-  void accept_locked(SentGoal& goal);
+  void accept_locked(SentGoal& goal, bool is_accepted);
   void run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const std::function<void()>& callback);
 
   const std::string action_;
