@@ -120,11 +120,7 @@ void NodeSession::close() {
 
 // --- asking the manager --------------------------------------------------------------------------------------------------------------
 
-void NodeSession::ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success) {
-  ask(id, wire::name_of(question), [&] { manager_.send(question); }, std::move(on_success));
-}
-
-void NodeSession::ask(std::uint64_t id, const char* what, const std::function<void()>& send,
+void NodeSession::ask(const Question& question, const char* what, const std::function<void()>& send,
                       std::function<void(const wire::Message&)> on_success) {
   auto answer = std::make_shared<Answer>();
   answer->on_success = std::move(on_success);
@@ -133,29 +129,29 @@ void NodeSession::ask(std::uint64_t id, const char* what, const std::function<vo
     const std::lock_guard lock(mutex_);
     if (closed_) throw destroyed();
     if (*lost_) throw without_manager();
-    asked_.emplace(id, answer);
+    asked_.emplace(question, answer);
   }
   try {
     send();
   } catch (...) {
     const std::lock_guard lock(mutex_);
-    asked_.erase(id);
+    asked_.erase(question);
     throw;
   }
   if (done.wait_for(patience) != std::future_status::ready) {
     const std::lock_guard lock(mutex_);
-    if (asked_.erase(id) > 0) {
+    if (asked_.erase(question) > 0) {
       throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " did not answer " + what + " within 5 s: it may be stopped");
     }
   }
   if (const auto refusal = done.get()) throw Error(refusal->kind, refusal->text);
 }
 
-bool NodeSession::answered(std::uint64_t id, const wire::Message& message, std::optional<Refusal> refusal) {
+bool NodeSession::answered(const Question& question, const wire::Message& message, std::optional<Refusal> refusal) {
   std::shared_ptr<Answer> answer;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = asked_.find(id);
+    const auto found = asked_.find(question);
     if (found == asked_.end()) return false;
     answer = found->second;
     asked_.erase(found);
@@ -205,13 +201,16 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
-    id = next_id_++;
+    id = next_id_locked(Kind::publisher);
   }
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
-  ask(id,
-      wire::RegisterPublisher{id, topic, type, options.quality, options.ghost ? 0 : LocalTopics::instance().process(), options.endpoint,
-                              options.ghost},
+  ask(
+      {Kind::publisher, id}, "RegisterPublisher",
+      [&] {
+        const std::uint64_t process = options.ghost ? 0 : LocalTopics::instance().process();
+        manager_.send(wire::RegisterPublisher{id, topic, type, options.quality, process, options.endpoint, options.ghost});
+      },
       [this, id, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
         if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
@@ -245,16 +244,19 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
-    subscription = std::make_shared<Subscription>(next_id_++, topic, name_, options, runs_on, receiver);
+    subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name_, options, runs_on, receiver);
     if (runs_on) callbacks_.add(subscription);
     subscriptions_[subscription->id()] = subscription;
   }
   subscription->status().start(loop_, listener, events);
   const std::uint64_t id = subscription->id();
   try {
-    ask(id,
-        wire::RegisterSubscriber{id, topic, type, options.quality, options.takes_pointers ? LocalTopics::instance().process() : 0,
-                                 options.endpoint, options.ghost},
+    ask(
+        {Kind::subscriber, id}, "RegisterSubscriber",
+        [&] {
+          const std::uint64_t process = options.takes_pointers ? LocalTopics::instance().process() : 0;
+          manager_.send(wire::RegisterSubscriber{id, topic, type, options.quality, process, options.endpoint, options.ghost});
+        },
         [this, subscription](const wire::Message& answer) {
           const std::uint32_t histories = std::get<wire::SubscriberRegistered>(answer).histories;
           if (histories == 0) return;

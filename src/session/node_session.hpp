@@ -1,7 +1,9 @@
 // A node as the manager knows it: its registration, its publishers and subscriptions, and the thread for its sockets.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -11,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "session/callbacks.hpp"
@@ -97,8 +100,12 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void register_node();
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
+  /// Each counts its ids by itself ([W21]), without gaps, in which the manager would have to keep them.
+  enum class Kind : std::uint8_t { publisher, subscriber, watch };
+  using Question = std::pair<Kind, std::uint64_t>;
+  std::uint64_t next_id_locked(Kind kind) { return ++last_ids_[static_cast<std::size_t>(kind)]; }
   /// False when nobody waits for it any more.
-  bool answered(std::uint64_t id, const wire::Message& message, std::optional<Refusal> refusal = std::nullopt);
+  bool answered(const Question& question, const wire::Message& message, std::optional<Refusal> refusal = std::nullopt);
   /// Tells the manager something that it does not answer. What cannot be told is logged: the end of the session tells all of it.
   void tell(const wire::Message& message) noexcept;
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
@@ -115,8 +122,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::shared_ptr<Publisher> publisher_of(std::uint64_t id);
   std::shared_ptr<Subscription> subscription_of(std::uint64_t id);
   void manager_lost(const std::string& why);
-  void ask(std::uint64_t id, const wire::Message& question, std::function<void(const wire::Message&)> on_success);
-  void ask(std::uint64_t id, const char* what, const std::function<void()>& send, std::function<void(const wire::Message&)> on_success);
+  void ask(const Question& question, const char* what, const std::function<void()>& send,
+           std::function<void(const wire::Message&)> on_success);
   /// Null when the window that the manager gave is in use in this process.
   std::shared_ptr<Publisher> try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                      const std::shared_ptr<const FrameStorage>& storage,
@@ -139,9 +146,9 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::mutex watching_;  // held while watches come and go, until the manager was told: taken before mutex_
   std::mutex mutex_;     // guards what follows
   bool closed_ = false;
-  std::shared_ptr<Executor> executor_;  // until it is closed
-  std::uint64_t next_id_ = 1;
-  std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked_;
+  std::shared_ptr<Executor> executor_;       // until it is closed
+  std::array<std::uint64_t, 3> last_ids_{};  // by Kind
+  std::map<Question, std::shared_ptr<Answer>> asked_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Publisher>> publishers_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Subscription>> subscriptions_;
   std::map<std::uint64_t, std::weak_ptr<DomainWatch>> watches_;

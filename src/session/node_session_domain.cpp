@@ -16,7 +16,7 @@ std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler
     throw Error(ErrorKind::exhausted, "node '" + name_ + "' watches the domain, or asks for its state, " + std::to_string(most_watches) +
                                           " times already: destroy a DomainWatch, or share one");
   }
-  watch = std::make_shared<DomainWatch>(weak_from_this(), next_id_++, std::move(thread), std::move(handler));
+  watch = std::make_shared<DomainWatch>(weak_from_this(), next_id_locked(Kind::watch), std::move(thread), std::move(handler));
   if (watch->thread()) callbacks_.add(watch);
   watches_[watch->id()] = watch;
   return watch;
@@ -49,7 +49,7 @@ DomainState NodeSession::domain_state() {
     const std::shared_ptr<DomainWatch>& watch;
     ~Removal() { session.remove(watch); }
   } removal{*this, watch};
-  ask(watch->first_id(), "WatchDomain", [&] { begin_watch(*watch); }, [](const wire::Message&) {});
+  ask({Kind::watch, watch->first_id()}, "WatchDomain", [&] { begin_watch(*watch); }, [](const wire::Message&) {});
   watch->close();  // else it is told of changes
   return std::move(*state);
 }
@@ -64,7 +64,7 @@ void NodeSession::remove(const std::shared_ptr<DomainWatch>& watch) {
   if (watch->thread()) {
     watch->thread()->remove(watch);
   } else {
-    answered(watch->first_id(), wire::UnwatchDomain{},
+    answered({Kind::watch, watch->first_id()}, wire::UnwatchDomain{},
              Refusal{ErrorKind::disconnected, destroyed().what()});  // where the node is closed meanwhile
   }
   watch->close();
@@ -78,7 +78,7 @@ void NodeSession::renew(DomainWatch& watch) noexcept {
     const std::lock_guard lock(mutex_);
     auto known = watches_.extract(before);
     if (known.empty()) return;
-    known.key() = next_id_++;
+    known.key() = next_id_locked(Kind::watch);
     watch.begin(known.key());
     watches_.insert(std::move(known));
   }
@@ -87,12 +87,12 @@ void NodeSession::renew(DomainWatch& watch) noexcept {
 }
 
 void NodeSession::watch_anew() noexcept {
-  std::uint64_t id = 0, end = 0;  // those that begin anew have ids beyond
+  std::uint64_t id = 0, end = 0;  // those that begin anew have ids from here on
   for (;;) {
     std::shared_ptr<DomainWatch> watch;
     {
       const std::lock_guard lock(mutex_);
-      if (end == 0) end = next_id_;
+      if (end == 0) end = last_ids_[static_cast<std::size_t>(Kind::watch)] + 1;
       const auto next = watches_.upper_bound(id);
       if (next == watches_.end() || next->first >= end) return;
       id = next->first;
@@ -109,7 +109,7 @@ void NodeSession::on_domain_state(std::uint64_t id, const wire::Message& message
     const auto found = watches_.find(id);
     if (found != watches_.end()) watch = found->second.lock();
   }
-  if (watch && watch->take(message)) answered(watch->first_id(), message);
+  if (watch && watch->take(message)) answered({Kind::watch, watch->first_id()}, message);
 }
 
 void NodeSession::tell_path(std::uint64_t connection, wire::Path path, const char* why) noexcept {

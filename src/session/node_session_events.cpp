@@ -44,13 +44,13 @@ void NodeSession::manager_lost(const std::string& why) {
   manager_.unwatch();
   base::log(base::LogLevel::warn,
             "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
-  std::unordered_map<std::uint64_t, std::shared_ptr<Answer>> asked;
+  std::map<Question, std::shared_ptr<Answer>> asked;
   {
     const std::lock_guard lock(mutex_);
     *lost_ = true;
     asked.swap(asked_);
   }
-  for (const auto& [id, answer] : asked) {
+  for (const auto& [question, answer] : asked) {
     answer->done.set_value(Refusal{ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why});
   }
 }
@@ -58,15 +58,15 @@ void NodeSession::manager_lost(const std::string& why) {
 void NodeSession::handle(Channel::Input& input) {
   const wire::Message& message = input.message;
   if (const auto* publisher = std::get_if<wire::PublisherRegistered>(&message)) {
-    if (answered(publisher->id, message)) return;
+    if (answered({Kind::publisher, publisher->id}, message)) return;
     tell(wire::DeletePublisher{publisher->id});
     release_window(publisher->window);
   } else if (const auto* subscriber = std::get_if<wire::SubscriberRegistered>(&message)) {
-    if (!answered(subscriber->id, message)) tell(wire::DeleteSubscriber{subscriber->id});
+    if (!answered({Kind::subscriber, subscriber->id}, message)) tell(wire::DeleteSubscriber{subscriber->id});
   } else if (const auto* no_publisher = std::get_if<wire::PublisherRefused>(&message)) {
-    answered(no_publisher->id, message, Refusal{error_kind_of(no_publisher->kind), no_publisher->text});
+    answered({Kind::publisher, no_publisher->id}, message, Refusal{error_kind_of(no_publisher->kind), no_publisher->text});
   } else if (const auto* no_subscriber = std::get_if<wire::SubscriberRefused>(&message)) {
-    answered(no_subscriber->id, message, Refusal{error_kind_of(no_subscriber->kind), no_subscriber->text});
+    answered({Kind::subscriber, no_subscriber->id}, message, Refusal{error_kind_of(no_subscriber->kind), no_subscriber->text});
   } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
     tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
     on_connect(*to_subscriber, std::move(input.descriptors[0]));

@@ -22,8 +22,8 @@ constexpr std::size_t most_threads = 6;
 constexpr std::size_t message_bytes = 1000;
 
 /// What nobody else has mapped: messages that a reader has mapped as well are not among it.
-std::uint64_t private_bytes() {
-  std::ifstream rollup("/proc/self/smaps_rollup");
+std::uint64_t private_bytes(const std::string& process = "self") {
+  std::ifstream rollup("/proc/" + process + "/smaps_rollup");
   std::uint64_t sum = 0;
   for (std::string line; std::getline(rollup, line);) {
     if (line.starts_with("Private_")) sum += std::stoull(line.substr(line.find(':') + 1)) * 1024;
@@ -93,6 +93,27 @@ TEST_F(Cost, a_node_with_fifty_connected_publishers_and_fifty_subscribers_takes_
   EXPECT_LE(more_threads, most_threads);
   many.end();
   peer.end();
+}
+
+// Not even the ids that they had.
+TEST_F(Cost, what_comes_and_goes_leaves_nothing_with_the_manager) {
+  auto node = Node::create("node");
+  const auto rounds = [&](int count) {
+    for (int round = 0; round < count; ++round) {
+      const auto publisher = node->create_publisher<Sample>("topic");
+      const auto subscriber = node->create_subscriber<Sample>("other", [](const Sample&) {});
+      const auto watch = node->watch_domain([](const DomainUpdate&) {});
+      const auto second = node->create_subscriber<Sample>("topic", [](const Sample&) {});
+    }
+  };
+  const std::string pid = std::to_string(*manager());
+  rounds(200);
+  const std::uint64_t before = private_bytes(pid);
+  rounds(4000);
+  EXPECT_GT(before, 0U);
+  if (!sanitized) {
+    EXPECT_LE(private_bytes(pid), before + 65'536);
+  }
 }
 
 }  // namespace
