@@ -86,11 +86,7 @@ bool DomainWatch::take(const wire::Message& message) {
     return false;
   }
   const DomainUpdate update = std::exchange(collected_, {});
-  {
-    const std::lock_guard lock(telling_);
-    if (closed_.load(std::memory_order_seq_cst)) return false;
-    handler_(update);
-  }
+  if (!handler_.run([&](const Handler& handler) { handler(update); })) return false;
   answer(id_);
   return update.complete;
 }
@@ -118,30 +114,15 @@ void DomainWatch::begin(std::uint64_t id) noexcept {
 
 bool DomainWatch::run_some(const std::atomic<bool>&) {
   if (!has_news()) return false;
-  Handler over;  // what it keeps goes without the lock
-  const std::lock_guard lock(telling_);
-  if (closed_.load(std::memory_order_seq_cst) || forked()) return false;
-  const DomainUpdate update = std::exchange(collected_, {});
-  const std::uint64_t id = id_;  // it may begin anew meanwhile, which is not what is answered
-  raised_.store(false, std::memory_order_seq_cst);
-  running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  handler_(update);
-  running_.store({}, std::memory_order_relaxed);
-  if (forked()) return false;  // in the handler
-  if (closed_.load(std::memory_order_seq_cst)) {
-    over.swap(handler_);
-  } else {
-    answer(id);
-  }
+  std::uint64_t id = 0;
+  const bool goes_on = handler_.run([&](const Handler& handler) {
+    const DomainUpdate update = std::exchange(collected_, {});
+    id = id_;  // it may begin anew meanwhile, which is not what is answered
+    raised_.store(false, std::memory_order_seq_cst);
+    handler(update);
+  });
+  if (goes_on) answer(id);
   return false;
-}
-
-void DomainWatch::close() noexcept {
-  closed_.store(true, std::memory_order_seq_cst);
-  if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-  Handler over;
-  const std::lock_guard lock(telling_);
-  over.swap(handler_);
 }
 
 }  // namespace sinew::session

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
+#include <utility>
 
+#include "session/callback_slot.hpp"
 #include "session/execution_thread.hpp"
 #include "session/runnable.hpp"
 #include "sinew/domain.hpp"
@@ -43,7 +43,7 @@ class DomainWatch final : public Runnable {
   bool is_known = false;  ///< to the manager
 
   /// The handler does not run any more when this returns, except the call that this is called from. Idempotent.
-  void close() noexcept;
+  void close() noexcept { handler_.close(); }
 
   bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }
   bool run_some(const std::atomic<bool>& end) override;
@@ -59,10 +59,8 @@ class DomainWatch final : public Runnable {
   std::atomic<bool> lost_{false};
   DomainUpdate collected_{.anew = true};  // the loop's, but while raised_ the thread's
 
-  std::atomic<bool> raised_{false}, closed_{false};
-  std::atomic<std::thread::id> running_{};  // the thread that is in the handler
-  std::mutex telling_;                      // held while the handler runs
-  Handler handler_;                         // guarded by telling_
+  std::atomic<bool> raised_{false};
+  CallbackSlot<Handler> handler_;
 };
 
 }  // namespace sinew::session

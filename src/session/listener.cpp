@@ -59,28 +59,17 @@ void Listener::raise() noexcept {
 
 bool Listener::run_some(const std::atomic<bool>& end) {
   if (!raised_.exchange(false, std::memory_order_seq_cst)) return false;  // before anything is looked at: what changes later raises again
-  std::vector<std::function<void()>> over;                                // what handlers keep goes without the lock
-  const std::lock_guard lock(telling_);
-  running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  for (const auto& tell : tellers_) {
-    if (closed_.load(std::memory_order_seq_cst) || forked()) break;
-    if (end.load(std::memory_order_relaxed)) {
-      raised_.store(true, std::memory_order_seq_cst);  // for those that were not called
-      break;
+  tellers_.run([&](const Tellers& tellers) {
+    for (const auto& tell : tellers) {
+      if (tellers_.is_closed() || forked()) break;
+      if (end.load(std::memory_order_relaxed)) {
+        raised_.store(true, std::memory_order_seq_cst);  // for those that were not called
+        break;
+      }
+      tell();
     }
-    tell();
-  }
-  running_.store({}, std::memory_order_relaxed);
-  if (closed_.load(std::memory_order_seq_cst)) over.swap(tellers_);  // by a handler of these
+  });
   return has_news();
-}
-
-void Listener::close() noexcept {
-  closed_.store(true, std::memory_order_seq_cst);
-  if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
-  std::vector<std::function<void()>> over;  // what handlers keep goes without the lock
-  const std::lock_guard lock(telling_);
-  over.swap(tellers_);
 }
 
 bool any(const PublisherEvents& events) noexcept {

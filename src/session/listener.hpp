@@ -4,12 +4,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "session/callback_slot.hpp"
 #include "session/execution_thread.hpp"
 #include "session/runnable.hpp"
 #include "sinew/events.hpp"
@@ -27,7 +26,7 @@ class Listener final : public Runnable {
   template <class Event, class Read>
   void add(const std::function<void(const Event&)>& handler, Read read) {
     if (!handler) return;
-    tellers_.push_back([handler, read = std::move(read), told = Event{}]() mutable {
+    tellers_.before_use().push_back([handler, read = std::move(read), told = Event{}]() mutable {
       Event now;
       try {
         now = read();
@@ -43,7 +42,7 @@ class Listener final : public Runnable {
   /// Something may have changed. Any thread; one system call, unless that was said before and not looked at yet.
   void raise() noexcept;
   /// No handler runs any more when this returns, except the one that this is called from. Idempotent. REQUIRES: the caller holds no lock that a handler or a `read` takes.
-  void close() noexcept;
+  void close() noexcept { tellers_.close(); }
 
   bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }
   bool run_some(const std::atomic<bool>& end) override;
@@ -59,10 +58,9 @@ class Listener final : public Runnable {
   static bool note_change(DetachedEvent& now, const DetachedEvent& told) noexcept { return now.topic != told.topic; }
 
   const std::shared_ptr<ExecutionThread> thread_;
-  std::atomic<bool> raised_{false}, closed_{false};
-  std::atomic<std::thread::id> running_{};  // the thread that is in a handler
-  std::mutex telling_;                      // held while handlers run
-  std::vector<std::function<void()>> tellers_;
+  std::atomic<bool> raised_{false};
+  using Tellers = std::vector<std::function<void()>>;
+  CallbackSlot<Tellers> tellers_;
 };
 
 /// Whether there is any handler.

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
+
+#include "session/callback_slot.hpp"
 
 namespace sinew::session {
 
@@ -36,10 +36,7 @@ class PeriodicTimer {
   const std::shared_ptr<ExecutionThread> thread_;
   std::atomic<std::int64_t> due_{never};
   std::atomic<std::uint64_t> missed_{0};
-  std::atomic<bool> closed_{false};
-  std::atomic<std::thread::id> running_{};  // the thread that is in the callback
-  std::mutex calling_;                      // held while it runs
-  std::function<void()> callback_;
+  CallbackSlot<std::function<void()>> callback_;
 };
 
 }  // namespace sinew::session
