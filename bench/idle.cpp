@@ -14,20 +14,11 @@
 
 #include "idle_topics.hpp"
 #include "private_domain.hpp"
+#include "proc.hpp"
 
 namespace sinew::bench {
 
 namespace {
-
-// The number after `name` in a file of lines "name: number ...", all such lines added up.
-double sum_of(const std::filesystem::path& file, const std::string& name) {
-  std::ifstream lines(file);
-  double sum = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name)) sum += std::stod(line.substr(name.size()));
-  }
-  return sum;
-}
 
 struct Usage {
   double cpu_us = 0;
@@ -113,11 +104,10 @@ Samples measure_idle(const Cell& cell, const std::string& domain) {
   Samples samples;
   samples.seconds = static_cast<double>(cell.count);
   samples.cpu = static_cast<std::int64_t>((after.cpu_us - before.cpu_us) * 1000);
-  const std::string rollup = "/proc/" + std::to_string(program.process()) + "/smaps_rollup";
   samples.extra = {{"idle_cpu_us", after.cpu_us - before.cpu_us},
                    {"idle_cpu_ticks", after.ticks - before.ticks},
                    {"idle_switches", after.switches - before.switches},
-                   {"private_kib", sum_of(rollup, "Private_Clean:") + sum_of(rollup, "Private_Dirty:")}};
+                   {"private_kib", private_kib_of(std::to_string(program.process()))}};
   return samples;
 }
 

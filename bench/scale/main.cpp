@@ -26,6 +26,7 @@
 #include "clock.hpp"
 #include "pipe.hpp"
 #include "private_domain.hpp"
+#include "proc.hpp"
 #include "shared_memory.hpp"
 
 namespace sinew::bench {
@@ -70,21 +71,6 @@ struct Report {
   std::uint64_t matched = 0, messages = 0;
   double private_kib_before = 0;  // it had a node
 };
-
-// All lines "name: number ..." of a file added up.
-double sum_of(const std::filesystem::path& file, const std::string& name) {
-  std::ifstream lines(file);
-  double sum = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with(name)) sum += std::stod(line.substr(name.size()));
-  }
-  return sum;
-}
-
-double private_kib_of(const std::string& process) {
-  const std::string rollup = "/proc/" + process + "/smaps_rollup";
-  return sum_of(rollup, "Private_Clean:") + sum_of(rollup, "Private_Dirty:");
-}
 
 std::uint64_t entries_of(const std::string& folder) {
   return static_cast<std::uint64_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
