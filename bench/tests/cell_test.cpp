@@ -34,10 +34,11 @@ Outcome sinew_bench(const std::string& arguments) {
   return run(SINEW_BENCH_PROGRAM " " + arguments);
 }
 
+// At 50 Hz subscribers that keep the last 8 lose nothing before the machine stands still for longer than an eighth of a second.
 class System : public testing::TestWithParam<const char*> {};
 
 TEST_P(System, gives_a_row_with_every_key) {
-  const Outcome outcome = sinew_bench(std::string("--rate 500 --count 50 --size 4096 --system ") + GetParam());
+  const Outcome outcome = sinew_bench(std::string("--rate 50 --count 25 --size 4096 --system ") + GetParam());
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   const nlohmann::json row = outcome.row();
   for (const char* key : {"experiment", "system", "topology", "wait"}) EXPECT_TRUE(row.at(key).is_string()) << key;
@@ -47,7 +48,7 @@ TEST_P(System, gives_a_row_with_every_key) {
   }
   EXPECT_TRUE(row.at("awake").is_boolean());
   EXPECT_EQ(row["system"], GetParam());
-  EXPECT_EQ(row["count"], 50);
+  EXPECT_EQ(row["count"], 25);
   EXPECT_EQ(row["lost"], 0);
   EXPECT_LE(row["min_us"], row["p50_us"]);
   EXPECT_LE(row["p50_us"], row["p99_us"]);
@@ -66,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(All, System,
 TEST(Bench, reaches_every_subscriber_from_every_publisher) {
   for (const char* system : {"floor", "floor-futex", "sinew-loan", "sinew-publish", "tcp", "unix"}) {
     for (const char* topology : {"1p5s", "5p1s", "2p3s"}) {
-      const Outcome outcome = sinew_bench(std::string("--rate 500 --count 20 --system ") + system + " --topology " + topology);
+      const Outcome outcome = sinew_bench(std::string("--rate 50 --count 20 --system ") + system + " --topology " + topology);
       ASSERT_EQ(outcome.status, 0) << outcome.output;
       EXPECT_EQ(outcome.row()["lost"], 0) << system << " " << topology;
     }

@@ -26,6 +26,18 @@ struct Belongings {
     for (std::string line; std::getline(maps, line);) all.shared += line.find("memfd:sinew") != std::string::npos ? 1 : 0;
     return all;
   }
+  /// When they have been the same for a tenth of a second: a thread that was joined is among them a moment longer.
+  static Belongings settled() {
+    Belongings last = now();
+    int same = 0;
+    eventually([&] {
+      const Belongings next = now();
+      same = next == last ? same + 1 : 0;
+      last = next;
+      return same == 100;
+    });
+    return last;
+  }
   friend bool operator==(const Belongings&, const Belongings&) = default;
   friend std::ostream& operator<<(std::ostream& to, const Belongings& all) {
     return to << all.descriptors << " descriptors, " << all.threads << " threads, " << all.shared << " shared mappings";

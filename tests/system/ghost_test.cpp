@@ -103,7 +103,7 @@ TEST_F(GhostsHere, CanBeDestroyedByTheHandlerThatTellsOfIt) {
     anchor.reset();
     ASSERT_TRUE(eventually([&] { return gone.load(); }));
   }
-  EXPECT_EQ(node->domain_state().endpoints.size(), 0u);
+  EXPECT_TRUE(eventually([&] { return node->domain_state().endpoints.empty(); }));
 }
 
 // What a ghost publishes and receives goes the same ways as any other's.

@@ -53,7 +53,7 @@ TEST_F(LastCallback, WhoDestroysANodeWaitsForACallbackThatHasDestroyedItsOwnInte
 
 TEST_F(LastCallback, ACallerWhoseLastCallbackDestroyedItsNodeKeepsNothingOfIt) {
   std::thread([] {}).join();  // with the first one, the thread sanitizer starts one of its own
-  const Belongings before = Belongings::now();
+  const Belongings before = Belongings::settled();
   for (const bool spins : {true, false}) {
     auto node = Node::create("node", {.executor = Executor::create({.by_caller = true})});
     auto executor = node->executor();
@@ -68,7 +68,7 @@ TEST_F(LastCallback, ACallerWhoseLastCallbackDestroyedItsNodeKeepsNothingOfIt) {
     executor.reset();
     publisher.reset();
     subscriber.reset();
-    EXPECT_EQ(Belongings::now(), before) << (spins ? "spin()" : "dispatch()");
+    EXPECT_EQ(Belongings::settled(), before) << (spins ? "spin()" : "dispatch()");
   }
 }
 

@@ -61,7 +61,6 @@ TEST_F(Timers, ACancelledTimerCallsNoMoreUntilItIsReset) {
   std::this_thread::sleep_for(10ms);
   EXPECT_EQ(ticks, 1);
   timer->reset();
-  EXPECT_FALSE(timer->is_cancelled() && ticks == 1);
   EXPECT_TRUE(eventually([&] { return ticks == 2; }));
 }
 
