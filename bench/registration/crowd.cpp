@@ -43,7 +43,8 @@ void Crowd::remove_last_node() {
 
 void Crowd::add(std::size_t node, bool publishes, const std::string& topic, std::uint64_t endpoint) {
   static const wire::TypeDescription type = some_type();
-  const std::uint64_t id = ++nodes_[node].last_id;
+  Node& of = nodes_[node];
+  const std::uint64_t id = publishes ? ++of.last_publisher : ++of.last_subscriber;  // each without gaps, as nodes have them
   interfaces_.push_back({node, id, publishes});
   if (publishes) {
     send(node, wire::RegisterPublisher{id, topic, type, {.depth = 10}, 0, endpoint});
@@ -76,7 +77,7 @@ void Crowd::settle(std::uint64_t introductions) {
   work_until([&] { return ends_met_ >= 2 * introductions; }, "the manager does not make all introductions");
   if (ends_met_ > 2 * introductions) throw std::runtime_error("the manager made more introductions than there are pairs");
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
-    const std::uint64_t id = nodes_[node].asked = ++nodes_[node].last_id;
+    const std::uint64_t id = nodes_[node].asked = ++nodes_[node].last_subscriber;
     send(node, wire::RegisterSubscriber{id, "no such name", some_type(), {}, 0, 0});  // which is refused, after all that was sent before it
   }
   work_until([&] { return std::ranges::all_of(nodes_, [](const Node& node) { return node.asked == 0; }); }, "the manager does not answer");

@@ -40,7 +40,7 @@ class Crowd {
  private:
   struct Node {
     os::Fd socket;
-    std::uint64_t last_id = 0;
+    std::uint64_t last_publisher = 0, last_subscriber = 0;
     std::uint64_t asked = 0;  // the id of a question that tells how far the manager has read; 0: it is answered
     std::unordered_map<std::uint64_t, wire::Window> windows;  // of its publishers
     bool registered = false;

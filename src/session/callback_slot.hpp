@@ -35,7 +35,7 @@ class CallbackSlot {
       }
       ~Run() {
         slot.running_.store({}, std::memory_order_relaxed);
-        if (slot.is_closed()) over.swap(slot.callback_);  // by the callback itself
+        if (slot.is_closed() && !forked()) over.swap(slot.callback_);  // by the callback itself
       }
       Run(const Run&) = delete;
       Run& operator=(const Run&) = delete;

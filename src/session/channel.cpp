@@ -35,6 +35,7 @@ void Channel::wake_when_locked(os::SendResult result) {
 void Channel::send(const wire::Message& message, std::span<const int> descriptors) {
   std::vector<std::byte> bytes = wire::encode(message);
   const std::lock_guard lock(mutex_);
+  if (abandoned_) return;
   auto result = os::SendResult::sent;
   if (queue_.empty()) {
     result = os::send_packet(socket_, bytes, descriptors);
@@ -56,6 +57,14 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
   queue_.push_back(std::move(packet));
   queued_ += weight;
   if (queue_.size() == 1) wake_when_locked(result);
+}
+
+void Channel::abandon() noexcept {
+  std::deque<Packet> dropped;  // its descriptors are closed without the lock
+  const std::lock_guard lock(mutex_);
+  abandoned_ = true;
+  dropped.swap(queue_);
+  queued_ = 0;
 }
 
 void Channel::try_send(const wire::Message& message) noexcept {

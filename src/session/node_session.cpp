@@ -107,15 +107,20 @@ void NodeSession::close() {
     executor = std::move(executor_);
     callbacks = std::move(callbacks_);
   }
-  while (const auto subscription = any_of(subscriptions_)) remove(subscription);
-  while (const auto publisher = any_of(publishers_)) remove(*publisher);
-  while (const auto watch = any_of(watches_)) remove(watch);
+  remove_all();  // first: callbacks may wait for what these have
   callbacks.close();
+  remove_all();  // what callbacks made meanwhile
   if (manager_.is_watched()) {
     tell(wire::Goodbye{});
     manager_.unwatch();
   }
   loop_.stop();
+}
+
+void NodeSession::remove_all() {
+  while (const auto subscription = any_of(subscriptions_)) remove(subscription);
+  while (const auto publisher = any_of(publishers_)) remove(*publisher);
+  while (const auto watch = any_of(watches_)) remove(watch);
 }
 
 // --- asking the manager --------------------------------------------------------------------------------------------------------------
@@ -159,9 +164,9 @@ bool NodeSession::answered(const Question& question, const wire::Message& messag
   try {
     if (!refusal) answer->on_success(message);
   } catch (const Error& error) {
-    refusal = {error.kind(), error.what()};
+    refusal = refusal_of(error.kind(), [&] { return error.what(); });
   } catch (const std::exception& error) {
-    refusal = {ErrorKind::system, error.what()};
+    refusal = refusal_of(ErrorKind::system, [&] { return error.what(); });
   }
   answer->on_success = nullptr;  // what users keep in it is not to end on this thread; whoever waits keeps it, too
   answer->done.set_value(std::move(refusal));
@@ -246,7 +251,6 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
     const std::lock_guard lock(mutex_);
     subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name_, options, runs_on, receiver);
     if (runs_on) callbacks_.add(subscription);
-    subscriptions_[subscription->id()] = subscription;
   }
   subscription->status().start(loop_, listener, events);
   const std::uint64_t id = subscription->id();
@@ -257,7 +261,15 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
           const std::uint64_t process = options.takes_pointers ? LocalTopics::instance().process() : 0;
           manager_.send(wire::RegisterSubscriber{id, topic, type, options.quality, process, options.endpoint, options.ghost});
         },
+        // On the loop's thread, before it can read the first introduction.
         [this, subscription](const wire::Message& answer) {
+          try {
+            const std::lock_guard lock(mutex_);
+            subscriptions_[subscription->id()] = subscription;
+          } catch (const std::bad_alloc&) {
+            tell(wire::DeleteSubscriber{subscription->id()});
+            throw;
+          }
           const std::uint32_t histories = std::get<wire::SubscriberRegistered>(answer).histories;
           if (histories == 0) return;
           subscription->expect_histories(histories);
@@ -266,9 +278,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
           });
         });
   } catch (...) {
-    subscription->status().stop();
-    const std::lock_guard lock(mutex_);
-    subscriptions_.erase(id);
+    remove(subscription);
     throw;
   }
   try {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -90,6 +91,15 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
     ErrorKind kind;
     std::string text;
   };
+  /// Without memory for its text it says so.
+  template <class Text>
+  static Refusal refusal_of(ErrorKind kind, Text text) noexcept {
+    try {
+      return {kind, text()};
+    } catch (const std::bad_alloc&) {
+      return {kind, "no memory"};  // needs none
+    }
+  }
   struct Answer {
     std::function<void(const wire::Message&)> on_success;  // on the loop's thread
     // Not an exception: it would be shared by two threads through counters that no race detector sees.
@@ -122,6 +132,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::shared_ptr<Publisher> publisher_of(std::uint64_t id);
   std::shared_ptr<Subscription> subscription_of(std::uint64_t id);
   void manager_lost(const std::string& why);
+  void remove_all();
   void ask(const Question& question, const char* what, const std::function<void()>& send,
            std::function<void(const wire::Message&)> on_success);
   /// Null when the window that the manager gave is in use in this process.

@@ -42,8 +42,7 @@ void NodeSession::on_event(const os::Poller::Event& event) {
 
 void NodeSession::manager_lost(const std::string& why) {
   manager_.unwatch();
-  base::log(base::LogLevel::warn,
-            "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
+  manager_.abandon();
   std::map<Question, std::shared_ptr<Answer>> asked;
   {
     const std::lock_guard lock(mutex_);
@@ -51,8 +50,12 @@ void NodeSession::manager_lost(const std::string& why) {
     asked.swap(asked_);
   }
   for (const auto& [question, answer] : asked) {
-    answer->done.set_value(Refusal{ErrorKind::disconnected, "the manager at " + socket_path_ + " went away before it answered: " + why});
+    answer->done.set_value(
+        refusal_of(ErrorKind::disconnected, [&] { return "the manager at " + socket_path_ + " went away before it answered: " + why; }));
   }
+  // Last: there may be no memory to say it.
+  base::log(base::LogLevel::warn,
+            "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
 }
 
 void NodeSession::handle(Channel::Input& input) {

@@ -43,6 +43,7 @@ std::shared_ptr<Doorbell> Subscription::bell() {
 }
 
 void Subscription::add(std::shared_ptr<LocalQueue> queue) {
+  std::vector<std::shared_ptr<LocalQueue>> dropped;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
     if (closed_.load()) {
@@ -50,15 +51,21 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
       return;
     }
     if (!thread_) {
+      std::ptrdiff_t too_many = 0;
+      if (options_.endpoint == 0)
+        too_many = std::ranges::count_if(queues_, [](const auto& each) { return !each->has_publisher(); }) - departed_kept;
       std::erase_if(queues_, [&](const auto& each) {
-        if (!each->finished()) return false;
+        if (!each->finished() && !(!each->has_publisher() && too_many-- > 0)) return false;
         count_locked(*each);
+        before_.missed += each->waiting();
+        dropped.push_back(each);
         return true;
       });
     }
     queues_.push_back(std::move(queue));
     version_.fetch_add(1, std::memory_order_release);
   }
+  if (!dropped.empty()) status_.raise();  // what they had for us is lost
   wake();
   status_.publishers_changed();
 }
