@@ -45,7 +45,7 @@ class GoalHandle {
   /// Throws ServiceError: lost, when the server that has it has gone or died; cancelled, when no server had it yet, or the client was destroyed; and as calls of services do.
   ///
   /// Feedback that was published before has been called back with before this is ready, or was lost. But where it does not come, or its execution thread is busy (as with waiting here), the result waits for it
-  /// until half a second after the goal's end at most; what comes later is dropped.
+  /// until half a second after the goal's end at most, and the client's results behind it with it; what comes later is dropped.
   const std::shared_future<Outcome>& result() const noexcept { return result_; }
   /// Asks to cancel it. What became of that is in the result: the server may have finished, or never look. A goal that no server has yet ends at once.
   PublishResult cancel() { return core_->cancel(goal_->id, goal_.get()); }
@@ -83,22 +83,22 @@ class ActionClient {
                                              std::function<void(const Outcome&, const ServiceError*)> on_result = {}) {
     std::function<void(const void*)> typed;
     if (on_feedback) typed = [on_feedback = std::move(on_feedback)](const void* it) { on_feedback(*static_cast<const Feedback*>(it)); };
+    const auto promise = std::make_shared<std::promise<Outcome>>();  // first, so that a failed call breaks no promise that has a future
     const std::shared_ptr<detail::SentGoal> sent = core_->add(std::move(typed));
-    std::promise<Outcome> promise;
-    GoalHandle<Result> handle(core_, sent, promise.get_future().share());
-    sent->call = goals_->call({sent->id, detail::monotonic_ns(), std::move(goal)},
-                              [core = core_, sent, promise = std::move(promise), on_result = std::move(on_result)](
-                                  const Outcome& outcome, const ServiceError* error) mutable {
-                                if (error) {
-                                  core->fail(*sent, *error);
-                                  detail::end_with(promise, *error);
-                                } else {
-                                  core->end(*sent, outcome->state, outcome->server, outcome->feedback, outcome->ended_at);
-                                  promise.set_value(outcome);
-                                }
-                                const auto last = [&] { on_result(outcome, error); };
-                                if (on_result) core->call(*sent, std::ref(last));  // which needs no memory
-                              });
+    GoalHandle<Result> handle(core_, sent, promise->get_future().share());
+    sent->call = goals_->call(
+        {sent->id, detail::monotonic_ns(), std::move(goal)},
+        [core = core_, sent, promise, on_result = std::move(on_result)](const Outcome& outcome, const ServiceError* error) mutable {
+          if (error) {
+            core->fail(*sent, *error);
+            detail::end_with(*promise, *error);
+          } else {
+            core->end(*sent, outcome->state, outcome->server, outcome->feedback, outcome->ended_at);
+            promise->set_value(outcome);
+          }
+          const auto last = [&] { on_result(outcome, error); };
+          if (on_result) core->call(*sent, std::ref(last));  // which needs no memory
+        });
     return handle;
   }
 
@@ -117,12 +117,10 @@ class ActionClient {
       : core_(std::make_shared<detail::ActionClientCore>(node, action)),
         goals_(node.template create_service_client<ActionGoal<Goal>, GoalResult<Result>>(detail::part_of_action(action, "goal"))) {
     core_->open([goals = goals_.get()](std::uint64_t call) { return goals->recall(call); });
-    SubscriberOptions of_feedback;
-    of_feedback.execution_thread = options.execution_thread;
     feedback_ = node.template create_subscriber<ActionFeedback<Feedback>>(
         detail::part_of_action(action, "feedback"),
         [core = core_](const ActionFeedback<Feedback>& it) { core->call_with_feedback(it.id, it.server, it.number, &it.feedback); },
-        detail::quality_of_action(64), of_feedback);
+        detail::quality_of_action(64), {.execution_thread = options.execution_thread});
   }
   ~ActionClient() { core_->close(); }
   ActionClient(const ActionClient&) = delete;

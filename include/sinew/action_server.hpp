@@ -73,8 +73,6 @@ class ServerGoal {
   ~ServerGoal() {
     if (place_) server_.end(*place_, state_);
   }
-  ServerGoal(const ServerGoal&) = delete;
-  ServerGoal& operator=(const ServerGoal&) = delete;
 
   template <class Result, class Execute>
   GoalResult<Result> run(const std::function<Acceptance(const Goal&)>& accept, Execute& execute) {
@@ -132,10 +130,6 @@ class ActionServer {
       : core_(std::make_shared<detail::ActionServerCore>(node, action, options.goals_at_a_time)) {
     auto publisher =
         node.template create_publisher<ActionFeedback<Feedback>>(detail::part_of_action(action, "feedback"), detail::quality_of_action(8));
-    ServiceProviderOptions of_goals;
-    of_goals.execution_thread = detail::action_thread;
-    of_goals.parallel = options.goals_at_a_time + 1;  // one to reject what comes meanwhile
-    of_goals.at_most_once = true;
     goals_ = node.template create_service_provider<ActionGoal<Goal>, GoalResult<Result>>(
         detail::part_of_action(action, "goal"),
         [core = core_, publisher, accept = options.accept, execute = std::move(execute)](
@@ -143,7 +137,8 @@ class ActionServer {
           ServerGoal<Goal, Feedback> goal(*core, *publisher, request, call.client(), [&call] { return call.cancelled(); });
           return goal.template run<Result>(accept, execute);
         },
-        of_goals);
+        // One more than that, to reject what comes meanwhile.
+        {.execution_thread = detail::action_thread, .parallel = options.goals_at_a_time + 1, .at_most_once = true});
   }
   ~ActionServer() { core_->close(); }
   ActionServer(const ActionServer&) = delete;
@@ -154,11 +149,4 @@ class ActionServer {
   std::shared_ptr<ServiceProvider<ActionGoal<Goal>, GoalResult<Result>>> goals_;  // goes first
 };
 
-namespace detail {
-
-/// What Node::create_action_server accepts: (ServerGoal<Goal, Feedback>&) that returns a Result.
-template <class Execute, class Goal, class Feedback, class Result>
-concept GoalExecution = std::is_invocable_r_v<Result, Execute&, ServerGoal<Goal, Feedback>&>;
-
-}  // namespace detail
 }  // namespace sinew

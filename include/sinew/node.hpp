@@ -122,7 +122,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Executes goals of the action `name`: `execute` is called with each that is accepted, (ServerGoal<Goal, Feedback>&), on a thread of the server's own, and returns the Result. An exception that leaves it aborts the goal
   /// with its text. Any number of servers may execute the goals of one action; each is executed by one, and by no other when that dies. Throws as create_publisher.
   template <class Goal, class Feedback, class Result, class Execute>
-    requires detail::GoalExecution<std::decay_t<Execute>, Goal, Feedback, Result>
+    requires std::is_invocable_r_v<Result, std::decay_t<Execute>&, ServerGoal<Goal, Feedback>&>
   std::shared_ptr<ActionServer<Goal, Feedback, Result>> create_action_server(const std::string& name, Execute&& execute,
                                                                              const ActionServerOptions<Goal>& options = {}) {
     return std::make_shared<ActionServer<Goal, Feedback, Result>>(*this, name, std::forward<Execute>(execute), options);

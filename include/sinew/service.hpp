@@ -167,9 +167,9 @@ class ServiceClient {
   template <class Callback>
     requires detail::AnswerCallback<std::decay_t<Callback>, Response>
   CallId call(Request request, Callback&& callback, std::chrono::nanoseconds timeout = for_ever) {
-    auto answer = std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(std::forward<Callback>(callback));
+    const auto answer = std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(std::forward<Callback>(callback));
     const auto message = message_of(std::move(request));
-    core_->call(message->id, message, std::move(answer), timeout);
+    core_->call(message->id, message, answer, timeout);  // a copy: where it throws, the callback goes here, without its mutex
     return message->id;
   }
 
@@ -183,7 +183,7 @@ class ServiceClient {
 
   /// The call ends with ServiceError::Kind::cancelled, unless it has ended, and its provider sees it as cancelled.
   void cancel(CallId call) { core_->cancel(call); }
-  /// The same, but only while no provider has it, so that it is not executed. Whether it did that.
+  /// The same, but only while no provider has it, so that none executes it from now on. Whether it did that.
   bool recall(CallId call) { return core_->recall(call); }
 
   ServiceClientStatistics statistics() const { return core_->statistics(); }

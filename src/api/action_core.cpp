@@ -5,11 +5,11 @@
 #include <bit>
 #include <chrono>
 #include <exception>
-#include <functional>
-#include <random>
 #include <utility>
 
+#include "api/service_impl.hpp"
 #include "base/log.hpp"
+#include "shm/scope.hpp"
 #include "sinew/node.hpp"
 
 namespace sinew::detail {
@@ -17,28 +17,12 @@ namespace {
 
 constexpr std::uint32_t most_goals = 1023;  // a service's provider has one thread more
 constexpr std::size_t ended_shown = 16;
-constexpr std::uint32_t wishes_kept = 512;
 constexpr std::chrono::milliseconds patience{500};
-constexpr std::size_t servers_kept = 1023;  // most of which are no more
 
 std::uint32_t checked(const std::string& action, std::uint32_t goals_at_a_time) {
   if (goals_at_a_time > 0 && goals_at_a_time <= most_goals) return goals_at_a_time;
   throw Error(ErrorKind::invalid_argument, "action '" + action + "': goals_at_a_time = " + std::to_string(goals_at_a_time) +
                                                " is out of range, 1 to " + std::to_string(most_goals));
-}
-
-template <class Array>
-Array drawn_by_lot() {
-  std::random_device random;
-  std::array<unsigned, sizeof(Array) / sizeof(unsigned)> words{};
-  std::ranges::generate(words, std::ref(random));
-  return std::bit_cast<Array>(words);
-}
-
-SubscriberOptions on_action_thread() {
-  SubscriberOptions options;
-  options.execution_thread = action_thread;
-  return options;
 }
 
 }  // namespace
@@ -48,19 +32,19 @@ SubscriberOptions on_action_thread() {
 ActionServerCore::ActionServerCore(Node& node, const std::string& action, std::uint32_t goals_at_a_time)
     : action_(action),
       goals_at_a_time_(checked(action, goals_at_a_time)),
-      id_(drawn_by_lot<std::array<std::uint64_t, 1>>()[0]),
+      id_(new_endpoint(false)),
       node_(node.weak_from_this()),
       status_(node.create_publisher<ActionStatus>(part_of_action(action, "status"), quality_of_action(1))),
-      cancels_(node.create_subscriber<ActionCancel>(
-          part_of_action(action, "cancel"), [this](const ActionCancel& wish) { cancel(wish); }, quality_of_action(wishes_kept),
-          on_action_thread())) {}
+      cancels_(node.create_subscriber<ActionCancel>(part_of_action(action, "cancel"), [this](const ActionCancel& wish) { cancel(wish); },
+                                                    quality_of_action(wishes_kept), {.execution_thread = action_thread})) {}
 
 void ActionServerCore::publish_locked() noexcept {
   try {
     ActionStatus all;
-    all.goals.assign(ended_.begin(), ended_.end());
-    for (const Goal& goal : goals_) {
-      if (goal.status.accepted_at != 0) all.goals.push_back(goal.status);
+    for (const std::list<Goal>* const goals : {&ended_, &goals_}) {
+      for (const Goal& goal : *goals) {
+        if (goal.status.accepted_at != 0) all.goals.push_back(goal.status);
+      }
     }
     // One that is not published, which the publisher's statistics count, is with the next change.
     status_->publish(all);
@@ -80,18 +64,12 @@ void ActionServerCore::cancel(const ActionCancel& wish) {
     goal.status.state = GoalState::cancelling;
   }
   if (any) return publish_locked();
-  if (all) return;
-  try {
-    early_.push_back(wish.id);
-    if (early_.size() > wishes_kept) early_.pop_front();
-  } catch (const std::bad_alloc& shortage) {
-    base::log(base::LogLevel::error, shortage.what());  // most likely its goal has ended
-  }
+  if (!all) early_[wishes_++ % early_.size()] = wish.id;
 }
 
 ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sent, std::string& why_not) {
   const std::lock_guard lock(mutex_);
-  const bool is_cancelled = std::erase(early_, id) > 0 || sent <= all_cancelled_until_;
+  const bool is_cancelled = std::ranges::find(early_, id) != early_.end() || sent <= all_cancelled_until_;
   if (is_closing_ || goals_.size() >= goals_at_a_time_) {
     why_not = "action '" + action_ + "': the server is " +
               (is_closing_ ? "being destroyed" : "busy: it executes " + std::to_string(goals_at_a_time_) + " at a time (goals_at_a_time)");
@@ -104,9 +82,14 @@ ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sen
   return &goal;
 }
 
+std::list<ActionServerCore::Goal>::iterator ActionServerCore::place_of_locked(const Goal& goal) {
+  return std::ranges::find_if(goals_, [&](const Goal& each) { return &each == &goal; });
+}
+
 void ActionServerCore::begin(Goal& goal) {
   if (PublisherCore::in_forked_child()) return;  // whoever had the mutex is not there any more; so elsewhere
   const std::lock_guard lock(mutex_);
+  goals_.splice(goals_.end(), goals_, place_of_locked(goal));
   goal.status.accepted_at = monotonic_ns();
   publish_locked();
 }
@@ -115,15 +98,9 @@ void ActionServerCore::end(Goal& goal, GoalState state) noexcept {
   if (PublisherCore::in_forked_child()) return;
   const std::lock_guard lock(mutex_);
   goal.status.state = state;
-  const GoalStatus last = goal.status;
-  goals_.remove_if([&](const Goal& each) { return &each == &goal; });
-  if (last.accepted_at == 0) return;
-  try {
-    ended_.push_back(last);
-    if (ended_.size() > ended_shown) ended_.pop_front();
-  } catch (const std::bad_alloc& shortage) {
-    base::log(base::LogLevel::error, shortage.what());  // it is not shown
-  }
+  ended_.splice(ended_.end(), goals_, place_of_locked(goal));
+  if (goal.status.accepted_at == 0) return ended_.pop_back();
+  if (ended_.size() > ended_shown) ended_.pop_front();
   publish_locked();
 }
 
@@ -132,15 +109,15 @@ void ActionServerCore::end(Goal& goal, GoalState state) noexcept {
 ActionClientCore::ActionClientCore(Node& node, const std::string& action)
     : action_(action),
       cancels_(node.create_publisher<ActionCancel>(part_of_action(action, "cancel"), quality_of_action(wishes_kept))),
-      status_(node.create_subscriber<ActionStatus>(
-          part_of_action(action, "status"),
-          [this](const ActionStatus& status) {
-            const std::lock_guard lock(mutex_);
-            for (const GoalStatus& each : status.goals) {
-              if (const auto found = goals_.find(each.id); found != goals_.end()) accept_locked(*found->second, true);
-            }
-          },
-          quality_of_action(1), on_action_thread())) {}
+      status_(node.create_subscriber<ActionStatus>(part_of_action(action, "status"),
+                                                   [this](const ActionStatus& status) {
+                                                     const std::lock_guard lock(mutex_);
+                                                     for (const GoalStatus& each : status.goals) {
+                                                       if (const auto found = goals_.find(each.id); found != goals_.end())
+                                                         accept_locked(*found->second, true);
+                                                     }
+                                                   },
+                                                   quality_of_action(1), {.execution_thread = action_thread})) {}
 
 void ActionClientCore::accept_locked(SentGoal& goal, bool is_accepted) {
   if (!std::exchange(goal.is_accepted, true)) goal.accepted.set_value(is_accepted);
@@ -150,22 +127,26 @@ std::shared_ptr<SentGoal> ActionClientCore::add(std::function<void(const void*)>
   if (PublisherCore::in_forked_child()) {
     throw ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's");
   }
+  const shm::HeapScope heap;
   const auto goal = std::make_shared<SentGoal>();
-  goal->id = drawn_by_lot<GoalId>();
+  goal->id = std::bit_cast<GoalId>(std::array{new_endpoint(false), new_endpoint(false)});
   goal->feedback = std::move(feedback);
   const std::lock_guard lock(mutex_);
   goals_.emplace(goal->id, goal);
   return goal;
 }
 
-// Another callback's thread is there only where that one destroys the client, and so calls back what is left, or waits for who does.
-void ActionClientCore::run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const std::function<void()>& callback) {
+// Another callback's thread is there only where that one destroys the client, and so calls back what is left, or waits for who does. False in a child that the callback has forked.
+template <class Callback>
+bool ActionClientCore::run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const Callback& callback) {
   const std::thread::id before = std::exchange(goal.runs_in, std::this_thread::get_id());
   lock.unlock();
   callback();
+  if (PublisherCore::in_forked_child()) return false;
   lock.lock();
   goal.runs_in = before;
   changed_.notify_all();
+  return true;
 }
 
 void ActionClientCore::call_with_feedback(const GoalId& id, std::uint64_t server, std::uint64_t number, const void* feedback) {
@@ -173,25 +154,17 @@ void ActionClientCore::call_with_feedback(const GoalId& id, std::uint64_t server
   std::unique_lock lock(mutex_);
   if (const auto found = goals_.find(id); found != goals_.end()) goal = found->second;
   if (goal) accept_locked(*goal, true);
-  if (goal && goal->feedback && !goal->is_dropped && recall_) {
-    const auto callback = [&] { goal->feedback(feedback); };
-    run(lock, *goal, std::ref(callback));
-  }
-  try {
-    if (seen_.size() >= servers_kept) seen_.clear();
-    seen_[server] = number;
-  } catch (const std::bad_alloc& shortage) {
-    base::log(base::LogLevel::error, shortage.what());  // a result waits a little for nothing
-  }
+  const auto callback = [&] { goal->feedback(feedback); };
+  if (goal && goal->feedback && !goal->is_dropped && recall_ && !run(lock, *goal, callback)) return;
+  if (goal) goal->seen = number;
+  seen_[server % seen_.size()] = {server, number};
   changed_.notify_all();
 }
 
 void ActionClientCore::end(SentGoal& goal, GoalState state, std::uint64_t server, std::uint64_t number, std::int64_t ended_at) {
   std::unique_lock lock(mutex_);
-  const auto has_seen = [&] {
-    const auto seen = seen_.find(server);
-    return seen != seen_.end() && seen->second >= number;
-  };
+  const auto& [last_server, last] = seen_[server % seen_.size()];
+  const auto has_seen = [&] { return goal.seen >= number || (last_server == server && last >= number); };
   // From its end on, so that the waits of several goals do not add up.
   const std::chrono::nanoseconds since(std::min(ended_at, monotonic_ns()));
   const std::chrono::steady_clock::time_point until(since + patience);
@@ -224,12 +197,10 @@ void ActionClientCore::drop(SentGoal& goal) {
 
 PublishResult ActionClientCore::cancel(const GoalId& id, const SentGoal* goal) {
   if (PublisherCore::in_forked_child()) return PublishResult::closed;
-  std::shared_ptr<Publisher<ActionCancel>> cancels;
-  {
-    const std::lock_guard lock(mutex_);
-    if (goal && recall_ && recall_(goal->call)) return PublishResult::published;
-    cancels = cancels_;
-  }
+  std::unique_lock lock(mutex_);
+  if (goal && recall_ && recall_(goal->call)) return PublishResult::published;
+  const auto cancels = cancels_;
+  lock.unlock();
   return cancels ? cancels->publish({id, monotonic_ns()}) : PublishResult::closed;
 }
 

@@ -266,6 +266,7 @@ void ServiceClientCore::Impl::run() {
       now.splice(now.end(), due, due.begin());
       lock.unlock();
       tell(now.front());
+      if (session::forked()) return;  // by the callback: whoever had the mutex is not there any more
       now.clear();
       lock.lock();
     } else if (awaited == 0 || leading) {

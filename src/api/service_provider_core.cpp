@@ -166,6 +166,7 @@ void ServiceProviderCore::Impl::work() {
     queue.pop_front();
     lock.unlock();
     execute(next.call, next.request.get());
+    if (session::forked()) return;  // by the handler: whoever had the mutex is not there any more
     next = {};
     lock.lock();
   }
@@ -187,6 +188,7 @@ void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call
 // --- answers -----------------------------------------------------------------------------------------------------------------------------
 
 void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult result) {
+  if (session::forked()) return;
   switch (result) {
     case PublishResult::no_memory: {
       std::string why;
@@ -245,6 +247,7 @@ bool ServiceProviderCore::Impl::send_error(std::uint64_t endpoint, std::uint64_t
 }
 
 void ServiceProviderCore::Impl::fail(const RunningCall& call, ServiceStatus status, Words words) {
+  if (session::forked()) return;
   const bool sent = send_error(call.endpoint, call.id, status, words) || send_error(call.endpoint, call.id, status, {});
   {
     const std::lock_guard lock(mutex);

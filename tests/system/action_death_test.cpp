@@ -330,6 +330,35 @@ TEST_F(ActionDeath, InAForkedChildNothingIsSentAndWhatItInheritedMayBeDestroyed)
   EXPECT_EQ(server.wait(), 0);
 }
 
+ROLE(forks_in_a_goal) {
+  const pid_t parent = ::getpid();
+  std::atomic<pid_t> child{-1};
+  const auto forks = [&](const char* where) {
+    if (arguments[0] != where || child != -1) return;
+    const pid_t pid = ::fork();
+    if (::getpid() == parent) child = pid;
+  };
+  auto own = Node::create("node");
+  auto server = create_move_server(*own, [&](MoveGoal& goal) {
+    Move::Result result = counted(goal);
+    forks("execute");
+    return result;
+  });
+  auto sender = create_move_client(*own);
+  const auto goal = sender->send_goal(
+      {.number = 1, .steps = 3, .what = "count"}, [&](const Move::Feedback&) { forks("feedback"); },
+      [&](const MoveClient::Outcome&, const ServiceError*) { forks("result"); });
+  require(end_of(goal) == "succeeded", "the goal does not succeed");
+  require(eventually([&] { return child != -1; }), "nothing was forked");
+  int status = -1;
+  require(eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; }), "the child hangs");
+  require(status == 0, "the child does not end well");
+}
+
+TEST_F(ActionDeath, AChildThatACallbackForkedEndsWithIt) {
+  for (const char* where : {"execute", "feedback", "result"}) Child("forks_in_a_goal", {where}).end();
+}
+
 TEST_F(ActionDeath, GoalsGoOnWithoutTheManager) {
   Child server = mover("server");
   EXPECT_EQ(end_of(client->send_goal({.steps = 5, .what = "count"})), "succeeded");

@@ -1,11 +1,12 @@
 // The parts of actions that do not depend on the message types. Not for direct use.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <future>
 #include <list>
@@ -14,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "sinew/action_messages.hpp"
 #include "sinew/error.hpp"
@@ -27,6 +29,7 @@ namespace sinew::detail {
 
 /// Where goals, their status and wishes to cancel them are received. No code of the user's runs there, so these can be waited for anywhere.
 inline constexpr ThreadId action_thread = 1023;
+inline constexpr std::uint32_t wishes_kept = 512;
 
 /// The service or topic of an action.
 inline std::string part_of_action(const std::string& action, const char* part) {
@@ -69,6 +72,7 @@ class SINEW_API ActionServerCore {
 
  private:
   void publish_locked() noexcept;
+  std::list<Goal>::iterator place_of_locked(const Goal& goal);
   void cancel(const ActionCancel& wish);
 
   const std::string action_;
@@ -79,9 +83,9 @@ class SINEW_API ActionServerCore {
   std::mutex numbering_;  // as the next, taken before those of publishers
   std::uint64_t feedbacks_ = 0;
   std::mutex mutex_;  // guards what follows
-  std::list<Goal> goals_;
-  std::deque<GoalStatus> ended_;
-  std::deque<GoalId> early_;  // cancelled, and not known: perhaps yet to come
+  std::list<Goal> goals_, ended_;
+  std::array<GoalId, wishes_kept> early_{};  // cancelled, and not known: perhaps yet to come
+  std::size_t wishes_ = 0;                   // that were put there
   std::int64_t all_cancelled_until_ = 0;
   const std::shared_ptr<Publisher<ActionStatus>> status_;
   const std::shared_ptr<Subscriber<ActionCancel>> cancels_;  // last: its callback uses the rest
@@ -96,6 +100,7 @@ struct SentGoal {
   bool is_accepted = false;  // or known not to be
   bool is_dropped = false;   // its handle is no more
   std::thread::id runs_in;   // of a callback
+  std::uint64_t seen = 0;    // number of its last feedback that was received
 };
 
 /// The goals that a client has sent. Thread-safe. Invariant: callbacks of one goal never overlap, and none begins when its handle is gone: `runs_in` is set under the lock under which both is looked at.
@@ -120,15 +125,17 @@ class SINEW_API ActionClientCore {
 
  private:
   void accept_locked(SentGoal& goal, bool is_accepted);
-  void run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const std::function<void()>& callback);
+  template <class Callback>
+  bool run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const Callback& callback);
 
   const std::string action_;
   std::mutex mutex_;  // guards what follows; taken before those of the service's client
   std::condition_variable changed_;
   std::map<GoalId, std::shared_ptr<SentGoal>> goals_;  // that have not ended
-  std::map<std::uint64_t, std::uint64_t> seen_;        // of each server: the number of its last feedback that was received
-  std::function<bool(std::uint64_t)> recall_;          // empty: it is closed
-  std::thread::id closer_;                             // by whom
+  std::array<std::pair<std::uint64_t, std::uint64_t>, 64>
+      seen_{};                                 // a server, and the number of its last feedback; of two in one place, the later
+  std::function<bool(std::uint64_t)> recall_;  // empty: it is closed
+  std::thread::id closer_;                     // by whom
   std::shared_ptr<Publisher<ActionCancel>> cancels_;
   std::shared_ptr<Subscriber<ActionStatus>> status_;  // last: its callback uses the rest
 };

@@ -9,6 +9,7 @@ namespace {
 
 // Counts down; the allocation that reaches zero fails. Negative: none does.
 [[gnu::tls_model("initial-exec")]] thread_local int countdown = -1;
+[[gnu::tls_model("initial-exec")]] thread_local bool then_all = false;
 [[gnu::tls_model("initial-exec")]] thread_local bool all_fail = false;
 [[gnu::tls_model("initial-exec")]] thread_local std::uint64_t count = 0;
 std::atomic<int> countdown_of_all{-1};
@@ -19,13 +20,18 @@ void fail_allocation(int after) noexcept {
   countdown = after;
 }
 
+void fail_allocations_from(int after) noexcept {
+  then_all = true;
+  countdown = after;
+}
+
 void fail_all_allocations() noexcept {
   all_fail = true;
 }
 
 void fail_no_allocation() noexcept {
   countdown = -1;
-  all_fail = false;
+  then_all = all_fail = false;
 }
 
 bool allocation_has_failed() noexcept {
@@ -53,7 +59,10 @@ namespace {
 bool fails() noexcept {
   ++sinew::count;
   if (sinew::countdown_of_all.load(std::memory_order_relaxed) >= 0 && sinew::countdown_of_all.fetch_sub(1) == 0) return true;
-  return sinew::all_fail || (sinew::countdown >= 0 && sinew::countdown-- == 0);
+  if (sinew::all_fail) return true;
+  if (sinew::countdown < 0 || sinew::countdown-- > 0) return false;
+  sinew::all_fail = sinew::then_all;
+  return true;
 }
 
 }  // namespace

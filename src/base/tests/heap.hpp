@@ -7,6 +7,8 @@ namespace sinew {
 
 /// The allocation of the calling thread after so many others fails, once.
 void fail_allocation(int after) noexcept;
+/// That one, and all after it.
+void fail_allocations_from(int after) noexcept;
 /// All of the calling thread fail from now on.
 void fail_all_allocations() noexcept;
 void fail_no_allocation() noexcept;
