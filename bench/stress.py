@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures how latency holds while every core is loaded: stress-ng at 0, 30, 60 and 90 % beside sinew and a plain unix socket, whose publishing and receiving threads (of
-sinew the callback's execution thread) run at SCHED_FIFO. After figure 10 of the Agnocast paper. Writes stress.json and stress.md.
+"""Measures how latency holds while every core is loaded: stress-ng at 0, 30, 60 and 90 % beside sinew, a plain unix socket, and the floor, a bare wake-up by eventfd. Their
+publishing and receiving threads (of sinew the callback's execution thread) run at SCHED_FIFO. After figure 10 of the Agnocast paper. Writes stress.json and stress.md.
 
 Examples:
-  bench/stress.py             three rounds, about ten minutes; leave the machine alone meanwhile
+  bench/stress.py             three rounds, about a quarter of an hour; leave the machine alone meanwhile
   bench/stress.py --quick     one short round, about a minute: shows that all of it works
 
 Needs stress-ng, and root or a limit of rtprio (ulimit -r) of at least the priority.
@@ -24,11 +24,12 @@ import report
 import run
 
 LOADS = (0, 30, 60, 90)
-SYSTEMS = ("sinew-loan", "unix")
+SYSTEMS = ("sinew-loan", "unix", "floor")
 SIZES = (128, plan.MB)
 RATE_HZ = 100
 PRIORITY = 80
 MOST_SLOWER = 1.5
+MOST_ABOVE_FLOOR = 1.3
 SETTLE_S = 1.0
 COLUMNS = (("p50_us", "p50, us"), ("p99_us", "p99, us"), ("max_us", "max, us"), ("variation", "coefficient of variation"))
 
@@ -90,6 +91,9 @@ def bars(rows):
         same = {"system": "sinew-loan", "size": size}
         ratios = report.ratios(values(rows, "p50_us", load=LOADS[-1], **same), values(rows, "p50_us", load=0, **same))
         made.append(report.Bar(f"{report.size_name(size)}: p50 at {LOADS[-1]} % load / at 0 %", MOST_SLOWER, " x", ratios))
+        floor = values(rows, "p50_us", load=LOADS[-1], system="floor", size=size)
+        above = report.ratios(values(rows, "p50_us", load=LOADS[-1], **same), floor)
+        made.append(report.Bar(f"{report.size_name(size)}: p50 at {LOADS[-1]} % load / of the floor under that load", MOST_ABOVE_FLOOR, " x", above))
         made.append(report.Bar(f"{report.size_name(size)}: lost, all loads", 0, "", [row["lost"] for row in rows if row["system"] == "sinew-loan" and row["size"] == size]))
     return made
 

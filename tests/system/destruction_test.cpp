@@ -89,7 +89,7 @@ struct Home {
   }
 };
 
-/// A publisher, a subscriber or a timer.
+/// A publisher, a subscriber, a timer or a watch of the domain.
 struct Thing {
   Place place;
   std::shared_ptr<Cell> cell;
@@ -97,11 +97,13 @@ struct Thing {
   std::shared_ptr<Subscriber<Sample>> subscriber{};
   bool is_asked = false;  ///< by take()
   std::shared_ptr<Timer> timer{};
+  std::shared_ptr<DomainWatch> watch{};
 
   ~Thing() {
     publisher.reset();
     subscriber.reset();
     timer.reset();
+    watch.reset();
     bool by_itself = false;
     poison(*cell, by_itself);
     ++(by_itself ? ended_by_themselves : ended_by_others);
@@ -224,11 +226,15 @@ class World {
       const std::lock_guard lock(home->mutex);
       home->cells.push_back(thing->cell);
     }
-    switch (random() % 4) {
+    switch (random() % 8) {
       case 0:
+      case 1:
         make_publisher(*home->node, *thing, random);
         break;
-      case 1:
+      case 2:
+        make_watch(*home->node, *thing, random, place);
+        break;
+      case 3:
         thing->timer = home->node->create_timer(std::chrono::microseconds(100 + random() % 2000), callback(*thing, random, place),
                                                 {.execution_thread = id});
         break;
@@ -258,6 +264,15 @@ class World {
     if constexpr (requires { events.message_lost; }) {
       if (random() % 2 == 0) events.message_lost = handler;
       if (random() % 2 == 0) events.liveliness_changed = handler;
+    }
+  }
+
+  void make_watch(Node& node, Thing& thing, Random& random, Place place) {
+    const auto told = [call = callback(thing, random, place)](const DomainUpdate&) { call(); };
+    try {
+      thing.watch = node.watch_domain(told, {.execution_thread = thing.place.second});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::exhausted) throw;  // there are enough of them
     }
   }
 
