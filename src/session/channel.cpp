@@ -60,10 +60,9 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
 }
 
 void Channel::abandon() noexcept {
-  std::deque<Packet> dropped;  // its descriptors are closed without the lock
   const std::lock_guard lock(mutex_);
   abandoned_ = true;
-  dropped.swap(queue_);
+  queue_.clear();
   queued_ = 0;
 }
 

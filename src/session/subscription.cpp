@@ -52,10 +52,11 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
     }
     if (!thread_) {
       std::ptrdiff_t too_many = 0;
-      if (options_.endpoint == 0)
-        too_many = std::ranges::count_if(queues_, [](const auto& each) { return !each->has_publisher(); }) - departed_kept;
+      const auto has_gone = [](const auto& each) { return !each->has_publisher(); };
+      if (options_.endpoint == 0) too_many = std::ranges::count_if(queues_, has_gone) - departed_kept;
+      dropped.reserve(queues_.size());  // nothing may throw while it erases
       std::erase_if(queues_, [&](const auto& each) {
-        if (!each->finished() && !(!each->has_publisher() && too_many-- > 0)) return false;
+        if (!each->finished() && !(has_gone(each) && too_many-- > 0)) return false;
         count_locked(*each);
         before_.missed += each->waiting();
         dropped.push_back(each);
@@ -78,6 +79,7 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
     if (!thread_) {
       std::ptrdiff_t too_many = 0;
       if (options_.endpoint == 0) too_many = std::ranges::count_if(ends_, [](const auto& each) { return each->hung_up(); }) - departed_kept;
+      dropped.reserve(ends_.size());  // nothing may throw while it erases
       std::erase_if(ends_, [&](const auto& each) {
         if (!each->finished() && !(each->hung_up() && too_many-- > 0)) return false;
         count_locked(*each);
