@@ -175,8 +175,12 @@ class Stress(unittest.TestCase):
                 for load in stress.LOADS for system in stress.SYSTEMS for size in stress.SIZES]
 
     def test_the_median_under_most_load_is_held_against_that_without_any_in_the_same_round(self):
-        self.assertEqual([each.holds for each in stress.bars(self.rows(14.0))], [True] * 4)
-        self.assertEqual([each.holds for each in stress.bars(self.rows(16.0))], [False, True] * 2)
+        self.assertEqual([each.holds for each in stress.bars(self.rows(14.0))], [True] * 6)
+        self.assertEqual([each.holds for each in stress.bars(self.rows(16.0))], [False, True, True] * 2)
+
+    def test_and_against_the_floor_under_the_same_load(self):
+        rows = [{**each, "p50_us": 10.0} if each["system"] == "floor" else each for each in self.rows(14.0)]
+        self.assertEqual([each.holds for each in stress.bars(rows)], [True, False, True] * 2)
 
     def test_has_a_line_for_each_load_and_system(self):
         text = stress.write(self.rows(14.0), [{**stress.cells(1)[0], "round": 0, "load": 30, "why": "no manager"}], 1, {})

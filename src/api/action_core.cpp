@@ -163,8 +163,8 @@ void ActionClientCore::call_with_feedback(const GoalId& id, std::uint64_t server
 
 void ActionClientCore::end(SentGoal& goal, GoalState state, std::uint64_t server, std::uint64_t number, std::int64_t ended_at) {
   std::unique_lock lock(mutex_);
-  const auto& [last_server, last] = seen_[server % seen_.size()];
-  const auto has_seen = [&] { return goal.seen >= number || (last_server == server && last >= number); };
+  const auto& newest = seen_[server % seen_.size()];
+  const auto has_seen = [&] { return goal.seen >= number || (newest.first == server && newest.second >= number); };
   // From its end on, so that the waits of several goals do not add up.
   const std::chrono::nanoseconds since(std::min(ended_at, monotonic_ns()));
   const std::chrono::steady_clock::time_point until(since + patience);
