@@ -356,6 +356,7 @@ ROLE(forks_in_a_goal) {
 }
 
 TEST_F(ActionDeath, AChildThatACallbackForkedEndsWithIt) {
+  if (sanitized) GTEST_SKIP() << "the child's last thread ends: a sanitizer reports what other threads have left in it";
   for (const char* where : {"execute", "feedback", "result"}) Child("forks_in_a_goal", {where}).end();
 }
 
