@@ -44,8 +44,13 @@ void PublisherEnd::start() {
 
 void PublisherEnd::stop() {
   channel_.unwatch();
-  if (process_) process_->stop();
-  process_.reset();
+  std::shared_ptr<ProcessWatch> process;
+  {
+    const std::lock_guard lock(watching_);
+    stopped_ = true;
+    process.swap(process_);
+  }
+  if (process) process->stop();
 }
 
 void PublisherEnd::ended() {
@@ -126,8 +131,12 @@ void PublisherEnd::on_doorbell(const wire::Doorbell& message, Channel::Input& in
   ringer_.emplace(*std::launder(reinterpret_cast<const shm::BellWord*>(bell_mapping_->data() + message.offset)));
   // The kernel's word on who sent this, in this process's own PID namespace.
   if (os::Fd pidfd = os::open_pidfd(input.credentials->pid)) {
-    process_ = std::make_shared<ProcessWatch>(loop_, std::move(pidfd), weak_from_this());
-    process_->watch = loop_.watch(process_->fd, process_);
+    auto process = std::make_shared<ProcessWatch>(loop_, std::move(pidfd), weak_from_this());
+    const std::lock_guard lock(watching_);
+    if (!stopped_) {
+      process->watch = loop_.watch(process->fd, process);
+      process_ = std::move(process);
+    }
   }
   stage_ = Stage::waits_for_attach;
   // Before DoorbellTaken, so that Attach answers for it: Ring and a chunk follow, and no more than two descriptors may be in flight (S6).

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -106,7 +107,9 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   enum class Stage { waits_for_doorbell, waits_for_attach, serving, deaf } stage_ = Stage::waits_for_doorbell;
   bool unsubscribed_ = false;  // the loop's
   SharedMapping bell_mapping_, ack_mapping_;
+  std::mutex watching_;  // guards what follows: another thread may stop this while the loop's sets it up
   std::shared_ptr<ProcessWatch> process_;
+  bool stopped_ = false;
 };
 
 }  // namespace sinew::session
