@@ -38,6 +38,12 @@ TEST_F(ActionsTelling, TheResultIsCalledBackWithOnceAfterTheFeedbackAndSoIsAnErr
   Child server = mover("server");
   auto node = Node::create("client");
   auto client = create_move_client(*node);
+  // Until the feedback is connected, which a result does not wait for longer than half a second.
+  EXPECT_TRUE(eventually([&] {
+    Steps first;
+    EXPECT_EQ(end_of(client->send_goal({.steps = 1, .what = "count"}, first.of(0))), "succeeded");
+    return !first.seen().empty();
+  }));
   Steps steps;
   std::promise<std::uint64_t> last;
   std::promise<ServiceError::Kind> error;

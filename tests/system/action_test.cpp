@@ -4,12 +4,12 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <numeric>
 #include <semaphore>
 #include <thread>
 
+#include "tests/system/orders.hpp"
 #include "tests/system/paths.hpp"
 
 namespace sinew::system {
@@ -46,17 +46,7 @@ ROLE(mover) {
       },
       options);
   say("ready");
-  std::thread quitting;
-  for (std::string order; std::getline(std::cin, order);) {
-    if (order == "go on") passes.release();
-    if (order == "quit") {
-      quitting = std::thread([&] {  // it waits for goals, which may wait for an order
-        server.reset();
-        say("gone");
-      });
-    }
-  }
-  if (quitting.joinable()) quitting.join();
+  obey_orders([&] { passes.release(); }, [&] { server.reset(); });
 }
 
 Child mover(const std::string& name, const std::string& options, const Child::Environment& environment) {

@@ -1,6 +1,6 @@
-#include <iostream>
 #include <semaphore>
 
+#include "tests/system/orders.hpp"
 #include "tests/system/service.hpp"
 
 #if defined(__SANITIZE_THREAD__)
@@ -41,17 +41,7 @@ ROLE(worker) {
       },
       options);
   say("ready");
-  std::thread quitting;
-  for (std::string order; std::getline(std::cin, order);) {
-    if (order == "go on") passes.release();
-    if (order == "quit") {
-      quitting = std::thread([&] {  // it waits for handlers, which may wait for an order
-        provider.reset();
-        say("gone");
-      });
-    }
-  }
-  if (quitting.joinable()) quitting.join();
+  obey_orders([&] { passes.release(); }, [&] { provider.reset(); });
 }
 
 Child worker(const std::string& name, const std::string& options, const Child::Environment& environment) {
