@@ -42,9 +42,4 @@ struct PublisherCore::Impl {
   std::atomic<bool> repair_reported{false}, refusal_reported{false};
 };
 
-/// How session::Publisher gives back the storage of frames of this type.
-std::shared_ptr<const session::FrameStorage> storage_of(const msg::Type& type);
-/// How it copies messages for subscribers of its own process.
-std::shared_ptr<const session::Objects> objects_of(const msg::Type& type, const ObjectType& objects);
-
 }  // namespace sinew::detail
