@@ -113,8 +113,25 @@ class Loan {
   /// False after it was moved from or published.
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
+  /// For the library.
+  static Loan make(std::shared_ptr<detail::PublisherCore> core) {
+    const bool in_place = detail::builds_in_place<T>(*core);
+    void* const memory = core->allocate_object(in_place);
+    try {
+      const detail::AllocateInPlace scope(*core, in_place);
+      T* const object = ::new (memory) T{};
+      return Loan(std::move(core), object);
+    } catch (...) {
+      core->free_object(memory);
+      throw;
+    }
+  }
+  T* release() noexcept {
+    core_.reset();  // who still has the loan keeps no publisher
+    return std::exchange(object_, nullptr);
+  }
+
  private:
-  friend class Publisher<T>;
   Loan(std::shared_ptr<detail::PublisherCore> core, T* object) noexcept : core_(std::move(core)), object_(object) {}
   void reset() noexcept {
     T* const object = std::exchange(object_, nullptr);
@@ -135,26 +152,13 @@ class Publisher {
  public:
   /// An empty message, value-initialised, to be filled in shared memory. Never fails for want of memory: then the message is built on the heap, and
   /// publish() says no_memory if there still is none. System calls only when the publisher's memory must grow.
-  Loan<T> loan() {
-    const bool in_place = detail::builds_in_place<T>(*core_);
-    void* const memory = core_->allocate_object(in_place);
-    try {
-      const detail::AllocateInPlace scope(*core_, in_place);
-      return Loan<T>(core_, ::new (memory) T{});
-    } catch (...) {
-      core_->free_object(memory);
-      throw;
-    }
-  }
+  Loan<T> loan() { return Loan<T>::make(core_); }
 
   /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan, and it has no maps.
   /// Subscribers of this process share it as it is; each that takes `std::unique_ptr<T>` gets a copy.
   /// REQUIRES: the loan is this publisher's and holds a message. At most one wake-up system call per sleeping subscriber thread. For subscribers of other
   /// users, all of them together, the message is copied once, after everybody else was served. Blocks only for a reliable keep-all subscriber, at most max_blocking.
-  PublishResult publish(Loan<T>&& message) {
-    auto core = std::move(message.core_);
-    return core->publish_object(std::exchange(message.object_, nullptr));
-  }
+  PublishResult publish(Loan<T>&& message) { return core_->publish_object(message.release()); }
 
   /// Copies the message once into shared memory, however many subscribers there are in other processes, and publishes that. Subscribers of this process get it from there, or one copy
   /// that they share; who wants to own it gets one more. The caller keeps its object.

@@ -21,18 +21,19 @@
 #include <type_traits>
 #include <utility>
 
-#include "sinew/detail/allocation_probe.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
 #include "sinew/executor.hpp"
 #include "sinew/msg/reflect.hpp"
+#include "sinew/publisher.hpp"
+#include "sinew/request_loan.hpp"
 #include "sinew/service_error.hpp"
 #include "sinew/service_statistics.hpp"
 
 namespace sinew {
 
 struct ServiceClientOptions {
-  /// Bytes of shared memory that requests on their way may take, as PublisherOptions::memory_budget. Requests that wait for a provider are kept on the heap.
+  /// Bytes of shared memory that requests on their way may take, as PublisherOptions::memory_budget. Requests that wait for a provider are kept on the heap, but for those that were loaned.
   /// For each provider of another user as much again, of which one request takes an eighth at most.
   std::size_t memory_budget = std::size_t{1} << 30;
   /// As PublisherOptions::ghost: is created only where the service has a client or a provider, and does not keep it. When the last one that is no ghost has gone, calls that wait and all later ones end with
@@ -145,20 +146,34 @@ concept AnswerCallback = std::invocable<Callback&, std::shared_ptr<const Respons
 ///
 /// The functions that call throw std::bad_alloc when there is no memory to remember the call, and Error(exhausted) when there is no thread to receive the answer: then nothing was sent, and no callback comes. Whatever
 /// memory is short of afterwards, the call ends, with an answer or with an error, which says less when there is no memory for its text.
+///
+/// Each of them takes the request as an object, which is handed over within this process, and copied once into shared memory for each other provider that it goes to; or as a loan, which is read where it was built by
+/// whatever provider it goes to, and its memory used again when the call has ended and no provider holds it.
 template <class Request, class Response>
 class ServiceClient {
  public:
   using CallId = std::uint64_t;
   static constexpr std::chrono::nanoseconds for_ever = detail::ServiceClientCore::for_ever;
 
-  /// Sends a request; never blocks. The future gets the response, copied from the provider's memory, or throws ServiceError. Without `timeout` it waits as long as it takes. In this process the request
-  /// is handed over as it is; for others it is copied once, into shared memory, for each provider that it goes to.
+  /// An empty request, value-initialised, to be filled in shared memory, as Publisher::loan(). Where there is no memory for it, it is built on the heap and copied as others are. A loan may outlive the client; then it
+  /// is good for nothing.
+  RequestLoan<Request> loan() { return RequestLoan<Request>(Loan<ServiceRequest<Request>>::make(core_->requests())); }
+
+  /// Sends a request; never blocks. The future gets the response, copied from the provider's memory, or throws ServiceError. Without `timeout` it waits as long as it takes.
   PendingCall<Response> call(Request request, std::chrono::nanoseconds timeout = for_ever) {
+    return start<detail::FutureAnswer<Response>, Response>(std::move(request), timeout);
+  }
+  template <std::same_as<RequestLoan<Request>> Loaned>
+  PendingCall<Response> call(Loaned&& request, std::chrono::nanoseconds timeout = for_ever) {
     return start<detail::FutureAnswer<Response>, Response>(std::move(request), timeout);
   }
 
   /// The same with the response where the provider built it, whatever its size: nothing is copied. While it is held it takes of the provider's memory.
   PendingCall<std::shared_ptr<const Response>> call_shared(Request request, std::chrono::nanoseconds timeout = for_ever) {
+    return start<detail::SharedAnswer<Response>, std::shared_ptr<const Response>>(std::move(request), timeout);
+  }
+  template <std::same_as<RequestLoan<Request>> Loaned>
+  PendingCall<std::shared_ptr<const Response>> call_shared(Loaned&& request, std::chrono::nanoseconds timeout = for_ever) {
     return start<detail::SharedAnswer<Response>, std::shared_ptr<const Response>>(std::move(request), timeout);
   }
 
@@ -167,18 +182,21 @@ class ServiceClient {
   template <class Callback>
     requires detail::AnswerCallback<std::decay_t<Callback>, Response>
   CallId call(Request request, Callback&& callback, std::chrono::nanoseconds timeout = for_ever) {
-    const auto answer = std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(std::forward<Callback>(callback));
-    const auto message = message_of(std::move(request));
-    core_->call(message->id, message, answer, timeout);  // a copy: where it throws, the callback goes here, without its mutex
-    return message->id;
+    return start_with(std::move(request), std::forward<Callback>(callback), timeout);
+  }
+  template <std::same_as<RequestLoan<Request>> Loaned, class Callback>
+    requires detail::AnswerCallback<std::decay_t<Callback>, Response>
+  CallId call(Loaned&& request, Callback&& callback, std::chrono::nanoseconds timeout = for_ever) {
+    return start_with(std::move(request), std::forward<Callback>(callback), timeout);
   }
 
   /// Sends a request and waits for the response, which stays where the provider built it. Throws ServiceError. The fastest way: the thread that waits is the one that the provider wakes.
   std::shared_ptr<const Response> call_and_wait(Request request, std::chrono::nanoseconds timeout = for_ever) {
-    const auto message = message_of(std::move(request));
-    auto response = core_->call_and_wait(message->id, message, timeout);
-    const void* const at = response.get();
-    return detail::body_of<Response>(std::move(response), at);
+    return wait_for(std::move(request), timeout);
+  }
+  template <std::same_as<RequestLoan<Request>> Loaned>
+  std::shared_ptr<const Response> call_and_wait(Loaned&& request, std::chrono::nanoseconds timeout = for_ever) {
+    return wait_for(std::move(request), timeout);
   }
 
   /// The call ends with ServiceError::Kind::cancelled, unless it has ended, and its provider sees it as cancelled.
@@ -193,16 +211,41 @@ class ServiceClient {
   explicit ServiceClient(std::unique_ptr<detail::ServiceClientCore> core) noexcept : core_(std::move(core)) {}
 
  private:
-  std::shared_ptr<const ServiceRequest<Request>> message_of(Request&& request) {
-    return std::make_shared<const ServiceRequest<Request>>(ServiceRequest<Request>{core_->next_id(), std::move(request)});
+  // In each: a call made while a message is being built keeps nothing in that message's memory; and the core gets copies, so that what is given to a call that throws goes without its mutex.
+  detail::SharedMessage message_of(CallId id, Request&& request) {
+    return {std::make_shared<const ServiceRequest<Request>>(ServiceRequest<Request>{id, std::move(request)})};
   }
-  template <class Answer, class T>
-  PendingCall<T> start(Request&& request, std::chrono::nanoseconds timeout) {
+  detail::SharedMessage message_of(CallId id, RequestLoan<Request>&& request) {
+    return core_->requests()->share_object(request.release(id));
+  }
+
+  template <class Answer, class T, class From>
+  PendingCall<T> start(From&& request, std::chrono::nanoseconds timeout) {
+    const detail::AllocateOnHeap heap;
     const auto answer = std::make_shared<Answer>();
-    const auto message = message_of(std::move(request));
-    PendingCall<T> pending(answer->promise.get_future(), core_->impl(), message->id);
-    core_->call(message->id, message, answer, timeout);
+    const CallId id = core_->next_id();
+    const detail::SharedMessage message = message_of(id, std::forward<From>(request));
+    PendingCall<T> pending(answer->promise.get_future(), core_->impl(), id);
+    core_->call(id, message, answer, timeout);
     return pending;
+  }
+  template <class From, class Callback>
+  CallId start_with(From&& request, Callback&& callback, std::chrono::nanoseconds timeout) {
+    const detail::AllocateOnHeap heap;
+    const auto answer = std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(std::forward<Callback>(callback));
+    const CallId id = core_->next_id();
+    const detail::SharedMessage message = message_of(id, std::forward<From>(request));
+    core_->call(id, message, answer, timeout);
+    return id;
+  }
+  template <class From>
+  std::shared_ptr<const Response> wait_for(From&& request, std::chrono::nanoseconds timeout) {
+    const detail::AllocateOnHeap heap;
+    const CallId id = core_->next_id();
+    const detail::SharedMessage message = message_of(id, std::forward<From>(request));
+    auto response = core_->call_and_wait(id, message, timeout);
+    const void* const at = response.get();
+    return detail::body_of<Response>(std::move(response), at);
   }
 
   const std::unique_ptr<detail::ServiceClientCore> core_;
@@ -220,43 +263,29 @@ class ServiceCall {
   /// Runs `fill(Response&)` with this thread allocating where the client will read it, as Loan::build: nothing of the response is copied. For handlers that return void. May be called more than once.
   template <class Fill>
   decltype(auto) build(Fill&& fill) {
-    using Message = ServiceResponse<Response>;
-    detail::PublisherCore& core = detail::ServiceProviderCore::responses(*provider_);
-    const bool in_place = detail::builds_in_place<Message>(core);
     if (!response_) {
-      void* const memory = core.allocate_object(in_place);
-      try {
-        const detail::AllocateInPlace scope(core, in_place);
-        response_ = ::new (memory) Message{.id = call_->id, .body = {}, .error = {}};
-      } catch (...) {
-        core.free_object(memory);
-        throw;
-      }
+      response_.emplace(Loan<Message>::make(detail::ServiceProviderCore::responses(*provider_)));
+      (**response_).id = call_->id;
     }
-    const detail::AllocateInPlace scope(core, in_place);
-    return std::forward<Fill>(fill)(response_->body);
+    return response_->build([&fill](Message& message) -> decltype(auto) { return std::forward<Fill>(fill)(message.body); });
   }
 
   /// For the library.
   ServiceCall(std::shared_ptr<detail::RunningCall> call, detail::ServiceProviderCore::Impl& provider) noexcept
       : call_(std::move(call)), provider_(&provider) {}
-  ~ServiceCall() {
-    if (!response_) return;
-    detail::PublisherCore& core = detail::ServiceProviderCore::responses(*provider_);
-    response_->~ServiceResponse<Response>();
-    core.free_object(response_);
-  }
   ServiceCall(const ServiceCall&) = delete;
   ServiceCall& operator=(const ServiceCall&) = delete;
   void reply() {
     if (!response_) build([](Response&) {});
-    detail::ServiceProviderCore::reply_in_place(*provider_, *call_, std::exchange(response_, nullptr));
+    detail::ServiceProviderCore::reply_in_place(*provider_, *call_, response_->release());
+    response_.reset();
   }
 
  private:
+  using Message = ServiceResponse<Response>;
   const std::shared_ptr<detail::RunningCall> call_;
   detail::ServiceProviderCore::Impl* const provider_;
-  ServiceResponse<Response>* response_ = nullptr;
+  std::optional<Loan<Message>> response_;
 };
 
 /// Made by Node::create_service_provider. Thread-safe. When it is destroyed, it waits for handlers that are running, unless it is destroyed by one, and their responses are sent; requests that it has not

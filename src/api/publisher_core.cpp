@@ -41,6 +41,30 @@ void free_on_heap(const msg::Type& type, void* object) noexcept {
   ::operator delete(object, std::align_val_t(type.align));
 }
 
+// Who sends it says which has not.
+bool has_its_values(const msg::Type& type, const void* object) noexcept {
+  try {
+    return !msg::variant_without_value(type, object);
+  } catch (const std::bad_alloc&) {
+    return false;  // for the path of one that has not
+  }
+}
+
+// An object made in allocate_object()'s memory, wherever its storage lies. Throws std::bad_alloc, having let go of it.
+std::shared_ptr<const void> share_as_it_is(const msg::Type& type, void* object) {
+  return {static_cast<const void*>(object), [&type](const void* kept) {
+            if (session::forked()) return;  // in shared memory, which is not there
+            void* const message = const_cast<void*>(kept);
+            const shm::HeapScope heap;
+            type.destroy(message);
+            if (shm::in_window_range(message)) {
+              shm::scope_free(message);
+            } else {
+              free_on_heap(type, message);
+            }
+          }};
+}
+
 }  // namespace
 
 std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr<session::NodeSession>& session, const std::string& topic,
@@ -66,6 +90,26 @@ std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr
 session::Publisher::Outcome PublisherCore::Impl::deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame) {
   std::uint64_t sequence = 0;
   return endpoint == 0 ? publisher->publish(std::move(message), frame) : publisher->send(endpoint, std::move(message), frame, sequence);
+}
+
+std::optional<std::uint64_t> PublisherCore::Impl::complete(void* object) noexcept {
+  try {
+    WindowMemory memory(publisher->window());
+    const msg::Audit audit = msg::audit(*type, object, memory, memory);
+    if (!audit.complete) return std::nullopt;
+    if (audit.copied > 0) repaired_in_place(audit);
+    return audit.size;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;  // for the text that tells of it
+  }
+}
+
+void PublisherCore::Impl::repaired_in_place(const msg::Audit& audit) {
+  publisher->count_copied(audit.copied);
+  count_repaired("field '" + audit.first_field + "' was built outside the loan");
+  if (repair_reported.exchange(true, std::memory_order_relaxed)) return;
+  base::log(base::LogLevel::warn, "topic '" + topic + "': field '" + audit.first_field + "' was built outside the loan; publish copied " +
+                                      std::to_string(audit.copied) + " bytes in (said once; statistics().bytes_copied counts)");
 }
 
 void PublisherCore::Impl::count_repaired(const std::string& why) {
@@ -137,6 +181,11 @@ PublisherCore::ScopeToken PublisherCore::enter_scope() noexcept {
   return {before.before, before.thread};
 }
 
+PublisherCore::ScopeToken PublisherCore::leave_window() noexcept {
+  const shm::ScopeState before = shm::enter_scope(nullptr);
+  return {before.before, before.thread};
+}
+
 void PublisherCore::leave_scope(const ScopeToken& token) noexcept {
   shm::leave_scope({static_cast<shm::Window*>(token.before), token.thread});
 }
@@ -188,46 +237,36 @@ PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* obj
       impl_->count_repaired("the message was built on the heap: " + std::string(impl_->why_on_heap()));
     return result;
   }
-  WindowMemory memory(publisher.window());
-  msg::Audit audit = msg::audit(type, object, memory, memory);
-  if (!audit.complete) {
+  const std::optional<std::uint64_t> size = impl_->complete(object);
+  if (!size) {
     type.destroy(object);
     free_object(object);
     return refused();
   }
-  if (audit.copied > 0) {
-    publisher.count_copied(audit.copied);
-    impl_->count_repaired("field '" + audit.first_field + "' was built outside the loan");
-    if (!impl_->repair_reported.exchange(true, std::memory_order_relaxed)) {
-      base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': field '" + audit.first_field +
-                                          "' was built outside the loan; publish copied " + std::to_string(audit.copied) +
-                                          " bytes in (said once; statistics().bytes_copied counts)");
-    }
-  }
-  return reported(
-      result_of(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = audit.size})));
+  return reported(result_of(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = *size})));
 }
 
 // Nobody outside of this process reads it where it is: it may stay as it is, wherever its storage lies.
 PublishResult PublisherCore::publish_shared_loan(std::uint64_t endpoint, void* object) {
-  const auto let_go = [type = impl_->type](const void* kept) {
-    if (session::forked()) return;  // in shared memory, which is not there
-    void* const message = const_cast<void*>(kept);
-    const shm::HeapScope heap;
-    type->destroy(message);
-    if (shm::in_window_range(message)) {
-      shm::scope_free(message);
-    } else {
-      free_on_heap(*type, message);
-    }
-  };
   std::shared_ptr<const void> shared;
   try {
-    shared = {static_cast<const void*>(object), let_go};  // which lets go of it when it fails
+    shared = share_as_it_is(*impl_->type, object);
   } catch (const std::bad_alloc&) {
     return refused();
   }
   return reported(result_of(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})));
+}
+
+SharedMessage PublisherCore::share_object(void* object) {
+  const os::Uncancellable whole;
+  const shm::HeapScope heap;
+  const msg::Type& type = *impl_->type;
+  session::Publisher& publisher = *impl_->publisher;
+  if (session::forked()) return {};
+  std::optional<std::uint64_t> size;
+  if (type.in_place && publisher.window().contains(object, type.size) && has_its_values(type, object)) size = impl_->complete(object);
+  if (!size) return {share_as_it_is(type, object), 0};
+  return {publisher.share({.root = object, .size = *size}), *size};
 }
 
 PublishResult PublisherCore::publish_copy(const void* source) {
@@ -269,14 +308,14 @@ PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) 
   return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})));
 }
 
-PublishResult PublisherCore::send_shared(std::uint64_t endpoint, std::shared_ptr<const void> object, std::uint64_t* sequence) {
+PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence) {
   const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
-  if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(*variant);
+  if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(*variant);
   std::uint64_t ignored = 0;
-  return reported(result_of(impl_->publisher->send(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {},
-                                                   sequence ? *sequence : ignored)));
+  session::GivenMessage given{.borrowed = nullptr, .owned = {}, .shared = std::move(message.object), .in_window = message.in_window};
+  return reported(result_of(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored)));
 }
 
 PublishResult PublisherCore::refused() {

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "msg/walk.hpp"
 #include "session/node_session.hpp"
 #include "session/publisher.hpp"
 #include "sinew/detail/object_type.hpp"
@@ -36,6 +38,9 @@ struct PublisherCore::Impl {
 
   /// `endpoint` 0: to all subscribers.
   session::Publisher::Outcome deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame);
+  /// Copies in what of an object in the window lies elsewhere. Its bytes; none: there is no memory for that, and the object is one all the same.
+  std::optional<std::uint64_t> complete(void* object) noexcept;
+  void repaired_in_place(const msg::Audit& audit);
   void count_repaired(const std::string& why);
   std::string why_repaired() const;
   const char* why_on_heap() const;

@@ -273,7 +273,7 @@ void ServiceClientCore::Impl::add_locked(std::uint64_t id, Call call, std::share
   send_waiting_locked(outcomes);
 }
 
-void ServiceClientCore::Impl::call(std::uint64_t id, std::shared_ptr<const void> request, std::shared_ptr<AwaitedAnswer> answer,
+void ServiceClientCore::Impl::call(std::uint64_t id, SharedMessage request, std::shared_ptr<AwaitedAnswer> answer,
                                    std::chrono::nanoseconds timeout) {
   const std::int64_t deadline = deadline_after(timeout);
   Outcomes outcomes;
@@ -298,7 +298,7 @@ ServiceClientCore::Impl::Outcomes ServiceClientCore::Impl::take_locked(std::uint
     taken.swap(call.awaited);
   }
   if (taken.empty()) return taken;
-  taken.front().request = std::move(call.request);
+  taken.front().request = std::move(call.request.object);
   if (call.deadline != never) deadlines.erase({call.deadline, id});
   --(call.blocks ? blocked : awaited);
   return taken;

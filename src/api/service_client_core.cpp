@@ -346,15 +346,18 @@ std::uint64_t ServiceClientCore::next_id() noexcept {
   return impl_->last_id.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-void ServiceClientCore::call(std::uint64_t id, std::shared_ptr<const void> request, std::shared_ptr<AwaitedAnswer> answer,
+const std::shared_ptr<PublisherCore>& ServiceClientCore::requests() const noexcept {
+  return impl_->ends.sends;
+}
+
+void ServiceClientCore::call(std::uint64_t id, SharedMessage request, std::shared_ptr<AwaitedAnswer> answer,
                              std::chrono::nanoseconds timeout) {
   const shm::HeapScope heap;
   if (session::forked()) return answer->fail(ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's"));
   impl_->call(id, std::move(request), std::move(answer), timeout);
 }
 
-std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, std::shared_ptr<const void> request,
-                                                             std::chrono::nanoseconds timeout) {
+std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, SharedMessage request, std::chrono::nanoseconds timeout) {
   const shm::HeapScope heap;
   if (session::forked()) throw ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's");
   Impl& impl = *impl_;
@@ -410,6 +413,7 @@ ServiceClientStatistics ServiceClientCore::statistics() const {
   ServiceClientStatistics statistics = impl_->counters;
   statistics.detached = impl_->ends.publisher->status().is_detached();
   statistics.pending = impl_->awaited + impl_->blocked;
+  statistics.bytes_copied = impl_->ends.publisher->counters().bytes_copied;
   statistics.providers = static_cast<std::uint64_t>(
       std::ranges::count_if(impl_->providers, [](const auto& each) { return each.reach != session::Reach::nobody; }));
   return statistics;

@@ -44,7 +44,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   };
   using Outcomes = std::list<Outcome>;  // whose elements go from one to another without memory
   struct Call {
-    std::shared_ptr<const void> request;
+    SharedMessage request;
     std::int64_t deadline = 0;
     bool blocks = false;         // a caller waits for it on its own thread
     std::uint64_t provider = 0;  // 0: it waits for one, and its outcome is at `place` in `waiting`
@@ -70,7 +70,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void call_cancelled(std::uint64_t, std::uint64_t) noexcept override {}
   void messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept override;
 
-  void call(std::uint64_t id, std::shared_ptr<const void> request, std::shared_ptr<AwaitedAnswer> answer, std::chrono::nanoseconds timeout);
+  void call(std::uint64_t id, SharedMessage request, std::shared_ptr<AwaitedAnswer> answer, std::chrono::nanoseconds timeout);
   void close();
   /// False when it has ended before, or, where `only_unsent`, a provider has it: then nothing happens.
   bool give_up(std::uint64_t id, ServiceError::Kind kind, bool only_unsent = false) noexcept;

@@ -220,7 +220,7 @@ void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult
 
 void ServiceProviderCore::Impl::reply(const RunningCall& call, std::shared_ptr<const void> response) {
   SINEW_POINT("service.executed");
-  concluded(call, ends.sends->send_shared(call.endpoint, std::move(response)));
+  concluded(call, ends.sends->send_shared(call.endpoint, {std::move(response)}));
   SINEW_POINT("service.answered");
 }
 
@@ -240,7 +240,7 @@ bool ServiceProviderCore::Impl::send_error(std::uint64_t endpoint, std::uint64_t
   try {
     std::string text;
     for (const std::string_view word : words) text += word;
-    return ends.sends->send_shared(endpoint, make_error(id, status, text)) != PublishResult::no_memory;
+    return ends.sends->send_shared(endpoint, {make_error(id, status, text)}) != PublishResult::no_memory;
   } catch (const std::exception&) {
     return false;
   }
@@ -391,11 +391,13 @@ const std::string& ServiceProviderCore::service() const noexcept {
 ServiceProviderStatistics ServiceProviderCore::statistics() const {
   if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::uint64_t clients = impl_->ends.publisher->peers().size();
+  const std::uint64_t bytes_copied = impl_->ends.publisher->counters().bytes_copied;
   const std::lock_guard lock(impl_->mutex);
   ServiceProviderStatistics statistics = impl_->counters;
   statistics.detached = impl_->ends.publisher->status().is_detached();
   statistics.running = impl_->running.size();
   statistics.clients = clients;
+  statistics.bytes_copied = bytes_copied;
   return statistics;
 }
 
@@ -411,8 +413,8 @@ void ServiceProviderCore::reply_in_place(Impl& provider, const RunningCall& call
   SINEW_POINT("service.answered");
 }
 
-PublisherCore& ServiceProviderCore::responses(Impl& provider) noexcept {
-  return *provider.ends.sends;
+const std::shared_ptr<PublisherCore>& ServiceProviderCore::responses(Impl& provider) noexcept {
+  return provider.ends.sends;
 }
 
 }  // namespace sinew::detail

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@
 
 namespace sinew::session {
 
-/// Not thread-safe: the publisher's mutex guards it. A frame's storage is given back by whoever owns the lane.
+/// Not thread-safe: the publisher's mutex guards it. A frame's storage is given back by whoever owns the lane, but for an object that is shared.
 ///
 /// Invariant: a frame leaves the lane only after it was retired in the ring and then found in none of the reader's claims, or when the reader is dead.
 class Lane {
@@ -25,7 +26,8 @@ class Lane {
     std::uint64_t size = 0;
     std::int64_t source_time = 0;
     void* pieces = nullptr;
-    bool tells_pieces = false;  ///< its entry has the last word about them (M38)
+    bool tells_pieces = false;             ///< its entry has the last word about them (M38)
+    std::shared_ptr<const void> shared{};  ///< whom `root` belongs to, when others have it, too: it goes with the last of them
 
     std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
   };

@@ -46,6 +46,7 @@ struct GivenMessage {
   const void* borrowed = nullptr;      ///< stays the caller's
   OwnedObject owned;                   ///< for whoever wants to own it
   std::shared_ptr<const void> shared;  ///< for all who do not
+  std::uint64_t in_window = 0;         ///< of `shared`: its bytes, when Publisher::share() made it
 
   const void* look() const noexcept { return shared ? shared.get() : owned ? owned.get() : borrowed; }
 };

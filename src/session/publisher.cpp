@@ -86,12 +86,12 @@ void Publisher::retire_up_to_locked(std::uint64_t sequence) {
 
 void Publisher::release(const Kept& frame) noexcept {
   if (frame.pieces) window_->free(frame.pieces);
-  if (frame.root) storage_->release(frame.root, *window_);
+  if (frame.root && !frame.shared) storage_->release(frame.root, *window_);
 }
 
 void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
   if (frame.pieces) into.push_back(frame.pieces);
-  if (frame.root) storage_->list(frame.root, into);
+  if (frame.root && !frame.shared) storage_->list(frame.root, into);
 }
 
 bool Publisher::sweep_locked() {

@@ -98,6 +98,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t endpoint() const noexcept { return options_.endpoint; }
   std::vector<Peer> peers() const;
   Reach reach(std::uint64_t endpoint) const;
+  /// Makes of a message that lies in the window with all its storage, as for publish(), one that may be sent more than once, as GivenMessage::in_window. Its storage is given back when nobody shares it any more.
+  /// Throws std::bad_alloc, having given it back.
+  std::shared_ptr<const void> share(NewFrame frame);
   /// Sends a message to the reader with this endpoint and to nobody else, in the order of the calls. `given` is as in publish(), and only for Reach::same_user. Never waits:
   /// `held_back` when the reader is a whole ring behind. `sequence` is that of the message for this reader; 0: unknown.
   Outcome send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence);
@@ -189,6 +192,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     bool tells_pieces = false;  // its entry has the last word about them (M38)
     std::shared_ptr<const void>
         local{};  ///< of the history, without a root: the message itself, which went by pointer only, or whose frame has no object
+    std::shared_ptr<const void> shared{};  ///< of a lane: see Lane::Frame
 
     /// Else it went by pointer only.
     bool is_in_window() const noexcept { return root || pieces; }
@@ -229,6 +233,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// The frame, as it lies in the window, until the last copy of the pointer is gone. Not yet published, or under the mutex.
   static std::shared_ptr<const void> pinned(Kept& frame, std::shared_ptr<Pin> pin) noexcept;
   void unpin(std::uint64_t sequence) noexcept;
+  static Kept kept_of(const Lane::Frame& frame) { return {.root = frame.root, .pieces = frame.pieces, .shared = frame.shared}; }
   void release(const Kept& frame) noexcept;
   void list(const Kept& frame, std::vector<const void*>& into) const;
   /// True when it freed something.

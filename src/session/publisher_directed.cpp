@@ -10,6 +10,7 @@
 #include "base/point.hpp"
 #include "os/clock.hpp"
 #include "session/foreign_end.hpp"
+#include "session/fork.hpp"
 #include "session/publisher.hpp"
 #include "session/publisher_end.hpp"
 #include "session/subscription.hpp"
@@ -68,6 +69,37 @@ void Publisher::tell_left(std::uint64_t endpoint, std::uint64_t taken) const noe
   if (const auto watcher = options_.watcher.lock()) watcher->peer_left(endpoint, taken);
 }
 
+// --- messages that are sent more than once -----------------------------------------------------------------------------------------------
+
+namespace {
+
+class SharedStorage {
+ public:
+  SharedStorage(std::shared_ptr<shm::Window> window, std::shared_ptr<const FrameStorage> storage, const void* root) noexcept
+      : window_(std::move(window)), storage_(std::move(storage)), root_(root) {}
+  ~SharedStorage() {
+    if (!forked()) storage_->release(root_, *window_);  // in a child it is not there
+  }
+  SharedStorage(const SharedStorage&) = delete;
+  SharedStorage& operator=(const SharedStorage&) = delete;
+
+ private:
+  const std::shared_ptr<shm::Window> window_;
+  const std::shared_ptr<const FrameStorage> storage_;
+  const void* const root_;
+};
+
+}  // namespace
+
+std::shared_ptr<const void> Publisher::share(NewFrame frame) {
+  try {
+    return {std::make_shared<SharedStorage>(window_, storage_, frame.root), frame.root};
+  } catch (const std::bad_alloc&) {
+    storage_->release(frame.root, *window_);
+    throw;
+  }
+}
+
 // --- lanes ---------------------------------------------------------------------------------------------------------------------------
 
 const Lane* Publisher::lane_of(const PublisherEnd& end) const noexcept {
@@ -95,7 +127,7 @@ bool Publisher::sweep_lanes_locked() {
     end->gather_claims(claims_);
     std::ranges::sort(claims_);
     freed |= lane.sweep(claims_, [&](const Lane::Frame& frame) {
-      release({.root = frame.root, .pieces = frame.pieces});
+      release(kept_of(frame));
       kept_bytes_ -= frame.size;
       --lane_frames_;
     });
@@ -108,7 +140,7 @@ void Publisher::let_go_of_lane_locked(const PublisherEnd& end) {
   const auto lane = lanes_.find(&end);
   if (lane == lanes_.end()) return;
   for (const Lane::Frame& frame : lane->second.frames()) {
-    release({.root = frame.root, .pieces = frame.pieces});
+    release(kept_of(frame));
     kept_bytes_ -= frame.size;
     --lane_frames_;
   }
@@ -127,11 +159,13 @@ Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message,
     }
   } const end{*this};
   sequence = 0;
-  const Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
+  Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
   std::unique_lock lock(mutex_);
   if (closed_) return refuse(lock, frame, Outcome::closed);
   start_over();
   const Addressee to = find_locked_reader(endpoint);
+  if (to.end && message.in_window > 0)
+    frame = {.root = const_cast<void*>(message.shared.get()), .size = message.in_window, .shared = message.shared};
   if (!to.end && frame.is_in_window()) {
     // It was there a moment ago: an endpoint does not move.
     return refuse(lock, frame, Outcome::nobody);
@@ -200,7 +234,8 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
                                      .size = frame.size,
                                      .source_time = os::now_ns(),
                                      .pieces = frame.pieces,
-                                     .tells_pieces = frame.tells_pieces || !frame.root},
+                                     .tells_pieces = frame.tells_pieces || !frame.root,
+                                     .shared = frame.shared},
                                     newest_chunk);
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);

@@ -369,7 +369,7 @@ void Publisher::close() {
         if (frame.pins == 0) list(frame, abandoned);
       }
       for (const auto& [end, lane] : lanes_) {
-        for (const Lane::Frame& frame : lane.frames()) list({.root = frame.root, .pieces = frame.pieces}, abandoned);
+        for (const Lane::Frame& frame : lane.frames()) list(kept_of(frame), abandoned);
       }
     } catch (const std::bad_alloc&) {
       base::log(base::LogLevel::warn, "a publisher closed without the memory to give back all of its own");
@@ -385,7 +385,7 @@ void Publisher::close() {
     connections_.clear();
     connecting_.clear();
     awaiting_history_.clear();
-    lanes_.clear();
+    lanes_.clear();  // after the window: what goes with them may be held by readers, and is not used again
     foreign = std::move(foreign_);
     foreign_.clear();
     reliable_readers_ = 0;

@@ -8,12 +8,10 @@
 #include <iostream>
 #include <iterator>
 #include <mutex>
-#include <random>
 #include <thread>
 
 #include "tests/system/belongings.hpp"
-#include "tests/system/harness.hpp"
-#include "tests/system/sample.hpp"
+#include "tests/system/destruction.hpp"
 
 namespace sinew::system {
 namespace {
@@ -21,98 +19,6 @@ namespace {
 using namespace std::chrono_literals;
 
 class Destruction : public Domain {};
-
-using Random = std::mt19937_64;
-
-// What has gone wrong, told after the round: threads of the library find it.
-std::atomic<int> called_when_gone{0}, running_when_gone{0}, not_whole{0};
-// So that a test that has destroyed much has also seen much.
-std::atomic<std::uint64_t> callbacks{0}, ended_by_themselves{0}, ended_by_others{0}, nodes_ended{0};
-std::atomic<int> inside{0};
-
-/// Where a callback runs: the executor, in the order of their making, and its thread. A destructor waits for a callback that is running; so one that destroys in a callback what is called elsewhere
-/// must know that no callback there waits for it. Here they wait only for those of later places.
-using Place = std::pair<std::uint64_t, ThreadId>;
-constexpr Place outside{0, 0};
-
-/// Of one interface: what its callbacks look at.
-struct Cell {
-  explicit Cell(std::uint64_t seed) : random(seed) {}
-  Random random;  // unguarded: callbacks of one interface never overlap
-  std::atomic<bool> gone{false};
-  std::atomic<int> running{0};
-};
-thread_local const Cell* running_here = nullptr;
-
-/// The destructor has returned.
-void poison(Cell& cell, bool& by_itself) {
-  by_itself = running_here == &cell;
-  if (cell.running != (by_itself ? 1 : 0)) ++running_when_gone;
-  cell.gone = true;
-}
-
-/// A callback's first and last moment.
-class Call {
- public:
-  explicit Call(Cell& cell) : cell_(cell) {
-    ++inside;
-    ++callbacks;
-    ++cell_.running;
-    if (cell_.gone) ++called_when_gone;
-    running_here = &cell_;
-  }
-  ~Call() {
-    running_here = nullptr;
-    --cell_.running;
-    --inside;
-  }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-
- private:
-  Cell& cell_;
-};
-
-/// A node, and what was ever made by it.
-struct Home {
-  Place place;
-  std::shared_ptr<Node> node;
-  std::mutex mutex;
-  std::vector<std::shared_ptr<Cell>> cells;
-
-  Home(Place where, std::shared_ptr<Node> made) : place(where), node(std::move(made)) {}
-  ~Home() {
-    node.reset();
-    bool by_itself = false;
-    for (const auto& cell : cells) poison(*cell, by_itself);
-    ++nodes_ended;
-  }
-};
-
-/// A publisher, a subscriber, a timer or a watch of the domain.
-struct Thing {
-  Place place;
-  std::shared_ptr<Cell> cell;
-  std::shared_ptr<Publisher<Sample>> publisher{};
-  std::shared_ptr<Subscriber<Sample>> subscriber{};
-  bool is_asked = false;  ///< by take()
-  std::shared_ptr<Timer> timer{};
-  std::shared_ptr<DomainWatch> watch{};
-
-  ~Thing() {
-    publisher.reset();
-    subscriber.reset();
-    timer.reset();
-    watch.reset();
-    bool by_itself = false;
-    poison(*cell, by_itself);
-    ++(by_itself ? ended_by_themselves : ended_by_others);
-  }
-};
-
-std::string one_of_the_topics(Random& random) {
-  return random() % 2 == 0 ? "topic" : "other";
-}
 
 /// Nodes that share executors or have their own, and whatever they have made. Callbacks know it; it outlives all of them.
 class World {
@@ -222,6 +128,10 @@ class World {
     if (!home) return;
     const auto id = static_cast<ThreadId>(random() % 4);
     auto thing = std::make_shared<Thing>(Place{home->place.first, id}, std::make_shared<Cell>(seed_ + ++cells_));
+    if (random() % 2 == 0) {
+      make_service(*home, thing, random);
+      return exchange(things_[random() % things_.size()], std::move(thing), place);
+    }
     {
       const std::lock_guard lock(home->mutex);
       home->cells.push_back(thing->cell);
@@ -242,6 +152,16 @@ class World {
         make_subscriber(*home->node, *thing, random);
     }
     exchange(things_[random() % things_.size()], std::move(thing), place);
+  }
+
+  void make_service(Home& home, const std::shared_ptr<Thing>& thing, Random& random) {
+    {
+      const std::lock_guard lock(home.mutex);
+      home.cells.push_back(thing->cell);  // first: it may be called while it is made
+    }
+    if (services_.make(*home.node, *thing, random)) return;
+    const std::lock_guard lock(home.mutex);
+    std::erase(home.cells, thing->cell);
   }
 
   /// Some keep something else, which ends with them.
@@ -336,6 +256,7 @@ class World {
     const auto thing = look(things_[random() % things_.size()], place);
     if (!thing) return;
     if (thing->publisher) return publish(*thing->publisher, random);
+    if (services_.use(*thing, random, place)) return;
     if (thing->timer && random() % 4 == 0) return random() % 2 == 0 ? thing->timer->cancel() : thing->timer->reset();
     if (!thing->is_asked) return;
     auto sample = place == outside ? thing->subscriber->take(1ms) : thing->subscriber->take();
@@ -364,6 +285,8 @@ class World {
                                   shared_ = Executor::create();
   std::atomic<bool> over_{false};
   std::atomic<std::uint64_t> executors_{3}, nodes_{0}, cells_{0};
+
+  RandomServices services_{[this](Random& random, Place place) { act(random, place); }, [this] { return Place{++executors_, 0}; }};
 
   std::mutex mutex_;
   std::array<std::shared_ptr<Home>, 4> homes_;
@@ -463,8 +386,10 @@ TEST_F(Destruction, AnythingMayBeDestroyedAtAnyTimeByAnyThreadAndCallsNobodyAfte
   elsewhere.end();
   EXPECT_GT(ended_by_themselves, 0U);
   EXPECT_GT(ended_by_others, 0U);
-  std::cout << callbacks << " callbacks, " << nodes_ended << " nodes, " << ended_by_themselves << " and " << ended_by_others
-            << " interfaces ended by themselves and by others\n";
+  EXPECT_GT(answers, 0U);
+  EXPECT_GT(results, 0U);
+  std::cout << callbacks << " callbacks, " << answers << " answers, " << results << " results of goals, " << nodes_ended << " nodes, "
+            << ended_by_themselves << " and " << ended_by_others << " interfaces ended by themselves and by others\n";
 }
 
 }  // namespace

@@ -61,11 +61,26 @@ struct OtherWork {
   std::uint32_t number = 0;
 };
 using WorkClient = ServiceClient<Work::Request, Work::Response>;
+using WorkLoan = RequestLoan<Work::Request>;
 using WorkProvider = ServiceProvider<Work::Request, Work::Response>;
 
 inline Work::Request addition(std::uint64_t number, std::uint64_t caller = 1, std::uint64_t size = 0) {
   const auto signed_number = static_cast<std::int64_t>(number);
   return {.caller = caller, .number = number, .size = size, .what = "add", .terms = {signed_number, signed_number, 1}};
+}
+
+/// addition() in shared memory, with so many terms more that are 0.
+inline WorkLoan loaned_addition(WorkClient& client, std::uint64_t number, std::size_t more = 0) {
+  WorkLoan loan = client.loan();
+  loan.build([&](Work::Request& request) {
+    const auto term = static_cast<std::int64_t>(number);
+    request.caller = 1;
+    request.number = number;
+    request.what = "add";
+    request.terms = {term, term, 1};
+    request.terms.resize(3 + more);
+  });
+  return loan;
 }
 
 inline Work::Response result_of(const Work::Request& request, const std::string& provider) {

@@ -49,6 +49,17 @@ std::string by_future(WorkClient& client, std::uint64_t size) {
   });
 }
 
+std::string by_loan(WorkClient& client, std::uint64_t size) {
+  return outcome_of([&]() -> std::string {
+    WorkLoan loan = loaned_addition(client, 7, size);
+    loan->size = size;
+    (*loan).what = "something else, and so long that it has to be copied in";
+    auto call = client.call(std::move(loan));
+    if (!ends(client, [&] { return call.wait_for(std::chrono::seconds(0)) == std::future_status::ready; })) return "no end";
+    return is_right(call.get(), 7, 1, size) ? "right" : "wrong";
+  });
+}
+
 std::string by_shared(WorkClient& client, std::uint64_t size) {
   return outcome_of([&]() -> std::string {
     auto call = client.call_shared(addition(7, 1, size));
@@ -145,8 +156,9 @@ std::string late(WorkClient& client, std::uint64_t size) {
   });
 }
 
-const std::vector<std::pair<const char*, Way>> ways = {{"future", by_future},   {"shared", by_shared},         {"callback", by_callback},
-                                                       {"waiting", by_waiting}, {"cancelling", by_cancelling}, {"late", late}};
+const std::vector<std::pair<const char*, Way>> ways = {
+    {"future", by_future},         {"loan", by_loan}, {"shared", by_shared}, {"callback", by_callback}, {"waiting", by_waiting},
+    {"cancelling", by_cancelling}, {"late", late}};
 
 class ServiceAllocations : public Domain, public ::testing::WithParamInterface<std::size_t> {
  protected:

@@ -277,7 +277,7 @@ ROLE(mortal_client) {
   }
   std::vector<PendingCall<Work::Response>> calls;
   for (std::uint64_t number = 1;; ++number) {
-    calls.push_back(client->call(addition(number, 1, 10'000)));
+    calls.push_back(number % 2 == 0 ? client->call(addition(number, 1, 10'000)) : client->call(loaned_addition(*client, number, 1000)));
     if (calls.size() < 100) continue;
     for (auto& call : calls) call.get();
     calls.clear();

@@ -36,11 +36,11 @@ struct Rogue {
   ~Rogue() { session->close(); }
 
   void respond(std::uint64_t to, std::uint64_t id, std::uint64_t number, std::uint64_t status = 0) {
-    ends.sends->send_shared(to, std::make_shared<const Responses>(Responses{
-                                    .id = id, .status = status, .body = result_of(addition(number), "rogue"), .error = "so there"}));
+    ends.sends->send_shared(to, {std::make_shared<const Responses>(Responses{
+                                    .id = id, .status = status, .body = result_of(addition(number), "rogue"), .error = "so there"})});
   }
   PublishResult request(std::uint64_t to, std::uint64_t id) {
-    return ends.sends->send_shared(to, std::make_shared<const Requests>(Requests{.id = id, .body = addition(id)}));
+    return ends.sends->send_shared(to, {std::make_shared<const Requests>(Requests{.id = id, .body = addition(id)})});
   }
 
   /// The one there is, when it can be asked and its answers are read: it drops what comes before.

@@ -13,6 +13,12 @@
 
 namespace sinew::detail {
 
+/// A message that may be sent more than once, and nobody changes any more.
+struct SharedMessage {
+  std::shared_ptr<const void> object;
+  std::uint64_t in_window = 0;  ///< its bytes, when all of it lies in the publisher's window
+};
+
 /// Thread-safe.
 class SINEW_API PublisherCore {
  public:
@@ -39,9 +45,12 @@ class SINEW_API PublisherCore {
   PublishResult publish_shared(std::shared_ptr<const void> object);
   // For services: to the reader with this endpoint only; `closed` also when there is none, `would_block` when it does not take what it was sent before.
   /// `sequence`, if given, is that of the message for this reader, or 0.
-  PublishResult send_shared(std::uint64_t endpoint, std::shared_ptr<const void> object, std::uint64_t* sequence = nullptr);
+  PublishResult send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence = nullptr);
   /// As publish_object().
   PublishResult send_object(std::uint64_t endpoint, void* object);
+  /// Makes an object made in allocate_object()'s memory one for send_shared(), which copies nothing of it then; audits it, copies in what lies outside. Where there is no memory for that, or it does not lie in the
+  /// window, send_shared() copies it. Throws std::bad_alloc; then the object is no more.
+  SharedMessage share_object(void* object);
   Impl& impl() noexcept { return *impl_; }
 
   void assert_liveliness();
@@ -55,6 +64,8 @@ class SINEW_API PublisherCore {
   };
   ScopeToken enter_scope() noexcept;
   static void leave_scope(const ScopeToken& token) noexcept;
+  /// The other way round: it allocates from the ordinary heap.
+  static ScopeToken leave_window() noexcept;
 
   // For the probe of a calling module, see allocation_probe.hpp.
   /// How often operator new of this thread, inside a scope, has asked a window for memory, whether it got any or not.
@@ -84,6 +95,18 @@ class AllocateInPlace {
   }
   AllocateInPlace(const AllocateInPlace&) = delete;
   AllocateInPlace& operator=(const AllocateInPlace&) = delete;
+
+ private:
+  PublisherCore::ScopeToken token_;
+};
+
+/// Allocates from the ordinary heap while alive, also within the other. Same thread, strictly nested.
+class AllocateOnHeap {
+ public:
+  AllocateOnHeap() noexcept : token_(PublisherCore::leave_window()) {}
+  ~AllocateOnHeap() { PublisherCore::leave_scope(token_); }
+  AllocateOnHeap(const AllocateOnHeap&) = delete;
+  AllocateOnHeap& operator=(const AllocateOnHeap&) = delete;
 
  private:
   PublisherCore::ScopeToken token_;

@@ -73,10 +73,12 @@ class SINEW_API ServiceClientCore {
 
   const std::string& service() const noexcept;
   std::uint64_t next_id() noexcept;
-  /// `request` is a ServiceRequest with this id, which nobody changes any more.
-  void call(std::uint64_t id, std::shared_ptr<const void> request, std::shared_ptr<AwaitedAnswer> answer, std::chrono::nanoseconds timeout);
+  /// What sends the ServiceRequests.
+  const std::shared_ptr<PublisherCore>& requests() const noexcept;
+  /// `request` is a ServiceRequest with this id.
+  void call(std::uint64_t id, SharedMessage request, std::shared_ptr<AwaitedAnswer> answer, std::chrono::nanoseconds timeout);
   /// Returns the ServiceResponse. Throws ServiceError.
-  std::shared_ptr<const void> call_and_wait(std::uint64_t id, std::shared_ptr<const void> request, std::chrono::nanoseconds timeout);
+  std::shared_ptr<const void> call_and_wait(std::uint64_t id, SharedMessage request, std::chrono::nanoseconds timeout);
   void cancel(std::uint64_t id);
   bool recall(std::uint64_t id);
   ServiceClientStatistics statistics() const;
@@ -110,9 +112,10 @@ class SINEW_API ServiceProviderCore {
   using MakeError = std::shared_ptr<const void> (*)(std::uint64_t id, ServiceStatus status, const std::string& text);
   /// Sends the ServiceResponse.
   static void reply(Impl& provider, const RunningCall& call, std::shared_ptr<const void> response);
-  /// The same with one that was built in responses().allocate_object()'s memory. It is no more afterwards.
+  /// The same with one that was loaned from responses(). It is no more afterwards.
   static void reply_in_place(Impl& provider, const RunningCall& call, void* response);
-  static PublisherCore& responses(Impl& provider) noexcept;
+  /// What sends them.
+  static const std::shared_ptr<PublisherCore>& responses(Impl& provider) noexcept;
 
  private:
   std::shared_ptr<Impl> impl_;

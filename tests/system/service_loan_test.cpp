@@ -1,0 +1,383 @@
+// Requests that are built in shared memory: read where they lie, whatever becomes of client and provider, and their memory used again.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <semaphore>
+#include <thread>
+
+#include "tests/system/orders.hpp"
+#include "tests/system/paths.hpp"
+#include "tests/system/service.hpp"
+
+namespace sinew::system {
+namespace {
+
+class ServiceLoans : public Domain {
+ protected:
+  void SetUp() override {
+    Domain::SetUp();
+    node = Node::create("client");
+    client = node->create_service_client<Work::Request, Work::Response>("work");
+  }
+  void TearDown() override {
+    client.reset();
+    node.reset();
+    Domain::TearDown();
+  }
+
+  std::shared_ptr<Node> node;
+  std::shared_ptr<WorkClient> client;
+};
+
+/// Of the mapping in which the address lies, in /proc/self/maps; "" when it lies in none.
+std::string mapping_around(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx", &begin, &end) == 2 && at >= begin && at < end) return line;
+  }
+  return "";
+}
+
+// Answers with the mapping in which the request's terms lie.
+ROLE(locating_worker) {
+  auto node = Node::create("locator");
+  auto provider = node->create_service_provider<Work::Request, Work::Response>("work", [](const Work::Request& request) {
+    Work::Response response = result_of(request, mapping_around(request.terms.data()));
+    return response;
+  });
+  say("ready");
+  until_finished();
+}
+
+TEST_F(ServiceLoans, ARequestIsReadWhereTheClientBuiltIt) {
+  Child provider("locating_worker");
+  provider.expect("ready");
+  const Work::Response response = client->call(loaned_addition(*client, 7, 1'000'000)).get();
+  EXPECT_TRUE(is_right(response, 7));
+  EXPECT_NE(response.provider.find(" r--s "), std::string::npos) << response.provider;
+  EXPECT_NE(response.provider.find("memfd:sinew"), std::string::npos) << response.provider;
+  EXPECT_EQ(client->statistics().bytes_copied, 0u);
+  provider.end();
+}
+
+TEST_F(ServiceLoans, AnExpressionOfTheLoanAllocatesInPlaceToo) {
+  Child provider = worker("provider");
+  await_providers(*client, 1);
+  WorkLoan loan = client->loan();
+  loan->what.assign("add");
+  loan->terms.assign(1000, 2);
+  EXPECT_EQ((*loan).terms.size(), 1000u);
+  EXPECT_TRUE(static_cast<bool>(loan));
+  EXPECT_EQ(client->call(std::move(loan)).get().total, 2000);
+  EXPECT_FALSE(static_cast<bool>(loan));  // NOLINT: that is what is tested
+  EXPECT_EQ(client->statistics().bytes_copied, 0u);
+  provider.end();
+}
+
+TEST_F(ServiceLoans, WhatGrowsOutsideOfTheLoanIsCopiedInAndCounted) {
+  Child provider = worker("provider");
+  await_providers(*client, 1);
+  WorkLoan loan = loaned_addition(*client, 7);
+  (*loan).terms.resize(1000);
+  EXPECT_TRUE(is_right(client->call(std::move(loan)).get(), 7));
+  EXPECT_EQ(client->statistics().bytes_copied, 1000 * sizeof(std::int64_t));
+  provider.end();
+}
+
+TEST_F(ServiceLoans, ARequestThatIsNoLoanIsCopiedOnceAndCounted) {
+  Child provider = worker("provider");
+  await_providers(*client, 1);
+  Work::Request request = addition(7);
+  request.terms.resize(1000);
+  EXPECT_TRUE(is_right(client->call(request).get(), 7));
+  const std::uint64_t copied = client->statistics().bytes_copied;
+  EXPECT_GE(copied, 1000 * sizeof(std::int64_t));
+  EXPECT_LT(copied, 1000 * sizeof(std::int64_t) + 500);
+  provider.end();
+}
+
+TEST_F(ServiceLoans, ARequestWaitsForAProviderWhereItLies) {
+  auto call = client->call(loaned_addition(*client, 7, 100'000));
+  EXPECT_EQ(call.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  Child provider = worker("provider");
+  EXPECT_TRUE(is_right(call.get(), 7));
+  EXPECT_EQ(client->statistics().bytes_copied, 0u);
+  provider.end();
+}
+
+TEST_F(ServiceLoans, ARequestGoesToTheNextProviderAsItIsWhenTheFirstDies) {
+  Child first = worker("first");
+  WorkLoan loan = loaned_addition(*client, 7, 100'000);
+  loan->what.assign("say");
+  auto call = client->call(std::move(loan));
+  first.expect("7 of client");
+  Child second = worker("second");
+  await_providers(*client, 2);
+  first.kill();
+  second.expect("7 of client");
+  second.order("go on");
+  const Work::Response response = call.get();
+  EXPECT_TRUE(is_right(response, 7));
+  EXPECT_EQ(response.provider, "second");
+  EXPECT_EQ(client->statistics().resent, 1u);
+  EXPECT_EQ(client->statistics().bytes_copied, 0u);
+  second.end();
+}
+
+// From one that reads it in place to one that needs pieces, and to one of this process.
+ROLE(viewing_loan_worker) {
+  auto node = Node::create("viewer");
+  auto provider = node->create_service_provider<WorkView, Work::Response>("work", [](const WorkView& request) {
+    const std::int64_t total = std::accumulate(request.terms.begin(), request.terms.end(), std::int64_t{0});
+    if (request.what == "say") {
+      say("has it");
+      std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+    return Work::Response{.caller = request.caller, .number = request.number, .total = total, .provider = "viewer", .data = {}};
+  });
+  say("ready");
+  until_finished();
+}
+
+TEST_F(ServiceLoans, ARequestGoesFromOneWayToTheOther) {
+  std::optional<Child> next(worker("native"));
+  await_providers(*client, 1);
+  WorkLoan loan = loaned_addition(*client, 7, 100'000);
+  loan->what.assign("say");
+  auto call = client->call(std::move(loan));
+  next->expect("7 of client");
+  Child viewer("viewing_loan_worker");
+  viewer.expect("ready");
+  await_providers(*client, 2);
+  next->kill();
+  viewer.expect("has it");
+  auto here = node->create_service_provider<Work::Request, Work::Response>(
+      "work", [](const Work::Request& request) { return result_of(request, "here"); });
+  await_providers(*client, 2);
+  viewer.kill();
+  const Work::Response response = call.get();
+  EXPECT_TRUE(is_right(response, 7));
+  EXPECT_EQ(response.provider, "here");
+  EXPECT_EQ(client->statistics().bytes_copied, 0u);
+}
+
+TEST_F(ServiceLoans, TheMemoryOfRequestsIsUsedAgain) {
+  auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 16 << 20});
+  Child provider = worker("provider");
+  await_providers(*small, 1);
+  for (std::uint64_t number = 1; number <= 500; ++number) {
+    ASSERT_TRUE(is_right(*small->call_and_wait(loaned_addition(*small, number, 200'000)), number)) << number;
+    const WorkLoan dropped = loaned_addition(*small, number, 200'000);
+    ASSERT_EQ(small->statistics().bytes_copied, 0u) << number;  // there was room for all of it
+  }
+  provider.end();
+}
+
+TEST_F(ServiceLoans, ARequestThatThereIsNoRoomForFails) {
+  auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 2 << 20});
+  Child provider = worker("provider");
+  EXPECT_EQ(kind_of_error(small->call(loaned_addition(*small, 1, 1'000'000))), ServiceError::Kind::no_memory);
+  EXPECT_TRUE(is_right(small->call(loaned_addition(*small, 2)).get(), 2));
+  provider.end();
+}
+
+TEST_F(ServiceLoans, ALoanMayOutliveItsClientAndItsNode) {
+  WorkLoan first = loaned_addition(*client, 1, 100'000), second = loaned_addition(*client, 2);
+  client.reset();
+  first->terms.push_back(1);
+  node.reset();
+  second->terms.resize(100'000);
+  EXPECT_EQ((*first).terms.size(), 100'004u);
+}
+
+TEST_F(ServiceLoans, ALoanOfAnotherClientIsCopied) {
+  auto other = node->create_service_client<Work::Request, Work::Response>("work");
+  Child provider = worker("provider");
+  await_providers(*other, 1);
+  EXPECT_TRUE(is_right(other->call(loaned_addition(*client, 3, 1000)).get(), 3));
+  EXPECT_GT(other->statistics().bytes_copied, 8000u);
+  provider.end();
+}
+
+// Keeps the request while it waits for an order, then says the sum of its terms.
+ROLE(summing_worker) {
+  std::binary_semaphore pass(0);
+  auto node = Node::create("summer");
+  auto provider = node->create_service_provider<Work::Request, Work::Response>("work", [&](const Work::Request& request) {
+    say("has it");
+    pass.acquire();
+    say(std::to_string(std::accumulate(request.terms.begin(), request.terms.end(), std::int64_t{0})));
+    return Work::Response{};
+  });
+  say("ready");
+  obey_orders([&] { pass.release(); }, [] {});
+}
+
+TEST_F(ServiceLoans, AProviderReadsOnWhatItHasWhenTheClientIsDestroyed) {
+  Child provider("summing_worker");
+  provider.expect("ready");
+  WorkLoan spare = loaned_addition(*client, 1);
+  auto call = client->call(loaned_addition(*client, 7, 100'000));
+  provider.expect("has it");
+  client.reset();
+  EXPECT_EQ(kind_of_error(std::move(call)), ServiceError::Kind::cancelled);
+  spare.build([](Work::Request& request) { request.terms.assign(200'000, -1); });  // not over it
+  provider.order("go on");
+  provider.expect("15");
+  provider.end();
+}
+
+TEST_F(ServiceLoans, AProviderReadsOnWhatItHasWhenTheCallIsCancelled) {
+  Child provider("summing_worker");
+  provider.expect("ready");
+  auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 8 << 20});
+  await_providers(*small, 1);
+  auto call = small->call(loaned_addition(*small, 7, 100'000));
+  provider.expect("has it");
+  call.cancel();
+  for (int i = 0; i < 100; ++i) {
+    WorkLoan other = small->loan();
+    other.build([](Work::Request& request) { request.terms.assign(100'003, -1); });  // not over it
+  }
+  provider.order("go on");
+  provider.expect("15");
+  provider.end();
+}
+
+TEST_F(ServiceLoans, AProviderOfTheSameProcessReadsOnWhatItHasWhenTheClientIsDestroyed) {
+  std::binary_semaphore has(0), pass(0);
+  std::atomic<std::int64_t> sum{0};
+  auto provider = node->create_service_provider<Work::Request, Work::Response>(
+      "work",
+      [&](const Work::Request& request) {
+        has.release();
+        pass.acquire();
+        sum = std::accumulate(request.terms.begin(), request.terms.end(), std::int64_t{0});
+        return Work::Response{};
+      },
+      {.parallel = 2});
+  auto call = client->call(loaned_addition(*client, 7, 1'000'000));
+  has.acquire();
+  client.reset();
+  pass.release();
+  provider.reset();  // waits for the handler
+  EXPECT_EQ(sum, 15);
+  EXPECT_EQ(kind_of_error(std::move(call)), ServiceError::Kind::cancelled);
+}
+
+TEST_F(ServiceLoans, AForkedChildCanNeitherLoanNorCall) {
+  Child provider = worker("provider");
+  await_providers(*client, 1);
+  {
+    std::optional<WorkLoan> loan(loaned_addition(*client, 7));
+    std::optional<WorkLoan> dropped(loaned_addition(*client, 8));
+    const pid_t child = ::fork();
+    if (child == 0) {
+      dropped.reset();
+      bool is_refused = kind_of_error(client->call(std::move(*loan))) == ServiceError::Kind::disconnected;
+      WorkLoan own = client->loan();
+      own->terms.resize(1000);
+      is_refused &= kind_of_error(client->call(std::move(own))) == ServiceError::Kind::disconnected;
+      ::_exit(is_refused ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_TRUE(is_right(client->call(std::move(*loan)).get(), 7));
+  }
+  provider.end();
+}
+
+TEST_F(ServiceLoans, ACallWhileALoanIsBuiltTakesNothingOfItsMemory) {
+  WorkLoan loan = client->loan();
+  loan.build([&](Work::Request& request) {
+    request.terms.push_back(1);
+    const std::uint64_t asked = detail::PublisherCore::times_asked();
+    ASSERT_GT(asked, 0u);
+    client->call(Work::Request{.number = 1, .what = "", .terms = {}}, [](auto, const ServiceError*) {});
+    EXPECT_EQ(detail::PublisherCore::times_asked(), asked);
+    request.terms.push_back(2);
+    EXPECT_GT(detail::PublisherCore::times_asked(), asked);
+  });
+}
+
+// --- maps ----------------------------------------------------------------------------------------------------------------------------------
+
+ROLE(map_worker) {
+  auto node = Node::create("provider");
+  auto provider = node->create_service_provider<Lookup::Request, Lookup::Response>("lookup", [](const Lookup::Request& request) {
+    Lookup::Response response;
+    for (const auto& [name, value] : request.known) response.by_value[value] = name;
+    return response;
+  });
+  say("ready");
+  until_finished();
+}
+
+TEST_F(ServiceLoans, ARequestWithMapsIsBuiltOnTheHeapAndGoesAsOthersDo) {
+  Child provider("map_worker");
+  provider.expect("ready");
+  auto lookup = node->create_service_client<Lookup::Request, Lookup::Response>("lookup");
+  for (int i = 0; i < 100; ++i) {
+    auto loan = lookup->loan();
+    loan->known["one"] = 1;
+    EXPECT_EQ(lookup->call(std::move(loan)).get().by_value.at(1), "one");
+  }
+  provider.end();
+}
+
+// --- every way of calling, on every way that messages go -----------------------------------------------------------------------------------
+
+class LoanedRequestsOn : public Paths {};
+
+TEST_P(LoanedRequestsOn, AreAnsweredHoweverTheyAreCalledWith) {
+  auto node = Node::create("client");  // first: the manager is this user's
+  std::optional<Child> child;
+  std::shared_ptr<Node> here;
+  std::shared_ptr<WorkProvider> provider;
+  if (GetParam().where == Where::this_process) {
+    here = Node::create("provider");
+    provider = here->create_service_provider<Work::Request, Work::Response>(
+        "work", [](const Work::Request& request) { return result_of(request, "provider"); });
+  } else {
+    child.emplace(worker("provider", GetParam().where == Where::other_user ? "stranger" : ""));
+  }
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  await_providers(*client, 1);
+  std::vector<PendingCall<Work::Response>> calls;
+  std::vector<PendingCall<std::shared_ptr<const Work::Response>>> shared;
+  std::atomic<std::uint64_t> called{0};
+  for (std::uint64_t number = 1; number <= 200; ++number) {
+    calls.push_back(client->call(loaned_addition(*client, number, number * 50)));
+    shared.push_back(client->call_shared(loaned_addition(*client, number)));
+    client->call(loaned_addition(*client, number), [&called, number](std::shared_ptr<const Work::Response> response, const ServiceError*) {
+      called += response && is_right(*response, number) ? 1 : 1000;
+    });
+    EXPECT_TRUE(is_right(*client->call_and_wait(loaned_addition(*client, number)), number)) << number;
+  }
+  for (std::uint64_t number = 1; number <= 200; ++number) {
+    EXPECT_TRUE(is_right(calls[number - 1].get(), number)) << number;
+    EXPECT_TRUE(is_right(*shared[number - 1].get(), number)) << number;
+  }
+  EXPECT_TRUE(eventually([&] { return called == 200; })) << called;
+  EXPECT_EQ(client->statistics().answered, 800u);
+  EXPECT_EQ(client->statistics().bytes_copied, 0u);
+  if (child) child->end();
+}
+
+std::vector<Path> unasked_paths() {
+  std::vector<Path> unasked;
+  std::ranges::copy_if(paths, std::back_inserter(unasked), [](const Path& path) { return !path.asked; });
+  return unasked;
+}
+SINEW_ON_PATHS(LoanedRequestsOn, unasked_paths());
+
+}  // namespace
+}  // namespace sinew::system
