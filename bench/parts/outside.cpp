@@ -17,6 +17,7 @@ constexpr Part all[] = {
     {"service-128", "COUNT calls of a service in another process, 128 bytes back, both ends asleep; floor: two eventfds",
      measure_service_small},
     {"service-10m", "the same of 10 MB; the floor fills as many bytes", measure_service_large},
+    {"request-10m", "the same with 10 MB in the request, which is loaned; the floor fills as many bytes", measure_request_large},
     {"heap-16", "operator new and delete of 16 bytes outside any loan; floor: malloc and free", measure_heap_16},
     {"heap-256", "the same of 256 bytes", measure_heap_256},
     {"churn", "publish, take and reclaim COUNT messages of 16 B to 64 KiB: does resident memory stay?", measure_churn},

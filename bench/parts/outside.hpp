@@ -16,6 +16,7 @@ Outcome measure_pointer_block_small(std::uint64_t count);
 Outcome measure_pointer_block_large(std::uint64_t count);
 Outcome measure_service_small(std::uint64_t count);
 Outcome measure_service_large(std::uint64_t count);
+Outcome measure_request_large(std::uint64_t count);
 Outcome measure_heap_16(std::uint64_t count);
 Outcome measure_heap_256(std::uint64_t count);
 Outcome measure_churn(std::uint64_t count);

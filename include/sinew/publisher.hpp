@@ -71,6 +71,8 @@ class Publisher;
 template <class T>
 class Loan {
  public:
+  /// None, as one that was moved from.
+  Loan() noexcept = default;
   Loan(Loan&& other) noexcept : core_(std::move(other.core_)), object_(std::exchange(other.object_, nullptr)) {}
   Loan& operator=(Loan&& other) noexcept {
     if (this != &other) {
@@ -94,7 +96,7 @@ class Loan {
     detail::AllocateInPlace scope_;
     T* object_;
   };
-  /// REQUIRES: the loan was not moved from. Not on a temporary loan: what it gives access to would be gone.
+  /// REQUIRES: there is one. Not on a temporary loan: what it gives access to would be gone.
   Access operator->() & { return Access(*core_, object_); }
   Access operator->() && = delete;
 
@@ -110,7 +112,7 @@ class Loan {
     return std::forward<Fill>(fill)(*object_);
   }
 
-  /// False after it was moved from or published.
+  /// False when there is none: also after it was moved from or published.
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
   /// For the library.
@@ -141,7 +143,7 @@ class Loan {
   }
 
   std::shared_ptr<detail::PublisherCore> core_;
-  T* object_;
+  T* object_ = nullptr;
 };
 
 /// Made by Node::create_publisher. Thread-safe: publish() and loan() may be called from any thread, also inside callbacks.

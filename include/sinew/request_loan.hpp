@@ -20,6 +20,9 @@ class RequestLoan {
   using Message = ServiceRequest<Request>;
 
  public:
+  /// None, as one that was moved from.
+  RequestLoan() noexcept = default;
+
   /// The expression's temporary: allocates in place until the end of the full expression.
   class Access {
    public:
@@ -31,7 +34,7 @@ class RequestLoan {
     typename Loan<Message>::Access scope_;
     Message* message_;
   };
-  /// REQUIRES: the loan was not moved from, nor called with. Not on a temporary loan: what it gives access to would be gone.
+  /// REQUIRES: there is one. Not on a temporary loan: what it gives access to would be gone.
   Access operator->() & { return Access(message_); }
   Access operator->() && = delete;
 
@@ -45,7 +48,7 @@ class RequestLoan {
     return message_.build([&fill](Message& message) -> decltype(auto) { return std::forward<Fill>(fill)(message.body); });
   }
 
-  /// False after it was moved from or called with.
+  /// False when there is none: also after it was moved from or called with.
   explicit operator bool() const noexcept { return static_cast<bool>(message_); }
 
  private:

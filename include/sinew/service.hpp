@@ -16,7 +16,6 @@
 #include <future>
 #include <memory>
 #include <new>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -264,10 +263,10 @@ class ServiceCall {
   template <class Fill>
   decltype(auto) build(Fill&& fill) {
     if (!response_) {
-      response_.emplace(Loan<Message>::make(detail::ServiceProviderCore::responses(*provider_)));
-      (**response_).id = call_->id;
+      response_ = Loan<Message>::make(detail::ServiceProviderCore::responses(*provider_));
+      (*response_).id = call_->id;
     }
-    return response_->build([&fill](Message& message) -> decltype(auto) { return std::forward<Fill>(fill)(message.body); });
+    return response_.build([&fill](Message& message) -> decltype(auto) { return std::forward<Fill>(fill)(message.body); });
   }
 
   /// For the library.
@@ -277,15 +276,14 @@ class ServiceCall {
   ServiceCall& operator=(const ServiceCall&) = delete;
   void reply() {
     if (!response_) build([](Response&) {});
-    detail::ServiceProviderCore::reply_in_place(*provider_, *call_, response_->release());
-    response_.reset();
+    detail::ServiceProviderCore::reply_in_place(*provider_, *call_, response_.release());
   }
 
  private:
   using Message = ServiceResponse<Response>;
   const std::shared_ptr<detail::RunningCall> call_;
   detail::ServiceProviderCore::Impl* const provider_;
-  std::optional<Loan<Message>> response_;
+  Loan<Message> response_;
 };
 
 /// Made by Node::create_service_provider. Thread-safe. When it is destroyed, it waits for handlers that are running, unless it is destroyed by one, and their responses are sent; requests that it has not

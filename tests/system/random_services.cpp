@@ -33,6 +33,7 @@ bool RandomServices::make(Node& node, Thing& thing, Random& random) {
       make_mover(node, thing);
       return false;
     case 3:
+      thing.cell->overlaps = true;  // feedback of one goal and the result of another
       thing.mover = create_move_client(node, {.execution_thread = thing.place.second});
       return false;
     default:
@@ -124,9 +125,10 @@ void RandomServices::send_goal(Thing& thing, Random& random) const {
     return;
   }
   const std::uint64_t number = random() % 1000;
-  const auto act = [act = act_, cell = thing.cell, own = thing.place] {
+  const auto act = [act = act_, cell = thing.cell, own = thing.place, seed = random()] {
     const Call call(*cell);
-    act(cell->random, own);
+    Random chance(seed);
+    act(chance, own);
   };
   std::vector<MoveHandle> goes;  // waits for a callback of the client, so not under the lock
   MoveHandle goal = thing.mover->send_goal(
