@@ -147,7 +147,7 @@ concept AnswerCallback = std::invocable<Callback&, std::shared_ptr<const Respons
 /// memory is short of afterwards, the call ends, with an answer or with an error, which says less when there is no memory for its text.
 ///
 /// Each of them takes the request as an object, which is handed over within this process, and copied once into shared memory for each other provider that it goes to; or as a loan, which is read where it was built by
-/// whatever provider it goes to, and its memory used again when the call has ended and no provider holds it.
+/// whatever provider it goes to, and its memory used again when the call has ended and no provider holds it. REQUIRES: there is a loan. When the call throws, it may be gone.
 template <class Request, class Response>
 class ServiceClient {
  public:
@@ -210,7 +210,7 @@ class ServiceClient {
   explicit ServiceClient(std::unique_ptr<detail::ServiceClientCore> core) noexcept : core_(std::move(core)) {}
 
  private:
-  // In each: a call made while a message is being built keeps nothing in that message's memory; and the core gets copies, so that what is given to a call that throws goes without its mutex.
+  // In each: a call made while a message is being built keeps nothing in that message's memory but what its arguments have there.
   detail::SharedMessage message_of(CallId id, Request&& request) {
     return {std::make_shared<const ServiceRequest<Request>>(ServiceRequest<Request>{id, std::move(request)})};
   }
@@ -223,9 +223,9 @@ class ServiceClient {
     const detail::AllocateOnHeap heap;
     const auto answer = std::make_shared<Answer>();
     const CallId id = core_->next_id();
-    const detail::SharedMessage message = message_of(id, std::forward<From>(request));
+    detail::SharedMessage message = message_of(id, std::forward<From>(request));
     PendingCall<T> pending(answer->promise.get_future(), core_->impl(), id);
-    core_->call(id, message, answer, timeout);
+    core_->call(id, std::move(message), answer, timeout);
     return pending;
   }
   template <class From, class Callback>
@@ -233,16 +233,16 @@ class ServiceClient {
     const detail::AllocateOnHeap heap;
     const auto answer = std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(std::forward<Callback>(callback));
     const CallId id = core_->next_id();
-    const detail::SharedMessage message = message_of(id, std::forward<From>(request));
-    core_->call(id, message, answer, timeout);
+    detail::SharedMessage message = message_of(id, std::forward<From>(request));
+    core_->call(id, std::move(message), answer, timeout);
     return id;
   }
   template <class From>
   std::shared_ptr<const Response> wait_for(From&& request, std::chrono::nanoseconds timeout) {
     const detail::AllocateOnHeap heap;
     const CallId id = core_->next_id();
-    const detail::SharedMessage message = message_of(id, std::forward<From>(request));
-    auto response = core_->call_and_wait(id, message, timeout);
+    detail::SharedMessage message = message_of(id, std::forward<From>(request));
+    auto response = core_->call_and_wait(id, std::move(message), timeout);
     const void* const at = response.get();
     return detail::body_of<Response>(std::move(response), at);
   }

@@ -14,7 +14,7 @@ struct ServiceClientStatistics {
   std::uint64_t strays = 0;    ///< responses to nothing that was asked, or not of whom was asked; dropped
   std::uint64_t pending = 0;   ///< calls that wait now
   std::uint64_t bytes_copied =
-      0;  ///< of requests, for other processes of this user: of those that were not loaned, and what of loans lay outside of them
+      0;  ///< of requests, for other processes of this user: of those that were not loaned, or loaned without memory, and what of loans lay outside of them
   std::uint64_t providers = 0;  ///< connected now
   bool detached = false;        ///< it is a ghost, and its service is gone
 };

@@ -211,6 +211,15 @@ void ServiceClientCore::Impl::send_waiting_locked(Outcomes& outcomes) noexcept {
   }
 }
 
+// Loans that wait have the memory that others need, until they have been answered. False when there are none.
+bool ServiceClientCore::Impl::put_loan_first_locked() noexcept {
+  const auto is_loan = [this](const Outcome& each) { return calls.find(each.id)->second.request.in_window > 0; };
+  const auto loan = std::ranges::find_if(waiting, is_loan);
+  if (loan == waiting.end()) return false;
+  waiting.splice(waiting.begin(), waiting, loan);
+  return true;
+}
+
 ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t id, Call& call, Provider& provider,
                                                                    Outcomes& outcomes) noexcept {
   std::uint64_t sequence = 0;
@@ -239,6 +248,12 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
     case PublishResult::no_memory:
       // Answers to others make room.
       if (std::ranges::any_of(providers, [](const Provider& each) { return each.in_flight > 0; })) return Sent::not_now;
+      if (call.request.in_window == 0 && put_loan_first_locked()) return Sent::elsewhere;
+      if (ends.publisher->is_kept_by_readers()) {  // a provider lets go of a request a moment after it has answered it
+        is_to_look.store(true, std::memory_order_release);
+        timer->set(os::now_ns() + retry_pause);
+        return Sent::not_now;
+      }
       fail_locked(id, call, ServiceError::Kind::no_memory, {": there is no memory for the request. ", why}, outcomes);
       return Sent::never;
     case PublishResult::invalid:
@@ -276,6 +291,7 @@ void ServiceClientCore::Impl::add_locked(std::uint64_t id, Call call, std::share
 void ServiceClientCore::Impl::call(std::uint64_t id, SharedMessage request, std::shared_ptr<AwaitedAnswer> answer,
                                    std::chrono::nanoseconds timeout) {
   const std::int64_t deadline = deadline_after(timeout);
+  const auto kept = kept_of(request);
   Outcomes outcomes;
   {
     const std::lock_guard lock(mutex);
@@ -298,7 +314,8 @@ ServiceClientCore::Impl::Outcomes ServiceClientCore::Impl::take_locked(std::uint
     taken.swap(call.awaited);
   }
   if (taken.empty()) return taken;
-  taken.front().request = std::move(call.request.object);
+  taken.front().request = kept_of(call.request);
+  call.request = {};  // a loan makes room at once, for what waits
   if (call.deadline != never) deadlines.erase({call.deadline, id});
   --(call.blocks ? blocked : awaited);
   return taken;

@@ -347,7 +347,7 @@ std::uint64_t ServiceClientCore::next_id() noexcept {
 }
 
 const std::shared_ptr<PublisherCore>& ServiceClientCore::requests() const noexcept {
-  return impl_->ends.sends;
+  return impl_->requests;
 }
 
 void ServiceClientCore::call(std::uint64_t id, SharedMessage request, std::shared_ptr<AwaitedAnswer> answer,
@@ -361,6 +361,7 @@ std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, S
   const shm::HeapScope heap;
   if (session::forked()) throw ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's");
   Impl& impl = *impl_;
+  const auto kept = Impl::kept_of(request);
   const auto mine = std::make_shared<BlockedAnswer>(impl.mutex, impl.changed_here);
   const std::int64_t until = deadline_after(timeout);
   Impl::Outcomes outcomes;
@@ -411,9 +412,10 @@ ServiceClientStatistics ServiceClientCore::statistics() const {
   if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::lock_guard lock(impl_->mutex);
   ServiceClientStatistics statistics = impl_->counters;
-  statistics.detached = impl_->ends.publisher->status().is_detached();
+  const PublisherStatistics requests = impl_->requests->statistics();
+  statistics.detached = requests.detached;
   statistics.pending = impl_->awaited + impl_->blocked;
-  statistics.bytes_copied = impl_->ends.publisher->counters().bytes_copied;
+  statistics.bytes_copied = requests.bytes_copied;
   statistics.providers = static_cast<std::uint64_t>(
       std::ranges::count_if(impl_->providers, [](const auto& each) { return each.reach != session::Reach::nobody; }));
   return statistics;

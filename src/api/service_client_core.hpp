@@ -38,7 +38,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   struct Outcome {
     std::uint64_t id = 0;
     std::shared_ptr<AwaitedAnswer> answer;
-    std::shared_ptr<const void> request{};   // once the call has ended: goes without the mutex, it may have a destructor of the user's
+    std::shared_ptr<const void>
+        request{};  // once the call has ended, if it was no loan: goes without the mutex, it may have a destructor of the user's
     std::shared_ptr<const void> response{};  // null: it has failed
     std::optional<ServiceError> error{};
   };
@@ -94,10 +95,15 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   void wait_again_locked(std::uint64_t id, Call& call) noexcept;
   void send_waiting_locked(Outcomes& outcomes) noexcept;
   enum class Sent { yes, elsewhere, not_now, never };
+  bool put_loan_first_locked() noexcept;
   Sent send_locked(std::uint64_t id, Call& call, Provider& provider, Outcomes& outcomes) noexcept;
   Provider* next_provider_locked() noexcept;
   Provider* find_locked(std::uint64_t endpoint) noexcept;
   Outcomes take_locked(std::uint64_t id, Call& call) noexcept;
+  /// To be held by whoever makes the call, without the mutex: should that fail, the request goes with it, which may have a destructor of the user's. A loan has none, and takes room as long as it is held.
+  static std::shared_ptr<const void> kept_of(const SharedMessage& request) noexcept {
+    return request.in_window > 0 ? nullptr : request.object;
+  }
   void end_locked(Outcomes ended, Outcomes& outcomes) noexcept;
   void fail_locked(std::uint64_t id, Call& call, ServiceError::Kind kind, Words words, Outcomes& outcomes) noexcept;
   void fail_all_locked(ServiceError::Kind kind, Words words, Outcomes& outcomes) noexcept;
@@ -121,7 +127,8 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   const std::shared_ptr<Watch> watch = std::make_shared<Watch>(*this);
   std::string service;
   std::shared_ptr<session::NodeSession> session;
-  ServiceEnds ends;  // once `is_ready`
+  ServiceEnds ends;                         // once `is_ready`, until `closed`
+  std::shared_ptr<PublisherCore> requests;  // of `ends`; stays: callbacks may call while the client is being destroyed
   ErrorOf error_of = nullptr;
   std::optional<ServiceError> destroyed;  // what close() tells: made ahead, it may find no memory
   std::vector<ServiceError> in_short;     // by kind, likewise: errors without a reason

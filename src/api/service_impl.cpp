@@ -96,6 +96,7 @@ std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf err
                          .handler = {},
                          .on_rejected = on_rejected,
                          .ghost = making.ghost});
+  impl->requests = impl->ends.sends;
   auto core = std::make_unique<ServiceClientCore>(impl);
   impl->ready();
   return core;

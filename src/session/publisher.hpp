@@ -104,6 +104,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// Sends a message to the reader with this endpoint and to nobody else, in the order of the calls. `given` is as in publish(), and only for Reach::same_user. Never waits:
   /// `held_back` when the reader is a whole ring behind. `sequence` is that of the message for this reader; 0: unknown.
   Outcome send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence);
+  /// Readers have something that was sent, or have yet to take it: memory that comes back.
+  bool is_kept_by_readers() const;
   /// A reader has said so.
   void call_cancelled(std::uint64_t endpoint, std::uint64_t call) const noexcept;
 

@@ -56,6 +56,11 @@ Reach Publisher::reach(std::uint64_t endpoint) const {
   return to.queue ? Reach::this_process : to.end ? Reach::same_user : to.foreign ? Reach::other_user : Reach::nobody;
 }
 
+bool Publisher::is_kept_by_readers() const {
+  const std::lock_guard lock(mutex_);
+  return lane_frames_ > 0;
+}
+
 Export* Publisher::export_for(const ForeignEnd& end) const noexcept {
   return options_.endpoint != 0 ? end.alone() : export_.get();
 }

@@ -39,38 +39,46 @@ struct Cell {
   std::atomic<bool> gone{false};
   std::atomic<int> running{0};
 };
-inline thread_local const Cell* running_here = nullptr;
-
-/// The destructor has returned. Where callbacks overlap, and one of them has called it, others may have begun.
-inline void poison(Cell& cell, bool& by_itself) {
-  by_itself = running_here == &cell;
-  if (by_itself && cell.overlaps) return;
-  if (cell.running != (by_itself ? 1 : 0)) ++running_when_gone;
-  cell.gone = true;
-}
 
 /// A callback's first and last moment.
 class Call {
  public:
-  explicit Call(Cell& cell) : cell_(cell) {
+  explicit Call(Cell& cell) : cell_(cell), around_(innermost) {
     ++inside;
     ++callbacks;
     ++cell_.running;
     if (cell_.gone) ++called_when_gone;
-    running_here = &cell_;
+    innermost = this;
   }
   ~Call() {
-    running_here = before_;
+    innermost = around_;
     --cell_.running;
     --inside;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
+  static bool is_innermost(const Cell* cell) { return innermost && &innermost->cell_ == cell; }
+  /// This thread is in a callback of it: a client that is destroyed in one calls its own.
+  static bool runs_here(const Cell& cell) {
+    const Call* call = innermost;
+    while (call && &call->cell_ != &cell) call = call->around_;
+    return call != nullptr;
+  }
+
  private:
+  inline static thread_local const Call* innermost = nullptr;
   Cell& cell_;
-  const Cell* const before_ = running_here;  // in the callback of which it was destroyed, a client calls back itself
+  const Call* const around_;
 };
+
+/// The destructor has returned. Where callbacks overlap, and one of them has called it, others may have begun.
+inline void poison(Cell& cell, bool& by_itself) {
+  by_itself = Call::runs_here(cell);
+  if (by_itself && cell.overlaps) return;
+  if (cell.running != (by_itself ? 1 : 0)) ++running_when_gone;
+  cell.gone = true;
+}
 
 /// A node, and what was ever made by it.
 struct Home {
@@ -90,7 +98,7 @@ struct Home {
 
 /// A publisher, a subscriber, a timer, a watch of the domain, or an end of a service or an action.
 struct Thing {
-  Place place;
+  Place place;  ///< the first of those where its callbacks run
   std::shared_ptr<Cell> cell;
   std::shared_ptr<Publisher<Sample>> publisher{};
   std::shared_ptr<Subscriber<Sample>> subscriber{};
@@ -101,6 +109,7 @@ struct Thing {
   std::shared_ptr<MoveClient> mover{};
   std::shared_ptr<void> server{};  ///< of a service or an action
   std::mutex mutex{};
+  Place of_results{};               ///< where those of `mover` are called back
   std::vector<MoveHandle> goals{};  ///< of `mover`, guarded by the mutex
 
   ~Thing() {

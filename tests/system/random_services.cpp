@@ -34,6 +34,7 @@ bool RandomServices::make(Node& node, Thing& thing, Random& random) {
       return false;
     case 3:
       thing.cell->overlaps = true;  // feedback of one goal and the result of another
+      thing.of_results = own_place_();
       thing.mover = create_move_client(node, {.execution_thread = thing.place.second});
       return false;
     default:
@@ -125,7 +126,7 @@ void RandomServices::send_goal(Thing& thing, Random& random) const {
     return;
   }
   const std::uint64_t number = random() % 1000;
-  const auto act = [act = act_, cell = thing.cell, own = thing.place, seed = random()] {
+  const auto act = [act = act_, cell = thing.cell, seed = random()](Place own) {
     const Call call(*cell);
     Random chance(seed);
     act(chance, own);
@@ -133,14 +134,14 @@ void RandomServices::send_goal(Thing& thing, Random& random) const {
   std::vector<MoveHandle> goes;  // waits for a callback of the client, so not under the lock
   MoveHandle goal = thing.mover->send_goal(
       {.number = number, .steps = random() % 4, .what = ""},
-      [act, number](const Move::Feedback& feedback) {
+      [act, number, own = thing.place](const Move::Feedback& feedback) {
         not_whole += feedback.number != number;
-        act();
+        act(own);
       },
-      [act, number](const MoveClient::Outcome& outcome, const ServiceError*) {
+      [act, number, own = thing.of_results](const MoveClient::Outcome& outcome, const ServiceError*) {
         results += outcome ? 1 : 0;
         not_whole += outcome && outcome->state == GoalState::succeeded && outcome->result.number != number;
-        act();
+        act(own);
       });
   const std::lock_guard lock(thing.mutex);
   thing.goals.push_back(std::move(goal));

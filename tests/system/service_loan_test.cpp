@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <numeric>
 #include <semaphore>
 #include <thread>
@@ -180,6 +181,59 @@ TEST_F(ServiceLoans, TheMemoryOfRequestsIsUsedAgain) {
   provider.end();
 }
 
+// A budget in which one of them has room.
+TEST_F(ServiceLoans, TheMemoryOfACallThatHasEndedIsThereForTheNext) {
+  auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 4 << 20});
+  Child provider = worker("provider");
+  await_providers(*small, 1);
+  Work::Request plain = addition(7);
+  plain.terms.resize(300'000);
+  for (int i = 0; i < 100; ++i) {
+    auto loaned = small->call(loaned_addition(*small, 7, 300'000));
+    auto waits = small->call(plain);  // for room
+    EXPECT_TRUE(is_right(loaned.get(), 7));
+    EXPECT_TRUE(is_right(waits.get(), 7));
+    EXPECT_TRUE(is_right(small->call(loaned_addition(*small, 7, 300'000)).get(), 7));
+    EXPECT_TRUE(is_right(*small->call_and_wait(plain), 7));
+  }
+  std::promise<Work::Response> second;
+  small->call(loaned_addition(*small, 7, 300'000), [&](const std::shared_ptr<const Work::Response>&, const ServiceError*) {
+    small->call(plain, [&](const std::shared_ptr<const Work::Response>& response, const ServiceError* error) {
+      response ? second.set_value(*response) : second.set_exception(std::make_exception_ptr(*error));
+    });
+  });
+  EXPECT_TRUE(is_right(second.get_future().get(), 7));
+  provider.end();
+}
+
+TEST_F(ServiceLoans, ARequestThatIsCopiedWaitsForLoansThatHaveTheMemory) {
+  auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 4 << 20});
+  Work::Request plain = addition(7);
+  plain.terms.resize(300'000);
+  auto first = small->call(plain);
+  auto second = small->call(loaned_addition(*small, 8, 300'000));
+  Child provider = worker("provider");
+  EXPECT_TRUE(is_right(first.get(), 7));
+  EXPECT_TRUE(is_right(second.get(), 8));
+  provider.end();
+}
+
+TEST_F(ServiceLoans, CallbacksMayLoanAndCallWhileTheClientIsDestroyed) {
+  std::atomic<int> called{0};
+  WorkClient& raw = *client;
+  const auto again = [&](const auto&, const ServiceError* error) {
+    EXPECT_EQ(error->kind(), ServiceError::Kind::cancelled);
+    EXPECT_EQ(raw.statistics().providers, 0u);
+    raw.call(loaned_addition(raw, 1), [&](const auto&, const ServiceError* later) {
+      EXPECT_EQ(later->kind(), ServiceError::Kind::disconnected);
+      ++called;
+    });
+  };
+  for (int i = 0; i < 3; ++i) client->call(loaned_addition(*client, 1), again);
+  client.reset();
+  EXPECT_EQ(called, 3);
+}
+
 TEST_F(ServiceLoans, ARequestThatThereIsNoRoomForFails) {
   auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 2 << 20});
   Child provider = worker("provider");
@@ -206,11 +260,12 @@ TEST_F(ServiceLoans, ALoanOfAnotherClientIsCopied) {
   provider.end();
 }
 
-// Keeps the request while it waits for an order, then says the sum of its terms.
-ROLE(summing_worker) {
+// Keeps the request while it waits for an order, then says the sum of its terms. Takes it as arguments[0] says.
+template <class Request>
+void sum_up() {
   std::binary_semaphore pass(0);
   auto node = Node::create("summer");
-  auto provider = node->create_service_provider<Work::Request, Work::Response>("work", [&](const Work::Request& request) {
+  auto provider = node->create_service_provider<Request, Work::Response>("work", [&](const Request& request) {
     say("has it");
     pass.acquire();
     say(std::to_string(std::accumulate(request.terms.begin(), request.terms.end(), std::int64_t{0})));
@@ -219,23 +274,33 @@ ROLE(summing_worker) {
   say("ready");
   obey_orders([&] { pass.release(); }, [] {});
 }
+ROLE(summing_worker) {
+  arguments[0] == "view" ? sum_up<WorkView>() : sum_up<Work::Request>();
+}
 
 TEST_F(ServiceLoans, AProviderReadsOnWhatItHasWhenTheClientIsDestroyed) {
-  Child provider("summing_worker");
-  provider.expect("ready");
-  WorkLoan spare = loaned_addition(*client, 1);
-  auto call = client->call(loaned_addition(*client, 7, 100'000));
-  provider.expect("has it");
-  client.reset();
-  EXPECT_EQ(kind_of_error(std::move(call)), ServiceError::Kind::cancelled);
-  spare.build([](Work::Request& request) { request.terms.assign(200'000, -1); });  // not over it
-  provider.order("go on");
-  provider.expect("15");
-  provider.end();
+  for (const char* way : {"in place", "view"}) {
+    Child provider("summing_worker", {way});
+    provider.expect("ready");
+    auto first = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 8 << 20});
+    auto call = first->call(loaned_addition(*first, 7, 100'000));
+    provider.expect("has it");
+    first.reset();
+    EXPECT_EQ(kind_of_error(std::move(call)), ServiceError::Kind::cancelled);
+    auto next = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 8 << 20});
+    std::vector<WorkLoan> loans;
+    for (int i = 0; i < 7; ++i) {
+      loans.push_back(next->loan());
+      loans.back().build([](Work::Request& request) { request.terms.assign(100'003, -1); });  // not over it
+    }
+    provider.order("go on");
+    provider.expect("15");
+    provider.end();
+  }
 }
 
 TEST_F(ServiceLoans, AProviderReadsOnWhatItHasWhenTheCallIsCancelled) {
-  Child provider("summing_worker");
+  Child provider("summing_worker", {"in place"});
   provider.expect("ready");
   auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 8 << 20});
   await_providers(*small, 1);
@@ -339,6 +404,7 @@ class LoanedRequestsOn : public Paths {};
 
 TEST_P(LoanedRequestsOn, AreAnsweredHoweverTheyAreCalledWith) {
   auto node = Node::create("client");  // first: the manager is this user's
+  std::atomic<std::uint64_t> called{0};
   std::optional<Child> child;
   std::shared_ptr<Node> here;
   std::shared_ptr<WorkProvider> provider;
@@ -353,7 +419,6 @@ TEST_P(LoanedRequestsOn, AreAnsweredHoweverTheyAreCalledWith) {
   await_providers(*client, 1);
   std::vector<PendingCall<Work::Response>> calls;
   std::vector<PendingCall<std::shared_ptr<const Work::Response>>> shared;
-  std::atomic<std::uint64_t> called{0};
   for (std::uint64_t number = 1; number <= 200; ++number) {
     calls.push_back(client->call(loaned_addition(*client, number, number * 50)));
     shared.push_back(client->call_shared(loaned_addition(*client, number)));
