@@ -1,0 +1,172 @@
+// Processes of a busy graph are killed, stopped, forked and replaced by other programs, one after the other, at random moments and at every labelled point of the protocols. Nobody else notices more than that they are gone.
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "sinew/sinew.hpp"
+#include "tests/storm/graph.hpp"
+#include "tests/system/foreign.hpp"
+
+namespace sinew::system {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// So many processes are killed in `make test`; $SINEW_STORM_KILLS in `make soak`.
+int kills_wanted() {
+  const char* const wanted = std::getenv("SINEW_STORM_KILLS");
+  return wanted ? std::atoi(wanted) : rounds(200);
+}
+
+std::uint64_t seed_wanted() {
+  const char* const wanted = std::getenv("SINEW_STORM_SEED");
+  return wanted ? std::stoull(wanted) : 1;
+}
+
+/// As Foreign, but also for those who cannot become another user.
+class Storm : public Domain {
+ protected:
+  void SetUp() override {
+    Domain::SetUp();
+    std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
+    ::setenv("SINEW_CONFIG", config().c_str(), 1);
+    std::filesystem::permissions(folder(), std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
+  }
+  void TearDown() override {
+    std::filesystem::remove(config());
+    ::unsetenv("SINEW_CONFIG");
+    Domain::TearDown();
+  }
+  std::string config() const { return folder() + "/rules.json"; }
+
+  /// Kills the worker of a place in some way, and has it replaced.
+  void strike(Graph& graph, Place& place);
+  /// One more such worker, which dies at the next of its points; or at some moment, when it does not come there in time.
+  void doom(Graph& graph, Place& place);
+  void stop_for_a_moment(Graph& graph, Place& place);
+  /// At most so many seconds, and until it is dead.
+  static bool dies(Child& child);
+
+  std::mt19937_64 random_{seed_wanted()};
+  std::map<std::string, int> struck_;
+  std::map<std::string, int> not_reached_;
+  std::map<const Place*, std::size_t> next_label_;
+  int kills_ = 0;
+};
+
+bool Storm::dies(Child& child) {
+  for (int i = 0; i < 300 && !child.has_ended(); ++i) std::this_thread::sleep_for(10ms);
+  return child.has_ended();
+}
+
+void Storm::strike(Graph& graph, Place& place) {
+  Child& child = *place.child;
+  const std::uint64_t way = random_() % 6;
+  pid_t orphan = 0;
+  if (way == 0) {
+    child.order("fork");
+    orphan = std::stoi(child.line().value_or("0"));
+    child.signal(SIGKILL);
+    ++struck_["forks, and is killed while the child lives"];
+  } else if (way == 1) {
+    child.order("exec");
+    ++struck_["becomes another program (exec)"];
+  } else {
+    std::this_thread::sleep_for(std::chrono::microseconds(random_() % 5000));
+    child.signal(SIGKILL);
+    ++struck_["killed at a random moment"];
+  }
+  EXPECT_EQ(child.wait(), way == 1 ? 0 : -SIGKILL) << place.name << ": " << child.errors();
+  ++kills_;
+  graph.start(place);
+  if (orphan > 0) await_end(orphan);
+}
+
+void Storm::doom(Graph& graph, Place& place) {
+  const std::string label = place.labels[next_label_[&place]++ % place.labels.size()];
+  // Those of connecting are passed once for each peer, the others with every message.
+  constexpr std::array rare{"publisher.attaching", "publisher.listed",        "publisher.newcomer_told",
+                            "publisher.all_told",  "subscriber.chunk_mapped", "mappings.made",
+                            "window.sealed"};
+  constexpr std::array passes{1, 2, 3, 10, 50};
+  const int pass = passes[random_() % (std::ranges::count(rare, label) > 0 ? 2 : passes.size())];
+  const auto child = graph.start_doomed(place, label + ":" + std::to_string(pass) + ":kill");
+  if (dies(*child)) {
+    ++struck_["killed at " + label];
+  } else {
+    ++not_reached_[place.role + " " + label];
+    child->signal(SIGKILL);
+  }
+  EXPECT_EQ(child->wait(), -SIGKILL) << place.role << " at " << label << ": " << child->errors();
+  ++kills_;
+}
+
+void Storm::stop_for_a_moment(Graph& graph, Place& place) {
+  place.child->stop();
+  EXPECT_EQ(graph.trouble(&place), "") << "while " << place.name << " was stopped";
+  place.child->go_on();
+  ++struck_["stopped until all others have got on (SIGSTOP)"];
+}
+
+// What a burst of messages makes a window take at most, beyond what it had when it was looked at first.
+constexpr std::size_t more_descriptors = 12, more_mappings = 60, more_kilobytes = 8 * 1024;
+
+std::string what_has_grown(const std::map<std::string, Graph::Belongings>& before, const std::map<std::string, Graph::Belongings>& now) {
+  std::string grown;
+  for (const auto& [name, had] : before) {
+    const Graph::Belongings& has = now.at(name);
+    const auto compare = [&](const char* what, std::size_t was, std::size_t is, std::size_t more) {
+      if (is > was + more) grown += name + " had " + std::to_string(was) + what + ", now " + std::to_string(is) + "; ";
+    };
+    compare(" descriptors", had.descriptors, has.descriptors, more_descriptors);
+    compare(" shared mappings", had.mappings, has.mappings, more_mappings);
+    compare(" private kB", had.kilobytes, has.kilobytes, more_kilobytes);
+  }
+  return grown;
+}
+
+TEST_F(Storm, NobodyNoticesThatProcessesVanishMoreThanThatTheyAreGone) {
+  auto node = Node::create("judge");
+  Graph graph;
+  ASSERT_EQ(graph.trouble(), "");
+  const auto manager = this->manager();
+  ASSERT_TRUE(manager);
+  const std::vector<Place*> mortals = graph.mortals();
+  std::map<std::string, Graph::Belongings> before;
+  const int wanted = kills_wanted();
+  for (int next_look = 10; kills_ < wanted && !HasFailure();) {
+    Place& place = *mortals[random_() % mortals.size()];
+    if (place.labels.empty() || random_() % 3 == 0) {
+      strike(graph, place);
+    } else {
+      doom(graph, place);
+    }
+    if (kills_ < next_look) continue;
+    next_look = kills_ + 10;
+    ASSERT_EQ(graph.trouble(), "") << "after " << kills_ << " kills, seed " << seed_wanted();
+    if (random_() % 4 == 0) {
+      Place& stopped = *mortals[random_() % mortals.size()];
+      if (stopped.role != "server") stop_for_a_moment(graph, stopped);  // who has called it waits for it
+    }
+    if (before.empty() && kills_ >= 20) before = graph.belongings(*manager);
+  }
+  ASSERT_EQ(graph.trouble(), "");
+  const auto nothing_has_grown = [&] { return what_has_grown(before, graph.belongings(*manager)).empty(); };
+  EXPECT_TRUE(eventually(nothing_has_grown)) << what_has_grown(before, graph.belongings(*manager));
+  EXPECT_EQ(graph.end(), "");
+  EXPECT_TRUE(eventually([&] { return node->domain_state().topics.empty(); })) << "topics of workers that are gone";
+  std::cout << kills_ << " kills:\n";
+  for (const auto& [how, times] : struck_) std::cout << "  " << times << " " << how << "\n";
+  for (const auto& [label, times] : not_reached_) std::cout << "  " << times << " not reached in time: " << label << "\n";
+}
+
+}  // namespace
+}  // namespace sinew::system
