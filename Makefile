@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-stress lint install clean
+.PHONY: help demo test bench bench-stress soak lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -34,6 +34,10 @@ bench-stress: ## Latency while stress-ng loads all cores, beside a unix socket; 
 	$(CONFIGURE) -DSINEW_BENCH=ON
 	$(BUILD)
 	$(PYTHON) bench/stress.py
+
+soak: ## Kill ten thousand processes of a busy graph and look for who notices; writes docs/reliability.md
+	@tools/setup test
+	@tools/soak.py --jobs $(JOBS)
 
 lint: ## Formatting, layers, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint

@@ -163,6 +163,10 @@ TEST_F(Storm, NobodyNoticesThatProcessesVanishMoreThanThatTheyAreGone) {
   EXPECT_TRUE(eventually(nothing_has_grown)) << what_has_grown(before, graph.belongings(*manager));
   EXPECT_EQ(graph.end(), "");
   EXPECT_TRUE(eventually([&] { return node->domain_state().topics.empty(); })) << "topics of workers that are gone";
+  if (const char* const report = std::getenv("SINEW_STORM_REPORT")) {
+    std::ofstream lines(report, std::ios::app);
+    for (const auto& [how, times] : struck_) lines << times << "\t" << how << "\n";
+  }
   std::cout << kills_ << " kills:\n";
   for (const auto& [how, times] : struck_) std::cout << "  " << times << " " << how << "\n";
   for (const auto& [label, times] : not_reached_) std::cout << "  " << times << " not reached in time: " << label << "\n";
