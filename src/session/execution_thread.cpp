@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/log.hpp"
+#include "base/point.hpp"
 #include "os/clock.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
@@ -270,6 +271,7 @@ void ExecutionThread::run_until(const std::atomic<bool>& end) noexcept {
     }
     if (forked()) return;  // in a callback, and this is the child: what is looked at next does not exist there
     if (spin_for_news(end)) continue;
+    SINEW_POINT("thread.falls_asleep");
     doorbell_.sleeper().mark_asleep();
     if (has_news() || has_changed() || end.load(std::memory_order_seq_cst)) continue;
     if (const std::int64_t next = next_timer(); next == PeriodicTimer::never) {

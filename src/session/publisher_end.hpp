@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/point.hpp"
 #include "os/fd.hpp"
 #include "session/channel.hpp"
 #include "session/io_loop.hpp"
@@ -47,7 +48,10 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   void set_start(std::uint64_t sequence) noexcept { start_ = sequence; }
   /// The newest sequence up to `head` that this reader will not claim any more, or may not insist on.
   std::uint64_t decided(std::uint64_t head) const noexcept;
-  void gather_claims(std::vector<std::uint64_t>& into) const { reader_->gather_claims(into); }
+  void gather_claims(std::vector<std::uint64_t>& into) const {
+    reader_->gather_claims(into);
+    SINEW_POINT("publisher.claims_gathered");
+  }
   const shm::Reader& reader() const noexcept { return *reader_; }
   void ring_if_asleep() noexcept;
 

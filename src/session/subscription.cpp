@@ -4,6 +4,7 @@
 #include <chrono>
 #include <new>
 
+#include "base/point.hpp"
 #include "os/clock.hpp"
 #include "session/execution_thread.hpp"
 #include "session/fork.hpp"
@@ -255,6 +256,7 @@ bool Subscription::take(Receiver& receiver) {
 void Subscription::wait(std::int64_t until) {
   const std::lock_guard lock(taking_);
   refresh();
+  SINEW_POINT("subscription.falls_asleep");
   silent_->sleeper().mark_asleep();
   if (!closed_.load(std::memory_order_seq_cst) && !has_news()) {
     if (until == Timer::never) {

@@ -26,7 +26,7 @@ class Ceaseless {
  public:
   template <class Work>
   Ceaseless(std::chrono::microseconds pause, Work work)
-      : thread_([this, pause, work] {
+      : thread_([this, pause, work]() mutable {
           for (std::uint64_t number = 1; !over_; ++number) {
             work(number);
             std::this_thread::sleep_for(pause);
@@ -51,7 +51,18 @@ const Qos best = Qos{}.keep_last(5).deadline(1s).liveliness(Liveliness::automati
 const Qos sure = lossless();
 const Qos kept = Qos{}.keep_last(4).reliable().transient_local();
 
-/// Publishes all the time, small messages and now and then a large one.
+/// A message that is refused, since a reader is too far behind, is tried again.
+template <class Publish>
+auto again_and_again(Report& report, const char* name, Publish publish) {
+  return [&report, name, publish, number = std::uint64_t{1}](std::uint64_t) mutable {
+    const PublishResult result = publish(number);
+    report.expect(result == PublishResult::published || result == PublishResult::would_block, "a reliable message is refused");
+    if (result == PublishResult::published) ++number;
+    report.did(name);
+  };
+}
+
+/// Publishes all the time, small messages and now and then a large one. The number of each is that of its sequence.
 class Talker {
  public:
   Talker(Node& node, Report& report, std::uint64_t writer)
@@ -60,22 +71,17 @@ class Talker {
         kept_(node.create_publisher<Sample>("kept", kept, {.max_blocking = 0ms})),
         talking_best_(1000us,
                       [this, &report, writer](std::uint64_t number) {
-                        report.expect(publish_in_place(*best_, writer, number, size_of(number)) == PublishResult::published,
-                                      "best effort is refused");
+                        const PublishResult result = publish_in_place(*best_, writer, number, size_of(number));
+                        report.expect(result == PublishResult::published, "a best-effort message is refused");
                         report.did("best_out");
                       }),
-        talking_sure_(2000us,
-                      [this, &report, writer](std::uint64_t number) {
-                        const PublishResult result = sure_->publish(sample_of(writer, number, size_of(number)));
-                        report.expect(result == PublishResult::published || result == PublishResult::would_block,
-                                      "a reliable message is refused");
-                        report.did("sure_out");
-                      }),
-        talking_kept_(5000us, [this, &report, writer](std::uint64_t number) {
-          const PublishResult result = kept_->publish(std::make_unique<Sample>(sample_of(writer, number, size_of(number))));
-          report.expect(result == PublishResult::published || result == PublishResult::would_block, "a message that is kept is refused");
-          report.did("kept_out");
-        }) {}
+        talking_sure_(2000us, again_and_again(report, "sure_out",
+                                              [this, writer](std::uint64_t number) {
+                                                return sure_->publish(sample_of(writer, number, size_of(number)));
+                                              })),
+        talking_kept_(5000us, again_and_again(report, "kept_out", [this, writer](std::uint64_t number) {
+                        return kept_->publish(std::make_unique<Sample>(sample_of(writer, number, size_of(number))));
+                      })) {}
 
  private:
   static std::size_t size_of(std::uint64_t number) { return number % 50 == 0 ? 300'000 : number % 7 * 500; }
@@ -96,6 +102,7 @@ class Stream {
     expect(is_whole(sample), "a torn message");
     auto& [sequence, number] = last_[info.publisher];
     expect(sequence == 0 || info.sequence == sequence + info.missed + 1, "a loss that is not counted");
+    expect(sample.number == info.sequence, "a message in the place of another one");
     expect(sample.number > number, "a message that is older than the one before");
     expect(!is_lossless_ || sequence == 0 || info.missed == 0, "a loss");
     sequence = info.sequence;
@@ -115,7 +122,7 @@ class Stream {
 class Listener {
  public:
   Listener(Node& node, Report& report, const std::string& way, bool is_stranger = false)
-      : best_in_(report, "best", false), sure_in_(report, "sure", true), kept_in_(report, "kept", false) {
+      : report_(report), best_in_(report, "best", false), sure_in_(report, "sure", true), kept_in_(report, "kept", false) {
     SubscriberOptions options;
     if (way == "native") options.delivery = Delivery::native;
     if (way == "view") options.delivery = Delivery::view;
@@ -125,8 +132,11 @@ class Listener {
     const auto into = [this, holds](Stream& stream) {
       return [this, holds, &stream](std::shared_ptr<const Sample> sample, const MessageInfo& info) {
         stream.receive(*sample, info);
-        held_.push_back(std::move(sample));
-        while (held_.size() > holds) held_.pop_front();
+        held_.emplace_back(info.sequence, std::move(sample));
+        for (; held_.size() > holds; held_.pop_front()) {
+          const auto& [sequence, held] = held_.front();
+          report_.expect(held->number == sequence && is_whole(*held), "a message that was held has changed");
+        }
       };
     };
     subscribers_[0] = node.create_subscriber<Sample>("best", into(best_in_), best, options);
@@ -135,8 +145,9 @@ class Listener {
   }
 
  private:
+  Report& report_;
   Stream best_in_, sure_in_, kept_in_;
-  std::deque<std::shared_ptr<const Sample>> held_;  // callbacks of one thread
+  std::deque<std::pair<std::uint64_t, std::shared_ptr<const Sample>>> held_;  // callbacks of one thread
   std::array<std::shared_ptr<Subscriber<Sample>>, 3> subscribers_;
 };
 
