@@ -164,7 +164,7 @@ class ServiceClient {
   }
   template <std::same_as<RequestLoan<Request>> Loaned>
   PendingCall<Response> call(Loaned&& request, std::chrono::nanoseconds timeout = for_ever) {
-    return start<detail::FutureAnswer<Response>, Response>(std::move(request), timeout);
+    return start<detail::FutureAnswer<Response>, Response>(std::forward<Loaned>(request), timeout);
   }
 
   /// The same with the response where the provider built it, whatever its size: nothing is copied. While it is held it takes of the provider's memory.
@@ -173,7 +173,7 @@ class ServiceClient {
   }
   template <std::same_as<RequestLoan<Request>> Loaned>
   PendingCall<std::shared_ptr<const Response>> call_shared(Loaned&& request, std::chrono::nanoseconds timeout = for_ever) {
-    return start<detail::SharedAnswer<Response>, std::shared_ptr<const Response>>(std::move(request), timeout);
+    return start<detail::SharedAnswer<Response>, std::shared_ptr<const Response>>(std::forward<Loaned>(request), timeout);
   }
 
   /// Calls `callback` with the response, or with null and the error. On the client's own thread, one at a time; for calls that are pending when the client is destroyed, in its destructor. It may make calls
@@ -186,7 +186,7 @@ class ServiceClient {
   template <std::same_as<RequestLoan<Request>> Loaned, class Callback>
     requires detail::AnswerCallback<std::decay_t<Callback>, Response>
   CallId call(Loaned&& request, Callback&& callback, std::chrono::nanoseconds timeout = for_ever) {
-    return start_with(std::move(request), std::forward<Callback>(callback), timeout);
+    return start_with(std::forward<Loaned>(request), std::forward<Callback>(callback), timeout);
   }
 
   /// Sends a request and waits for the response, which stays where the provider built it. Throws ServiceError. The fastest way: the thread that waits is the one that the provider wakes.
@@ -195,7 +195,7 @@ class ServiceClient {
   }
   template <std::same_as<RequestLoan<Request>> Loaned>
   std::shared_ptr<const Response> call_and_wait(Loaned&& request, std::chrono::nanoseconds timeout = for_ever) {
-    return wait_for(std::move(request), timeout);
+    return wait_for(std::forward<Loaned>(request), timeout);
   }
 
   /// The call ends with ServiceError::Kind::cancelled, unless it has ended, and its provider sees it as cancelled.
