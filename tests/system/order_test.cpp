@@ -163,13 +163,15 @@ ROLE(taker_that_falls_asleep) {
   auto publisher = node->create_publisher<Sample>("topic", lossless());
   auto subscriber = node->create_subscriber<Sample>("topic", lossless(), as_from_elsewhere());
   await_subscribers(*publisher, 1);
+  publish_in_place(*publisher, 1, 1, 100);  // a chunk that comes wakes, too
+  require(take_soon(*subscriber) != nullptr, "nothing comes");
   std::atomic<bool> has_taken{false};
   std::thread taking([&] { has_taken = subscriber->take(std::chrono::hours(1)) != nullptr; });
   require(eventually(base::is_held), "it does not fall asleep");
-  publish_in_place(*publisher, 1, 1, 100);
+  publish_in_place(*publisher, 1, 2, 100);
   base::let_go();
   const bool in_time = eventually([&] { return has_taken.load(); });
-  if (!in_time) publish_in_place(*publisher, 1, 2, 100);  // so that it can be joined
+  if (!in_time) publish_in_place(*publisher, 1, 3, 100);  // so that it can be joined
   taking.join();
   require(in_time, "it sleeps over a message");
 }
