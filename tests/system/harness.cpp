@@ -284,8 +284,6 @@ void Domain::SetUp() {
   ::setenv("XDG_CONFIG_HOME", folder().c_str(), 1);
 }
 
-namespace {
-
 // SO_PEERCRED would name the process that made the socket: the first node.
 std::vector<pid_t> managers_of(const std::string& socket) {
   std::vector<pid_t> found;
@@ -298,8 +296,6 @@ std::vector<pid_t> managers_of(const std::string& socket) {
   }
   return found;
 }
-
-}  // namespace
 
 std::optional<pid_t> Domain::manager() const {
   const auto found = managers_of(socket());

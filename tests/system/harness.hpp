@@ -123,6 +123,9 @@ class Child {
 std::size_t descriptors_of(pid_t pid);
 std::size_t mappings_of(pid_t pid);
 
+/// The managers of the domain with this socket, as they were told its path.
+std::vector<pid_t> managers_of(const std::string& socket);
+
 /// Every system test is a Domain: a private folder and SINEW_DOMAIN in it, and a look around at the end.
 class Domain : public ::testing::Test {
  protected:
