@@ -3,6 +3,7 @@
 #include "os/file.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
+#include "session/trust.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::session {
@@ -35,10 +36,11 @@ void remove_abandoned(const std::string& socket_path) {
 
 os::Fd trusted(os::Fd connection, const std::string& socket_path) {
   const os::Credentials owner = os::peer_credentials(connection);
-  if (owner.uid != os::this_user() && owner.uid != 0) {
+  if (!is_own_user(owner.uid) && owner.uid != 0) {
     throw Error(ErrorKind::denied, "the manager at " + socket_path + " runs as uid " + std::to_string(owner.uid) +
                                        ", this process as uid " + std::to_string(os::this_user()) +
-                                       ": use a domain of your own (SINEW_DOMAIN), or start the manager as root or as this user");
+                                       " (65534 is every user that is unknown here, as those outside of a container may be): use a domain "
+                                       "of your own (SINEW_DOMAIN), or start the manager as root or as this user");
   }
   return connection;
 }

@@ -5,11 +5,14 @@
 
 namespace sinew::session {
 
-void require_user(const std::optional<os::Credentials>& credentials, bool same) {
+bool is_own_user(uid_t user) noexcept {
   constexpr uid_t overflow_uid = 65534;
+  return user == os::this_user() && user != overflow_uid;
+}
+
+void require_user(const std::optional<os::Credentials>& credentials, bool same) {
   if (!credentials) throw Violation("the first message of the pair carries no credentials");
-  const bool is_same = credentials->uid == os::this_user() && credentials->uid != overflow_uid;
-  if (is_same != same) {
+  if (is_own_user(credentials->uid) != same) {
     throw Violation("the peer is uid " + std::to_string(credentials->uid) + ", this process uid " + std::to_string(os::this_user()) +
                     ", and the manager said that they are " + (same ? "the same" : "different"));
   }

@@ -7,6 +7,9 @@
 
 namespace sinew::session {
 
+/// True for the user of this process, unless that stands for all who have no number in this user namespace (W37).
+bool is_own_user(uid_t user) noexcept;
+
 /// Confirms the manager's verdict with what the kernel says of the sender of a pair's first message (F8): SO_PEERCRED on a pair would name
 /// the manager. Throws Violation when the sender is another user, or one that this user namespace has no number for.
 void require_user(const std::optional<os::Credentials>& credentials, bool same);
