@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "os/clock.hpp"
 #include "os/container.hpp"
+#include "os/memory.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::manager {
@@ -18,6 +19,8 @@ constexpr std::uint64_t stop_key = 0, entrance_key = 1;
 // A node that does not read is dropped beyond this. A descriptor weighs more than its bytes, since there are fewer of them.
 constexpr std::size_t max_queued = 4 * 1024 * 1024;
 constexpr std::size_t descriptor_weight = 16 * 1024;
+// Nor may many that do not read have us keep as much for each.
+constexpr std::size_t max_queued_by_all = 16 * max_queued;
 
 // One busy session must not keep the others waiting.
 constexpr int turns_per_event = 64;
@@ -34,6 +37,10 @@ void log_session(base::LogLevel level, Session session, const std::string& text)
 
 }  // namespace
 
+std::size_t Server::Outgoing::weight() const noexcept {
+  return bytes.size() + (descriptor ? descriptor_weight : 0);
+}
+
 Server::Server(Entrance entrance, Domain domain, const os::Fd& stop)
     : entrance_(std::move(entrance)), domain_(std::move(domain)), stop_(stop), reserve_(os::create_eventfd()), last_session_(entrance_key) {
   poller_.add(stop_, stop_key);
@@ -46,6 +53,7 @@ void Server::run() {
     const Time now = os::now_ns();
     if (retry_at_ && now >= *retry_at_) retry();
     if (const auto due = domain_.deadline(); due && now >= *due) perform(domain_.tick(now));
+    shrink();
   }
 }
 
@@ -124,7 +132,20 @@ void Server::disconnect(Session session, const std::string& why) {
   if (connection == connections_.end()) return;
   log_session(base::LogLevel::info, session, "ended: " + why);
   poller_.remove(connection->second.socket);
+  queued_ -= connection->second.queued;
   connections_.erase(connection);
+}
+
+void Server::lose_most_deaf() {
+  const auto by_queue = [](const auto& one, const auto& other) { return one.second.queued < other.second.queued; };
+  lose(std::ranges::max_element(connections_, by_queue)->first, "it does not read what it is sent, and nobody has more that waits");
+}
+
+// Many small blocks lie between what was queued: the allocator would keep it for ever.
+void Server::shrink() {
+  if (queued_ > max_queued) has_grown_ = true;
+  if (queued_ > max_queued / 4 || !std::exchange(has_grown_, false)) return;
+  os::give_back_freed_memory();
 }
 
 // --- bytes in --------------------------------------------------------------------------------------------------------------------
@@ -217,10 +238,13 @@ void Server::send(Session session, const wire::Message& message, os::Fd descript
   if (found == connections_.end()) return;
   Connection& connection = found->second;
   Outgoing out{wire::encode(message), std::move(descriptor)};
-  connection.queued += out.bytes.size() + (out.descriptor ? descriptor_weight : 0);
+  const std::size_t weight = out.weight();
   connection.queue.push_back(std::move(out));
+  connection.queued += weight;
+  queued_ += weight;
   if (connection.queued > max_queued) return lose(session, "it does not read what it is sent");
   if (connection.queue.size() == 1) flush(session);
+  if (queued_ > max_queued_by_all) lose_most_deaf();
 }
 
 void Server::flush(Session session) {
@@ -235,7 +259,8 @@ void Server::flush(Session session) {
       result = os::send_packet(connection.socket, out.bytes, out.descriptor ? std::span(&descriptor, 1) : std::span<const int>());
       if (result == os::SendResult::closed) return;  // reading tells, after what the node said last
       if (result != os::SendResult::sent) break;
-      connection.queued -= out.bytes.size() + (out.descriptor ? descriptor_weight : 0);
+      connection.queued -= out.weight();
+      queued_ -= out.weight();
       connection.queue.pop_front();
     }
     watch_writable(session, connection, result == os::SendResult::would_block);

@@ -31,6 +31,7 @@ class Server {
   struct Outgoing {
     std::vector<std::byte> bytes;
     os::Fd descriptor;  // or none
+    std::size_t weight() const noexcept;
   };
   struct Connection {
     Connection() = default;
@@ -63,6 +64,8 @@ class Server {
   std::optional<os::Fd> lock_entrance() const;
   void send(Session session, const wire::Message& message, os::Fd descriptor);
   void lose(Session session, const std::string& why);
+  void lose_most_deaf();
+  void shrink();
   void disconnect(Session session, const std::string& why);
   void watch_writable(Session session, Connection& connection, bool on);
 
@@ -72,6 +75,8 @@ class Server {
   os::Poller poller_;
   os::Fd reserve_;  // given up to accept, and refuse, a connection when descriptors have run out
   std::unordered_map<Session, Connection> connections_;
+  std::size_t queued_ = 0;  // of all of them
+  bool has_grown_ = false;
   Session last_session_;
   std::optional<Time> retry_at_;  // set while the kernel refuses for want of something that gives no event when it is there again
   bool accepts_ = true;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -193,6 +194,10 @@ AddressRange probe_address_range() {
                                           range_text(wide.base, wide.end() - wide.base) + " nor " +
                                           range_text(narrow.base, narrow.end() - narrow.base) +
                                           " can be mapped. Raise RLIMIT_AS (ulimit -v), or run without what took them.");
+}
+
+void give_back_freed_memory() noexcept {
+  ::malloc_trim(0);
 }
 
 }  // namespace sinew::os

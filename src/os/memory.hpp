@@ -74,4 +74,7 @@ AddressRange probe_address_range();
 /// negative. Reads files: not for the data path.
 std::uint64_t available_memory() noexcept;
 
+/// Gives the kernel what the allocator of this process keeps of freed memory for the next time. Takes the longer the more that is.
+void give_back_freed_memory() noexcept;
+
 }  // namespace sinew::os
