@@ -1,9 +1,11 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench bench-stress soak lint install clean
+.PHONY: help demo test fuzz bench bench-stress soak lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+# Of each fuzzer.
+SECONDS ?= 600
 # The interpreter that Debian's python3-pip and python3-matplotlib belong to; another one may come first in PATH.
 PYTHON ?= /usr/bin/python3
 CONFIGURE = cmake --log-level=WARNING --preset release
@@ -19,9 +21,13 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, and an installed sinew
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, and an installed sinew
 	@tools/setup test
 	@tools/test.py --jobs $(JOBS)
+
+fuzz: ## Each fuzzer for SECONDS (default 600), JOBS at a time; what they find is kept in build-fuzz/
+	@tools/setup fuzz
+	@tools/fuzz.py --jobs $(JOBS) --seconds $(SECONDS)
 
 bench: ## Latency and throughput beside the floors of this machine; writes build/bench/
 	@tools/setup bench
@@ -50,4 +56,4 @@ install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (d
 	cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
-	rm -rf build build-dev build-asan build-tsan build-clang
+	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz

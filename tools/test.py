@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Builds and runs every test suite: the whole suite as developers build it, the same under the address and undefined-behaviour
-sanitizers, the same under the thread sanitizer, and the tests of an installed sinew. All suites run, also after one has failed.
+sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, and the tests of an installed sinew. All suites run, also after one has failed.
 
-Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan install
+Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz install
 The last line is "N passed, N failed"; a suite that does not build counts as one failed test. The exit status is 0 when none failed.
 """
 
@@ -15,10 +15,12 @@ import time
 import xml.etree.ElementTree
 
 import bounded
+import fuzz
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
 RUN_SECONDS = 900
+FUZZ_SECONDS = 30
 # What is repeated of a failed test below the last table, thousands of lines after it was printed.
 LINES_OF_A_FAILURE = 12
 
@@ -98,10 +100,19 @@ def install_suite(_, jobs):
     return max(int(ran.group(1)) - failed - skipped, 0) if ran else 0, failed, skipped, failures
 
 
+def fuzz_suite(_, jobs):
+    """(passed, failed, skipped, what failed) of the fuzzers."""
+    if not fuzz.build(jobs):
+        return 0, 1, 0, ["failed: the fuzzers do not build"]
+    failures = fuzz.run(fuzz.names(), seconds=FUZZ_SECONDS, jobs=jobs)
+    return len(fuzz.names()) - len(failures), len(failures), 0, failures
+
+
 SUITES = {
     "dev": (ctest_suite, "as developers build it"),
     "asan": (ctest_suite, "under the address and undefined-behaviour sanitizers"),
     "tsan": (ctest_suite, "under the thread sanitizer"),
+    "fuzz": (fuzz_suite, f"each fuzzer for {FUZZ_SECONDS} s"),
     "install": (install_suite, "an installed sinew, as a stranger uses it"),
 }
 

@@ -26,34 +26,34 @@ const std::byte* ChunkTable::find(std::uint64_t address, std::uint64_t size) con
   return entry->mapping->data() + (address - entry->address);
 }
 
-bool Arrival::gather_pieces(std::vector<std::span<const std::byte>>& into) const {
-  try {
-    return try_to_gather(into);
-  } catch (const std::bad_alloc&) {
-    return false;  // so many that they cannot even be counted up
-  }
-}
-
-bool Arrival::try_to_gather(std::vector<std::span<const std::byte>>& into) const {
+bool ChunkTable::gather(std::uint64_t table, std::uint64_t most, std::vector<std::span<const std::byte>>& into) const {
   into.clear();
-  const std::byte* const table = chunks->find(frame.pieces, sizeof(shm::PieceTable));
-  if (!table || frame.pieces % alignof(shm::PieceTable) != 0) return false;
+  const std::byte* const here = find(table, sizeof(shm::PieceTable));
+  if (!here || table % alignof(shm::PieceTable) != 0) return false;
   shm::PieceTable header;
-  std::memcpy(&header, table, sizeof header);
-  if (header.count == 0 || header.count > end->most_pieces()) return false;
-  const std::byte* const entries = chunks->find(frame.pieces + sizeof header, header.count * sizeof(shm::PieceEntry));
-  if (!entries) return false;
+  std::memcpy(&header, here, sizeof header);
+  if (header.count == 0 || header.count > most) return false;
+  const std::byte* const listed = find(table + sizeof header, header.count * sizeof(shm::PieceEntry));
+  if (!listed) return false;
   into.reserve(std::min(header.count, usual_pieces));
-  std::uint64_t left = chunks->bytes;  // no message is larger than all the memory it can lie in
+  std::uint64_t left = bytes;  // no message is larger than all the memory it can lie in
   for (std::uint64_t i = 0; i < header.count; ++i) {
     shm::PieceEntry entry;
-    std::memcpy(&entry, entries + i * sizeof entry, sizeof entry);
-    const std::byte* const data = entry.size == 0 || entry.size > left ? nullptr : chunks->find(entry.address, entry.size);
+    std::memcpy(&entry, listed + i * sizeof entry, sizeof entry);
+    const std::byte* const data = entry.size == 0 || entry.size > left ? nullptr : find(entry.address, entry.size);
     if (!data) return false;
     left -= entry.size;
     into.emplace_back(data, entry.size);
   }
   return true;
+}
+
+bool Arrival::gather_pieces(std::vector<std::span<const std::byte>>& into) const {
+  try {
+    return chunks->gather(frame.pieces, end->most_pieces(), into);
+  } catch (const std::bad_alloc&) {
+    return false;  // so many that they cannot even be counted up
+  }
 }
 
 }  // namespace sinew::session

@@ -45,6 +45,9 @@ struct ChunkTable {
   const Entry* around(std::uintptr_t address) const noexcept;
   /// Where the publisher's range lies here; null when it is not in one chunk as a whole.
   const std::byte* find(std::uint64_t address, std::uint64_t size) const noexcept;
+  /// The pieces that the table at the publisher's address names, as they lie here: 1 to `most`, each in one chunk, of no more bytes than there are. False when they do not make
+  /// sense. Throws std::bad_alloc when there is no memory to list them.
+  bool gather(std::uint64_t table, std::uint64_t most, std::vector<std::span<const std::byte>>& into) const;
 };
 
 /// A claimed frame. Whoever owns it calls end->release(slot), once, from any thread.
@@ -61,9 +64,6 @@ struct Arrival {
   /// The pieces of the message as they lie here, checked to be in the publisher's memory. False when they do not make sense, or there is no memory to list them. The list is the caller's own, the bytes may
   /// change, if the publisher's process runs wild.
   bool gather_pieces(std::vector<std::span<const std::byte>>& into) const;
-
- private:
-  bool try_to_gather(std::vector<std::span<const std::byte>>& into) const;
 };
 
 /// Lives as long as the subscription serves it or a handle holds one of its frames; the socket closes, and the window is reported unmapped, with the last of them (F2).

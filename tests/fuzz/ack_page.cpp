@@ -1,0 +1,115 @@
+// A publisher before an ack page that holds whatever its reader likes, and changes at any time: no frame is given back that the page claims or has yet to decide about, none twice, and each in the
+// end; and whatever the page says, it takes no longer than 120 claims take.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <set>
+#include <vector>
+
+#include "input.hpp"
+#include "session/lane.hpp"
+#include "shm/bell.hpp"
+#include "shm/ring.hpp"
+
+namespace {
+
+using namespace sinew::shm;
+using sinew::fuzz::Input;
+using sinew::fuzz::require;
+using sinew::session::Lane;
+
+/// Of a publisher's frames only that they are kept or given back matters: their roots are their own numbers.
+class Publisher {
+ public:
+  explicit Publisher(const AckPage& page) : page_(page), reader_(page) {}
+
+  void publish() {
+    if (!lane_.has_room(std::min(reader_.cursor(), lane_.head()))) return;
+    const std::uint64_t sequence = lane_.publish({.root = reinterpret_cast<void*>(lane_.head() + 1), .size = 1}, 1);
+    require(kept_.insert(sequence).second, "each frame has a sequence of its own");
+  }
+  /// As Publisher::sweep_lanes_locked() does.
+  void sweep() {
+    decided_ = std::max(decided_, std::min(reader_.cursor(), lane_.head()));
+    lane_.retire_up_to(reader_.cursor());
+    std::vector<std::uint64_t> claims;
+    reader_.gather_claims(claims);
+    require(claims.size() <= max_claims, "a page has so many claims and no more");
+    require(std::ranges::find(claims, 0U) == claims.end(), "a zero is no claim");
+    for (std::uint32_t slot = 0; slot < std::min(page_.claims_used.load(), max_claims); ++slot) {
+      const std::uint64_t claimed = page_.claims[slot];
+      require(claimed == 0 || std::ranges::find(claims, claimed) != claims.end(), "each claim of a used slot counts");
+    }
+    std::ranges::sort(claims);
+    lane_.sweep(claims, [&](const Lane::Frame& frame) {
+      require(reinterpret_cast<std::uint64_t>(frame.root) == frame.sequence, "a frame stays what it is");
+      require(frame.sequence <= decided_, "nothing is given back that its reader may yet take");
+      require(!std::ranges::binary_search(claims, frame.sequence), "nothing is given back that is claimed");
+      require(kept_.erase(frame.sequence) == 1, "each frame is given back once");
+    });
+    require(lane_.frames().size() == kept_.size(), "what is not given back is kept");
+    for (const std::uint64_t sequence : kept_) {
+      require(sequence > decided_ || std::ranges::binary_search(claims, sequence), "what nobody needs is given back");
+    }
+  }
+
+ private:
+  const AckPage& page_;
+  const Reader reader_;
+  Lane lane_;
+  std::uint64_t decided_ = 0;  // the most that the reader has ever said
+  std::set<std::uint64_t> kept_;
+};
+
+std::uint64_t sequence(Input& input, const AckPage& page) {
+  return input.flip() ? page.cursor + input.pick(256) : input.number();
+}
+
+void write_anything(Input& input, AckPage& page) {
+  switch (input.pick(4)) {
+    case 0:
+      page.claims_used = static_cast<std::uint32_t>(input.number());
+      break;
+    case 1:
+      page.cursor = sequence(input, page);
+      break;
+    case 2: {
+      // All of it at once.
+      const auto bytes = input.bytes(sizeof page);
+      std::memcpy(static_cast<void*>(&page), bytes.data(), bytes.size());
+      break;
+    }
+    default:
+      page.claims[input.pick(max_claims)] = sequence(input, page);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  const auto page = std::make_unique<AckPage>();
+  const auto bell = std::make_unique<BellWord>();
+  Publisher publisher(*page);
+  Ringer ringer(*bell);
+  while (!input.at_end()) {
+    switch (input.pick(4)) {
+      case 0:
+        for (std::size_t n = 1 + input.pick(200); n > 0; --n) publisher.publish();
+        break;
+      case 1:
+        bell->epoch = input.number();
+        require(!ringer.must_ring() || (bell->epoch % 2 == 1 && !ringer.must_ring()), "a sleeper is woken once in each epoch");
+        break;
+      case 2:
+        publisher.sweep();
+        break;
+      default:
+        write_anything(input, *page);
+        require(is_understood(*page) == (page->version == layout_version), "only pages of this version are understood");
+    }
+  }
+  publisher.sweep();
+  return 0;
+}
