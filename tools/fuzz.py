@@ -24,11 +24,7 @@ BUILD_SECONDS = 1500
 # What one input may take before it counts as endless, and a fuzzer longer than it should run: a machine may stand still for a while.
 INPUT_SECONDS = 120
 GRACE_SECONDS = 300
-# addr2line comes with the compiler, which llvm-symbolizer does not.
-ENVIRONMENT = {
-    "ASAN_OPTIONS": "allow_addr2line=1:detect_stack_use_after_return=1:strict_string_checks=1",
-    "UBSAN_OPTIONS": "allow_addr2line=1:print_stacktrace=1",
-}
+ENVIRONMENT = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
 # What says first what is wrong, in the words of the fuzzers, the sanitizers and libFuzzer.
 WRONG = re.compile(r"NOT TRUE: |runtime error: |ERROR: |error while loading")
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <set>
 #include <vector>
 
 #include "input.hpp"
@@ -27,7 +26,8 @@ class Publisher {
   void publish() {
     if (!lane_.has_room(std::min(reader_.cursor(), lane_.head()))) return;
     const std::uint64_t sequence = lane_.publish({.root = reinterpret_cast<void*>(lane_.head() + 1), .size = 1}, 1);
-    require(kept_.insert(sequence).second, "each frame has a sequence of its own");
+    require(sequence == given_back_.size(), "sequences have no gaps");
+    given_back_.push_back(false);
   }
   /// As Publisher::sweep_lanes_locked() does.
   void sweep() {
@@ -46,11 +46,13 @@ class Publisher {
       require(reinterpret_cast<std::uint64_t>(frame.root) == frame.sequence, "a frame stays what it is");
       require(frame.sequence <= decided_, "nothing is given back that its reader may yet take");
       require(!std::ranges::binary_search(claims, frame.sequence), "nothing is given back that is claimed");
-      require(kept_.erase(frame.sequence) == 1, "each frame is given back once");
+      require(!given_back_.at(frame.sequence), "each frame is given back once");
+      given_back_[frame.sequence] = true;
+      ++count_given_back_;
     });
-    require(lane_.frames().size() == kept_.size(), "what is not given back is kept");
-    for (const std::uint64_t sequence : kept_) {
-      require(sequence > decided_ || std::ranges::binary_search(claims, sequence), "what nobody needs is given back");
+    require(lane_.frames().size() + count_given_back_ == lane_.head(), "what is not given back is kept");
+    for (const Lane::Frame& frame : lane_.frames()) {
+      require(frame.sequence > decided_ || std::ranges::binary_search(claims, frame.sequence), "what nobody needs is given back");
     }
   }
 
@@ -58,8 +60,9 @@ class Publisher {
   const AckPage& page_;
   const Reader reader_;
   Lane lane_;
-  std::uint64_t decided_ = 0;  // the most that the reader has ever said
-  std::set<std::uint64_t> kept_;
+  std::uint64_t decided_ = 0;           // the most that the reader has ever said
+  std::vector<bool> given_back_{true};  // by sequence; there is none of 0
+  std::uint64_t count_given_back_ = 0;
 };
 
 std::uint64_t sequence(Input& input, const AckPage& page) {
