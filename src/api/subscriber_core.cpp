@@ -319,7 +319,9 @@ bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
     reject(arrival, without_memory, true);
   }
   const bool ours = !message || (!message->keep && !message->owned);
-  if (message) {
+  if (!message) {
+    arrival.end->not_delivered(arrival.missed);
+  } else {
     if (handler.wants_info) {
       fill(info, arrival.frame.sequence, arrival.frame.source_time, arrival.missed, delivery_of(arrival, handler.takes));
     }
@@ -364,11 +366,13 @@ class SubscriberCore::Taker final : public session::Receiver {
       if (impl_.on_rejected) {
         impl_.reject(arrival, without_memory, true);
       } else {
+        arrival.end->not_delivered(arrival.missed);
         arrival.end->release(arrival.slot);
         throw;
       }
     }
     if (!message) {
+      arrival.end->not_delivered(arrival.missed);
       arrival.end->release(arrival.slot);
       return false;
     }

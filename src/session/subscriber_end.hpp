@@ -104,6 +104,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t most_pieces() const noexcept;
   /// A frame that was taken turned out to be gone.
   void lose_taken() noexcept;
+  /// A frame that was taken is not delivered: what was missed before it, as its Arrival says, is told with the next one.
+  void not_delivered(std::uint64_t missed) noexcept { missed_ += missed; }
 
   // --- any thread ---
   /// Nothing while it does not serve yet.

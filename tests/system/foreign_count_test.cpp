@@ -46,6 +46,49 @@ TEST_F(ForeignCount, AMessageThatIsGoneWhenItHasBeenReadIsMissedAndNotReceivedNo
   }
 }
 
+ROLE(subscriber_that_adds_up) {
+  become_stranger();
+  auto node = Node::create("stranger");
+  std::atomic<std::uint64_t> last{0}, wrong{0};
+  auto subscriber = node->create_subscriber<Sample>(
+      "topic",
+      [&](const Sample& sample, const MessageInfo& info) {
+        wrong += info.sequence != last + info.missed + 1;
+        if (last.exchange(sample.number) == 0) say("first");
+      },
+      Qos{}.keep_last(5));
+  require(eventually([&] { return subscriber->statistics().publishers == 1; }), "no publisher");
+  say("ready");
+  require(eventually(base::is_held), "it takes no second message");
+  say("held");
+  require(next_order() == "go on", "another order");
+  base::let_go();
+  require(eventually([&] { return last == 60; }), "the last message does not come");
+  require(wrong == 0, "a message does not say what was missed before it");
+}
+
+// Those before it have pushed some out; then it is gone itself when it has been read.
+TEST_F(ForeignCount, WhatWasMissedBeforeAMessageThatIsGoneIsToldWithTheNextOne) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  Child slow("subscriber_that_adds_up", {}, {{"SINEW_AT", "subscriber.claimed:2:hold"}});
+  slow.expect("ready");
+  await_subscribers(*publisher, 1);
+  std::uint64_t number = 0;
+  const auto publish = [&](std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) publish_in_place(*publisher, 1, ++number, 1000);
+  };
+  publish(1);
+  slow.expect("first");
+  slow.stop();
+  publish(29);
+  slow.go_on();
+  slow.expect("held");
+  publish(30);
+  slow.order("go on");
+  slow.end();
+}
+
 TEST_F(ForeignCount, AMessageThatThereIsNoRoomToExportIsNotCountedAsExported) {
   auto node = Node::create("camera");
   auto publisher = node->create_publisher<Sample>("topic", Qos{}, {.memory_budget = 8 << 20});
