@@ -35,6 +35,9 @@ std::uint64_t seed_wanted() {
 class Storm : public Domain {
  protected:
   void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "so many processes do not get on under the thread sanitizer; its threads are those of other tests";
+#endif
     Domain::SetUp();
     std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
     ::setenv("SINEW_CONFIG", config().c_str(), 1);
@@ -128,7 +131,7 @@ std::string what_has_grown(const std::map<std::string, Graph::Belongings>& befor
     };
     compare(" descriptors", had.descriptors, has.descriptors, more_descriptors);
     compare(" shared mappings", had.mappings, has.mappings, more_mappings);
-    compare(" private kB", had.kilobytes, has.kilobytes, more_kilobytes);
+    if (!sanitized) compare(" private kB", had.kilobytes, has.kilobytes, more_kilobytes);  // which keep what was freed
   }
   return grown;
 }
