@@ -16,9 +16,10 @@ class Containers : public Isolated {};
 TEST_F(Containers, HaveNothingOfEachOtherAndOfTheOutsideButTheDomainsFolder) {
   Contained one("inspector", ""), two("inspector", "init");
   EXPECT_EQ(one.ask("pid"), "1");
-  EXPECT_EQ(two.ask("pid"), "2");
+  const std::string second = two.ask("pid");  // threads of the first may have taken numbers
+  EXPECT_NE(second, "1");
   EXPECT_EQ(one.ask("/proc"), "/proc/1 ");
-  EXPECT_EQ(two.ask("/proc"), "/proc/1 /proc/2 ");
+  EXPECT_EQ(two.ask("/proc"), "/proc/1 /proc/" + second + " ");
   EXPECT_EQ(one.ask("interfaces"), "");
   EXPECT_EQ(one.ask("/shared"), "/shared/" + std::filesystem::path(folder()).filename().string() + " ");
   EXPECT_EQ(one.ask("/dev"), "/dev/null ");
