@@ -3,25 +3,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <sstream>
 #include <thread>
 
-#include "os/file.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
 namespace sinew::system {
 namespace {
-
-/// What only this process has, swapped or not.
-std::size_t private_bytes(pid_t pid) {
-  std::istringstream lines(os::read_file("/proc/" + std::to_string(pid) + "/smaps_rollup").value_or(""));
-  std::size_t kilobytes = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("Private_Dirty:") || line.starts_with("Swap:")) kilobytes += std::stoul(line.substr(line.find(':') + 1));
-  }
-  return kilobytes * 1024;
-}
 
 // Gets every message, and says the number of the last when it is asked for it.
 ROLE(counting_subscriber) {
@@ -71,7 +59,7 @@ TEST_F(UnderAttack, EverybodyGetsEveryMessageNewNodesComeAndTheManagerGrowsNotFo
   await_subscribers(*publisher, 1);
   const pid_t manager_pid = manager().value_or(0);
   ASSERT_GT(manager_pid, 0);
-  const std::size_t descriptors = descriptors_of(manager_pid), bytes = private_bytes(manager_pid);
+  const std::size_t descriptors = descriptors_of(manager_pid), bytes = private_bytes_of(manager_pid);
 
   std::vector<Child> attackers;
   for (const char* const seed : {"1", "2"}) attackers.emplace_back("hostile", Arguments{seed});
@@ -90,7 +78,7 @@ TEST_F(UnderAttack, EverybodyGetsEveryMessageNewNodesComeAndTheManagerGrowsNotFo
   for (int tries = 0; std::chrono::steady_clock::now() < until || (newcomers < 3 && tries < 20); ++tries) {
     newcomers += comes_in() ? 1 : 0;
     most_descriptors = std::max(most_descriptors, descriptors_of(manager_pid));
-    most_bytes = std::max(most_bytes, private_bytes(manager_pid));
+    most_bytes = std::max(most_bytes, private_bytes_of(manager_pid));
   }
   std::uint64_t rounds = 0;
   for (Child& attacker : attackers) {
@@ -108,8 +96,8 @@ TEST_F(UnderAttack, EverybodyGetsEveryMessageNewNodesComeAndTheManagerGrowsNotFo
       << descriptors_of(manager_pid) << " instead of " << descriptors;
   EXPECT_GE(newcomers, 3);
   if (!sanitized) {  // whose allocators keep what was freed
-    EXPECT_TRUE(eventually([&] { return private_bytes(manager_pid) <= bytes + most_kept; }))
-        << private_bytes(manager_pid) << " instead of " << bytes;
+    EXPECT_TRUE(eventually([&] { return private_bytes_of(manager_pid) <= bytes + most_kept; }))
+        << private_bytes_of(manager_pid) << " instead of " << bytes;
     EXPECT_LT(most_bytes, bytes + most_private);
   }
   RecordProperty("rounds", std::to_string(rounds));
@@ -117,7 +105,7 @@ TEST_F(UnderAttack, EverybodyGetsEveryMessageNewNodesComeAndTheManagerGrowsNotFo
   RecordProperty("messages", std::to_string(published));
   RecordProperty("most_descriptors", std::to_string(most_descriptors));
   RecordProperty("most_private_bytes", std::to_string(most_bytes));
-  RecordProperty("kept_private_bytes", std::to_string(private_bytes(manager_pid)));
+  RecordProperty("kept_private_bytes", std::to_string(private_bytes_of(manager_pid)));
   EXPECT_LE(most_descriptors, descriptors + 2 * 2000 + 400);
   EXPECT_GT(rounds, 0U);
   counting.end();

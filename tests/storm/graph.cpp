@@ -4,8 +4,6 @@
 
 #include <sstream>
 
-#include "os/file.hpp"
-
 namespace sinew::system {
 namespace {
 
@@ -45,16 +43,6 @@ std::map<std::string, std::uint64_t> counts_in(const std::string& report) {
   std::istringstream words(report);
   for (std::string name; words >> name;) words >> counts[name];
   return counts;
-}
-
-// What only this process has, swapped or not: "Private_Dirty:   1234 kB".
-std::size_t private_kilobytes(pid_t pid) {
-  std::istringstream lines(os::read_file("/proc/" + std::to_string(pid) + "/smaps_rollup").value_or(""));
-  std::size_t all = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("Private_Dirty:") || line.starts_with("Swap:")) all += std::stoul(line.substr(line.find(':') + 1));
-  }
-  return all;
 }
 
 }  // namespace
@@ -135,7 +123,7 @@ std::string Graph::trouble(const Place* but) {
 std::map<std::string, Graph::Belongings> Graph::belongings(pid_t manager) const {
   std::map<std::string, Belongings> all;
   const auto look = [&all](const std::string& name, pid_t pid) {
-    all[name] = {descriptors_of(pid), mappings_of(pid), private_kilobytes(pid)};
+    all[name] = {descriptors_of(pid), mappings_of(pid), private_bytes_of(pid) / 1024};
   };
   look("manager", manager);
   for (const Place& place : places_) {

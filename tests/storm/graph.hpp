@@ -33,7 +33,7 @@ class Graph {
 
   /// Every worker that was not killed still lives, has found nothing wrong, and gets on with all that it does, one after the other. Says what is not so; "" when all is well.
   std::string trouble(const Place* but = nullptr);
-  /// Descriptors, shared mappings and private memory of those that are never killed, and of the manager. Says which has more than it had, by more than `slack`; "" when none.
+  /// Descriptors, shared mappings and private memory of those that are never killed, and of the manager, by their names.
   struct Belongings {
     std::size_t descriptors = 0, mappings = 0, kilobytes = 0;
   };

@@ -263,6 +263,16 @@ std::size_t mappings_of(pid_t pid) {
   return count;
 }
 
+// As "Private_Dirty:   1234 kB".
+std::size_t private_bytes_of(pid_t pid) {
+  std::istringstream lines(os::read_file("/proc/" + std::to_string(pid) + "/smaps_rollup").value_or(""));
+  std::size_t kilobytes = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("Private_Dirty:") || line.starts_with("Swap:")) kilobytes += std::stoul(line.substr(line.find(':') + 1));
+  }
+  return kilobytes * 1024;
+}
+
 // --- the domain --------------------------------------------------------------------------------------------------------------------
 
 Domain::Domain() {

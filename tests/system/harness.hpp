@@ -122,6 +122,8 @@ class Child {
 
 std::size_t descriptors_of(pid_t pid);
 std::size_t mappings_of(pid_t pid);
+/// Memory that only this process has, swapped or not.
+std::size_t private_bytes_of(pid_t pid);
 
 /// The managers of the domain with this socket, as they were told its path.
 std::vector<pid_t> managers_of(const std::string& socket);
