@@ -37,6 +37,13 @@ inline const Path& path_named(const std::string& name) {
   return *std::ranges::find(paths, name, &Path::name);
 }
 
+/// Those that messages go where nobody asks for another way.
+inline std::vector<Path> unasked_paths() {
+  std::vector<Path> unasked;
+  std::ranges::copy_if(paths, std::back_inserter(unasked), [](const Path& path) { return !path.asked; });
+  return unasked;
+}
+
 /// What is offered or asked for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "lifespan=MS", "deadline=MS", "lease=MS", "by_topic".
 inline Qos qos_of(const std::string& words) {
   Qos qos;

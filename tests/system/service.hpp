@@ -96,6 +96,24 @@ inline bool is_right(const Work::Response& response, std::uint64_t number, std::
          response.data == std::vector<std::uint8_t>(size, static_cast<std::uint8_t>(number));
 }
 
+/// Each test has a client of "work".
+class WithClient : public Domain {
+ protected:
+  void SetUp() override {
+    Domain::SetUp();
+    node = Node::create("client");
+    client = node->create_service_client<Work::Request, Work::Response>("work");
+  }
+  void TearDown() override {
+    client.reset();
+    node.reset();
+    Domain::TearDown();
+  }
+
+  std::shared_ptr<Node> node;
+  std::shared_ptr<WorkClient> client;
+};
+
 /// A provider of "work" in a process of its own, which is ready. Options: "parallel=N", "once", "stranger" (another user's). The order "quit" destroys the provider, which then says "gone"; "go on" lets
 /// one handler of "say" go on.
 Child worker(const std::string& name, const std::string& options = "", const Child::Environment& environment = {});

@@ -10,26 +10,13 @@
 namespace sinew::system {
 namespace {
 
-class ServiceDeath : public Domain {
+class ServiceDeath : public WithClient {
  protected:
-  void SetUp() override {
-    Domain::SetUp();
-    node = Node::create("client");
-    client = node->create_service_client<Work::Request, Work::Response>("work");
-  }
-  void TearDown() override {
-    client.reset();
-    node.reset();
-    Domain::TearDown();
-  }
   std::vector<PendingCall<Work::Response>> call_many(std::uint64_t count) {
     std::vector<PendingCall<Work::Response>> calls;
     for (std::uint64_t number = 1; number <= count; ++number) calls.push_back(client->call(addition(number)));
     return calls;
   }
-
-  std::shared_ptr<Node> node;
-  std::shared_ptr<WorkClient> client;
 };
 
 class DeathOfAProvider : public ServiceDeath, public ::testing::WithParamInterface<const char*> {};

@@ -18,22 +18,7 @@
 namespace sinew::system {
 namespace {
 
-class ServiceLoans : public Domain {
- protected:
-  void SetUp() override {
-    Domain::SetUp();
-    node = Node::create("client");
-    client = node->create_service_client<Work::Request, Work::Response>("work");
-  }
-  void TearDown() override {
-    client.reset();
-    node.reset();
-    Domain::TearDown();
-  }
-
-  std::shared_ptr<Node> node;
-  std::shared_ptr<WorkClient> client;
-};
+class ServiceLoans : public WithClient {};
 
 /// Of the mapping in which the address lies, in /proc/self/maps; "" when it lies in none.
 std::string mapping_around(const void* address) {
@@ -437,11 +422,6 @@ TEST_P(LoanedRequestsOn, AreAnsweredHoweverTheyAreCalledWith) {
   if (child) child->end();
 }
 
-std::vector<Path> unasked_paths() {
-  std::vector<Path> unasked;
-  std::ranges::copy_if(paths, std::back_inserter(unasked), [](const Path& path) { return !path.asked; });
-  return unasked;
-}
 SINEW_ON_PATHS(LoanedRequestsOn, unasked_paths());
 
 }  // namespace

@@ -184,12 +184,7 @@ TEST_P(ServicesOn, CallsAreAnsweredInOrderWhateverTheWay) {
 }
 
 // Messages of services are read as they can be: nobody can ask for another way.
-std::vector<Path> paths_of_services() {
-  std::vector<Path> unasked;
-  std::ranges::copy_if(paths, std::back_inserter(unasked), [](const Path& path) { return !path.asked; });
-  return unasked;
-}
-SINEW_ON_PATHS(ServicesOn, paths_of_services());
+SINEW_ON_PATHS(ServicesOn, unasked_paths());
 
 }  // namespace
 }  // namespace sinew::system
