@@ -16,7 +16,7 @@
 
 namespace sinew {
 
-// Nodes, topics and endpoints have ids, which are unique among all three, and never used again while the manager lives.
+// Nodes, topics and endpoints have ids, which are unique among all three, and never used again while the manager lives. The next manager gives others.
 
 struct DomainNode {
   std::uint64_t id = 0;

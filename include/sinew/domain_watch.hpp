@@ -20,7 +20,7 @@ struct DomainWatchOptions {
   ThreadId execution_thread = 0;
 };
 
-/// Made by Node::watch_domain. It falls silent when the manager dies. Destroying it waits for a running callback, unless called from it; then it runs no more.
+/// Made by Node::watch_domain. When the manager dies it waits for the next one, and begins anew (DomainUpdate::anew); then nodes come back within moments. Destroying it waits for a running callback, unless called from it; then it runs no more.
 class SINEW_API DomainWatch {
  public:
   ~DomainWatch();

@@ -17,7 +17,7 @@ enum class ErrorKind {
   unavailable,       ///< No manager could be reached or started: the text says what was tried.
   denied,            ///< This user or group may not take part in this domain, or not in this topic: the text says which rule.
   exhausted,         ///< A budget, a limit or the machine's memory is used up: free something or raise the limit.
-  disconnected,      ///< The manager or the peer went away: create the node again.
+  disconnected,      ///< The node was destroyed, or there is no manager at the moment: the node seeks one, try again.
   system,            ///< A system call failed for a reason that sinew does not know a remedy for; the text has errno.
 };
 

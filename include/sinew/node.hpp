@@ -38,6 +38,8 @@ struct NodeOptions {
 ///
 /// Callbacks, for messages, events and timers, run on execution threads, see Executor: unless said otherwise on one thread of the library's, one at a time. An exception that leaves a
 /// callback ends the program, as one leaving any thread does.
+/// When the manager dies, what is connected stays connected, calls and goals go on, and the node finds the next one, or starts it where the last one ran as its own user, and announces itself anew. What is created meanwhile waits
+/// for that, at most 5 s; then it throws Error(disconnected).
 /// Nodes do not survive fork(): a child may only destroy what it inherited, which then does nothing. Daemonise before you create a node.
 class SINEW_API Node : public std::enable_shared_from_this<Node> {
  public:

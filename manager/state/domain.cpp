@@ -35,7 +35,12 @@ bool may_follow_goodbye(const wire::Message& message) {
 }  // namespace
 
 Domain::Domain(const os::AddressRange& range, uid_t user, AccessRules access, std::optional<Time> linger, Time now)
-    : user_(user), access_(std::move(access)), linger_(linger), windows_(range, static_cast<std::uint64_t>(now)), empty_since_(now) {}
+    : user_(user),
+      access_(std::move(access)),
+      linger_(linger),
+      windows_(range, static_cast<std::uint64_t>(now)),
+      last_connection_(static_cast<std::uint64_t>(now)),
+      empty_since_(now) {}
 
 // --- events ----------------------------------------------------------------------------------------------------------------------
 
@@ -179,22 +184,22 @@ void Domain::complain(Session session, const std::string& what) {
 template <class Register>
 std::optional<Domain::Refusal> Domain::refusal_of_interface(Session session, const Node& node, Access access,
                                                             const Register& message) const {
-  const auto& [id, topic, type, quality, process, endpoint, ghost] = message;
+  const std::string& topic = message.topic;
   if (auto complaint = complaint_about_topic_name(topic)) return Refusal{ErrorKind::invalid_argument, *complaint};
   const std::string name(wire::canonical_topic_name(topic));
   // Before the type, which is none of the business of who may not take part.
   if (auto complaint = decide(access_, access, name, node.who.uid, node.who.gid)) return Refusal{ErrorKind::denied, *complaint};
   const auto known = topics_.find(name);
-  if (known == topics_.end() && ghost) {
+  if (known == topics_.end() && message.ghost) {
     return Refusal{ErrorKind::unavailable,
                    "topic '" + name +
                        "' does not exist, and a ghost does not make it: wait until the domain's state shows it, or create the " +
                        (access == Access::publish ? "publisher" : "subscriber") + " without the option ghost."};
   }
-  if (known != topics_.end() && known->second.type.hash != type.hash) {
-    return Refusal{ErrorKind::type_mismatch, msg::explain_difference(name, known->second.type.signature, type.signature)};
+  if (known != topics_.end() && known->second.type.hash != message.type.hash) {
+    return Refusal{ErrorKind::type_mismatch, msg::explain_difference(name, known->second.type.signature, message.type.signature)};
   }
-  if (endpoint != 0 && is_anothers_endpoint(session, name, endpoint)) {
+  if (message.endpoint != 0 && is_anothers_endpoint(session, name, message.endpoint)) {
     return Refusal{ErrorKind::invalid_argument, "topic '" + name + "': another node has this endpoint number; draw one by lot."};
   }
   return std::nullopt;
@@ -214,8 +219,7 @@ bool Domain::is_anothers_endpoint(Session session, const std::string& topic, std
 }
 
 template <class Register>
-Domain::Interface Domain::interface_of(std::uint64_t number, const std::string& topic, const Register& message,
-                                       const wire::Window& window) {
+Domain::Interface Domain::interface_of(std::uint64_t number, const std::string& topic, const Register& message) {
   return {.number = number,
           .topic = topic,
           .layout = message.type.layout,
@@ -223,14 +227,20 @@ Domain::Interface Domain::interface_of(std::uint64_t number, const std::string& 
           .process = message.process,
           .endpoint = message.endpoint,
           .ghost = message.ghost,
-          .window = window};
+          .identity = message.identity};
 }
 
 void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& message) {
   if (!node.publisher_ids.add(message.id)) return complain(session, "publisher id " + std::to_string(message.id) + " came a second time.");
   auto refusal = refusal_of_interface(session, node, Access::publish, message);
-  std::optional<wire::Window> window;
-  if (!refusal && !(window = windows_.grant(session))) {
+  const bool has_window = message.window != wire::Window{};
+  if (!refusal && has_window && !windows_.contains(message.window)) {
+    refusal = Refusal{ErrorKind::exhausted, "topic '" + message.topic +
+                                                "': the publisher has a window of addresses from another manager that is none of this "
+                                                "domain: create it again."};
+  }
+  std::optional<wire::Window> window = message.window;
+  if (!refusal && !has_window && !(window = windows_.grant(session))) {
     refusal = Refusal{ErrorKind::exhausted, "no window of addresses is free for a publisher on topic '" + message.topic + "': all " +
                                                 std::to_string(windows_.range().count) +
                                                 " of this domain belong to publishers, or to former ones of which some process still holds "
@@ -241,7 +251,9 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   const std::string name(wire::canonical_topic_name(message.topic));
   Topic& topic = join(name, message.type, message.ghost);
   const std::uint64_t number = give_number(InterfaceRef{{session, message.id}, true});
-  node.publishers[message.id] = interface_of(number, name, message, *window);
+  Interface& publisher = node.publishers[message.id] = interface_of(number, name, message);
+  publisher.window = *window;
+  publisher.owns_window = !has_window || windows_.claim(*window, session);
   send(session, wire::PublisherRegistered{message.id, *window});
   topic.publishers.insert({message.endpoint, {session, message.id}});
   std::vector<Pair> pairs;
@@ -259,7 +271,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
   const std::string name(wire::canonical_topic_name(message.topic));
   Topic& topic = join(name, message.type, message.ghost);
   const std::uint64_t number = give_number(InterfaceRef{{session, message.id}, false});
-  node.subscribers[message.id] = interface_of(number, name, message, {});
+  node.subscribers[message.id] = interface_of(number, name, message);
   topic.subscribers.insert({message.endpoint, {session, message.id}});
   std::vector<Pair> pairs;
   pairs.reserve(topic.publishers.size());
@@ -315,10 +327,10 @@ void Domain::tell_incompatible(const Pair& pair, std::map<Session, std::size_t>&
   const auto& [publisher, subscriber] = pair;
   const auto [from, to, offered, asked] = sides_of(pair);
   if (told[publisher.first]++ < max_incompatible) {
-    send(publisher.first, wire::Incompatible{publisher.second, true, to.name, asked.quality});
+    send(publisher.first, wire::Incompatible{publisher.second, true, to.name, asked.quality, asked.identity});
   }
   if (told[subscriber.first]++ < max_incompatible) {
-    send(subscriber.first, wire::Incompatible{subscriber.second, false, from.name, offered.quality});
+    send(subscriber.first, wire::Incompatible{subscriber.second, false, from.name, offered.quality, offered.identity});
   }
 }
 
@@ -339,7 +351,7 @@ void Domain::introduce(const Pair& pair) {
       publisher.first, subscriber.first,
       wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality, asked.endpoint},
       wire::ConnectSubscriber{subscriber.second, connection, from.name, from.who.pid, same_user, same_layout, offered.quality,
-                              same_user ? offered.window : wire::Window{}, offered.endpoint}});
+                              same_user ? offered.window : wire::Window{}, offered.endpoint, offered.identity}});
 }
 
 void Domain::handle(Session session, Node&, const wire::ConnectTaken& message) {
@@ -365,7 +377,7 @@ void Domain::delete_publisher(Session session, Node& node, std::uint64_t id) {
   introductions_.forget_publisher({session, id});
   const Interface publisher = std::move(node.publishers.extract(id).mapped());
   take_number(publisher.number);
-  windows_.retire(publisher.window);
+  if (publisher.owns_window) windows_.retire(publisher.window);
   if (publisher.topic.empty()) return;
   Topic& topic = topics_.at(publisher.topic);
   topic.publishers.erase({publisher.endpoint, {session, id}});

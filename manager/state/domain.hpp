@@ -88,7 +88,9 @@ class Domain {
     std::uint64_t process = 0;
     std::uint64_t endpoint = 0;
     bool ghost = false;
-    wire::Window window;       // publishers only
+    std::uint64_t identity = 0;
+    wire::Window window{};     // publishers only
+    bool owns_window = false;  // likewise; else it had it from another manager, and somebody else got it from this one
     std::uint64_t memory = 0;  // likewise; bytes, as its node says
   };
   struct Node {
@@ -134,7 +136,7 @@ class Domain {
   template <class Register>
   std::optional<Refusal> refusal_of_interface(Session session, const Node& node, Access access, const Register& message) const;
   template <class Register>
-  static Interface interface_of(std::uint64_t number, const std::string& topic, const Register& message, const wire::Window& window);
+  static Interface interface_of(std::uint64_t number, const std::string& topic, const Register& message);
   /// Another session has an interface with this endpoint, on this topic or the other one of its service.
   bool is_anothers_endpoint(Session session, const std::string& topic, std::uint64_t endpoint) const;
   /// Both ends of a pair whose interfaces are there.

@@ -1,5 +1,7 @@
 #include "manager/state/windows.hpp"
 
+#include <algorithm>
+
 namespace sinew::manager {
 
 Windows::Windows(const os::AddressRange& range, std::uint64_t first) : range_(range) {
@@ -15,6 +17,22 @@ std::optional<wire::Window> Windows::grant(Session owner) {
   return wire::Window{range_.base + index * range_.window_size, range_.window_size};
 }
 
+bool Windows::contains(const wire::Window& window) const {
+  return window.size == range_.window_size && window.base >= range_.base && window.base < range_.end() &&
+         (window.base - range_.base) % range_.window_size == 0;
+}
+
+bool Windows::claim(const wire::Window& window, Session owner) {
+  const Index index = index_of(window);
+  const auto [used, was_free] = used_.try_emplace(index);
+  if (was_free) free_.erase(std::ranges::find(free_, index));
+  ++used->second.holders[owner];
+  held_.insert({owner, index});
+  if (used->second.owner) return false;
+  used->second.owner = owner;
+  return true;
+}
+
 void Windows::introduce(const wire::Window& window, Session holder) {
   ++used_.at(index_of(window)).holders[holder];
   held_.insert({holder, index_of(window)});
@@ -25,7 +43,7 @@ void Windows::retire(const wire::Window& window) {
 }
 
 bool Windows::release(const wire::Window& window, Session holder) {
-  if (window.base < range_.base || window.size != range_.window_size || (window.base - range_.base) % range_.window_size != 0) return false;
+  if (!contains(window)) return false;
   const auto used = used_.find(index_of(window));
   if (used == used_.end()) return false;
   const auto held = used->second.holders.find(holder);

@@ -24,7 +24,12 @@ class Windows {
 
   /// A free window, owned, and held once, by `owner` from now on; nothing when all are in use.
   std::optional<wire::Window> grant(Session owner);
-  /// `holder` is introduced to an owned window, and holds it once more.
+  /// One of the windows of the range, whoever uses it.
+  bool contains(const wire::Window& window) const;
+  /// A publisher has this window from another manager: its session holds it once more from now on. False when somebody else owns it already; then it owns nothing.
+  /// REQUIRES: contains().
+  bool claim(const wire::Window& window, Session owner);
+  /// `holder` is introduced to a window that is owned or held, and holds it once more.
   void introduce(const wire::Window& window, Session holder);
   /// The publisher is gone; its session still holds the window. REQUIRES: the window is owned.
   void retire(const wire::Window& window);

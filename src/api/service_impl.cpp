@@ -3,13 +3,13 @@
 #include <functional>
 #include <limits>
 #include <new>
-#include <random>
 #include <utility>
 
 #include "api/publisher_impl.hpp"
 #include "api/service_client_core.hpp"
 #include "api/service_provider_core.hpp"
 #include "api/subscriber_impl.hpp"
+#include "base/random.hpp"
 #include "wire/topic_name.hpp"
 
 namespace sinew::detail {
@@ -37,9 +37,8 @@ constexpr wire::Quality quality{.depth = 0, .reliable = true};
 }  // namespace
 
 std::uint64_t new_endpoint(bool at_most_once) {
-  std::random_device random;
   std::uint64_t number = 0;
-  while (number < 2) number = (std::uint64_t{random()} << 32U | random()) & ~at_most_once_bit;
+  while (number == 0) number = base::random_number() & ~at_most_once_bit;
   return at_most_once ? number | at_most_once_bit : number;
 }
 

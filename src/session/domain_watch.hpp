@@ -40,7 +40,8 @@ class DomainWatch final : public Runnable {
   void lose() noexcept;
   // For the session, which tells the manager, under a mutex of its own.
   void begin(std::uint64_t id) noexcept;
-  bool is_known = false;  ///< to the manager
+  bool is_wanted = false;  ///< until it is removed
+  bool is_known = false;   ///< to the manager of now
 
   /// The handler does not run any more when this returns, except the call that this is called from. Idempotent.
   void close() noexcept { handler_.close(); }

@@ -8,8 +8,8 @@
 namespace sinew::session {
 namespace {
 
-// Peers of ever new names must not fill the memory; then one may be told of again.
-constexpr std::size_t most_remembered = 64;
+// Peers of ever new names must not fill the memory; then one may be told of, or counted, again.
+constexpr std::size_t most_remembered = 64, most_counted = 4096;
 
 std::string remedy(wire::Policy policy) {
   switch (policy) {
@@ -32,6 +32,8 @@ IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const 
     : topic_(std::move(topic)), node_(std::move(node)), own_(own) {}
 
 void IncompatiblePeers::add(const wire::Incompatible& peer) {
+  if (counted_.size() == most_counted) counted_.clear();
+  if (peer.identity != 0 && !counted_.insert(peer.identity).second) return;
   if (said_.size() == most_remembered) said_.clear();
   if (const auto [text, is_new] = said_.insert(text_about(peer)); is_new) base::log(base::LogLevel::warn, *text);
   const std::lock_guard lock(mutex_);

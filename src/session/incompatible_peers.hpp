@@ -17,7 +17,7 @@ class IncompatiblePeers {
   /// Of an interface of `node` on `topic` that offers, or asks for, `own`.
   IncompatiblePeers(std::string topic, std::string node, const wire::Quality& own);
 
-  /// Counts the peer, and logs what is in the way and what to do, once for each node and reason. On the loop's thread.
+  /// Counts the peer, unless another manager has told of it before, and logs what is in the way and what to do, once for each node and reason. On the loop's thread.
   void add(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return topic_; }
   /// The last one, and how many there were. Any thread.
@@ -33,6 +33,7 @@ class IncompatiblePeers {
   const std::string topic_, node_;
   const wire::Quality own_;
   std::atomic<std::uint64_t> count_{0};
+  std::set<std::uint64_t> counted_;  // by their identities
   std::set<std::string> said_;
   mutable std::mutex mutex_;
   wire::Incompatible last_;  // guarded by mutex_

@@ -1,8 +1,8 @@
 #include "session/local_topics.hpp"
 
 #include <algorithm>
-#include <random>
 
+#include "base/random.hpp"
 #include "session/publisher.hpp"
 #include "session/subscription.hpp"
 #include "wire/compatibility.hpp"
@@ -14,7 +14,7 @@ namespace {
 void join(const LocalTopics::End& one, const std::shared_ptr<Publisher>& publisher, const LocalTopics::End& other,
           const std::shared_ptr<Subscription>& subscription) {
   // The same questions as the manager's, which introduces this pair when it is not joined here, and tells both sides when they do not fit.
-  if (one.layout != other.layout || *one.lost || *other.lost) return;
+  if (one.layout != other.layout) return;
   if (!wire::incompatible_policies(publisher->quality(), subscription->options().quality).empty()) return;
   const auto queue = publisher->add_local(*subscription, one.node, other.node);
   if (!queue) return;
@@ -27,11 +27,6 @@ void join(const LocalTopics::End& one, const std::shared_ptr<Publisher>& publish
   }
 }
 
-std::uint64_t random_number() {
-  std::random_device random;
-  return (std::uint64_t{random()} << 32U | random()) | 1U;
-}
-
 }  // namespace
 
 LocalTopics& LocalTopics::instance() {
@@ -39,7 +34,7 @@ LocalTopics& LocalTopics::instance() {
   return *topics;
 }
 
-LocalTopics::LocalTopics() : process_(random_number()) {}
+LocalTopics::LocalTopics() : process_(base::random_number()) {}
 
 LocalTopics::Topic& LocalTopics::enter_locked(const End& end, const void* who) {
   const auto topic = topics_.try_emplace({end.domain, std::string(wire::canonical_topic_name(end.topic))}).first;

@@ -4,7 +4,6 @@
 // create_publisher() or create_subscriber() returns, so that the first message after it arrives.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,7 +32,6 @@ class LocalTopics {
     std::string domain, topic;
     std::uint64_t layout = 0;
     std::string node;
-    std::shared_ptr<const std::atomic<bool>> lost;  ///< its node has lost its manager: it meets nobody any more, as between processes
   };
   void add(const End& end, const std::shared_ptr<Publisher>& publisher);
   void add(const End& end, const std::shared_ptr<Subscription>& subscription);

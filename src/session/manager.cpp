@@ -34,7 +34,7 @@ void remove_abandoned(const std::string& socket_path) {
   os::remove_file(socket_path);
 }
 
-os::Fd trusted(os::Fd connection, const std::string& socket_path) {
+void require_trust(const os::Fd& connection, const std::string& socket_path) {
   const os::Credentials owner = os::peer_credentials(connection);
   if (!is_own_user(owner.uid) && owner.uid != 0) {
     throw Error(ErrorKind::denied, "the manager at " + socket_path + " runs as uid " + std::to_string(owner.uid) +
@@ -42,16 +42,21 @@ os::Fd trusted(os::Fd connection, const std::string& socket_path) {
                                        " (65534 is every user that is unknown here, as those outside of a container may be): use a domain "
                                        "of your own (SINEW_DOMAIN), or start the manager as root or as this user");
   }
-  return connection;
 }
 
 }  // namespace
 
+std::optional<os::Fd> find_manager(const std::string& socket_path) {
+  auto connection = os::connect_to(socket_path);
+  if (connection) require_trust(*connection, socket_path);
+  return connection;
+}
+
 os::Fd reach_manager(const std::string& socket_path) {
-  if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
+  if (auto connection = find_manager(socket_path)) return std::move(*connection);
   const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
   const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder);
-  if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
+  if (auto connection = find_manager(socket_path)) return std::move(*connection);
   remove_abandoned(socket_path);
   const std::string program = manager_program();
   {
@@ -64,7 +69,7 @@ os::Fd reach_manager(const std::string& socket_path) {
                   "no manager listens at " + socket_path + " and none could be started: " + error.what() + where_it_was_sought(program));
     }
   }
-  if (auto connection = os::connect_to(socket_path)) return trusted(std::move(*connection), socket_path);
+  if (auto connection = find_manager(socket_path)) return std::move(*connection);
   throw Error(ErrorKind::unavailable, "started " + program + " for " + socket_path +
                                           ", but it ended at once: run it by hand with --socket " + socket_path + " to see why");
 }

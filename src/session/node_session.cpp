@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
-#include <thread>
 
-#include "base/log.hpp"
+#include "base/random.hpp"
 #include "os/clock.hpp"
 #include "os/domain.hpp"
 #include "session/foreign_end.hpp"
 #include "session/local_topics.hpp"
-#include "session/manager.hpp"
 #include "session/publisher_end.hpp"
 #include "session/subscriber_end.hpp"
 #include "shm/scope.hpp"
@@ -21,75 +19,24 @@ namespace {
 
 constexpr std::chrono::seconds patience{5};
 
-// A manager that was about to exit may have taken the connection into its grave; then another one is started.
-constexpr int registration_attempts = 20;
-
 constexpr int window_attempts = 256;
-
-constexpr int telling_attempts = 100;
-constexpr std::chrono::milliseconds telling_pause{1};
-
-constexpr std::int64_t retry_pause = 100'000'000;  // while the kernel has no memory for the question
 
 }  // namespace
 
-// --- registration ------------------------------------------------------------------------------------------------------------------
+// --- coming and going --------------------------------------------------------------------------------------------------------------
 
-NodeSession::NodeSession(std::string name, std::string socket_path, os::Fd manager, const Options& options)
-    : name_(std::move(name)),
-      socket_path_(std::move(socket_path)),
-      manager_(std::move(manager), Channel::unlimited),
-      executor_(options.executor ? options.executor : std::make_shared<Executor>(Executor::Options{})) {}
+NodeSession::NodeSession(const std::string& name, const std::string& socket_path, const Options& options)
+    : link_(name, socket_path), executor_(options.executor ? options.executor : std::make_shared<Executor>(Executor::Options{})) {}
 
 std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const Options& options) {
   const std::string path = os::domain_socket_path(options.domain.empty() ? std::getenv("SINEW_DOMAIN") : options.domain.c_str());
-  for (int attempt = 1;; ++attempt) {
-    std::shared_ptr<NodeSession> session(new NodeSession(name, path, reach_manager(path), options));
-    try {
-      session->register_node();
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::disconnected || attempt == registration_attempts) throw;
-      continue;
-    }
-    session->manager_.watch(session->loop_, session);
-    session->loop_.start("sinew-io");
-    return session;
-  }
-}
-
-void NodeSession::register_node() {
-  manager_.send(wire::RegisterNode{wire::protocol_version, name_});
-  const std::int64_t deadline = os::now_ns() + std::chrono::nanoseconds(patience).count();
-  os::Poller poller;
-  poller.add(manager_.socket(), 0);
-  for (;;) {
-    const bool asked = manager_.flush();
-    std::optional<Channel::Input> input;
-    try {
-      input = manager_.receive();
-    } catch (const Violation& violation) {
-      throw Error(ErrorKind::incompatible, "what listens at " + socket_path_ + " is no manager of this version: " + violation.what());
-    }
-    if (input) {
-      if (const auto* refused = std::get_if<wire::NodeRefused>(&input->message)) throw Error(error_kind_of(refused->kind), refused->text);
-      if (const auto* registered = std::get_if<wire::NodeRegistered>(&input->message)) {
-        shm::add_window_range(registered->range_base, registered->range_base + registered->window_size * registered->window_count);
-        return;
-      }
-      throw Error(ErrorKind::incompatible,
-                  std::string("the manager at ") + socket_path_ + " answered with " + wire::name_of(input->message));
-    }
-    if (manager_.state() == Channel::State::closed) {
-      throw Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " ended the connection before it answered");
-    }
-    if (os::now_ns() >= deadline) {
-      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " (pid " +
-                                              std::to_string(os::peer_credentials(manager_.socket()).pid) +
-                                              ") took the connection but did not answer within 5 s: it may be stopped");
-    }
-    os::Poller::Event event;
-    poller.wait({&event, 1}, asked ? deadline : std::min(deadline, os::now_ns() + retry_pause));
-  }
+  std::shared_ptr<NodeSession> session(new NodeSession(name, path, options));
+  session->link_.open();
+  session->loop_.start("sinew-io");
+  session->link_.watch(session->loop_, session, [weak = std::weak_ptr(session)] {
+    if (const auto alive = weak.lock()) alive->watch_anew();
+  });
+  return session;
 }
 
 NodeSession::~NodeSession() {
@@ -110,11 +57,9 @@ void NodeSession::close() {
   remove_all();  // first: callbacks may wait for what these have
   callbacks.close();
   remove_all();  // what callbacks made meanwhile
-  if (manager_.is_watched()) {
-    tell(wire::Goodbye{});
-    manager_.unwatch();
-  }
+  link_.stop();
   loop_.stop();
+  link_.await_seeker();
 }
 
 void NodeSession::remove_all() {
@@ -133,7 +78,6 @@ void NodeSession::ask(const Question& question, const char* what, const std::fun
   {
     const std::lock_guard lock(mutex_);
     if (closed_) throw destroyed();
-    if (*lost_) throw without_manager();
     asked_.emplace(question, answer);
   }
   try {
@@ -146,7 +90,8 @@ void NodeSession::ask(const Question& question, const char* what, const std::fun
   if (done.wait_for(patience) != std::future_status::ready) {
     const std::lock_guard lock(mutex_);
     if (asked_.erase(question) > 0) {
-      throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " did not answer " + what + " within 5 s: it may be stopped");
+      link_.forget(question);  // what is answered now is taken back
+      throw unanswered(what);
     }
   }
   if (const auto refusal = done.get()) throw Error(refusal->kind, refusal->text);
@@ -173,7 +118,7 @@ bool NodeSession::answered(const Question& question, const wire::Message& messag
   return true;
 }
 
-// A manager that was started after another died does not know of the windows of that time.
+// A manager that was started after another died does not know of the windows of publishers that were gone by then.
 std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                                          const std::shared_ptr<const FrameStorage>& storage,
                                                          const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
@@ -183,7 +128,7 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
     if (!publisher) continue;
     try {
       // Ghosts are the manager's to connect: it knows when they are on no topic any more.
-      if (!options.ghost) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, publisher);
+      if (!options.ghost) LocalTopics::instance().add({link_.socket_path(), topic, type.layout, name()}, publisher);
       if (const auto& listener = publisher->status().listener()) listener->thread()->add(listener);
     } catch (...) {
       remove(*publisher);
@@ -214,25 +159,23 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
       {Kind::publisher, id}, "RegisterPublisher",
       [&] {
         const std::uint64_t process = options.ghost ? 0 : LocalTopics::instance().process();
-        manager_.send(wire::RegisterPublisher{id, topic, type, options.quality, process, options.endpoint, options.ghost});
+        link_.announce(
+            {Kind::publisher, id},
+            wire::RegisterPublisher{id, topic, type, options.quality, process, options.endpoint, options.ghost, base::random_number(), {}});
       },
       [this, id, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
-        if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) {
-          tell(wire::DeletePublisher{id});
-          release_window(registered.window);
-          return;
-        }
+        const auto give_back = [&] {
+          link_.withdraw({Kind::publisher, id});
+          release_window_of(id);
+        };
+        if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) return give_back();
         try {
           *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, objects, options);
           (*made)->status().start(loop_, listener, events);
         } catch (...) {
-          tell(wire::DeletePublisher{id});
-          if (*made) {
-            made->reset();  // which gives the window back
-          } else {
-            release_window(registered.window);
-          }
+          made->reset();
+          give_back();
           throw;
         }
         const std::lock_guard lock(mutex_);
@@ -249,7 +192,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
-    subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name_, options, runs_on, receiver);
+    subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name(), options, runs_on, receiver);
     if (runs_on) callbacks_.add(subscription);
   }
   subscription->status().start(loop_, listener, events);
@@ -259,16 +202,14 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
         {Kind::subscriber, id}, "RegisterSubscriber",
         [&] {
           const std::uint64_t process = options.takes_pointers ? LocalTopics::instance().process() : 0;
-          manager_.send(wire::RegisterSubscriber{id, topic, type, options.quality, process, options.endpoint, options.ghost});
+          link_.announce({Kind::subscriber, id}, wire::RegisterSubscriber{id, topic, type, options.quality, process, options.endpoint,
+                                                                          options.ghost, base::random_number()});
         },
         // On the loop's thread, before it can read the first introduction.
         [this, subscription](const wire::Message& answer) {
-          try {
+          {
             const std::lock_guard lock(mutex_);
             subscriptions_[subscription->id()] = subscription;
-          } catch (const std::bad_alloc&) {
-            tell(wire::DeleteSubscriber{subscription->id()});
-            throw;
           }
           const std::uint32_t histories = std::get<wire::SubscriberRegistered>(answer).histories;
           if (histories == 0) return;
@@ -282,7 +223,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
     throw;
   }
   try {
-    if (options.takes_pointers) LocalTopics::instance().add({socket_path_, topic, type.layout, name_, lost_}, subscription);
+    if (options.takes_pointers) LocalTopics::instance().add({link_.socket_path(), topic, type.layout, name()}, subscription);
     if (runs_on) runs_on->add(subscription);
     if (listener) listener->thread()->add(listener);
   } catch (...) {
@@ -305,11 +246,15 @@ std::shared_ptr<PeriodicTimer> NodeSession::create_timer(std::int64_t period, st
 }
 
 Error NodeSession::destroyed() const {
-  return {ErrorKind::disconnected, "node '" + name_ + "' has been destroyed"};
+  return {ErrorKind::disconnected, "node '" + name() + "' has been destroyed"};
 }
 
-Error NodeSession::without_manager() const {
-  return {ErrorKind::disconnected, "node '" + name_ + "' has lost its manager at " + socket_path_ + ": create the node again"};
+Error NodeSession::unanswered(const char* what) const {
+  const std::string manager = "the manager at " + link_.socket_path();
+  if (link_.manager() > 0) return {ErrorKind::unavailable, manager + " did not answer " + what + " within 5 s: it may be stopped"};
+  const std::string trouble = link_.trouble();
+  return {ErrorKind::disconnected, manager + " is gone, and within 5 s there was no other one to answer " + what +
+                                       (trouble.empty() ? "" : " (" + trouble + ")") + ": the node goes on seeking one, try again"};
 }
 
 std::shared_ptr<ExecutionThread> NodeSession::thread(unsigned id) {
@@ -352,17 +297,16 @@ void NodeSession::remove(Publisher& publisher) {
   // Also when it was removed before: create_publisher() may have come in between.
   if (const auto& listener = publisher.status().listener()) listener->thread()->remove(listener);
   if (!is_known) return publisher.status().stop();  // who closes it may be in one of its handlers
-  tell(wire::DeletePublisher{publisher.id()});
+  link_.withdraw({Kind::publisher, publisher.id()});
   publisher.close();
 }
 
 void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
-  bool is_known = false;
   {
     const std::lock_guard lock(mutex_);
-    is_known = subscriptions_.erase(subscription->id()) > 0;
+    subscriptions_.erase(subscription->id());
   }
-  if (is_known) tell(wire::DeleteSubscriber{subscription->id()});
+  link_.withdraw({Kind::subscriber, subscription->id()});
   // Also when it was removed before: create_subscription() may have come in between.
   if (subscription->thread()) subscription->thread()->remove(subscription);
   if (const auto& listener = subscription->status().listener()) listener->thread()->remove(listener);
@@ -370,23 +314,9 @@ void NodeSession::remove(const std::shared_ptr<Subscription>& subscription) {
   LocalTopics::instance().remove(*subscription);  // after close(): publishers forget what is closed
 }
 
-void NodeSession::release_window(const wire::Window& window) noexcept {
+void NodeSession::release_window(const wire::Window& window, std::uint64_t manager) noexcept {
   if (window.size == 0) return;  // that of a publisher of another user, which is none of our business
-  tell(wire::WindowReleased{window});
-}
-
-void NodeSession::tell(const wire::Message& message) noexcept {
-  // A manager that is told the rest but not this would take the rest for a violation, so a shortage of memory is given a moment to pass.
-  for (int attempt = 0; attempt < telling_attempts; ++attempt) {
-    try {
-      return manager_.send(message);
-    } catch (const std::bad_alloc& shortage) {
-      base::log(base::LogLevel::error, shortage.what());
-      std::this_thread::sleep_for(telling_pause);
-    } catch (const std::exception& error) {
-      return base::log(base::LogLevel::error, error.what());
-    }
-  }
+  link_.release_window(window, manager);
 }
 
 }  // namespace sinew::session

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,10 +17,10 @@
 #include <vector>
 
 #include "session/callbacks.hpp"
-#include "session/channel.hpp"
 #include "session/domain_watch.hpp"
 #include "session/executor.hpp"
 #include "session/io_loop.hpp"
+#include "session/manager_link.hpp"
 #include "session/periodic_timer.hpp"
 #include "session/publisher.hpp"
 #include "session/subscription.hpp"
@@ -29,11 +28,6 @@
 #include "wire/messages.hpp"
 
 namespace sinew::session {
-
-/// What a `kind` of the protocol stands for.
-inline ErrorKind error_kind_of(std::uint32_t kind) noexcept {
-  return kind <= static_cast<std::uint32_t>(ErrorKind::system) ? static_cast<ErrorKind>(kind) : ErrorKind::system;
-}
 
 /// Thread-safe. Lives until the last handle of a frame that came through it is gone, so that the manager knows what this process still has mapped.
 class NodeSession final : public IoLoop::Handler, public std::enable_shared_from_this<NodeSession> {
@@ -46,11 +40,11 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   static std::shared_ptr<NodeSession> create(const std::string& name, const Options& options);
   ~NodeSession();
 
-  const std::string& name() const noexcept { return name_; }
+  const std::string& name() const noexcept { return link_.node(); }
   IoLoop& loop() noexcept { return loop_; }
 
   // `execution_thread`: its id, for all handlers.
-  /// Block until the manager has answered. Throw Error(type_mismatch, invalid_argument, exhausted, disconnected).
+  /// Block until the manager has answered, at most 5 s, also where one must be found first. Throw Error(type_mismatch, invalid_argument, exhausted, unavailable, disconnected).
   std::shared_ptr<Publisher> create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                               const std::shared_ptr<const FrameStorage>& storage,
                                               const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
@@ -62,13 +56,13 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::shared_ptr<PeriodicTimer> create_timer(std::int64_t period, std::function<void()> callback, unsigned execution_thread);
   /// A node may have so many at a time, of which domain_state() is one (W73).
   static constexpr std::size_t most_watches = 16;
-  /// `handler` is told of everything in the domain, and of all changes, on that thread. Throws Error(exhausted, disconnected).
+  /// `handler` is told of everything in the domain, and of all changes, on that thread; of all anew when there is another manager. Throws Error(exhausted, disconnected).
   std::shared_ptr<DomainWatch> watch_domain(DomainWatch::Handler handler, unsigned execution_thread);
   /// Blocks until the manager has told everything. Throws Error(unavailable, disconnected).
   DomainState domain_state();
   void remove(const std::shared_ptr<DomainWatch>& watch);
   /// The next batch may come.
-  void answer_watch(std::uint64_t id) noexcept { tell(wire::DomainTaken{id}); }
+  void answer_watch(std::uint64_t id) noexcept { link_.tell(wire::DomainTaken{id}); }
   /// Lets it begin anew.
   void renew(DomainWatch& watch) noexcept;
 
@@ -79,9 +73,11 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   /// For whoever watches the domain: messages of this introduction come another way than in place, or not at all. Any thread.
   void tell_path(std::uint64_t connection, wire::Path path, const char* why) noexcept;
   /// Likewise. A publisher has so many bytes mapped.
-  void tell_memory(std::uint64_t publisher, std::uint64_t bytes) noexcept { manager_.try_send(wire::MemoryMapped{publisher, bytes}); }
-  /// One introduction to this window has ended here: nothing of it is mapped for its sake any more. Any thread.
-  void release_window(const wire::Window& window) noexcept;
+  void tell_memory(std::uint64_t publisher, std::uint64_t bytes) noexcept { link_.tell_memory(publisher, bytes); }
+  /// One introduction to this window, by that manager (ManagerLink::manager), has ended here: nothing of it is mapped for its sake any more. Any thread.
+  void release_window(const wire::Window& window, std::uint64_t manager) noexcept;
+  /// Nothing of a publisher that was removed is left in its window. Any thread.
+  void release_window_of(std::uint64_t publisher) noexcept { link_.release_window(publisher); }
 
   /// Stops callbacks, closes everything, gives the name back. Idempotent.
   void close();
@@ -106,18 +102,18 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
     std::promise<std::optional<Refusal>> done;
   };
 
-  NodeSession(std::string name, std::string socket_path, os::Fd manager, const Options& options);
-  void register_node();
+  NodeSession(const std::string& name, const std::string& socket_path, const Options& options);
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
-  /// Each counts its ids by itself ([W21]), without gaps, in which the manager would have to keep them.
-  enum class Kind : std::uint8_t { publisher, subscriber, watch };
-  using Question = std::pair<Kind, std::uint64_t>;
+  using Kind = ManagerLink::Kind;
+  using Question = ManagerLink::Key;
   std::uint64_t next_id_locked(Kind kind) { return ++last_ids_[static_cast<std::size_t>(kind)]; }
   /// False when nobody waits for it any more.
   bool answered(const Question& question, const wire::Message& message, std::optional<Refusal> refusal = std::nullopt);
-  /// Tells the manager something that it does not answer. What cannot be told is logged: the end of the session tells all of it.
-  void tell(const wire::Message& message) noexcept;
+  void on_registered(const wire::PublisherRegistered& publisher);
+  void on_registered(const wire::SubscriberRegistered& subscriber);
+  template <class Refused>
+  void on_refused(const Question& question, const Refused& refused);
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
   void on_incompatible(const wire::Incompatible& peer);
@@ -126,12 +122,13 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::shared_ptr<DomainWatch> add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread);
   void begin_watch(DomainWatch& watch);
   void watch_anew() noexcept;
+  void for_each_watch(void (*use)(DomainWatch&)) noexcept;
   template <class Map>
   auto any_of(Map& all) -> decltype(all.begin()->second.lock());
   /// Null when it is gone.
   std::shared_ptr<Publisher> publisher_of(std::uint64_t id);
   std::shared_ptr<Subscription> subscription_of(std::uint64_t id);
-  void manager_lost(const std::string& why);
+  void lose_manager(const std::string& why);
   void remove_all();
   void ask(const Question& question, const char* what, const std::function<void()>& send,
            std::function<void(const wire::Message&)> on_success);
@@ -141,20 +138,17 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
                                                      const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,
                                                      const PublisherEvents& events, unsigned execution_thread);
   Error destroyed() const;
-  Error without_manager() const;
+  Error unanswered(const char* what) const;
   /// Throws Error(disconnected) when the node has been closed.
   std::shared_ptr<ExecutionThread> thread(unsigned id);
   /// Null when there is no handler.
   template <class Events>
   std::shared_ptr<Listener> listener_for(const Events& events, unsigned execution_thread);
 
-  const std::string name_;
-  const std::string socket_path_;
-  Channel manager_;
-  const std::shared_ptr<std::atomic<bool>> lost_ = std::make_shared<std::atomic<bool>>(false);  // the manager
+  ManagerLink link_;
   IoLoop loop_;
 
-  std::mutex watching_;  // held while watches come and go, until the manager was told: taken before mutex_
+  std::mutex watching_;  // held while watches, and managers, come and go, until the manager was told: taken before mutex_
   std::mutex mutex_;     // guards what follows
   bool closed_ = false;
   std::shared_ptr<Executor> executor_;       // until it is closed

@@ -11,9 +11,8 @@ std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler
   const std::lock_guard one_at_a_time(watching_);
   const std::lock_guard lock(mutex_);
   if (closed_) throw destroyed();
-  if (*lost_) throw without_manager();
   if (watches_.size() >= most_watches) {
-    throw Error(ErrorKind::exhausted, "node '" + name_ + "' watches the domain, or asks for its state, " + std::to_string(most_watches) +
+    throw Error(ErrorKind::exhausted, "node '" + name() + "' watches the domain, or asks for its state, " + std::to_string(most_watches) +
                                           " times already: destroy a DomainWatch, or share one");
   }
   watch = std::make_shared<DomainWatch>(weak_from_this(), next_id_locked(Kind::watch), std::move(thread), std::move(handler));
@@ -24,8 +23,8 @@ std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler
 
 void NodeSession::begin_watch(DomainWatch& watch) {
   const std::lock_guard one_at_a_time(watching_);
-  manager_.send(wire::WatchDomain{watch.id()});
-  watch.is_known = true;
+  watch.is_wanted = true;
+  watch.is_known = link_.send(wire::WatchDomain{watch.id()});
 }
 
 std::shared_ptr<DomainWatch> NodeSession::watch_domain(DomainWatch::Handler handler, unsigned execution_thread) {
@@ -57,7 +56,8 @@ DomainState NodeSession::domain_state() {
 void NodeSession::remove(const std::shared_ptr<DomainWatch>& watch) {
   {
     const std::lock_guard one_at_a_time(watching_);
-    if (std::exchange(watch->is_known, false)) tell(wire::UnwatchDomain{watch->id()});
+    watch->is_wanted = false;
+    if (std::exchange(watch->is_known, false)) link_.tell(wire::UnwatchDomain{watch->id()});
     const std::lock_guard lock(mutex_);
     watches_.erase(watch->id());
   }
@@ -72,7 +72,7 @@ void NodeSession::remove(const std::shared_ptr<DomainWatch>& watch) {
 
 void NodeSession::renew(DomainWatch& watch) noexcept {
   const std::lock_guard one_at_a_time(watching_);
-  if (!watch.is_known) return;  // it is removed
+  if (!watch.is_wanted) return;  // it is removed
   const std::uint64_t before = watch.id();
   {
     const std::lock_guard lock(mutex_);
@@ -82,11 +82,16 @@ void NodeSession::renew(DomainWatch& watch) noexcept {
     watch.begin(known.key());
     watches_.insert(std::move(known));
   }
-  tell(wire::UnwatchDomain{before});
-  tell(wire::WatchDomain{watch.id()});
+  if (watch.is_known) link_.tell(wire::UnwatchDomain{before});
+  watch.is_known = link_.tell(wire::WatchDomain{watch.id()});
 }
 
 void NodeSession::watch_anew() noexcept {
+  for_each_watch([](DomainWatch& watch) { watch.lose(); });
+}
+
+// Without the mutex, which its use may take.
+void NodeSession::for_each_watch(void (*use)(DomainWatch&)) noexcept {
   std::uint64_t id = 0, end = 0;  // those that begin anew have ids from here on
   for (;;) {
     std::shared_ptr<DomainWatch> watch;
@@ -98,7 +103,7 @@ void NodeSession::watch_anew() noexcept {
       id = next->first;
       watch = next->second.lock();
     }
-    if (watch) watch->lose();
+    if (watch) use(*watch);
   }
 }
 
@@ -114,7 +119,7 @@ void NodeSession::on_domain_state(std::uint64_t id, const wire::Message& message
 
 void NodeSession::tell_path(std::uint64_t connection, wire::Path path, const char* why) noexcept {
   try {
-    manager_.send(wire::PathChosen{connection, path, why});
+    link_.send(wire::PathChosen{connection, path, why});
   } catch (const std::exception&) {
     return;  // it is shown as it was
   }

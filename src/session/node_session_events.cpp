@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "session/foreign_end.hpp"
+#include "session/manager.hpp"
 #include "session/node_session.hpp"
 #include "session/publisher_end.hpp"
 #include "session/subscriber_end.hpp"
@@ -29,52 +30,39 @@ void start(Publisher& publisher, const std::shared_ptr<End>& end) {
 
 void NodeSession::on_event(const os::Poller::Event& event) {
   try {
-    if (event.writable) manager_.flush();
-    while (auto input = manager_.receive()) handle(*input);
-    if (manager_.state() == Channel::State::closed) manager_lost("it is gone");
+    if (event.writable) link_.channel().flush();
+    while (auto input = link_.channel().receive()) handle(*input);
+    if (link_.channel().state() == Channel::State::closed) lose_manager("it is gone");
   } catch (const Violation& violation) {
-    manager_lost(violation.what());
+    lose_manager(violation.what());
   } catch (const std::bad_alloc&) {
     watch_anew();  // it may have been for one of them
     throw;
   }
 }
 
-void NodeSession::manager_lost(const std::string& why) {
-  manager_.unwatch();
-  manager_.abandon();
-  std::map<Question, std::shared_ptr<Answer>> asked;
-  {
-    const std::lock_guard lock(mutex_);
-    *lost_ = true;
-    asked.swap(asked_);
-  }
-  for (const auto& [question, answer] : asked) {
-    answer->done.set_value(
-        refusal_of(ErrorKind::disconnected, [&] { return "the manager at " + socket_path_ + " went away before it answered: " + why; }));
-  }
-  // Last: there may be no memory to say it.
-  base::log(base::LogLevel::warn,
-            "node '" + name_ + "' lost its manager at " + socket_path_ + ": " + why + "; what is connected stays connected");
+void NodeSession::lose_manager(const std::string& why) {
+  if (link_.manager() == 0) return;
+  const std::lock_guard one_at_a_time(watching_);
+  for_each_watch([](DomainWatch& watch) { watch.is_known = false; });
+  link_.lose(why);
 }
 
 void NodeSession::handle(Channel::Input& input) {
   const wire::Message& message = input.message;
   if (const auto* publisher = std::get_if<wire::PublisherRegistered>(&message)) {
-    if (answered({Kind::publisher, publisher->id}, message)) return;
-    tell(wire::DeletePublisher{publisher->id});
-    release_window(publisher->window);
+    on_registered(*publisher);
   } else if (const auto* subscriber = std::get_if<wire::SubscriberRegistered>(&message)) {
-    if (!answered({Kind::subscriber, subscriber->id}, message)) tell(wire::DeleteSubscriber{subscriber->id});
+    on_registered(*subscriber);
   } else if (const auto* no_publisher = std::get_if<wire::PublisherRefused>(&message)) {
-    answered({Kind::publisher, no_publisher->id}, message, Refusal{error_kind_of(no_publisher->kind), no_publisher->text});
+    on_refused({Kind::publisher, no_publisher->id}, *no_publisher);
   } else if (const auto* no_subscriber = std::get_if<wire::SubscriberRefused>(&message)) {
-    answered({Kind::subscriber, no_subscriber->id}, message, Refusal{error_kind_of(no_subscriber->kind), no_subscriber->text});
+    on_refused({Kind::subscriber, no_subscriber->id}, *no_subscriber);
   } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
-    tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
+    link_.tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
     on_connect(*to_subscriber, std::move(input.descriptors[0]));
   } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
-    tell(wire::ConnectTaken{to_publisher->connection});
+    link_.tell(wire::ConnectTaken{to_publisher->connection});
     on_connect(*to_publisher, std::move(input.descriptors[0]));
   } else if (const auto* peer = std::get_if<wire::Incompatible>(&message)) {
     on_incompatible(*peer);
@@ -87,6 +75,33 @@ void NodeSession::handle(Channel::Input& input) {
   } else {
     throw Violation(std::string(wire::name_of(message)) + " is not for a node");
   }
+}
+
+void NodeSession::on_registered(const wire::PublisherRegistered& publisher) {
+  const Question question{Kind::publisher, publisher.id};
+  if (!link_.granted(publisher.id, publisher.window)) throw Violation("PublisherRegistered names another window than the publisher has");
+  if (answered(question, publisher) || link_.is_announced(question)) return;  // the latter to a manager that has followed another
+  link_.tell(wire::DeletePublisher{publisher.id});
+  release_window(publisher.window, link_.manager());
+}
+
+void NodeSession::on_registered(const wire::SubscriberRegistered& subscriber) {
+  const Question question{Kind::subscriber, subscriber.id};
+  if (answered(question, subscriber) || link_.is_announced(question)) return;
+  link_.tell(wire::DeleteSubscriber{subscriber.id});
+}
+
+template <class Refused>
+void NodeSession::on_refused(const Question& question, const Refused& refused) {
+  const bool was_announced = link_.is_announced(question);
+  link_.forget(question);
+  if (answered(question, refused, Refusal{error_kind_of(refused.kind), refused.text}) || !was_announced) return;
+  if (error_kind_of(refused.kind) == ErrorKind::unavailable) {  // a ghost, whose topic went while there was no manager
+    return on_detached({refused.id, question.first == Kind::publisher});
+  }
+  base::log(
+      base::LogLevel::error,
+      "node '" + name() + "': another manager does not take what the one before took, which stays connected as it is: " + refused.text);
 }
 
 std::shared_ptr<Publisher> NodeSession::publisher_of(std::uint64_t id) {
@@ -131,6 +146,12 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
 
 void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {
   const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
+  const std::uint64_t manager = link_.manager();
+  if (const auto end = subscription ? subscription->end_of(introduction) : nullptr) {
+    os::close_connection(std::move(socket));
+    if (!end->introduced_again(introduction.connection, manager)) release_window(introduction.window, manager);
+    return;
+  }
   const Reading reading = subscription ? subscription->options().reading : Reading::nothing;
   const bool cannot_be_in_place = reading == Reading::in_place && !(introduction.same_user && introduction.same_layout);
   if (reading == Reading::nothing || cannot_be_in_place) {
@@ -143,15 +164,15 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     }
     if (subscription) tell_path(introduction.connection, wire::Path::none, why.c_str());
     os::close_connection(std::move(socket));
-    release_window(introduction.window);
+    release_window(introduction.window, manager);
     return;
   }
   std::shared_ptr<SubscriberEnd> end;
   try {
-    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction,
+    end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction, manager,
                                           subscription->options().thinning, reading, subscription->options().in_place);
   } catch (...) {
-    release_window(introduction.window);  // from here on the end itself does it
+    release_window(introduction.window, manager);  // from here on the end itself does it
     tell_path(introduction.connection, wire::Path::none, "the subscriber's process could not make its end of the connection");
     throw;
   }

@@ -32,7 +32,7 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
     : session_(std::move(session)),
       id_(id),
       where_(where),
-      when_unmapped_([session = session_, where] { session->release_window(where); }),
+      when_unmapped_([session = session_, id] { session->release_window_of(id); }),
       storage_(std::move(storage)),
       objects_(std::move(objects)),
       options_(options),

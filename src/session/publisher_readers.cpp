@@ -268,7 +268,7 @@ void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
   const std::size_t there = std::erase(foreign_, end);
   read_elsewhere_.fetch_sub(there, std::memory_order_relaxed);
-  if (there > 0) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
+  if (there > 0 && end->is_attached()) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
   status_.raise();
 }
 

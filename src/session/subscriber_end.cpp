@@ -29,7 +29,8 @@ std::size_t ack_file_size() {
 }  // namespace
 
 SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                             wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading, bool in_place)
+                             wire::ConnectSubscriber introduction, std::uint64_t manager, Thinning::Options thinning, Reading reading,
+                             bool in_place)
     : thinning_(thinning),
       reads_pieces_(!introduction.same_user),
       must_copy_(reading == Reading::copy || !introduction.same_user),
@@ -38,6 +39,8 @@ SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shar
       subscription_(std::move(subscription)),
       session_(std::move(session)),
       introduction_(std::move(introduction)),
+      connection_(introduction_.connection),
+      manager_(manager),
       channel_(std::move(socket)),
       ack_fd_(os::create_memfd("sinew-ack", ack_file_size())),
       chunks_(std::make_shared<const ChunkTable>()),
@@ -58,15 +61,37 @@ SubscriberEnd::~SubscriberEnd() {
   channel_.unwatch();
   seen_chunks_.reset();
   chunks_.reset();
-  session_->release_window(introduction_.window);
+  session_->release_window(introduction_.window, manager_);
 }
 
 void SubscriberEnd::start(const Doorbell& doorbell) {
   channel_.watch(session_->loop(), weak_from_this());
-  if (must_copy_) session_->tell_path(connection(), wire::Path::copy, why_not_in_place().c_str());
+  tell_path();
   if (!introduction_.same_user) return channel_.send(wire::AttachForeign{});
   const int descriptors[] = {doorbell.page().get(), doorbell.eventfd().get()};
   channel_.send(wire::Doorbell{static_cast<std::uint32_t>(doorbell.page_size()), 0}, descriptors);
+}
+
+// It is taken for read in place unless it is said otherwise.
+void SubscriberEnd::tell_path() {
+  if (!must_copy_ && !reads_in_pieces()) return;
+  session_->tell_path(connection(), must_copy_ ? wire::Path::copy : wire::Path::view, why_not_in_place().c_str());
+}
+
+bool SubscriberEnd::is_with(const wire::ConnectSubscriber& introduction) {
+  // Not by the identity alone, which others who were introduced have heard of.
+  if (introduction.identity != introduction_.identity || introduction.peer != introduction_.peer ||
+      introduction.peer_pid != introduction_.peer_pid || introduction.same_user != introduction_.same_user) {
+    return false;
+  }
+  if (!hung_up()) on_event({});
+  return !hung_up();
+}
+
+bool SubscriberEnd::introduced_again(std::uint64_t connection, std::uint64_t manager) {
+  connection_.store(connection, std::memory_order_relaxed);
+  tell_path();
+  return std::exchange(manager_, manager) != manager;
 }
 
 // --- control -----------------------------------------------------------------------------------------------------------------------
@@ -166,9 +191,9 @@ void SubscriberEnd::read_pieces(const std::string& why) {
     const std::lock_guard lock(chunks_mutex_);
     why_not_in_place_ = why;
   }
-  if (!must_copy_) session_->tell_path(connection(), wire::Path::view, why.c_str());
   channel_.send(wire::ReadsPieces{});
   reads_pieces_.store(true, std::memory_order_release);
+  if (!must_copy_) tell_path();
 }
 
 std::uint64_t SubscriberEnd::most_pieces() const noexcept {

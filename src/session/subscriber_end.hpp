@@ -69,8 +69,9 @@ struct Arrival {
 /// Lives as long as the subscription serves it or a handle holds one of its frames; the socket closes, and the window is reported unmapped, with the last of them (F2).
 class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_from_this<SubscriberEnd> {
  public:
+  /// `manager`: whose introduction it is (ManagerLink::manager).
   SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                wire::ConnectSubscriber introduction, Thinning::Options thinning, Reading reading, bool in_place);
+                wire::ConnectSubscriber introduction, std::uint64_t manager, Thinning::Options thinning, Reading reading, bool in_place);
   ~SubscriberEnd();
 
   /// Who is told of losses; may be null. Before start().
@@ -80,8 +81,14 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
 
   const std::string& peer() const noexcept { return introduction_.peer; }
   std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
-  /// Not used again for another pair of this node.
-  std::uint64_t connection() const noexcept { return introduction_.connection; }
+  /// As the manager names it that introduced the pair last. Not used again for another pair of this node.
+  std::uint64_t connection() const noexcept { return connection_.load(std::memory_order_relaxed); }
+
+  // --- when there is another manager, on the loop's thread ---
+  /// Whether this connection is with the publisher that is introduced, and stands. Reads first what the publisher has said, which may be that it ends.
+  bool is_with(const wire::ConnectSubscriber& introduction);
+  /// The manager introduces the two that are connected already: it hears how. False when that one had introduced them before, and so counts the window once too often.
+  bool introduced_again(std::uint64_t connection, std::uint64_t manager);
 
   // --- the data path: one thread at a time, the subscription's ---
   /// True when take() would find something to do. Wait-free; may be called while another thread is in take().
@@ -144,6 +151,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
  private:
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
+  void tell_path();
   void on_ring(const wire::Ring& message, const os::Fd& memfd);
   void on_chunk(const wire::Chunk& message, const os::Fd& memfd);
   void on_withdrawn(const wire::ChunkWithdrawn& message);
@@ -190,6 +198,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   const std::weak_ptr<Subscription> subscription_;
   const std::shared_ptr<NodeSession> session_;
   const wire::ConnectSubscriber introduction_;
+  std::atomic<std::uint64_t> connection_;
+  std::uint64_t manager_;  // the loop's, and of who ends it
   Channel channel_;
   bool authenticated_ = false;
   bool attached_ = false;

@@ -72,6 +72,16 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
   status_.publishers_changed();
 }
 
+std::shared_ptr<SubscriberEnd> Subscription::end_of(const wire::ConnectSubscriber& introduction) const {
+  std::vector<std::shared_ptr<SubscriberEnd>> ends;  // which may tell us that they have ended
+  {
+    const std::lock_guard lock(mutex_);
+    ends = ends_;
+  }
+  const auto found = std::ranges::find_if(ends, [&](const auto& end) { return end->is_with(introduction); });
+  return found == ends.end() ? nullptr : *found;
+}
+
 void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
   std::vector<std::shared_ptr<SubscriberEnd>> dropped;  // destroyed without the lock
   {

@@ -61,6 +61,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
 
   /// On the loop's thread.
   void add(std::shared_ptr<SubscriberEnd> end);
+  /// The end of a connection with this publisher that stands since an earlier manager has introduced the two; null: there is none. On the loop's thread.
+  std::shared_ptr<SubscriberEnd> end_of(const wire::ConnectSubscriber& introduction) const;
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return incompatible_.topic(); }

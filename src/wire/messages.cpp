@@ -112,6 +112,8 @@ void fields(auto& at, M& m) {
   at("process", m.process);
   at("endpoint", m.endpoint);
   at("ghost", m.ghost);
+  at("identity", m.identity);
+  if constexpr (Like<M, RegisterPublisher>) fields(at, m.window);
 }
 void fields(auto& at, Like<ConnectTaken> auto& m) {
   at("connection", m.connection);
@@ -152,11 +154,13 @@ void fields(auto& at, M& m) {
   fields(at, m.quality);
   if constexpr (Like<M, ConnectSubscriber>) fields(at, m.window);
   at("endpoint", m.endpoint);
+  if constexpr (Like<M, ConnectSubscriber>) at("identity", m.identity);
 }
 void fields(auto& at, Like<Incompatible> auto& m) {
   at("you_publish", m.you_publish);
   at("peer", m.peer, max_name);
   fields(at, m.quality);
+  at("identity", m.identity);
 }
 void fields(auto& at, Like<Detached> auto& m) {
   at("you_publish", m.you_publish);

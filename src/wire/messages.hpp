@@ -73,7 +73,8 @@ struct RegisterNode {
 };
 /// `id` is the node's own and never used again by it for a publisher. `process` is a number that the process drew by lot: where both ends of a pair have the
 /// same, they find each other without the manager; 0: none. `endpoint` is that of a service's client or provider, which draws it by lot for its publisher and its
-/// subscriber together (spec/services.md); 0: it is no part of one. A `ghost` is only there as long as others are. The answer is PublisherRegistered or PublisherRefused.
+/// subscriber together (spec/services.md); 0: it is no part of one. A `ghost` is only there as long as others are. `identity` is drawn by lot, too, and kept from one
+/// manager to the next, as `window` is: the one that an earlier manager gave it; 0, 0: none yet. The answer is PublisherRegistered or PublisherRefused.
 struct RegisterPublisher {
   std::uint64_t id = 0;
   std::string topic;
@@ -82,6 +83,8 @@ struct RegisterPublisher {
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
   bool ghost = false;
+  std::uint64_t identity = 0;
+  Window window{};
 };
 /// `id` is the node's own and never used again by it for a subscriber. The rest is as a publisher's. The answer is SubscriberRegistered or SubscriberRefused.
 struct RegisterSubscriber {
@@ -92,6 +95,7 @@ struct RegisterSubscriber {
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
   bool ghost = false;
+  std::uint64_t identity = 0;
 };
 struct DeletePublisher {
   std::uint64_t id = 0;
@@ -177,7 +181,7 @@ struct ConnectPublisher {
   std::uint64_t endpoint = 0;
 };
 /// Introduces a publisher to the subscriber `id`. Descriptor: the other end of that pair. `quality` is what the publisher offers,
-/// `window` where its chunks will lie.
+/// `window` where its chunks will lie. Of a publisher whose `identity` it is connected to already, by another manager, the node wants no second pair.
 struct ConnectSubscriber {
   std::uint64_t id = 0;
   std::uint64_t connection = 0;
@@ -188,14 +192,16 @@ struct ConnectSubscriber {
   Quality quality;
   Window window;
   std::uint64_t endpoint = 0;
+  std::uint64_t identity = 0;
 };
 /// Instead of an introduction: the publisher offers less than the subscriber asks for (wire/compatibility.hpp). `id` is the receiver's own publisher or,
-/// where `you_publish` is false, subscriber; `peer` the name of the other one's node, `quality` what that one offers or asks for.
+/// where `you_publish` is false, subscriber; `peer` the name of the other one's node, `quality` what that one offers or asks for, `identity` its own.
 struct Incompatible {
   std::uint64_t id = 0;
   bool you_publish = false;
   std::string peer;
   Quality quality;
+  std::uint64_t identity = 0;
 };
 /// The topic of a ghost is gone: `id`, the receiver's own publisher or, where `you_publish` is false, subscriber, is on no topic any more, until the node deletes it.
 struct Detached {

@@ -113,13 +113,17 @@ void DomainModel::follow(const Send& send, const Message* cause) {
           },
           [&](const wire::PublisherRegistered& m) {
             const auto& asked = std::get<wire::RegisterPublisher>(*cause);
-            const std::uint64_t offset = m.window.base - range.base;
             require(m.id == asked.id, "the answer names the publisher");
-            require(m.window.size == range.window_size && offset % range.window_size == 0 && offset / range.window_size < range.count,
-                    "a window is one of the range");
-            require(!windows_.contains(m.window.base), "a window that somebody owns or holds is given to nobody");
-            windows_[m.window.base] = {send.session, {{send.session, 1}}};
-            add(send.session, asked, true).window = m.window;
+            require(is_of_range(m.window), "a window is one of the range");
+            const bool has_window = asked.window != wire::Window{};
+            require(!has_window || m.window == asked.window, "who has a window from another manager keeps it");
+            require(has_window || !windows_.contains(m.window.base), "a window that somebody owns or holds is given to nobody");
+            Holding& holding = windows_[m.window.base];
+            ++holding.holders[send.session];
+            Interface& publisher = add(send.session, asked, true);
+            publisher.window = m.window;
+            publisher.owns_window = !holding.owner;
+            if (publisher.owns_window) holding.owner = send.session;
             register_pairs({send.session, m.id}, true);
           },
           [&](const wire::SubscriberRegistered& m) {
@@ -137,13 +141,14 @@ void DomainModel::follow(const Send& send, const Message* cause) {
             const auto& own = m.you_publish ? node.publishers : node.subscribers;
             require(own.contains(m.id), "it is about an interface that is there");
             const auto pairs = pairs_of({send.session, m.id}, m.you_publish);
-            require(std::ranges::any_of(pairs,
-                                        [&](const Pairing& pair) {
-                                          const Session other = (m.you_publish ? pair.second : pair.first).first;
-                                          const wire::Quality& its =
-                                              m.you_publish ? subscriber(pair.second).quality : publisher(pair.first).quality;
-                                          return !fit(pair) && its == m.quality && nodes_.at(other).name == m.peer;
-                                        }),
+            require(std::ranges::any_of(
+                        pairs,
+                        [&](const Pairing& pair) {
+                          const Session other = (m.you_publish ? pair.second : pair.first).first;
+                          const wire::Quality& its = m.you_publish ? subscriber(pair.second).quality : publisher(pair.first).quality;
+                          const std::uint64_t identity = m.you_publish ? subscriber(pair.second).identity : publisher(pair.first).identity;
+                          return !fit(pair) && its == m.quality && identity == m.identity && nodes_.at(other).name == m.peer;
+                        }),
                     "somebody does not fit it who is there");
             require(misfits_[send.session]-- > 0, "each pair that does not fit is told of once");
           },
@@ -181,6 +186,7 @@ void DomainModel::follow(const Introduce& introduction) {
           "each is told what the other wants");
   require(offer.endpoint == subscriber(pair.second).endpoint && request.endpoint == publisher(pair.first).endpoint,
           "each is told whose part the other is");
+  require(request.identity == publisher(pair.first).identity, "a subscriber is told which publisher it is");
   require(offer.peer == nodes_.at(to).name && request.peer == nodes_.at(from).name, "each is told the other's name");
   require(request.window == (same ? publisher(pair.first).window : wire::Window{}), "the window is the publisher's, and not for strangers");
   wire::encode(offer);
@@ -206,7 +212,9 @@ DomainModel::Interface& DomainModel::add(Session session, const Register& messag
                .process = message.process,
                .endpoint = message.endpoint,
                .ghost = message.ghost,
+               .identity = message.identity,
                .window = {},
+               .owns_window = false,
                .memory = 0};
   return interface;
 }

@@ -121,7 +121,10 @@ DomainModel::Expected DomainModel::expected_of_registration(Session session, con
   if (known == topics_.end() && message.ghost) return refused(ErrorKind::unavailable);
   if (known != topics_.end() && known->second != message.type.hash) return refused(ErrorKind::type_mismatch);
   if (message.endpoint != 0 && is_anothers_endpoint(session, name, message.endpoint)) return refused(ErrorKind::invalid_argument);
-  if (publishes && windows_.size() == range.count) return refused(ErrorKind::exhausted);
+  if constexpr (std::is_same_v<Register, wire::RegisterPublisher>) {
+    const bool has_window = message.window != wire::Window{};
+    if (has_window ? !is_of_range(message.window) : windows_.size() == range.count) return refused(ErrorKind::exhausted);
+  }
   return {publishes ? Outcome::publisher : Outcome::subscriber};
 }
 
@@ -146,6 +149,11 @@ bool DomainModel::is_anothers_endpoint(Session session, const std::string& topic
     return node.first != session &&
            (std::ranges::any_of(node.second.publishers, has_it) || std::ranges::any_of(node.second.subscribers, has_it));
   });
+}
+
+bool DomainModel::is_of_range(const wire::Window& window) {
+  const std::uint64_t offset = window.base - range.base;
+  return window.size == range.window_size && offset % range.window_size == 0 && offset / range.window_size < range.count;
 }
 
 bool DomainModel::may_release(Session session, const wire::Window& window) const {
@@ -198,7 +206,7 @@ void DomainModel::forget_interface(const InterfaceKey& key, bool publishes) {
   const auto is_of = [&](const Pairing& pair) { return (publishes ? pair.first : pair.second) == key; };
   std::erase_if(waiting_, is_of);
   std::erase_if(meetings_, [&](const auto& meeting) { return is_of(meeting.second.pair); });
-  if (publishes) windows_.at(publisher(key).window.base).owner.reset();
+  if (publishes && publisher(key).owns_window) windows_.at(publisher(key).window.base).owner.reset();
   Node& node = nodes_.at(key.first);
   (publishes ? node.publishers : node.subscribers).erase(key.second);
 }

@@ -24,7 +24,9 @@ class DomainModel {
     wire::Quality quality;
     std::uint64_t process = 0, endpoint = 0;
     bool ghost = false;
+    std::uint64_t identity = 0;
     wire::Window window;
+    bool owns_window = false;
     std::uint64_t memory = 0;
   };
   struct Node {
@@ -79,6 +81,7 @@ class DomainModel {
   Expected expected_of_registration(Session session, const Node& node, Access access, const Register& message) const;
   std::optional<ErrorKind> refusal_of_node(const Node& node, const wire::RegisterNode& message) const;
   bool is_anothers_endpoint(Session session, const std::string& topic, std::uint64_t endpoint) const;
+  static bool is_of_range(const wire::Window& window);
   bool may_release(Session session, const wire::Window& window) const;
   bool may_choose_path(Session session, std::uint64_t connection) const;
 

@@ -63,6 +63,13 @@ std::uint64_t some_key(Input& input, const Map& map) {
   return std::next(map.begin(), static_cast<std::ptrdiff_t>(choice % map.size()))->first;
 }
 
+Window window(Input& input) {
+  const std::uint8_t choice = input.byte();
+  if (choice >= 224) return {input.number(), input.number()};
+  constexpr auto range = DomainModel::range;
+  return {range.base + choice % (range.count + 1) * range.window_size, range.window_size};
+}
+
 template <class Register>
 Register registration(Input& input, const std::set<std::uint64_t>& used) {
   const std::uint64_t id = new_id(input, used);
@@ -71,14 +78,11 @@ Register registration(Input& input, const std::set<std::uint64_t>& used) {
   message.ghost = choice % 4 == 3;
   message.process = choice >> 2U & 3U;
   message.endpoint = choice >> 4U & 3U;
+  message.identity = choice;
+  if constexpr (std::is_same_v<Register, RegisterPublisher>) {
+    if (choice >> 6U == 3) message.window = window(input);
+  }
   return message;
-}
-
-Window window(Input& input) {
-  const std::uint8_t choice = input.byte();
-  if (choice >= 224) return {input.number(), input.number()};
-  constexpr auto range = DomainModel::range;
-  return {range.base + choice % (range.count + 1) * range.window_size, range.window_size};
 }
 
 std::uint64_t owed(Input& input, const DomainModel::Node& node) {

@@ -45,6 +45,9 @@ std::map<std::string, std::uint64_t> counts_in(const std::string& report) {
   return counts;
 }
 
+// What a burst of messages makes a window take at most, beyond what it had when it was looked at first.
+constexpr std::size_t more_descriptors = 12, more_mappings = 60, more_kilobytes = 8 * 1024;
+
 }  // namespace
 
 Graph::Graph() {
@@ -130,6 +133,20 @@ std::map<std::string, Graph::Belongings> Graph::belongings(pid_t manager) const 
     if (!place.is_mortal) look(place.name, place.child->pid());
   }
   return all;
+}
+
+std::string what_has_grown(const std::map<std::string, Graph::Belongings>& before, const std::map<std::string, Graph::Belongings>& now) {
+  std::string grown;
+  for (const auto& [name, had] : before) {
+    const Graph::Belongings& has = now.at(name);
+    const auto compare = [&](const char* what, std::size_t was, std::size_t is, std::size_t more) {
+      if (is > was + more) grown += name + " had " + std::to_string(was) + what + ", now " + std::to_string(is) + "; ";
+    };
+    compare(" descriptors", had.descriptors, has.descriptors, more_descriptors);
+    compare(" shared mappings", had.mappings, has.mappings, more_mappings);
+    if (!sanitized) compare(" private kB", had.kilobytes, has.kilobytes, more_kilobytes);  // which keep what was freed
+  }
+  return grown;
 }
 
 std::string Graph::end() {

@@ -48,4 +48,7 @@ class Graph {
   std::uint64_t started_ = 0;
 };
 
+/// Says whose belongings are more than a burst of messages explains; "" when nobody's are.
+std::string what_has_grown(const std::map<std::string, Graph::Belongings>& before, const std::map<std::string, Graph::Belongings>& now);
+
 }  // namespace sinew::system

@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <random>
 #include <thread>
 
 #include "sinew/sinew.hpp"
-#include "tests/storm/graph.hpp"
-#include "tests/system/foreign.hpp"
+#include "tests/storm/storm.hpp"
 
 namespace sinew::system {
 namespace {
@@ -31,22 +28,8 @@ std::uint64_t seed_wanted() {
   return wanted ? std::stoull(wanted) : 1;
 }
 
-/// As Foreign, but also for those who cannot become another user.
-class Storm : public Domain {
+class Storm : public StormDomain {
  protected:
-  void SetUp() override {
-    Domain::SetUp();
-    std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
-    ::setenv("SINEW_CONFIG", config().c_str(), 1);
-    std::filesystem::permissions(folder(), std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
-  }
-  void TearDown() override {
-    std::filesystem::remove(config());
-    ::unsetenv("SINEW_CONFIG");
-    Domain::TearDown();
-  }
-  std::string config() const { return folder() + "/rules.json"; }
-
   /// Kills the worker of a place in some way, and has it replaced.
   void strike(Graph& graph, Place& place);
   /// One more such worker, which dies at the next of its points; or at some moment, when it does not come there in time.
@@ -116,23 +99,6 @@ void Storm::stop_for_a_moment(Graph& graph, Place& place) {
   ++struck_["stopped until all others have got on (SIGSTOP)"];
 }
 
-// What a burst of messages makes a window take at most, beyond what it had when it was looked at first.
-constexpr std::size_t more_descriptors = 12, more_mappings = 60, more_kilobytes = 8 * 1024;
-
-std::string what_has_grown(const std::map<std::string, Graph::Belongings>& before, const std::map<std::string, Graph::Belongings>& now) {
-  std::string grown;
-  for (const auto& [name, had] : before) {
-    const Graph::Belongings& has = now.at(name);
-    const auto compare = [&](const char* what, std::size_t was, std::size_t is, std::size_t more) {
-      if (is > was + more) grown += name + " had " + std::to_string(was) + what + ", now " + std::to_string(is) + "; ";
-    };
-    compare(" descriptors", had.descriptors, has.descriptors, more_descriptors);
-    compare(" shared mappings", had.mappings, has.mappings, more_mappings);
-    if (!sanitized) compare(" private kB", had.kilobytes, has.kilobytes, more_kilobytes);  // which keep what was freed
-  }
-  return grown;
-}
-
 TEST_F(Storm, NobodyNoticesThatProcessesVanishMoreThanThatTheyAreGone) {
   auto node = Node::create("judge");
   Graph graph;
@@ -163,10 +129,7 @@ TEST_F(Storm, NobodyNoticesThatProcessesVanishMoreThanThatTheyAreGone) {
   EXPECT_TRUE(eventually(nothing_has_grown)) << what_has_grown(before, graph.belongings(*manager));
   EXPECT_EQ(graph.end(), "");
   EXPECT_TRUE(eventually([&] { return node->domain_state().topics.empty(); })) << "topics of workers that are gone";
-  if (const char* const report = std::getenv("SINEW_STORM_REPORT")) {
-    std::ofstream lines(report, std::ios::app);
-    for (const auto& [how, times] : struck_) lines << times << "\t" << how << "\n";
-  }
+  report_struck(struck_);
   std::cout << kills_ << " kills:\n";
   for (const auto& [how, times] : struck_) std::cout << "  " << times << " " << how << "\n";
   for (const auto& [label, times] : not_reached_) std::cout << "  " << times << " not reached in time: " << label << "\n";

@@ -43,7 +43,12 @@ class Watched {
           const std::lock_guard lock(mutex_);
           apply(update, state_);
           complete_ = update.complete;
+          if (update.anew) ++anew_;
         })) {}
+  std::uint64_t anew() const {
+    const std::lock_guard lock(mutex_);
+    return anew_;
+  }
   DomainState state() const {
     const std::lock_guard lock(mutex_);
     return state_;
@@ -59,6 +64,7 @@ class Watched {
   mutable std::mutex mutex_;
   DomainState state_;
   bool complete_ = false;
+  std::uint64_t anew_ = 0;
   std::shared_ptr<DomainWatch> watch_;
 };
 
@@ -269,17 +275,26 @@ TEST_F(DomainStates, ACallbackMayForkAndItsChildIsInert) {
   ::waitpid(child, &status, 0);
 }
 
-TEST_F(DomainStates, AQueryWithoutAManagerSaysSo) {
+TEST_F(DomainStates, AQueryWithoutAManagerWaitsForTheNext) {
   auto node = Node::create("node");
   end_manager();
-  EXPECT_TRUE(eventually([&] {
-    try {
-      node->domain_state();
-    } catch (const Error& error) {
-      return error.kind() == ErrorKind::disconnected;
-    }
-    return false;
-  }));
+  EXPECT_EQ(node->domain_state().nodes.size(), 1u);
+}
+
+TEST_F(DomainStates, AWatchBeginsAnewWithTheNextManager) {
+  auto node = Node::create("node"), watcher = Node::create("watcher");
+  auto publisher = node->create_publisher<Sample>("topic");
+  const Watched watched(*watcher);
+  const auto is_right = [](const DomainState& state) {
+    return state.nodes.size() == 2 && state.topics.size() == 1 && state.endpoints.size() == 1;
+  };
+  ASSERT_TRUE(watched.shows(is_right));
+  const std::uint64_t before = watched.anew();
+  end_manager();
+  ASSERT_TRUE(eventually([&] { return watched.anew() > before; }));
+  ASSERT_TRUE(watched.shows(is_right)) << "and nothing of what the manager before told";
+  publisher.reset();
+  EXPECT_TRUE(watched.shows([](const DomainState& state) { return state.endpoints.empty(); }));
 }
 
 TEST_F(DomainStates, ItIsMadeOfMessages) {

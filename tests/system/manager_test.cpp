@@ -14,12 +14,6 @@ namespace {
 
 class Manager : public Domain {};
 
-/// Whether the manager could give every window of its range to newcomers. They do not stay.
-bool all_windows_are_free() {
-  Stranger stranger("counter_" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()));
-  return stranger.count_free_windows() == stranger.welcome.window_count;
-}
-
 // name
 ROLE(member) {
   say("up");
@@ -50,52 +44,6 @@ TEST_F(Manager, ASocketThatNobodyListensAtIsReplaced) {
   }
   ASSERT_TRUE(std::filesystem::exists(socket()));
   EXPECT_TRUE(Node::create("node"));
-}
-
-TEST_F(Manager, PairsGoOnWithoutTheirManagerAndNewNodesStartAnother) {
-  auto sender = Node::create("sender"), receiver = Node::create("receiver");
-  auto publisher = sender->create_publisher<Sample>("topic");
-  auto subscriber = receiver->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
-  await_subscribers(*publisher, 1);
-  const pid_t first = manager().value_or(0);
-  ASSERT_EQ(::kill(first, SIGKILL), 0);
-  await_end(first);
-
-  for (std::uint64_t number = 1; number <= 10; ++number) {
-    EXPECT_EQ(publish_in_place(*publisher, 1, number, number * 300'000), PublishResult::published);
-    const auto message = take_soon(*subscriber);
-    ASSERT_TRUE(message);
-    EXPECT_TRUE(is_whole(*message));
-  }
-  // Which of the two the node says depends on whether it has seen the end of its connection yet.
-  try {
-    sender->create_publisher<Sample>("another");
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
-  }
-  try {
-    receiver->create_subscriber<Sample>("another", Qos{}, as_from_elsewhere());
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
-    EXPECT_NE(std::string(error.what()).find("create the node again"), std::string::npos) << error.what();
-  }
-
-  auto newcomer = Node::create("sender");  // no manager knows the other any more
-  EXPECT_NE(manager().value_or(first), first);
-  auto new_publisher = newcomer->create_publisher<Sample>("topic");
-  auto second_newcomer = Node::create("receiver");
-  auto new_subscriber = second_newcomer->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
-  await_subscribers(*new_publisher, 1);
-  for (std::uint64_t number = 1; number <= 10; ++number) {
-    EXPECT_EQ(publish_in_place(*new_publisher, 2, number, 10'000), PublishResult::published);
-    EXPECT_EQ(publish_in_place(*publisher, 1, number, 10'000), PublishResult::published);
-    const auto new_message = take_soon(*new_subscriber), message = take_soon(*subscriber);
-    ASSERT_TRUE(new_message && message);
-    EXPECT_TRUE(is_whole(*new_message) && new_message->writer == 2);
-    EXPECT_TRUE(is_whole(*message) && message->writer == 1);
-  }
 }
 
 TEST_F(Manager, WhatAStoppedManagerAnswersTooLateIsTakenBack) {

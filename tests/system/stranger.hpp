@@ -89,6 +89,9 @@ class Stranger {
   std::uint64_t last_id_ = 0;
 };
 
+/// Whether the manager could give every window of its range to newcomers. They do not stay.
+bool all_windows_are_free();
+
 /// A file of shared memory as the library makes them, still writable here.
 struct Page {
   explicit Page(std::size_t size = os::page_size(), bool sealed = true);

@@ -39,6 +39,44 @@ TEST(Windows, F3_a_window_comes_back_only_after_its_owner_and_everybody_introduc
   EXPECT_EQ(windows.free(), 3u);
 }
 
+TEST(Windows, F3_what_a_publisher_has_from_another_manager_is_given_to_nobody_until_it_lets_go) {
+  Windows windows(range);
+  const wire::Window window{0x1010'0000, 0x10'0000};
+  ASSERT_TRUE(windows.contains(window));
+  EXPECT_TRUE(windows.claim(window, 1));
+  EXPECT_EQ(windows.free(), 2u);
+  EXPECT_EQ(windows.grant(2), (wire::Window{0x1000'0000, 0x10'0000}));
+  EXPECT_EQ(windows.grant(2), (wire::Window{0x1020'0000, 0x10'0000}));
+  EXPECT_EQ(windows.grant(2), std::nullopt);
+  windows.introduce(window, 3);
+  EXPECT_FALSE(windows.release(window, 1)) << "it owns it";
+  windows.retire(window);
+  EXPECT_TRUE(windows.release(window, 1));
+  EXPECT_TRUE(windows.release(window, 3));
+  EXPECT_EQ(windows.grant(2), window);
+}
+
+TEST(Windows, F3_a_window_that_somebody_else_got_meanwhile_is_held_by_both) {
+  Windows windows(range);
+  const wire::Window window = *windows.grant(1);
+  EXPECT_FALSE(windows.claim(window, 2));
+  windows.retire(window);
+  EXPECT_TRUE(windows.release(window, 1));
+  EXPECT_EQ(windows.free(), 2u);
+  EXPECT_TRUE(windows.release(window, 2));
+  EXPECT_EQ(windows.free(), 3u);
+}
+
+TEST(Windows, what_is_no_window_of_the_range_is_told_apart) {
+  const Windows windows(range);
+  EXPECT_TRUE(windows.contains({0x1020'0000, 0x10'0000}));
+  EXPECT_FALSE(windows.contains({0x1030'0000, 0x10'0000}));
+  EXPECT_FALSE(windows.contains({0x0ff0'0000, 0x10'0000}));
+  EXPECT_FALSE(windows.contains({0x1000'0001, 0x10'0000}));
+  EXPECT_FALSE(windows.contains({0x1000'0000, 0x20'0000}));
+  EXPECT_FALSE(windows.contains({0, 0}));
+}
+
 TEST(Windows, F3_who_was_introduced_twice_holds_it_until_the_second_release) {
   Windows windows(range);
   const wire::Window window = *windows.grant(1);

@@ -28,14 +28,15 @@ std::vector<Message> samples() {
   const Window window{0x200000000000, 0x400000000};
   return {
       RegisterNode{1, "camera"},
-      RegisterPublisher{7, "camera/image", image(), {8, false}},
+      RegisterPublisher{7, "camera/image", image(), {8, false}, 0, 0, false, 0x789abcdef0123456, window},
       RegisterSubscriber{0x0102030405060708,
                          "camera/image",
                          image(),
                          {0, true, Durability::transient_local, 100'000'000, 0, Liveliness::by_topic, 2'000'000'000},
                          0x23456789abcdef01,
                          0x3456789abcdef012,
-                         true},
+                         true,
+                         0x89abcdef01234567},
       DeletePublisher{7},
       DeleteSubscriber{8},
       WindowReleased{window},
@@ -61,8 +62,13 @@ std::vector<Message> samples() {
                         false,
                         {0, true, Durability::transient_local, 50'000'000, 3'000'000'000, Liveliness::by_topic, 1'500'000'000},
                         window,
-                        0x56789abcdef01234},
-      Incompatible{7, true, "detector", {8, true, Durability::transient_local, 100'000'000, 0, Liveliness::automatic, 250'000'000}},
+                        0x56789abcdef01234,
+                        0x9abcdef012345678},
+      Incompatible{7,
+                   true,
+                   "detector",
+                   {8, true, Durability::transient_local, 100'000'000, 0, Liveliness::automatic, 250'000'000},
+                   0xabcdef0123456789},
       Detached{8, false},
       DomainNode{2, 21, "camera", 4711, 1000, 44, "3f2504e04f89"},
       DomainTopic{2, 22, "camera/image", image()},
@@ -211,7 +217,7 @@ TEST(Messages, W9_random_input_never_crashes_and_what_is_accepted_encodes_to_the
 
 TEST(Messages, W6_a_truth_value_other_than_0_and_1_is_refused) {
   Bytes packet = encode(RegisterPublisher{});
-  packet[packet.size() - 44] = std::byte{2};  // quality.reliable
+  packet[packet.size() - 68] = std::byte{2};  // quality.reliable
   EXPECT_EQ(complaint(packet), "message RegisterPublisher is malformed: its quality.reliable is a truth value of 2, neither 0 nor 1.");
 }
 
@@ -224,9 +230,9 @@ std::string complaint_with(Message message, std::size_t from_end, std::initializ
 }
 
 TEST(Messages, W60_W75_a_choice_that_does_not_exist_is_refused_by_both_ends) {
-  EXPECT_EQ(complaint_with(RegisterPublisher{}, 43, {2}),
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 67, {2}),
             "message RegisterPublisher is malformed: its quality.durability is a choice of 2, which does not exist.");
-  EXPECT_EQ(complaint_with(RegisterPublisher{}, 26, {255}),
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 50, {255}),
             "message RegisterPublisher is malformed: its quality.liveliness is a choice of 255, which does not exist.");
   EXPECT_EQ(complaint_with(DomainPair{}, 5, {5}), "message DomainPair is malformed: its path is a choice of 5, which does not exist.");
   EXPECT_THROW(encode(DomainPair{0, 0, 0, static_cast<Path>(5), {}}), Error);
@@ -246,11 +252,11 @@ TEST(Messages, W60_a_duration_below_0_or_of_more_than_a_hundred_years_is_refused
     EXPECT_TRUE(accepted(decode(encode(RegisterPublisher{0, {}, {}, quality}))));
   }
   const std::initializer_list<unsigned> minus_one = {255, 255, 255, 255, 255, 255, 255, 255};
-  EXPECT_EQ(complaint_with(RegisterPublisher{}, 42, minus_one),
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 66, minus_one),
             "message RegisterPublisher is malformed: its quality.deadline is a duration of -1 ns, not 0 to 3155760000000000000.");
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 34, minus_one).find("quality.lifespan"), std::string::npos);
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 25, minus_one).find("quality.lease"), std::string::npos);
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 25, {0, 0, 0, 0, 0, 0, 0, 64}).find("quality.lease"), std::string::npos) << "2^62 ns";
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 58, minus_one).find("quality.lifespan"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 49, minus_one).find("quality.lease"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 49, {0, 0, 0, 0, 0, 0, 0, 64}).find("quality.lease"), std::string::npos) << "2^62 ns";
 }
 
 TEST(Messages, W6_a_string_with_a_NUL_is_refused_by_both_ends) {

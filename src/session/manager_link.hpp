@@ -1,0 +1,127 @@
+// What a node has to do with its manager: the connection, all that the manager was told, and the next manager when one is gone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "os/fd.hpp"
+#include "session/channel.hpp"
+#include "session/io_loop.hpp"
+#include "wire/messages.hpp"
+
+namespace sinew::session {
+
+/// Thread-safe.
+///
+/// Invariant: while there is a manager, it was told of exactly the interfaces that are noted here as told. So noting and telling are one step, under the mutex: what is deleted while one manager follows
+/// another is never announced to the next, nor is anything deleted there that it was not told of.
+class ManagerLink {
+ public:
+  /// Each counts its ids by itself ([W21]), without gaps, in which the manager would have to keep them. A watch is not announced: it is the node's business.
+  enum class Kind : std::uint8_t { publisher, subscriber, watch };
+  using Key = std::pair<Kind, std::uint64_t>;
+  using Registration = std::variant<wire::RegisterPublisher, wire::RegisterSubscriber>;
+
+  ManagerLink(std::string node, std::string socket_path);
+  /// REQUIRES: stop() was called, or open() threw.
+  ~ManagerLink();
+
+  const std::string& node() const noexcept { return node_; }
+  const std::string& socket_path() const noexcept { return socket_path_; }
+
+  /// Registers the node, starting the manager when there is none. Blocks until the manager has answered, at most 5 s each. Throws Error.
+  void open();
+  /// From now on `handler` is told of what the manager says, and `resumed` called on the loop's thread when another one has been told of all that is announced. Once. REQUIRES: the loop runs.
+  void watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler, std::function<void()> resumed);
+  /// Says goodbye, and seeks no manager any more. Idempotent.
+  void stop() noexcept;
+  /// Returns when nobody seeks one any more. REQUIRES: stop() was called, and the loop has stopped.
+  void await_seeker() noexcept;
+
+  // --- on the loop's thread ---
+  Channel& channel() noexcept { return *channel_; }
+  /// The manager is gone, or not to be believed. Seeks the next one on a thread of its own.
+  void lose(const std::string& why);
+  bool is_announced(const Key& key) const;
+  /// The manager has given this window to the publisher. False when the publisher has another one already, which is a violation.
+  bool granted(std::uint64_t publisher, const wire::Window& window);
+
+  // --- any thread ---
+  /// Which manager this is, counted from 1; 0: it is gone.
+  std::uint64_t manager() const;
+  /// False when there is no manager to send it to. Throws as Channel::send.
+  bool send(const wire::Message& message);
+  /// The same for what is not answered, and cannot be taken back. What cannot be told is logged: the end of the session tells all of it.
+  bool tell(const wire::Message& message) noexcept;
+  /// Tells this manager, and those after it, until withdraw() or forget(). Throws as Channel::send, and std::bad_alloc.
+  void announce(const Key& key, Registration registration);
+  /// It is no more. Nothing happens for what is not announced.
+  void withdraw(const Key& key) noexcept;
+  /// The manager has refused it, or nobody waits for its answer any more.
+  void forget(const Key& key) noexcept;
+  /// Nothing of this publisher is left in its window. After withdraw().
+  void release_window(std::uint64_t publisher) noexcept;
+  /// That manager() has introduced this node to the window once, and nothing is mapped for the sake of it any more.
+  void release_window(const wire::Window& window, std::uint64_t manager) noexcept;
+  /// The publisher has so many bytes mapped.
+  void tell_memory(std::uint64_t publisher, std::uint64_t bytes) noexcept;
+  /// Why no manager could be had; empty when nothing is known to be in the way.
+  std::string trouble() const;
+
+ private:
+  struct Note {
+    Registration registration;
+    std::uint64_t memory = 0;
+    bool is_told = false;       // to the manager of now
+    bool is_withdrawn = false;  // a publisher's, of which the manager has yet to hear that it is out of its window
+  };
+
+  static bool is_ghost(const Note& note);
+  /// Null when it has none.
+  static wire::Window* window_of(Note& note);
+  std::shared_ptr<Channel> register_node(os::Fd socket) const;
+  void start_to_seek();
+  void seek();
+  void pause(std::chrono::nanoseconds time);
+  void note_trouble(const char* what) noexcept;
+  std::function<void()> while_alive(std::function<void()> task) const;
+  void resume(const std::shared_ptr<Channel>& channel);
+  void tell_locked(Note& note);
+  void tell_ghosts();
+  template <class Tell>
+  bool insist(Tell tell) noexcept;
+
+  const std::string node_;
+  const std::string socket_path_;
+  std::atomic<bool> stopped_{false};
+
+  // The loop's.
+  IoLoop* loop_ = nullptr;
+  std::weak_ptr<IoLoop::Handler> handler_;
+  std::function<void()> resumed_;
+  std::thread seeker_;
+  IoLoop::TimerId seek_again_, ghosts_come_;  // made at the start: when they are wanted there may be no memory
+  std::int64_t opened_at_ = 0;
+  std::chrono::nanoseconds pause_{0};  // before the next manager is sought
+
+  mutable std::mutex mutex_;  // guards what follows; taken before the channel's
+  std::condition_variable woken_;
+  std::shared_ptr<Channel> channel_;  // changes on the loop's thread alone
+  std::atomic<bool> is_own_ = false;  // it runs as this user: then this process may start the next one
+  bool lost_ = false;
+  std::uint64_t managers_ = 1;
+  std::map<Key, Note> notes_;
+  std::string trouble_;
+};
+
+}  // namespace sinew::session

@@ -1,0 +1,263 @@
+// The manager goes, and another one comes: what each side of it may rely on. (tests/storm does it a hundred times to a busy graph.)
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include "base/point.hpp"
+#include "tests/system/sample.hpp"
+#include "tests/system/service.hpp"
+#include "tests/system/stranger.hpp"
+
+namespace sinew::system {
+namespace {
+
+class Restarts : public Domain {
+ protected:
+  /// Returns when it is gone, not when the next one is there.
+  void kill_manager() const {
+    const pid_t pid = manager().value_or(0);
+    ASSERT_GT(pid, 0);
+    ASSERT_EQ(::kill(pid, SIGKILL), 0);
+    await_end(pid);
+  }
+  /// Returns when the next manager has introduced so many pairs of the nodes that are there.
+  void restart_manager(Node& node, std::size_t pairs) const {
+    kill_manager();
+    EXPECT_TRUE(eventually([&] {
+      const DomainState state = node.domain_state();
+      return state.pairs.size() == pairs && std::ranges::all_of(state.pairs, &DomainPair::connected);
+    }));
+  }
+};
+
+TEST_F(Restarts, PairsGoOnAndAreIntroducedOnce) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  auto publisher = sender->create_publisher<Sample>("topic", lossless());
+  auto subscriber = receiver->create_subscriber<Sample>("topic", lossless(), as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  std::uint64_t number = 0;
+  for (int restart = 0; restart < 3; ++restart) {
+    publish_in_place(*publisher, 1, ++number, 10'000);  // is taken when all is over
+    restart_manager(*receiver, 1);
+    ++number;
+    publish_in_place(*publisher, 1, number, 300'000 * number);
+    for (const std::uint64_t wanted : {number - 1, number}) {
+      const auto message = take_soon(*subscriber);
+      ASSERT_TRUE(message);
+      EXPECT_TRUE(is_whole(*message) && message->number == wanted);
+    }
+    EXPECT_FALSE(subscriber->take()) << "it came twice";
+    EXPECT_EQ(publisher->statistics().subscribers, 1u);
+    EXPECT_EQ(subscriber->statistics().publishers, 1u);
+  }
+  publisher.reset();
+  EXPECT_TRUE(eventually([&] { return subscriber->statistics().publishers == 0; }));
+  subscriber.reset();
+  EXPECT_TRUE(eventually([] { return all_windows_are_free(); })) << "of which the managers after the first knew";
+}
+
+TEST_F(Restarts, EveryWayIsToldToTheNextManager) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  auto publisher = sender->create_publisher<Sample>("topic");
+  std::vector<std::shared_ptr<Subscriber<Sample>>> subscribers;
+  for (const Delivery delivery : {Delivery::native, Delivery::view, Delivery::copy}) {
+    SubscriberOptions options;
+    options.delivery = delivery;
+    subscribers.push_back(receiver->create_subscriber<Sample>("topic", Qos{}, options));
+  }
+  subscribers.push_back(receiver->create_subscriber<Sample>("topic"));
+  await_subscribers(*publisher, 4);
+  publish_in_place(*publisher, 1, 1, 3'000'000);
+  restart_manager(*receiver, 4);
+  std::vector<Delivery> ways;
+  const DomainState state = receiver->domain_state();
+  for (const DomainPair& pair : state.pairs) ways.push_back(pair.delivery);
+  std::ranges::sort(ways);
+  EXPECT_EQ(ways, (std::vector{Delivery::pointer, Delivery::native, Delivery::view, Delivery::copy}));
+  const auto endpoint = std::ranges::find_if(state.endpoints, &DomainEndpoint::publishes);
+  EXPECT_EQ(endpoint->memory, publisher->statistics().memory_mapped);
+}
+
+TEST_F(Restarts, WhoComesWhileThereIsNoManagerWaitsForTheNext) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  for (int restart = 0; restart < 3; ++restart) {
+    kill_manager();
+    auto publisher = sender->create_publisher<Sample>("topic");
+    auto subscriber = receiver->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+    await_subscribers(*publisher, 1);
+    publish_in_place(*publisher, 1, 1, 10'000);
+    EXPECT_TRUE(take_soon(*subscriber));
+  }
+}
+
+TEST_F(Restarts, EndsOfOneProcessMeetAlsoWhenOnlyOneOfTheirNodesHasAManagerAgain) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  kill_manager();
+  auto publisher = sender->create_publisher<Sample>("topic");
+  auto subscriber = receiver->create_subscriber<Sample>("topic");
+  EXPECT_EQ(publisher->publish(sample_of(1, 1, 10)), PublishResult::published);
+  EXPECT_TRUE(subscriber->take());
+}
+
+TEST_F(Restarts, ALateSubscriberDoesNotGetTheHistoryOnceMore) {
+  const Qos qos = Qos{}.keep_last(5).reliable().transient_local();
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  auto publisher = sender->create_publisher<Sample>("topic", qos);
+  for (std::uint64_t number = 1; number <= 5; ++number) publish_in_place(*publisher, 1, number, 10'000);
+  auto subscriber = receiver->create_subscriber<Sample>("topic", qos, as_from_elsewhere());
+  for (std::uint64_t number = 1; number <= 5; ++number) ASSERT_TRUE(take_soon(*subscriber));
+  restart_manager(*receiver, 1);
+  publish_in_place(*publisher, 1, 6, 10'000);
+  const auto message = take_soon(*subscriber);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->number, 6u);
+}
+
+TEST_F(Restarts, WhatDoesNotFitIsCountedOnce) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver");
+  auto publisher = sender->create_publisher<Sample>("topic", Qos{}.best_effort());
+  auto misfit = receiver->create_subscriber<Sample>("topic", lossless(), as_from_elsewhere());
+  auto subscriber = receiver->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  kill_manager();
+  // Told in this order: of the pairs of the topic first, then of the new one.
+  auto last = receiver->create_subscriber<Sample>("topic", lossless(), as_from_elsewhere());
+  EXPECT_TRUE(eventually([&] { return publisher->statistics().incompatible == 2; }));
+  EXPECT_EQ(misfit->statistics().incompatible, 1u);
+}
+
+TEST_F(Restarts, ACallThatIsUnderWayIsAnswered) {
+  std::atomic<bool> has_begun{false}, may_go_on{false};
+  auto serving = Node::create("serving"), calling = Node::create("calling");
+  auto provider = serving->create_service_provider<Work::Request, Work::Response>("work", [&](const Work::Request& request) {
+    has_begun = true;
+    eventually([&] { return may_go_on.load(); });
+    Work::Response response;
+    response.number = request.number;
+    return response;
+  });
+  auto client = calling->create_service_client<Work::Request, Work::Response>("work");
+  auto answer = client->call(addition(7));
+  ASSERT_TRUE(eventually([&] { return has_begun.load(); }));
+  kill_manager();
+  EXPECT_TRUE(eventually([&] { return services_of(calling->domain_state()).size() == 1; }));
+  may_go_on = true;
+  EXPECT_EQ(answer.get().number, 7u);
+  EXPECT_EQ(client->call(addition(8)).get().number, 8u);
+}
+
+TEST_F(Restarts, AGhostComesBackWithItsTopicAndIsDetachedWithoutIt) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  auto anchor = node->create_publisher<Sample>("topic");
+  std::atomic<int> detached{0};
+  SubscriberOptions options;
+  options.ghost = true;
+  options.events.detached = [&](const DetachedEvent&) { ++detached; };
+  auto ghost = tool->create_subscriber<Sample>("topic", Qos{}, options);
+  await_subscribers(*anchor, 1);
+  restart_manager(*tool, 1);
+  EXPECT_EQ(detached, 0);
+  EXPECT_EQ(anchor->statistics().subscribers, 1u);
+  kill_manager();
+  anchor.reset();  // also when the next one has been told of it already
+  EXPECT_TRUE(eventually([&] { return detached == 1; }));
+}
+
+// The first node is between two managers, while others have the second one already.
+ROLE(node_between_managers) {
+  auto node = Node::create("node");
+  const auto subscribe = [&](const std::string& topic) { return node->create_subscriber<Sample>(topic, Qos{}, as_from_elsewhere()); };
+  auto stays = node->create_publisher<Sample>("stays"), goes = node->create_publisher<Sample>("goes");
+  auto goes_too = subscribe("goes"), stays_too = subscribe("stays");
+  await_subscribers(*stays, 1);
+  await_subscribers(*goes, 1);
+  publish_in_place(*goes, 1, 1, 10'000);
+  const auto held = take_soon(*goes_too);
+  say("ready");
+  next_order();
+  require(eventually(base::is_held), "it does not seek a manager");
+  goes.reset();
+  goes_too.reset();
+  std::shared_ptr<Subscriber<Sample>> comes;
+  std::thread coming([&] { comes = subscribe("comes"); });
+  base::let_go();
+  coming.join();
+  DomainState state;
+  require(eventually([&] {
+            state = node->domain_state();
+            return state.topics.size() == 2 && state.endpoints.size() == 3;
+          }),
+          "another manager knows " + std::to_string(state.topics.size()) + " topics");
+  require(is_whole(*held), "what is held has changed");
+  stays.reset();
+  stays_too.reset();
+  comes.reset();
+  require(eventually([&] { return node->domain_state().endpoints.empty(); }), "something was announced that is gone");
+}
+
+TEST_F(Restarts, WhatIsDeletedAndMadeBetweenTwoManagersIsToldToTheSecond) {
+  Child child("node_between_managers", {}, {{"SINEW_AT", "manager_link.registered:1:hold"}});
+  child.expect("ready");
+  kill_manager();
+  child.order("go on");
+  EXPECT_EQ(child.wait(), 0) << child.errors();
+}
+
+TEST_F(Restarts, WhereNoManagerCanBeHadItIsSaidWhyAndItGoesOnWhenOneCan) {
+  auto node = Node::create("node");
+  const std::string elsewhere = folder() + ".moved";
+  const pid_t first = manager().value_or(0);
+  std::filesystem::rename(folder(), elsewhere);
+  ASSERT_EQ(::kill(first, SIGKILL), 0);
+  await_end(first);
+  try {
+    node->create_publisher<Sample>("topic");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+    EXPECT_NE(std::string(error.what()).find("within 5 s there was no other one to answer RegisterPublisher (sinew cannot lock the folder"),
+              std::string::npos)
+        << error.what();
+  }
+  std::filesystem::rename(elsewhere, folder());
+  EXPECT_TRUE(node->create_publisher<Sample>("topic"));
+}
+
+// As if the manager had dropped the node, since it did not read what it was sent.
+TEST_F(Restarts, ANodeThatItsManagerHasDroppedComesBackAndPairsAreIntroducedOnce) {
+  auto sender = Node::create("sender");
+  auto publisher = sender->create_publisher<Sample>("topic");
+  Child child("path_reader", {"native", "reader", ""});
+  child.expect("ready");
+  await_subscribers(*publisher, 1);
+  const pid_t pid = manager().value_or(0);
+  int cut = 0;
+  for (int fd = 3; fd < 1024; ++fd) {
+    sockaddr_un peer{};
+    socklen_t length = sizeof peer;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || std::string(peer.sun_path) != socket()) continue;
+    ::shutdown(fd, SHUT_RDWR);
+    ++cut;
+  }
+  ASSERT_EQ(cut, 1);
+  auto another = sender->create_publisher<Sample>("another");  // when it is there again
+  EXPECT_EQ(manager(), pid);
+  EXPECT_TRUE(eventually([&] {
+    const DomainState state = sender->domain_state();
+    return state.pairs.size() == 1 && state.pairs[0].connected && state.endpoints.size() == 3;
+  }));
+  EXPECT_EQ(publisher->statistics().subscribers, 1u);
+  publisher.reset();
+  another.reset();
+  child.order("end");
+  child.end();
+  EXPECT_TRUE(eventually([] { return all_windows_are_free(); }));
+}
+
+}  // namespace
+}  // namespace sinew::system
