@@ -107,26 +107,27 @@ ROLE(holder) {
   enter_container(arguments.at(0));
   auto node = Node::create("holder");
   auto subscriber = node->create_subscriber<Sample>("topic", lossless());
-  std::vector<std::shared_ptr<const Sample>> held;
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<const Sample>>> held;
   answer_orders([&](const std::string& what, std::istream&) -> std::string {
     if (what == "hold") {
       MessageInfo info;
-      held.push_back(take_soon(*subscriber, &info));
-      require(held.back() && is_whole(*held.back()) && info.delivery == Delivery::native, "it does not come in place");
+      auto sample = take_soon(*subscriber, &info);
+      require(sample && is_whole(*sample) && info.delivery == Delivery::native, "it does not come in place");
+      held.emplace_back(sample->number, std::move(sample));
       // A raw clone runs no fork handlers: it keeps this process's sockets open.
       if (arguments.at(1) == "clone" && ::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0) {
         for (char byte = 0; ::read(STDIN_FILENO, &byte, 1) > 0;) {
         }
         ::_exit(0);
       }
-      return std::to_string(held.back()->number);
+      return std::to_string(held.back().first);
     }
     if (what == "alone") {
       require(eventually([&] { return subscriber->statistics().publishers == 0; }), "the publisher does not go");
       return "alone";
     }
     if (what == "look") {
-      for (const auto& each : held) require(is_whole(*each), "what is held has changed");
+      for (const auto& [number, sample] : held) require(is_whole(*sample) && sample->number == number, "what is held has changed");
       return "whole";
     }
     if (what == "drop") {

@@ -105,7 +105,9 @@ TEST_F(Handshake, S3_what_is_claimed_as_soon_as_the_ring_is_there_stays) {
   ASSERT_EQ(claim.outcome, shm::Claims::Outcome::claimed);
   claims.advance_cursor(subscriber.ring->start);
   for (std::uint64_t number = 2; number <= 2000; ++number) publish_in_place(*publisher, 1, number, 100'000);
-  EXPECT_TRUE(is_whole(*reinterpret_cast<const Sample*>(claim.frame.root))) << "readable here: its publisher is in this process";
+  const auto& kept = *reinterpret_cast<const Sample*>(claim.frame.root);  // readable here: its publisher is in this process
+  EXPECT_TRUE(is_whole(kept));
+  EXPECT_EQ(kept.number, 1U) << "another whole message is in its place";
 }
 
 TEST_F(Handshake, F2_what_is_claimed_stays_whatever_else_its_reader_does_wrong) {

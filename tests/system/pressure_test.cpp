@@ -142,7 +142,7 @@ TEST_F(Pressure, AnExhaustedBudgetIsSaidAndCountedAndPasses) {
   EXPECT_EQ(publish_next(), PublishResult::no_memory);
   EXPECT_EQ(publisher->statistics().refused, 2U);
   EXPECT_LE(publisher->statistics().memory_mapped, 8U << 20);
-  for (const auto& message : held) EXPECT_TRUE(is_whole(*message));
+  EXPECT_TRUE(are_unchanged(held));
   const std::size_t fitted = held.size();
   EXPECT_GE(fitted, 4U);
   held.clear();
@@ -347,7 +347,7 @@ TEST_F(FullMemory, WhatSubscribersHoldIsNeverWithdrawn) {
     held.push_back(take_soon(*subscribers[number % subscribers.size()]));
   }
   ASSERT_LT(number, 100U);
-  for (const auto& message : held) EXPECT_TRUE(is_whole(*message));
+  EXPECT_TRUE(are_unchanged(held));
   held.erase(held.begin());
   EXPECT_EQ(publish(number), PublishResult::published) << "the room of the one that was let go";
 }

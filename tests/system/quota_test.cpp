@@ -63,7 +63,10 @@ TEST_F(Quota, ASubscriberThatHoldsLargeMessagesGetsCopiesAndNobodyElseMissesAny)
   EXPECT_EQ(holding->statistics().over_quota, 60 - may_hold);
   EXPECT_EQ(holding->publishers().at(0).over_quota, 60 - may_hold);
   EXPECT_EQ(holding->statistics().held, may_hold);
-  for (const Handle& each : held) EXPECT_TRUE(is_whole(*each.sample));
+  for (std::uint64_t number = 1; number <= held.size(); ++number) {
+    EXPECT_TRUE(is_whole(*held[number - 1].sample));
+    EXPECT_EQ(held[number - 1].sample->number, number) << "another whole message is in its place";
+  }
 
   held.erase(held.begin());
   publish(61);
@@ -82,7 +85,7 @@ TEST_F(Quota, OneMessageIsReadInPlaceHoweverLargeItIs) {
   EXPECT_EQ(first.by, Delivery::native);
   publish(2, 100);
   EXPECT_EQ(next_of(*subscriber).by, Delivery::copy);
-  EXPECT_TRUE(is_whole(*first.sample));
+  EXPECT_TRUE(is_whole(*first.sample) && first.sample->number == 1);
 }
 
 // Keeps whatever comes.
@@ -99,7 +102,7 @@ ROLE(quota_hoarder) {
       Qos{}.keep_last(64));
   until_finished();
   const std::lock_guard lock(mutex);
-  for (const auto& sample : held) require(is_whole(*sample), "what it held has changed");
+  require(are_unchanged(held), "what it held has changed");
 }
 
 TEST_F(Quota, AStoppedProcessPinsNoMoreThanItsShare) {

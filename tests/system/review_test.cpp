@@ -96,7 +96,7 @@ ROLE(holder) {
   while (held.size() < 3) held.push_back(take_soon(*subscriber));
   say("holds");
   next_order();
-  for (const auto& message : held) require(message && is_whole(*message), "a held message has changed");
+  require(are_unchanged(held), "a held message has changed");
   say("whole");
   until_finished();
 }

@@ -44,6 +44,12 @@ inline bool is_whole(const Sample& sample) {
          std::all_of(sample.data.begin(), sample.data.end(), [byte](std::uint8_t each) { return each == byte; });
 }
 
+/// They are whole, and the first so many in order: memory that is used again too early holds another message, which is whole as well.
+inline bool are_unchanged(const std::vector<std::shared_ptr<const Sample>>& held) {
+  std::uint64_t number = 0;
+  return std::ranges::all_of(held, [&](const auto& each) { return each && each->number == ++number && is_whole(*each); });
+}
+
 inline PublishResult publish_in_place(Publisher<Sample>& publisher, std::uint64_t writer, std::uint64_t number, std::size_t size) {
   auto loan = publisher.loan();
   loan.build([&](Sample& sample) { fill(sample, writer, number, size); });
