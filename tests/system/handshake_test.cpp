@@ -1,5 +1,7 @@
 // How pairs come together, and how frames and the chunks they lie in find each other though they travel on different ways.
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <thread>
 
 #include "os/event.hpp"
@@ -246,6 +248,118 @@ TEST_F(Handshake, S7_frames_whose_chunk_never_comes_are_counted_as_missed) {
     return subscriber->statistics().publishers == 0;
   }));
   EXPECT_EQ(subscriber->statistics().missed, 3U);
+}
+
+// --- chunks that go ------------------------------------------------------------------------------------------------------------------------
+
+/// Is told of chunks, and says that it has each mapped until it is to let go of them.
+class ChunkKeeper {
+ public:
+  explicit ChunkKeeper(const std::string& name) : stranger_(name), subscriber_(stranger_.meet_publisher<Sample>("topic", {.depth = 1})) {
+    require(subscriber_.attach(), "the publisher does not serve it");
+    claims_.emplace(subscriber_.acks(), subscriber_.ring_layout());
+  }
+  /// Reads what there is, and until it knows of every chunk that the newest frame may lie in.
+  void hear() {
+    const auto claim = claims_->claim_frame(claims_->head());
+    require(claim.outcome == shm::Claims::Outcome::claimed, "there is no frame");
+    claims_->release(claim.slot);
+    os::Poller poller;
+    poller.add(subscriber_.pair.socket(), 0);
+    for (os::Poller::Event event; newest_ < claim.frame.newest_chunk || poller.wait({&event, 1}, 0) > 0;) {
+      const auto message = subscriber_.pair.receive();
+      require(message.has_value(), "the publisher has gone");
+      if (const auto* chunk = std::get_if<wire::Chunk>(&*message)) {
+        came(*chunk);
+      } else if (const auto* withdrawn = std::get_if<wire::ChunkWithdrawn>(&*message)) {
+        withdrawn_.push_back(withdrawn->id);
+        newest_ = std::max(newest_, withdrawn->id);
+      }
+    }
+  }
+  void let_go() {
+    for (const std::uint64_t id : std::exchange(withdrawn_, {})) {
+      if (const auto had = mapped_.extract(id)) gone_.push_back(had.mapped());
+      subscriber_.pair.send(wire::ChunkUnmapped{id});
+    }
+  }
+  void leave() {
+    subscriber_.pair.close();
+    gone_.clear();
+    for (const std::uint64_t id : withdrawn_) {
+      if (const auto had = mapped_.extract(id)) gone_.push_back(had.mapped());
+    }
+    mapped_.clear();
+  }
+  bool has_withdrawn_ones() const { return !withdrawn_.empty(); }
+  bool has_mapped(const wire::Chunk& chunk) const {
+    return std::ranges::any_of(mapped_, [&](const auto& each) { return overlap(each.second, chunk); });
+  }
+  bool had_mapped(const wire::Chunk& chunk) const {
+    return std::ranges::any_of(gone_, [&](const auto& each) { return overlap(each, chunk); });
+  }
+
+  std::uint64_t used_too_early = 0;  ///< so many chunks came to where it had another one
+  std::vector<wire::Chunk> told;
+
+ private:
+  static bool overlap(const wire::Chunk& one, const wire::Chunk& other) {
+    return one.address < other.address + other.size && other.address < one.address + one.size;
+  }
+  void came(const wire::Chunk& chunk) {
+    used_too_early += has_mapped(chunk) ? 1 : 0;
+    newest_ = chunk.id;
+    told.push_back(chunk);
+    mapped_.emplace(chunk.id, chunk);
+    subscriber_.pair.send(wire::ChunkMapped{chunk.id});
+  }
+
+  Stranger stranger_;
+  HandSubscriber subscriber_;
+  std::optional<shm::Claims> claims_;
+  std::uint64_t newest_ = 0;
+  std::vector<std::uint64_t> withdrawn_;
+  std::map<std::uint64_t, wire::Chunk> mapped_;
+  std::vector<wire::Chunk> gone_;
+};
+
+TEST_F(Handshake, F3_addresses_of_a_chunk_are_used_again_when_its_last_reader_has_let_go_of_it_and_not_before) {
+  auto node = Node::create("publisher");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1), {.memory_budget = 16 << 20});
+  ChunkKeeper quick("quick"), slow("slow");
+  // Takes nearly all of its memory, in chunks that all are told of, and gives it back: the largest stays, the others go.
+  const auto come_and_go = [&](bool slow_is_there) {
+    std::vector<Loan<Sample>> loans;
+    for (int i = 0; i < 14; ++i) {
+      loans.push_back(publisher->loan());
+      loans.back()->data.resize(1'000'000);
+    }
+    for (const bool all_are_there : {true, false}) {
+      if (!all_are_there) loans.clear();
+      EXPECT_EQ(publish_in_place(*publisher, 1, 1, 10), PublishResult::published);
+      quick.hear();
+      if (slow_is_there) slow.hear();
+    }
+    quick.let_go();
+  };
+  for (int round = 0; round < 8; ++round) come_and_go(true);
+  ASSERT_TRUE(slow.has_withdrawn_ones());
+  EXPECT_EQ(slow.used_too_early, 0U);
+  const auto comes_back_after = [&](bool slow_is_there) {
+    return eventually([&] {
+      const std::size_t known = quick.told.size();
+      come_and_go(slow_is_there);
+      if (slow_is_there) slow.let_go();
+      return std::any_of(quick.told.begin() + static_cast<std::ptrdiff_t>(known), quick.told.end(),
+                         [&](const wire::Chunk& chunk) { return slow.had_mapped(chunk); });
+    });
+  };
+  EXPECT_TRUE(comes_back_after(true)) << "it has answered";
+  for (int round = 0; round < 8; ++round) come_and_go(true);
+  ASSERT_TRUE(slow.has_withdrawn_ones());
+  slow.leave();
+  EXPECT_TRUE(comes_back_after(false)) << "it has gone";
+  EXPECT_EQ(slow.used_too_early + quick.used_too_early, 0U);
 }
 
 }  // namespace
