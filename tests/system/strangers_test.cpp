@@ -330,6 +330,37 @@ TEST_F(StrangePublisher, WhoseChunksAreNotAsTheyMustBeIsLeft) {
   expect_goes_on();
 }
 
+TEST_F(StrangePublisher, S5_that_has_more_chunks_mapped_than_anybody_needs_is_left) {
+  constexpr std::uint64_t most = 4096;
+  auto& many = newcomer();
+  many.send_ring();
+  const Page page;
+  for (std::uint64_t id = 1; id <= most; ++id) {
+    many.pair.send(wire::Chunk{id, strangers.back()->window.base + (id - 1) * os::page_size(), os::page_size()}, {page.file.get()});
+    ASSERT_EQ(many.pair.expect<wire::ChunkMapped>().id, id);
+  }
+  many.pair.send(wire::Chunk{most + 1, strangers.back()->window.base + most * os::page_size(), os::page_size()}, {page.file.get()});
+  many.pair.expect_end();
+  expect_goes_on();
+}
+
+// The same memory again and again, which is mapped wherever there is room when its place is taken.
+TEST_F(StrangePublisher, S5_that_has_more_mapped_than_its_window_is_large_is_left) {
+  auto& large = newcomer();
+  large.send_ring();
+  const wire::Window window = strangers.back()->window;
+  const Page part(std::size_t{1} << 26);
+  const std::uint64_t fit = window.size / part.mapping.size();
+  for (std::uint64_t id = 1; id <= fit; ++id) {
+    large.pair.send(wire::Chunk{id, window.base, part.mapping.size()}, {part.file.get()});
+    ASSERT_EQ(large.pair.expect<wire::ChunkMapped>().id, id);
+  }
+  const Page page;
+  large.pair.send(wire::Chunk{fit + 1, window.base, os::page_size()}, {page.file.get()});
+  large.pair.expect_end();
+  expect_goes_on();
+}
+
 TEST_F(StrangePublisher, S16_whose_messages_point_elsewhere_is_heard_with_what_is_right_only) {
   auto& publisher = serving();
   const auto offer = [&](const std::function<void(Sample&, std::byte*)>& damage) {
