@@ -134,8 +134,10 @@ PublisherCore::~PublisherCore() {
     (void)impl_.release();  // the child's copy is dead: its mappings are gone and its threads do not exist
     return;
   }
+  const os::Uncancellable whole;
   const shm::HeapScope heap;
   impl_->session->remove(*impl_->publisher);
+  impl_.reset();  // while nobody can cancel it
 }
 
 const std::string& PublisherCore::topic() const noexcept {

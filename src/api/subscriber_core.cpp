@@ -16,6 +16,7 @@
 #include "msg/heap_memory.hpp"
 #include "msg/walk.hpp"
 #include "os/clock.hpp"
+#include "os/thread.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 
@@ -51,11 +52,13 @@ class Held {
  public:
   explicit Held(const session::Arrival& arrival) noexcept : end_(arrival.end->shared_from_this()), slot_(arrival.slot) {}
   ~Held() {
+    const os::Uncancellable whole;
     const shm::HeapScope heap;  // the last one takes the connection down, perhaps amid a loan that is filled
     if (session::forked()) {
       new (std::nothrow) std::shared_ptr<session::SubscriberEnd>(std::move(end_));  // leaked: its mappings do not exist in the child
     } else {
       end_->release(slot_);
+      end_.reset();  // while nobody can cancel it
     }
   }
   Held(const Held&) = delete;
@@ -408,8 +411,10 @@ SubscriberCore::~SubscriberCore() {
     new (std::nothrow) std::shared_ptr<Impl>(std::move(impl_));  // dead in the child, see PublisherCore
     return;
   }
+  const os::Uncancellable whole;
   const shm::HeapScope heap;
   impl_->session->remove(impl_->subscription);
+  impl_.reset();  // while nobody can cancel it
 }
 
 const std::string& SubscriberCore::topic() const noexcept {
@@ -421,6 +426,7 @@ bool SubscriberCore::has_callback() const noexcept {
 }
 
 std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
+  const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (has_callback())
     throw Error(ErrorKind::invalid_argument, "topic '" + impl_->topic + "': take() is for subscribers without a callback");
@@ -431,6 +437,7 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
 }
 
 std::optional<ReceivedMessage> SubscriberCore::take(std::chrono::nanoseconds timeout, MessageInfo* info) {
+  const os::Uncancellable whole;
   const std::int64_t until = os::now_ns() + std::min<std::int64_t>(timeout.count(), std::numeric_limits<std::int64_t>::max() / 2);
   for (;;) {
     auto message = take(info);
