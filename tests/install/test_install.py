@@ -228,12 +228,19 @@ class Replacement(Case):
                     self.assertEqual(self.bytes_copied(program), 0)
 
     def test_F4_two_plugins_that_know_nothing_of_each_other_hand_a_message_on(self):
-        self.build("libmaker.so", "maker.cpp", before=["-shared", "-fPIC"], after=flags())
-        self.build("libuser.so", "user.cpp", before=["-shared", "-fPIC"])
-        for name, after in ("knowing", flags()), ("unknowing", []):
+        maker = self.build("libmaker.so", "maker.cpp", before=["-shared", "-fPIC"], after=flags())
+        user = self.build("libuser.so", "user.cpp", before=["-shared", "-fPIC"])
+        c = {"compiler": "cc", "standard": "-std=c11"}
+        for name, plugins, kind in (
+            ("knowing", (maker, user), {"before": ["-Wl,--no-as-needed"], "after": flags()}),
+            ("unknowing", (maker, user), {"before": ["-Wl,--no-as-needed"]}),
+            ("c_maker_first", (maker, user), c),
+            # Who comes first brings the C++ library, whose operator new is its own then: what is inside of it would free the loan's memory.
+            ("c_user_first", (user, maker), c),
+        ):
             with self.subTest(host=name), Domain() as domain:
-                host = self.build(f"plugin_host_{name}", "plugin_host.cpp", before=["-Wl,--no-as-needed"], after=after)
-                self.assert_ends_well(domain, domain.start(host, self.programs / "libmaker.so", self.programs / "libuser.so"))
+                host = self.build(f"plugin_host_{name}", "plugin_host.c", **kind)
+                self.assert_ends_well(domain, domain.start(host, *plugins))
 
     def test_S10_a_plugin_in_a_cpp_program_that_does_not_know_sinew_copies(self):
         host = self.build("host", "host.cpp")
