@@ -268,6 +268,16 @@ class OtherLibrary(Case):
             cls.programs[name] = work / f"either-{name}"
             must([*compiler, "-std=c++20", HERE / "programs/either.cpp", *flags(of), "-o", cls.programs[name]])
 
+    def test_S16_a_variant_of_the_same_size_has_another_layout(self):
+        said = {}
+        for compiler in ("c++",), (self.CLANG, "-stdlib=libc++"):
+            program = work / "layout"
+            must([*compiler, "-std=c++20", f"-I{prefix}/include", HERE / "programs/layout.cpp", "-o", program])
+            said[compiler] = must([program]).split()
+        (size, layout), (other_size, other_layout) = said.values()
+        self.assertEqual(size, other_size)
+        self.assertNotEqual(layout, other_layout)
+
     def assert_arrive(self, sender, receiver, delivery):
         with self.subTest(sender=sender, receiver=receiver), Domain() as domain:
             sending = domain.start(self.programs[sender], "send", "40")

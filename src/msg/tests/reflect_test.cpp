@@ -306,6 +306,15 @@ TEST(Reflect, the_layout_hash_tells_sizes_and_offsets_apart) {
   EXPECT_NE(message_of<robot::Layout>().layout, message_of<robot::Flat>().layout);
 }
 
+TEST(Reflect, S16_the_layout_hash_tells_standard_libraries_apart) {
+  const Type& type = *message_of<robot::Image>().type;
+  LayoutHash of_sizes_only;
+  of_sizes_only.put(std::uint64_t{std::endian::native == std::endian::little});
+  of_sizes_only.put(std::uint64_t{sizeof(void*)});
+  of_sizes_only.put(type);
+  EXPECT_NE(layout_of(type), of_sizes_only.value());
+}
+
 TEST(Reflect, construct_and_destroy_make_and_end_an_object) {
   const Type& type = *message_of<robot::Everything>().type;
   alignas(robot::Everything) std::byte room[sizeof(robot::Everything)];
