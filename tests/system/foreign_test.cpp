@@ -320,6 +320,35 @@ TEST_F(Foreign, M12_AHeadAtTheEndOfNumbersIsTheEndOfTheConnection) {
   attacker.end();
 }
 
+// One chunk more than an export may have, and than may be on its way out.
+ROLE(foreign_with_many_chunks) {
+  become_stranger();
+  Stranger stranger("many");
+  Talk pair = stranger.meet_subscriber<Sample>("topic");
+  require(pair.receive().has_value(), "no AttachForeign");
+  Page ring((sizeof(shm::RingLayout) + 4095) / 4096 * 4096);
+  shm::initialise(ring.as<shm::RingLayout>());
+  pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
+  const Page page;
+  const auto send_chunk = [&](std::uint64_t id) {
+    pair.send(wire::Chunk{id, (std::uint64_t{1} << 40) + id * os::page_size(), os::page_size()}, {page.file.get()});
+    const auto answer = pair.receive();
+    return answer && std::holds_alternative<wire::ChunkMapped>(*answer);
+  };
+  for (std::uint64_t id = 1; id <= shm::export_depth + 1; ++id) require(send_chunk(id), "chunk " + std::to_string(id) + " is refused");
+  require(!send_chunk(shm::export_depth + 2), "it may have any number of chunks mapped");
+  say("ended");
+  until_finished();
+}
+
+TEST_F(Foreign, S5_APublisherThatHasMoreChunksMappedThanAnExportHasIsLeft) {
+  auto node = Node::create("viewer");
+  auto subscriber = node->create_subscriber<Sample>("topic", [](const Sample&) {});
+  Child publisher("foreign_with_many_chunks");
+  publisher.expect("ended");
+  publisher.end();
+}
+
 constexpr std::uint64_t next(std::uint64_t state) {
   return state * 6364136223846793005U + 1442695040888963407U;
 }
