@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz bench bench-stress soak lint install clean
+.PHONY: help demo test fuzz bench bench-stress soak seeded lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -45,6 +45,10 @@ soak: ## Kill ten thousand processes of a busy graph and look for who notices; w
 	@tools/setup test
 	@tools/soak.py --jobs $(JOBS)
 
+seeded: ## Take out one safety measure after the other, and see its tests fail (an hour); writes docs/hazards.md
+	@tools/setup test
+	@tools/seeded.py --jobs $(JOBS)
+
 lint: ## Formatting, layers, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint
 	@tools/lint.py --jobs $(JOBS)
@@ -56,4 +60,4 @@ install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (d
 	cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
-	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz
+	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz build-seeded

@@ -70,6 +70,11 @@ def formatting(_):
     return status == 0
 
 
+def seeded(_):
+    """every seeded fault can be applied, and its tests are there"""
+    return run("tools/seeded.py", "--check")
+
+
 def headers(_):
     """every installed header compiles alone"""
     return run("python3", "tools/check_headers.py", *COMPILERS, seconds=300)
@@ -113,7 +118,7 @@ def tidy(jobs):
     return configured() and run("python3", "tools/tidy.py", "--jobs", jobs, CLANG_BUILD, seconds=1500)
 
 
-CHECKS = {check.__name__: check for check in (layers, lengths, python, formatting, headers, clang, old_clang, tidy)}
+CHECKS = {check.__name__: check for check in (layers, lengths, python, formatting, seeded, headers, clang, old_clang, tidy)}
 
 
 def main():
