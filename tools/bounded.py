@@ -1,5 +1,6 @@
 """Running a command that must not hang: bounded in time, and nothing that it started outlives a timeout."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -8,9 +9,10 @@ import tempfile
 TIMED_OUT = 124
 
 
-def run(command, *, seconds, capture=False, env=None, cwd=None):
+def run(command, *, seconds, capture=False, env=None, cwd=None, kill_rest=False):
     """Runs `command` and returns (exit status, output). The status is TIMED_OUT when it took longer than `seconds`; then it was killed
-    with all processes of its group. The output, stdout and stderr together, is empty unless `capture`. `env` adds to the environment."""
+    with all processes of its group. The output, stdout and stderr together, is empty unless `capture`. `env` adds to the environment.
+    `kill_rest`: what it leaves behind in its group is killed also when it ends by itself."""
     # Into a file, not a pipe: a daemon that the command leaves behind would keep a pipe open.
     with tempfile.TemporaryFile() as sink:
         process = subprocess.Popen(
@@ -34,5 +36,8 @@ def run(command, *, seconds, capture=False, env=None, cwd=None):
             remark = f"\nkilled after {seconds} s: {' '.join(map(str, command))}\n"
             if not capture:
                 print(remark, flush=True)
+        if kill_rest:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
         sink.seek(0)
         return status, sink.read().decode(errors="replace") + remark

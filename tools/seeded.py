@@ -171,7 +171,8 @@ def run(preset, program, name, tries=1):
             command, seconds = ["python3", INSTALL, name], INSTALL_SECONDS
         else:
             command, seconds = [*prefix_of(preset), COPY / f"build-{preset}" / "bin" / program, f"--gtest_filter={name}"], RUN_SECONDS
-        status, said = bounded.run(command, seconds=seconds, capture=True, env=test.ENVIRONMENT.get(preset), cwd=COPY)
+        # A test that fails may leave children behind that nobody tells to end.
+        status, said = bounded.run(command, seconds=seconds, capture=True, env=test.ENVIRONMENT.get(preset), cwd=COPY, kill_rest=True)
         result = verdict(status, said, name)
         if result != "passed":
             break
