@@ -45,7 +45,7 @@ soak: ## Kill ten thousand processes of a busy graph and look for who notices; w
 	@tools/setup test
 	@tools/soak.py --jobs $(JOBS)
 
-seeded: ## Take out one safety measure after the other, and see its tests fail (an hour); writes docs/hazards.md
+seeded: ## Take out one safety measure after the other, and see its tests fail (two hours); writes docs/hazards.md
 	@tools/setup test
 	@tools/seeded.py --jobs $(JOBS)
 

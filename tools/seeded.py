@@ -2,7 +2,7 @@
 """Takes out one safety measure after the other (tests/seeded/faults.toml) in a copy of the sources, and expects of the tests named there that each of them fails.
 
 Usage: seeded.py [--check] [--jobs N] [--only F3]...
-A run over all of them takes about an hour and writes docs/hazards.md when each test failed without its measure and passed with it. The exit status is 0 when they did.
+A run over all of them takes an hour or two, mostly spent waiting for what then never comes. It writes docs/hazards.md when each test failed without its measure and passed with it; the exit status is 0 when they did.
 --check runs nothing: it says whether each fault can still be applied and whether its tests are there.
 """
 
