@@ -60,7 +60,12 @@ void Server::run() {
 void Server::serve_events() {
   const std::optional<Time> due = domain_.deadline();
   const std::optional<Time> deadline = due && retry_at_ ? std::min(due, retry_at_) : (due ? due : retry_at_);
-  const std::size_t count = poller_.wait(events_, deadline);
+  std::size_t count = 0;
+  try {
+    count = poller_.wait(events_, deadline);
+  } catch (const Error& error) {
+    base::log(base::LogLevel::error, error.what());  // a shortage, which passes
+  }
   bool somebody_waits = false;
   for (const os::Poller::Event& event : std::span(events_).first(count)) {
     if (event.key == stop_key) {
@@ -279,8 +284,13 @@ void Server::watch_writable(Session session, Connection& connection, bool on) {
 void Server::retry() {
   retry_at_.reset();
   if (!accepts_) {
-    poller_.add(entrance_.socket(), entrance_key);
-    accepts_ = true;
+    try {
+      poller_.add(entrance_.socket(), entrance_key);
+      accepts_ = true;
+    } catch (const Error& error) {
+      base::log(base::LogLevel::error, error.what());
+      retry_at_ = os::now_ns() + retry_pause;
+    }
   }
   std::vector<Session> waiting;
   for (const auto& [session, connection] : connections_) {
