@@ -294,6 +294,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void left_locked(const PublisherEnd& end);
   void write_missing_pieces_locked(std::uint64_t from);
   void announce_changes_locked();
+  void announce_all_locked(PublisherEnd& end);
   void announce_to_all_locked(const shm::Chunk& chunk);
   void stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk);
   shm::RingLayout& ring() const noexcept;

@@ -10,6 +10,7 @@
 #include "os/process.hpp"
 #include "session/publisher.hpp"
 #include "session/trust.hpp"
+#include "sinew/error.hpp"
 
 namespace sinew::session {
 
@@ -195,12 +196,35 @@ void PublisherEnd::give_up(const std::string& why) noexcept {
 // --- chunks ------------------------------------------------------------------------------------------------------------------------
 
 void PublisherEnd::announce(const Chunk& chunk) {
-  if (left_) return;
+  if (left_ || is_behind_) return;
   if (chunk.id > last_announced_) {
-    waiting_.push_back({chunk, chunk.memfd ? chunk.memfd->duplicate() : os::Fd()});
+    if (chunk.memfd && in_flight_ == 0 && waiting_.empty()) {
+      send(chunk, *chunk.memfd);
+    } else if (!queue(chunk)) {
+      return;
+    }
     last_announced_ = chunk.id;
   }
   send_waiting();  // also what could not be sent the last time
+}
+
+// False when this process has no descriptor left for it; then all is announced anew when the reader has answered what is in flight.
+bool PublisherEnd::queue(const Chunk& chunk) {
+  try {
+    waiting_.push_back({chunk, chunk.memfd ? chunk.memfd->duplicate() : os::Fd()});
+  } catch (const Error&) {
+    if (in_flight_ == 0) throw;  // no answer will come
+    is_behind_ = true;
+  }
+  return !is_behind_;
+}
+
+void PublisherEnd::send(const Chunk& chunk, const os::Fd& memfd) {
+  const int fd = memfd.get();
+  told_.reserve(told_.size() + 1);
+  channel_.send(wire::Chunk{chunk.id, chunk.address, chunk.size}, {&fd, 1});
+  in_flight_ = chunk.id;
+  told_.push_back(chunk.id);
 }
 
 // One descriptor in flight per pair: a stopped subscriber must not use up what the user's processes may have in flight together (S6).
@@ -208,11 +232,7 @@ void PublisherEnd::send_waiting() {
   while (in_flight_ == 0 && !waiting_.empty()) {
     const Waiting& next = waiting_.front();
     if (next.memfd) {
-      const int fd = next.memfd.get();
-      told_.reserve(told_.size() + 1);
-      channel_.send(wire::Chunk{next.chunk.id, next.chunk.address, next.chunk.size}, {&fd, 1});
-      in_flight_ = next.chunk.id;
-      told_.push_back(next.chunk.id);
+      send(next.chunk, next.memfd);
     } else {
       tell_withdrawn(next.chunk.id);
     }

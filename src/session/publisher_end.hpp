@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/point.hpp"
@@ -63,7 +64,9 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   void mapped(std::uint64_t chunk);
   /// The reader answered a withdrawal. Throws Violation when none was unanswered.
   void unmapped(std::uint64_t chunk);
-  bool knows_all() const noexcept { return left_ || (in_flight_ == 0 && waiting_.empty()); }
+  bool knows_all() const noexcept { return left_ || (in_flight_ == 0 && waiting_.empty() && !is_behind_); }
+  /// There were chunks that could not be announced while another one was in flight. True once: then all are to be announced anew.
+  bool was_behind() noexcept { return in_flight_ == 0 && std::exchange(is_behind_, false); }
   void leave() noexcept { left_ = true; }
   bool is_served() const noexcept { return !left_; }
   /// It has said that it takes nothing more.
@@ -85,6 +88,8 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   void on_doorbell(const wire::Doorbell& message, Channel::Input& input);
   void on_attach(const wire::Attach& message, Channel::Input& input);
   void on_reads_pieces(Publisher& publisher);
+  bool queue(const Chunk& chunk);
+  void send(const Chunk& chunk, const os::Fd& memfd);
   void send_waiting();
   void tell_withdrawn(std::uint64_t chunk);
   void ended();
@@ -101,6 +106,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   // Under the publisher's mutex, too.
   std::uint64_t last_announced_ = 0;
   std::uint64_t in_flight_ = 0;
+  bool is_behind_ = false;
   std::deque<Waiting> waiting_;
   std::vector<std::uint64_t> told_, withdrawn_;  // what it has, and what it is to let go of
 

@@ -79,11 +79,15 @@ void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   SINEW_POINT("publisher.listed");
   const int ring_fd = ring.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start, options_.budget / quota_part}, {&ring_fd, 1});
+  announce_all_locked(*end);
+}
+
+void Publisher::announce_all_locked(PublisherEnd& end) {
   // Read first: a chunk that is made after this is announced with the next frame, unless a newer id was told here before it.
   const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);
-  window_->for_each_chunk([&](const shm::Chunk& chunk) { end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
+  window_->for_each_chunk([&](const shm::Chunk& chunk) { end.announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
   SINEW_POINT("publisher.newcomer_told");
-  end->announce({newest, 0, 0, nullptr});  // it may be gone already; a frame may still name it
+  end.announce({newest, 0, 0, nullptr});  // it may be gone already; a frame may still name it
 }
 
 void Publisher::chunk_added(const shm::Chunk& chunk) {
@@ -171,6 +175,7 @@ void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
 void Publisher::chunk_mapped(PublisherEnd& end, std::uint64_t chunk) {
   const std::lock_guard lock(mutex_);
   end.mapped(chunk);
+  if (end.was_behind()) announce_all_locked(end);
   if (closed_) announced_.notify_all();
 }
 
