@@ -39,6 +39,14 @@ std::chrono::nanoseconds longer(std::chrono::nanoseconds pause) {
   return std::clamp(2 * pause, first_pause, longest_pause);
 }
 
+bool has_sent_all(Channel& channel) noexcept {
+  try {
+    return channel.flush();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 bool is_own(const Channel& channel) {
   return is_own_user(os::peer_credentials(channel.socket()).uid);
 }
@@ -240,6 +248,8 @@ void ManagerLink::stop() noexcept {
     woken_.notify_all();
   }
   tell(wire::Goodbye{});
+  // The loop, which would send what the kernel had no memory for, ends now; and interfaces that outlive the node keep the socket, and so its name.
+  for (int attempt = 0; attempt < telling_attempts && !has_sent_all(*channel_); ++attempt) std::this_thread::sleep_for(telling_pause);
   const std::lock_guard lock(mutex_);
   channel_->unwatch();
 }
