@@ -12,6 +12,8 @@ std::string describe(int error) {
       return text + "; close some, or raise the limit (ulimit -n)";
     case ENFILE:
       return text + "; raise /proc/sys/fs/file-max";
+    case EFBIG:
+      return text + "; raise the limit of a file's size (ulimit -f)";
     case ENOMEM:
     case ENOSPC:
       return text + "; use smaller messages or shorter histories, or raise the memory limit of this process, its container or the machine";

@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -76,11 +77,18 @@ bool page_can_be_mapped_at(std::uint64_t address) noexcept {
   return at == wanted;
 }
 
+/// Growing a file beyond the limit would not only be refused, but end the process by SIGXFSZ.
+bool is_beyond_file_limit(std::size_t size) noexcept {
+  rlimit limit{};
+  return call(fault::Call::rlimit, [&] { return ::getrlimit(RLIMIT_FSIZE, &limit); }) == 0 && size > limit.rlim_cur;
+}
+
 }  // namespace
 
 Fd create_memfd(const char* name, std::size_t size) {
   const std::string what = "cannot take " + std::to_string(size) + " bytes of shared memory for '" + name + "'";
   if (size == 0 || size % page_size() != 0) throw Error(ErrorKind::invalid_argument, "sinew " + what + ": the size must be whole pages.");
+  if (is_beyond_file_limit(size)) fail(EFBIG, what, ErrorKind::exhausted);
   const auto create = [&](unsigned more) {
     return call(fault::Call::memfd_create, [&] { return ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING | more); });
   };
