@@ -254,6 +254,7 @@ Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
     received.kind = Received::Kind::malformed;
   } else if (arrived->lost_descriptors) {
     received.kind = Received::Kind::no_room;
+    received.size = arrived->size;
   } else {
     received.kind = Received::Kind::packet;
     received.size = arrived->size;

@@ -109,7 +109,7 @@ bool Channel::is_watched() const noexcept {
   return loop_ != nullptr;
 }
 
-std::optional<Channel::Input> Channel::receive() {
+std::optional<Channel::Input> Channel::receive(bool bears_loss) {
   thread_local std::vector<std::byte> buffer(os::max_packet);
   os::Received received = os::receive_packet(socket_, buffer);
   switch (received.kind) {
@@ -121,6 +121,7 @@ std::optional<Channel::Input> Channel::receive() {
     case os::Received::Kind::malformed:
       throw Violation("a packet was cut off or carried too many descriptors");
     case os::Received::Kind::no_room:
+      if (bears_loss) break;
       throw Violation(
           "the process that was sent a descriptor has no room for it: raise its limit (ulimit -n), or let it have fewer publishers and "
           "subscribers");
@@ -129,7 +130,9 @@ std::optional<Channel::Input> Channel::receive() {
   }
   auto decoded = wire::decode(std::span(buffer).first(received.size));
   if (const auto* complaint = std::get_if<wire::Complaint>(&decoded)) throw Violation(complaint->text);
-  Input input{std::get<wire::Message>(std::move(decoded)), std::move(received.descriptors), received.credentials};
+  const bool lost = received.kind == os::Received::Kind::no_room;
+  Input input{std::get<wire::Message>(std::move(decoded)), std::move(received.descriptors), received.credentials, lost};
+  if (lost) return input;
   if (const std::size_t expected = wire::descriptors_of(input.message); input.descriptors.size() != expected) {
     throw Violation(std::string(wire::name_of(input.message)) + " came with " + std::to_string(input.descriptors.size()) +
                     " descriptors, not " + std::to_string(expected));

@@ -60,10 +60,12 @@ class Channel {
     wire::Message message;
     std::vector<os::Fd> descriptors;
     std::optional<os::Credentials> credentials;
+    bool lost_descriptors = false;  ///< This process had no room for them, and has none of them.
   };
   enum class State { open, closed };
-  /// The next message, or nothing: then state() tells whether more may come. Throws Violation on bytes that are no message, or the wrong number of descriptors.
-  std::optional<Input> receive();
+  /// The next message, or nothing: then state() tells whether more may come. Throws Violation on bytes that are no message, or the wrong number of descriptors; and, unless the caller bears that they are lost, when this
+  /// process has no room for them.
+  std::optional<Input> receive(bool bears_loss = false);
   State state() const noexcept { return state_; }
 
  private:

@@ -115,6 +115,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   template <class Refused>
   void on_refused(const Question& question, const Refused& refused);
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
+  /// No socket: this process had no room for it.
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
   void on_incompatible(const wire::Incompatible& peer);
   void on_detached(const wire::Detached& ghost);

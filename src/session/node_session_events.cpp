@@ -26,12 +26,18 @@ void start(Publisher& publisher, const std::shared_ptr<End>& end) {
   }
 }
 
+void log_lost_introduction(const std::string& node, const std::string& peer) {
+  base::log(base::LogLevel::warn, "node '" + node + "' is not connected with node '" + peer +
+                                      "', as its process has no room for one more descriptor: raise its limit (ulimit -n), or let it have "
+                                      "fewer publishers and subscribers");
+}
+
 }  // namespace
 
 void NodeSession::on_event(const os::Poller::Event& event) {
   try {
     if (event.writable) link_.channel().flush();
-    while (auto input = link_.channel().receive()) handle(*input);
+    while (auto input = link_.channel().receive(true)) handle(*input);
     if (link_.channel().state() == Channel::State::closed) lose_manager("it is gone");
   } catch (const Violation& violation) {
     lose_manager(violation.what());
@@ -60,10 +66,11 @@ void NodeSession::handle(Channel::Input& input) {
     on_refused({Kind::subscriber, no_subscriber->id}, *no_subscriber);
   } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
     link_.tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
+    if (input.lost_descriptors) return log_lost_introduction(name(), to_subscriber->peer);  // the other end was closed with it
     on_connect(*to_subscriber, std::move(input.descriptors[0]));
   } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
     link_.tell(wire::ConnectTaken{to_publisher->connection});
-    on_connect(*to_publisher, std::move(input.descriptors[0]));
+    on_connect(*to_publisher, input.lost_descriptors ? os::Fd() : std::move(input.descriptors[0]));
   } else if (const auto* peer = std::get_if<wire::Incompatible>(&message)) {
     on_incompatible(*peer);
   } else if (const auto* ghost = std::get_if<wire::Detached>(&message)) {
@@ -148,9 +155,14 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
   const std::uint64_t manager = link_.manager();
   if (const auto end = subscription ? subscription->end_of(introduction) : nullptr) {
-    os::close_connection(std::move(socket));
+    if (socket) os::close_connection(std::move(socket));
     if (!end->introduced_again(introduction.connection, manager)) release_window(introduction.window, manager);
     return;
+  }
+  if (!socket) {
+    release_window(introduction.window, manager);
+    tell_path(introduction.connection, wire::Path::none, "the subscriber's process has no descriptor left for it (ulimit -n)");
+    return log_lost_introduction(name(), introduction.peer);
   }
   const Reading reading = subscription ? subscription->options().reading : Reading::nothing;
   const bool cannot_be_in_place = reading == Reading::in_place && !(introduction.same_user && introduction.same_layout);
