@@ -244,7 +244,12 @@ std::optional<Arrived> take_packet(const Fd& socket, std::span<std::byte> buffer
 }  // namespace
 
 Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
-  std::optional<Arrived> arrived = take_packet(socket, buffer);
+  std::optional<Arrived> arrived;
+  try {
+    arrived = take_packet(socket, buffer);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::exhausted) throw;  // else it passes, and the packet stays where it is
+  }
   if (!arrived) return {};
   Received received;
   received.credentials = arrived->credentials;

@@ -39,7 +39,7 @@ struct Received {
     would_block,  ///< Nothing there.
     closed,       ///< The peer is gone and everything it sent has been read.
     malformed,    ///< Truncated packet, or more descriptors than max_descriptors; whatever came is closed.
-    no_room,      ///< This process had no room for the packet's descriptors; those that found some are closed.
+    no_room,      ///< `size` bytes are in the buffer, but this process had no room for the descriptors; those that found some are closed.
   };
   Kind kind = Kind::would_block;
   std::size_t size = 0;
@@ -71,7 +71,7 @@ void receive_credentials(const Fd& socket);
 /// Sends one packet. Never blocks, never raises SIGPIPE. Descriptors are not consumed. Throws Error(system) on any fault that
 /// SendResult does not name.
 SendResult send_packet(const Fd& socket, std::span<const std::byte> bytes, std::span<const int> descriptors = {});
-/// Receives one packet into `buffer` (at least max_packet bytes). Never blocks.
+/// Receives one packet into `buffer` (at least max_packet bytes). Never blocks. When the kernel has no memory for it, it is as if nothing was there yet: the packet stays, and waiting for the socket ends at once.
 Received receive_packet(const Fd& socket, std::span<std::byte> buffer);
 
 /// Ends a connection for both sides, also where another process still has this end, and closes it. Never blocks: the kernel would close the descriptors that were sent
