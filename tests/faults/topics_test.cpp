@@ -1,5 +1,6 @@
 // Publishing and receiving while system calls fail.
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -121,6 +122,7 @@ TEST_F(TopicFaults, a_publisher_that_grows_while_it_is_read_works_or_says_that_t
   PublisherOptions options;
   options.memory_budget = 8 << 20;
   options.when_full = WhenFull::wait;
+  options.max_blocking = std::chrono::milliseconds(5);
   walk_topics("publish with little memory", [&](Fault& fault) {
     const auto publisher = connected_publisher(options);
     fault.during([&] {

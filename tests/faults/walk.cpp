@@ -45,6 +45,12 @@ void name_place(const std::string& text) {
   }
 }
 
+/// The file that the report goes to; empty: none is wanted.
+std::string report() {
+  const char* const wanted = std::getenv("SINEW_REPORT");
+  return wanted ? wanted : "";
+}
+
 /// What was walked in this process, for the report.
 class Totals {
  public:
@@ -60,9 +66,8 @@ class Totals {
     if (faults_.empty()) return;
     std::cout << "walked " << told_ + borne_ << " faults: " << operations_.size() << " operations, " << faults_.size()
               << " (call, error); told of as an error: " << told_ << ", borne: " << borne_ << "\n";
-    const char* const report = std::getenv("SINEW_REPORT");
-    if (!report) return;
-    std::ofstream lines(report, std::ios::app);
+    if (report().empty()) return;
+    std::ofstream lines(report(), std::ios::app);
     for (const auto& [fault, times] : faults_) lines << times << "\t" << fault << "\n";
   }
 
@@ -203,7 +208,7 @@ namespace {
 using Make = std::function<std::unique_ptr<Fault>(Call, int error, int nth)>;
 
 void walk_with(const Make& make, const std::string& operation, const Scenario& scenario, const std::vector<const Child*>& others) {
-  const bool all_of_them = std::getenv("SINEW_REPORT") != nullptr;
+  const bool all_of_them = !report().empty();
   const auto run = [&](Call call, int error, int nth) {
     auto fault = make(call, error, nth);
     try {
