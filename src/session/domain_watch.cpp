@@ -72,7 +72,7 @@ std::optional<std::uint64_t> DomainWatch::addressee(const wire::Message& message
 }
 
 bool DomainWatch::take(const wire::Message& message) {
-  if (raised_.load(std::memory_order_seq_cst))
+  if (raised_.load(std::memory_order_seq_cst))  // sync: WATCH_RAISED (with run_some)
     throw Violation("the next batch of the domain's state came before the answer to the one before");
   std::visit(
       [this]<class M>(const M& m) {
@@ -81,34 +81,34 @@ bool DomainWatch::take(const wire::Message& message) {
       message);
   if (!std::holds_alternative<wire::DomainBatch>(message)) return false;
   if (thread_) {
-    raised_.store(true, std::memory_order_seq_cst);
+    raised_.store(true, std::memory_order_seq_cst);  // sync: WATCH_RAISED (with has_news)
     thread_->doorbell().ring();
     return false;
   }
   const DomainUpdate update = std::exchange(collected_, {});
   if (!handler_.run([&](const Handler& handler) { handler(update); })) return false;
-  answer(id_);
+  answer(id());
   return update.complete;
 }
 
 void DomainWatch::answer(std::uint64_t id) noexcept {
-  if (lost_.load(std::memory_order_relaxed)) return renew();
+  if (lost_.load(std::memory_order_seq_cst)) return renew();  // sync: WATCH_LOST (with lose)
   if (const auto session = session_.lock()) session->answer_watch(id);
 }
 
 // While a batch waits for the handler, what is lost can only be what came before it.
 void DomainWatch::lose() noexcept {
-  lost_.store(true, std::memory_order_relaxed);
-  if (!raised_.load(std::memory_order_seq_cst)) renew();
+  lost_.store(true, std::memory_order_seq_cst);           // sync: WATCH_LOST (with answer)
+  if (!raised_.load(std::memory_order_seq_cst)) renew();  // sync: WATCH_RAISED (with run_some)
 }
 
 void DomainWatch::renew() noexcept {
-  if (!lost_.exchange(false, std::memory_order_relaxed)) return;
+  if (!lost_.exchange(false, std::memory_order_seq_cst)) return;  // sync: WATCH_LOST (with lose)
   if (const auto session = session_.lock()) session->renew(*this);
 }
 
 void DomainWatch::begin(std::uint64_t id) noexcept {
-  id_ = id;
+  id_.store(id, std::memory_order_relaxed);
   collected_ = {.anew = true};
 }
 
@@ -117,8 +117,8 @@ bool DomainWatch::run_some(const std::atomic<bool>&) {
   std::uint64_t id = 0;
   const bool goes_on = handler_.run([&](const Handler& handler) {
     const DomainUpdate update = std::exchange(collected_, {});
-    id = id_;  // it may begin anew meanwhile, which is not what is answered
-    raised_.store(false, std::memory_order_seq_cst);
+    id = this->id();                                  // it may begin anew meanwhile, which is not what is answered
+    raised_.store(false, std::memory_order_seq_cst);  // sync: WATCH_RAISED (with lose, take)
     handler(update);
   });
   if (goes_on) answer(id);

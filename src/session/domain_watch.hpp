@@ -27,7 +27,7 @@ class DomainWatch final : public Runnable {
       : session_(std::move(session)), thread_(std::move(thread)), first_id_(id), id_(id), handler_(std::move(handler)) {}
 
   /// As the manager knows it now.
-  std::uint64_t id() const noexcept { return id_; }
+  std::uint64_t id() const noexcept { return id_.load(std::memory_order_relaxed); }
   /// As it was made.
   std::uint64_t first_id() const noexcept { return first_id_; }
   /// Null without one.
@@ -46,7 +46,7 @@ class DomainWatch final : public Runnable {
   /// The handler does not run any more when this returns, except the call that this is called from. Idempotent.
   void close() noexcept { handler_.close(); }
 
-  bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }
+  bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }  // sync: WATCH_RAISED (with take)
   bool run_some(const std::atomic<bool>& end) override;
 
  private:
@@ -56,10 +56,12 @@ class DomainWatch final : public Runnable {
   const std::weak_ptr<NodeSession> session_;
   const std::shared_ptr<ExecutionThread> thread_;
   const std::uint64_t first_id_;
-  std::atomic<std::uint64_t> id_;
+  std::atomic<std::uint64_t> id_;  // relaxed: what goes with it is in collected_
+  // pair WATCH_LOST / WATCH_RAISED: what is lost while a batch is told of is seen when it has been, or else it was not being told of any more.
   std::atomic<bool> lost_{false};
   DomainUpdate collected_{.anew = true};  // the loop's, but while raised_ the thread's
 
+  // pair WATCH_RAISED: whoever has collected_ hands it over whole.
   std::atomic<bool> raised_{false};
   CallbackSlot<Handler> handler_;
 };
