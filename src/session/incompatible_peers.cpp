@@ -38,7 +38,7 @@ void IncompatiblePeers::add(const wire::Incompatible& peer) {
   if (const auto [text, is_new] = said_.insert(text_about(peer)); is_new) base::log(base::LogLevel::warn, *text);
   const std::lock_guard lock(mutex_);
   last_ = peer;
-  count_.fetch_add(1, std::memory_order_relaxed);  // last: who sees it counted finds it in the log
+  count_.fetch_add(1, std::memory_order_release);  // sync: COUNTED (with count)
 }
 
 IncompatibleQosEvent IncompatiblePeers::last() const {

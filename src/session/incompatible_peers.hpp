@@ -23,7 +23,7 @@ class IncompatiblePeers {
   /// The last one, and how many there were. Any thread.
   IncompatibleQosEvent last() const;
   /// Any thread.
-  std::uint64_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
+  std::uint64_t count() const noexcept { return count_.load(std::memory_order_acquire); }  // sync: COUNTED (with add)
 
  private:
   const wire::Quality& offered(const wire::Incompatible& peer) const noexcept { return peer.you_publish ? own_ : peer.quality; }
@@ -32,6 +32,7 @@ class IncompatiblePeers {
 
   const std::string topic_, node_;
   const wire::Quality own_;
+  // pair COUNTED: who sees a peer counted finds it in the log.
   std::atomic<std::uint64_t> count_{0};
   std::set<std::uint64_t> counted_;  // by their identities
   std::set<std::string> said_;
