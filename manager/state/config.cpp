@@ -74,7 +74,7 @@ class Reader {
 
   // It becomes part of a message to nodes, which holds no NUL, and of what they print.
   std::string name(const json& value, const std::string& path) const {
-    const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
     std::string text = value.is_string() ? value.get<std::string>() : "";
     if (text.empty() || std::ranges::any_of(text, is_control)) expected("some words without control characters", path, value);
     return text;
