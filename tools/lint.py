@@ -40,6 +40,11 @@ def layers(_):
     return run("tools/check_layers.py")
 
 
+def sync(_):
+    """every access of an atomic says which pair it belongs to, or why relaxed is enough, and no pair lacks a side"""
+    return run("python3", "tools/sync_pairs.py")
+
+
 def lengths(_):
     """no long file without a reason"""
     return run("python3", "tools/check_lengths.py", *files("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.cmake", "*CMakeLists.txt"))
@@ -118,7 +123,7 @@ def tidy(jobs):
     return configured() and run("python3", "tools/tidy.py", "--jobs", jobs, CLANG_BUILD, seconds=1500)
 
 
-CHECKS = {check.__name__: check for check in (layers, lengths, python, formatting, seeded, headers, clang, old_clang, tidy)}
+CHECKS = {check.__name__: check for check in (layers, sync, lengths, python, formatting, seeded, headers, clang, old_clang, tidy)}
 
 
 def main():

@@ -49,7 +49,7 @@ class ServerGoal {
     return server_.number([&](std::uint64_t number) {
       const PublishResult result = publisher_.publish(
           std::make_unique<ActionFeedback<Feedback>>(ActionFeedback<Feedback>{id(), server_.id(), number, std::move(feedback)}));
-      if (result == PublishResult::published) last_ = number;
+      if (result == PublishResult::published) last_.store(number, std::memory_order_relaxed);
       return result;
     });
   }
@@ -57,8 +57,8 @@ class ServerGoal {
   /// True when `execute` is to come to its end and return what it has: somebody has asked to cancel the goal, its client has gone, or the server or its node is being destroyed. Look now and then, and only where you can
   /// still give up: a goal that returns after this was true counts as cancelled, one that has not seen it as succeeded.
   bool cancelled() noexcept {
-    if (server_.is_cancelled(*place_) || is_given_up_()) has_seen_ = true;
-    return has_seen_;
+    if (server_.is_cancelled(*place_) || is_given_up_()) has_seen_.store(true, std::memory_order_relaxed);
+    return has_seen_.load(std::memory_order_relaxed);
   }
 
   /// For the library.
@@ -87,11 +87,11 @@ class ServerGoal {
         server_.begin(*place_);
         if (server_.is_cancelled(*place_)) {
           done.text = "cancelled before it was executed";
-          has_seen_ = true;
+          has_seen_.store(true, std::memory_order_relaxed);
         } else {
           done.result = execute(*this);
         }
-        state_ = has_seen_ ? GoalState::cancelled : GoalState::succeeded;
+        state_ = has_seen_.load(std::memory_order_relaxed) ? GoalState::cancelled : GoalState::succeeded;
       }
     } catch (const std::exception& error) {
       done.text = error.what();
@@ -99,7 +99,7 @@ class ServerGoal {
       done.text = "what it threw is no std::exception";
     }
     done.state = state_;
-    done.feedback = last_;
+    done.feedback = last_.load(std::memory_order_relaxed);
     done.ended_at = detail::monotonic_ns();
     return done;
   }
@@ -113,6 +113,7 @@ class ServerGoal {
   std::string why_no_place_;
   detail::ActionServerCore::Goal* const place_;  // null: there was none
   GoalState state_ = GoalState::rejected;
+  // relaxed: numbers of this goal alone; threads that `execute` made have ended, or come too late, when it returns
   std::atomic<bool> has_seen_{false};
   std::atomic<std::uint64_t> last_{0};  // number of its feedback
 };

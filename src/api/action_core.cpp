@@ -60,7 +60,8 @@ void ActionServerCore::cancel(const ActionCancel& wish) {
   if (all) all_cancelled_until_ = std::max(all_cancelled_until_, std::min(wish.sent, monotonic_ns()));
   for (Goal& goal : goals_) {
     if (all ? goal.sent > all_cancelled_until_ : goal.status.id != wish.id) continue;
-    goal.is_cancelled = any = true;
+    any = true;
+    goal.is_cancelled.store(true, std::memory_order_relaxed);
     goal.status.state = GoalState::cancelling;
   }
   if (any) return publish_locked();
@@ -69,16 +70,18 @@ void ActionServerCore::cancel(const ActionCancel& wish) {
 
 ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sent, std::string& why_not) {
   const std::lock_guard lock(mutex_);
-  const bool is_cancelled = std::ranges::find(early_, id) != early_.end() || sent <= all_cancelled_until_;
-  if (is_closing_ || goals_.size() >= goals_at_a_time_) {
+  const bool is_unwanted = std::ranges::find(early_, id) != early_.end() || sent <= all_cancelled_until_;
+  if (is_closing_.load(std::memory_order_relaxed) || goals_.size() >= goals_at_a_time_) {
     why_not = "action '" + action_ + "': the server is " +
-              (is_closing_ ? "being destroyed" : "busy: it executes " + std::to_string(goals_at_a_time_) + " at a time (goals_at_a_time)");
+              (is_closing_.load(std::memory_order_relaxed)
+                   ? "being destroyed"
+                   : "busy: it executes " + std::to_string(goals_at_a_time_) + " at a time (goals_at_a_time)");
     return nullptr;
   }
   Goal& goal = goals_.emplace_back();
   goal.status.id = id;
   goal.sent = sent;
-  goal.is_cancelled = is_cancelled;
+  goal.is_cancelled.store(is_unwanted, std::memory_order_relaxed);
   return &goal;
 }
 

@@ -31,6 +31,7 @@ struct PublisherCore::Impl {
   std::shared_ptr<session::Publisher> publisher;
   std::shared_ptr<const session::FrameStorage> storage;
   std::shared_ptr<const session::Objects> objects;
+  // relaxed: told, or marks that stand for themselves
   std::atomic<std::uint64_t> repaired{0};
   std::atomic<bool> not_replaced{false};  // somewhere in this process
   mutable std::mutex mutex;
@@ -44,7 +45,7 @@ struct PublisherCore::Impl {
   void count_repaired(const std::string& why);
   std::string why_repaired() const;
   const char* why_on_heap() const;
-  std::atomic<bool> repair_reported{false}, refusal_reported{false};
+  std::atomic<bool> repair_reported{false}, refusal_reported{false};  // relaxed: one thread is the first
 };
 
 }  // namespace sinew::detail

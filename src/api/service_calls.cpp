@@ -24,7 +24,7 @@ std::int64_t deadline_after(std::chrono::nanoseconds timeout) {
 // --- what publisher and subscription tell ----------------------------------------------------------------------------------------------
 
 void ServiceClientCore::Impl::peers_changed() noexcept {
-  if (!is_to_look.exchange(true, std::memory_order_acq_rel)) timer->set(os::now_ns());
+  if (!is_to_look.exchange(true, std::memory_order_acq_rel)) timer->set(os::now_ns());  // sync: TO_LOOK (with look_at_time)
 }
 
 void ServiceClientCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t taken) noexcept {
@@ -45,7 +45,7 @@ void ServiceClientCore::Impl::ready() {
     const std::lock_guard lock(mutex);
     is_ready = true;
   }
-  is_to_look.store(true, std::memory_order_release);
+  is_to_look.store(true, std::memory_order_release);  // sync: TO_LOOK (with look_at_time)
   timer->set(look_at_time());
 }
 
@@ -75,12 +75,13 @@ void ServiceClientCore::Impl::look_again() {
 std::int64_t ServiceClientCore::Impl::look_at_time() {
   const std::int64_t now = os::now_ns();
   std::int64_t again = cancel_again() ? now + retry_pause : never;
+  // sync: TO_LOOK (with peers_changed)
   if (is_to_look.exchange(false, std::memory_order_acq_rel)) {  // first: what changes from now on is told again
     try {
       look_again();
     } catch (const std::exception& shortage) {
       base::log(base::LogLevel::error, shortage.what());
-      is_to_look.store(true, std::memory_order_release);
+      is_to_look.store(true, std::memory_order_release);  // sync: TO_LOOK (with look_at_time)
       again = now + retry_pause;
     }
   }
@@ -249,8 +250,8 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
       // Answers to others make room.
       if (std::ranges::any_of(providers, [](const Provider& each) { return each.in_flight > 0; })) return Sent::not_now;
       if (call.request.in_window == 0 && put_loan_first_locked()) return Sent::elsewhere;
-      if (ends.publisher->is_kept_by_readers()) {  // a provider lets go of a request a moment after it has answered it
-        is_to_look.store(true, std::memory_order_release);
+      if (ends.publisher->is_kept_by_readers()) {           // a provider lets go of a request a moment after it has answered it
+        is_to_look.store(true, std::memory_order_release);  // sync: TO_LOOK (with look_at_time)
         timer->set(os::now_ns() + retry_pause);
         return Sent::not_now;
       }

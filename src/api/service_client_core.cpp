@@ -49,6 +49,7 @@ class BlockedAnswer final : public AwaitedAnswer {
     tell();
   }
 
+  // pair DONE: who sees it finds response or error.
   std::atomic<bool> done{false};
   std::shared_ptr<const void> response;
   std::optional<ServiceError> error;
@@ -56,7 +57,7 @@ class BlockedAnswer final : public AwaitedAnswer {
  private:
   void tell() {
     const std::lock_guard lock(mutex_);
-    done.store(true, std::memory_order_release);
+    done.store(true, std::memory_order_release);  // sync: DONE (with lead)
     changed_.notify_all();
   }
   std::mutex& mutex_;
@@ -161,7 +162,7 @@ void ServiceClientCore::Impl::lose_of_all() {
 
 void ServiceClientCore::Impl::note_rejected(const Rejected& one) noexcept {
   const std::lock_guard lock(noting);
-  is_rejected.store(true, std::memory_order_relaxed);  // who looks was woken, or is the thread that this is called on
+  is_rejected.store(true, std::memory_order_relaxed);
   try {
     rejected.push_back(one);
   } catch (const std::bad_alloc& shortage) {
@@ -202,7 +203,7 @@ void ServiceClientCore::Impl::lead(std::int64_t until, const std::atomic<bool>* 
     receives = ends.receives;
     subscription = ends.subscription;
   }
-  const auto is_done = [done] { return done && done->load(std::memory_order_acquire); };
+  const auto is_done = [done] { return done && done->load(std::memory_order_acquire); };  // sync: DONE (with tell)
   if (receive_all(*receives, done) || is_done() || !settle(*subscription, !done) || is_done()) return;
   subscription->wait(until);
   receive_all(*receives, done);
@@ -230,7 +231,7 @@ bool ServiceClientCore::Impl::receive_all(SubscriberCore& receives, const std::a
     if (!message) return any;
     SINEW_POINT("service.in_hand");
     if (receive(*message) && !done) return true;
-    if (done && done->load(std::memory_order_acquire)) return true;
+    if (done && done->load(std::memory_order_acquire)) return true;  // sync: DONE (with tell)
   }
 }
 
@@ -371,7 +372,7 @@ std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, S
   }
   impl.tell(std::move(outcomes));
   std::unique_lock lock(impl.mutex);
-  for (bool is_late = false; !mine->done.load(std::memory_order_acquire);) {
+  for (bool is_late = false; !mine->done.load(std::memory_order_acquire);) {  // sync: DONE (with tell)
     if (!is_late && until != never && os::now_ns() >= until) {
       is_late = true;
       lock.unlock();

@@ -133,9 +133,10 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   std::optional<ServiceError> destroyed;  // what close() tells: made ahead, it may find no memory
   std::vector<ServiceError> in_short;     // by kind, likewise: errors without a reason
   std::shared_ptr<session::Timer> timer;
-  std::atomic<std::uint64_t> last_id{0};
-  std::atomic<bool> is_rejected{false};  // there is something in `rejected`
-  std::atomic<bool> is_to_look{false};   // look_again() is due
+  std::atomic<std::uint64_t> last_id{0};  // relaxed: numbers are only to be different
+  std::atomic<bool> is_rejected{false};   // there is something in `rejected`; relaxed: who looks was woken, or is the thread that rejected
+  // pair TO_LOOK: who takes it sees what has changed.
+  std::atomic<bool> is_to_look{false};  // look_again() is due
 
   std::mutex mutex;                      // guards what follows; taken before those of publisher and subscription
   std::condition_variable changed;       // for the client's thread

@@ -42,8 +42,8 @@ class ChunkRegion final : public msg::Region {
   const session::ChunkTable& chunks_;
 };
 
-// One thread at a time receives, and nobody else counts.
 void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) noexcept {
+  // relaxed: one thread at a time receives, and nobody else counts
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
 

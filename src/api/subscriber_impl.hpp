@@ -39,6 +39,7 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Subscription> subscription;
   MessageInfo info;  // the callback's; the execution thread's own
+  // relaxed: told, and one thread is the first
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
   std::function<void(const Rejected&)> on_rejected;  // of a service; may be empty

@@ -18,6 +18,8 @@ struct Wish {
   int signal = 0;  // or else the thread is held
 };
 
+// pair HELD: who sees a thread held sees what it did before.
+// pair GONE_ON: a thread that goes on sees what was done while it was held.
 std::atomic<bool> held{false}, gone_on{false};
 
 // A misspelt wish must not turn a test about death into a test about nothing.
@@ -47,25 +49,25 @@ Wish wish_from_environment() noexcept {
 
 void pass_point(const char* label) noexcept {
   static const Wish wish = wish_from_environment();
-  static std::atomic<int> passes{0};
+  static std::atomic<int> passes{0};  // relaxed: counted, and nothing else with it
   if (wish.label != label) return;
   if (passes.fetch_add(1, std::memory_order_relaxed) + 1 != wish.pass) return;
   if (wish.signal != 0) {
     std::raise(wish.signal);
     return;
   }
-  held = true;
-  gone_on.wait(false);
-  held = false;
+  held.store(true, std::memory_order_release);     // sync: HELD (with is_held)
+  gone_on.wait(false, std::memory_order_acquire);  // sync: GONE_ON (with let_go)
+  held.store(false, std::memory_order_release);    // sync: HELD (with is_held)
 }
 
 bool is_held() noexcept {
-  return held;
+  return held.load(std::memory_order_acquire);  // sync: HELD (with pass_point)
 }
 
 void let_go() noexcept {
-  gone_on = true;
-  gone_on.notify_all();
+  gone_on.store(true, std::memory_order_release);  // sync: GONE_ON (with pass_point)
+  gone_on.notify_all();                            // sync: GONE_ON (with pass_point)
 }
 
 }  // namespace sinew::base

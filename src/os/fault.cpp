@@ -18,15 +18,18 @@ constexpr std::uint64_t pack(Call call, int nth, int error) noexcept {
          static_cast<std::uint32_t>(nth);
 }
 
-std::atomic<bool> watching{false};  // stays false in a process that never arms a fault: then inject() is one load
+// Stays false in a process that never arms a fault: then inject() is one load. relaxed: a fault is armed before what it strikes begins
+std::atomic<bool> watching{false};
+// pair ARMED: who sees a fault counts from zero.
 std::atomic<std::uint64_t> armed{nothing_armed};
+// pair COUNTS: who counts from zero does not see the fault of before.
 std::array<std::atomic<int>, calls> counts{};
 
 void start_over(std::uint64_t wish) noexcept {
-  armed.store(nothing_armed);
-  for (auto& count : counts) count.store(0);
-  armed.store(wish);
-  watching.store(true);
+  armed.store(nothing_armed, std::memory_order_release);                 // sync: ARMED (with inject)
+  for (auto& count : counts) count.store(0, std::memory_order_release);  // sync: COUNTS (with inject)
+  armed.store(wish, std::memory_order_release);                          // sync: ARMED (with inject)
+  watching.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -40,13 +43,13 @@ void disarm() noexcept {
 }
 
 int passed(Call call) noexcept {
-  return counts[static_cast<std::size_t>(call)].load();
+  return counts[static_cast<std::size_t>(call)].load(std::memory_order_acquire);  // sync: COUNTS (with inject)
 }
 
 bool inject(Call call) noexcept {
   if (!watching.load(std::memory_order_relaxed)) return false;
-  const int nth = counts[static_cast<std::size_t>(call)].fetch_add(1) + 1;
-  const std::uint64_t wish = armed.load();
+  const int nth = counts[static_cast<std::size_t>(call)].fetch_add(1, std::memory_order_acq_rel) + 1;  // sync: COUNTS (with start_over)
+  const std::uint64_t wish = armed.load(std::memory_order_acquire);                                    // sync: ARMED (with start_over)
   const int error = static_cast<int>(wish >> 32 & 0xffff);
   if (wish == nothing_armed || wish != pack(call, nth, error)) return false;
   errno = error;

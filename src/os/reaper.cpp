@@ -28,7 +28,7 @@ Reaper& reaper() {
   return *instance;
 }
 
-std::atomic<bool> in_child{false};
+std::atomic<bool> in_child{false};  // relaxed: set by the only thread of a child
 
 // So that who sends one descriptor after the other does not fill this process with them.
 void close_without_lingering(int fd) noexcept {
@@ -62,13 +62,13 @@ bool closes_at_once(int fd) noexcept {
 }
 
 void close_aside(int fd) noexcept {
-  if (in_child) {
+  if (in_child.load(std::memory_order_relaxed)) {
     ::close(fd);
     return;
   }
   try {
     static std::once_flag once;
-    std::call_once(once, [] { on_fork_in_child([]() noexcept { in_child = true; }); });
+    std::call_once(once, [] { on_fork_in_child([]() noexcept { in_child.store(true, std::memory_order_relaxed); }); });
     Reaper& all = reaper();
     const std::lock_guard lock(all.mutex);
     all.waiting.reserve(all.waiting.size() + 1);

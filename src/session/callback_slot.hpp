@@ -19,7 +19,7 @@ class CallbackSlot {
 
   /// REQUIRES: no thread may run it yet.
   Callback& before_use() noexcept { return callback_; }
-  bool is_closed() const noexcept { return closed_.load(std::memory_order_seq_cst); }
+  bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
 
   /// Does `call(callback)`, unless it is closed. True when it may be called again.
   template <class Call>
@@ -49,7 +49,7 @@ class CallbackSlot {
 
   /// Idempotent. REQUIRES: the caller holds no lock that the callback takes.
   void close() noexcept {
-    closed_.store(true, std::memory_order_seq_cst);
+    closed_.store(true, std::memory_order_relaxed);
     if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
     Callback over;
     const std::lock_guard lock(mutex_);
@@ -57,8 +57,8 @@ class CallbackSlot {
   }
 
  private:
-  std::atomic<bool> closed_{false};
-  std::atomic<std::thread::id> running_{};  // the thread that it runs on
+  std::atomic<bool> closed_{false};         // relaxed: close() takes the mutex behind it, and whoever runs the callback holds it
+  std::atomic<std::thread::id> running_{};  // the thread that it runs on; relaxed: a thread finds its own id, or not
   std::mutex mutex_;                        // held while it runs
   Callback callback_;
 };

@@ -85,7 +85,7 @@ void ExecutionThread::stop() {
     if (!is_inside()) const Running nobody_else(*this);
     return;
   }
-  stopping_.store(true, std::memory_order_seq_cst);
+  stopping_.store(true, std::memory_order_release);  // sync: STOP (with run_until)
   wake();
   if (thread_.get_id() == std::this_thread::get_id()) {
     thread_.detach();  // the thread's own reference keeps this object until it has returned
@@ -101,14 +101,14 @@ void ExecutionThread::spin() {
   {
     const Running running(*this);
     run_until(leaving_);
-    leaving_.store(false, std::memory_order_seq_cst);
-    doorbell_.ring();  // whatever came meanwhile: the caller may go on with dispatch()
+    leaving_.store(false, std::memory_order_release);  // sync: STOP (with run_until)
+    doorbell_.ring();                                  // whatever came meanwhile: the caller may go on with dispatch()
   }
   let_go_of_removed();
 }
 
 void ExecutionThread::leave() noexcept {
-  leaving_.store(true, std::memory_order_seq_cst);
+  leaving_.store(true, std::memory_order_release);  // sync: STOP (with run_until)
   doorbell_.ring();
 }
 
@@ -195,17 +195,18 @@ void ExecutionThread::let_go_of_removed() noexcept {
     const std::uint64_t seen = seen_wakes_;
     runs_in_.store({}, std::memory_order_relaxed);
     running_.unlock();
+    // sync: WAKES (with wake)
     again = refreshed && wakes_.load(std::memory_order_seq_cst) != seen;  // without memory the next round does it
   }
 }
 
 void ExecutionThread::wake() noexcept {
-  wakes_.fetch_add(1, std::memory_order_seq_cst);
+  wakes_.fetch_add(1, std::memory_order_seq_cst);  // sync: WAKES (with has_changed, let_go_of_removed)
   doorbell_.ring();
 }
 
 bool ExecutionThread::refresh() noexcept {
-  const std::uint64_t wakes = wakes_.load(std::memory_order_seq_cst);
+  const std::uint64_t wakes = wakes_.load(std::memory_order_seq_cst);  // sync: WAKES (with wake)
   if (wakes == seen_wakes_) return true;
   Lists now;  // then what was there before: it may end here, and with it what its user keeps in it, so not under the lock
   try {
@@ -220,6 +221,7 @@ bool ExecutionThread::refresh() noexcept {
   return true;
 }
 
+// relaxed: who is told to end a callback later ends a callback later; run_until() looks for itself
 void ExecutionThread::run_due_timers(const std::atomic<bool>& end) noexcept {
   if (seen_.timers.empty()) return;
   const std::int64_t now = os::now_ns();
@@ -254,6 +256,7 @@ bool ExecutionThread::spin_for_news(const std::atomic<bool>& end) const noexcept
   const std::int64_t until = std::min<std::int64_t>(os::now_ns() + options_.spin.count(), next_timer());
   do {
     for (int i = 0; i < 16; ++i) {
+      // relaxed: looked at again before it sleeps
       if (has_news() || wakes_.load(std::memory_order_relaxed) != seen_wakes_) return true;
       os::spin_hint();
     }
@@ -263,7 +266,7 @@ bool ExecutionThread::spin_for_news(const std::atomic<bool>& end) const noexcept
 
 // The order is normative (spec/shared-memory.md): awake, scan all, asleep (seq_cst), scan all heads again, wait, which drains.
 void ExecutionThread::run_until(const std::atomic<bool>& end) noexcept {
-  while (!end.load(std::memory_order_seq_cst)) {
+  while (!end.load(std::memory_order_acquire)) {  // sync: STOP (with stop, leave)
     doorbell_.sleeper().mark_awake();
     refresh();
     // Who came meanwhile does not wait until those that were there run out of messages.
@@ -273,7 +276,7 @@ void ExecutionThread::run_until(const std::atomic<bool>& end) noexcept {
     if (spin_for_news(end)) continue;
     SINEW_POINT("thread.falls_asleep");
     doorbell_.sleeper().mark_asleep();
-    if (has_news() || has_changed() || end.load(std::memory_order_seq_cst)) continue;
+    if (has_news() || has_changed() || end.load(std::memory_order_acquire)) continue;  // sync: STOP (with stop, leave)
     if (const std::int64_t next = next_timer(); next == PeriodicTimer::never) {
       os::await_doorbell(doorbell_.eventfd().get());
     } else {

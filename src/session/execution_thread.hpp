@@ -86,6 +86,7 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   bool refresh() noexcept;
   bool run_all(const std::atomic<bool>& end) noexcept;
   void run_due_timers(const std::atomic<bool>& end) noexcept;
+  // sync: WAKES (with wake)
   bool has_changed() const noexcept { return wakes_.load(std::memory_order_seq_cst) != seen_wakes_; }
   bool has_news() const noexcept;
   std::int64_t next_timer() const noexcept;
@@ -98,11 +99,13 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   const ThreadOptions options_;
   Doorbell doorbell_;
   std::thread thread_;
+  // pair STOP: who ends sees what was done before it was told to; it is rung afterwards, however it sleeps.
   std::atomic<bool> stopping_{false}, leaving_{false};
+  // pair WAKES seq_cst: it changes, then running_ is tried; running_ is unlocked, then it is looked at (let_go_of_removed()).
   std::atomic<std::uint64_t> wakes_{0};  // counts wake(): tells the loop to look again whatever the rings say
 
-  std::mutex running_;  // held by who runs callbacks, or looks at what follows; taken before mutex_
-  std::atomic<std::thread::id> runs_in_{};
+  std::mutex running_;                      // held by who runs callbacks, or looks at what follows; taken before mutex_
+  std::atomic<std::thread::id> runs_in_{};  // relaxed: a thread finds its own id, or not
   Lists seen_;
   std::uint64_t seen_wakes_ = ~std::uint64_t{0};
   struct Descriptor {

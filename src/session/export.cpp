@@ -63,7 +63,7 @@ std::uint64_t Export::publish(std::uint64_t stream, std::int64_t source_time, co
   const std::uint64_t sequence = writer_->head() + 1;
   const Slot& slot = next_slot();
   if (sequence > shm::export_depth) writer_->retire(sequence - shm::export_depth);
-  shm::fence(std::memory_order_seq_cst);  // sync: EXPORT (with Claims::is_still_there): retired before it is written over
+  shm::fence(std::memory_order_release);  // sync: EXPORT (with Claims::is_still_there; retired before it is written over)
   SINEW_POINT("export.retired");
   shm::Frame frame{.source_time = source_time, .pieces = shm::pieces_impossible};
   if (has_room_for(stream)) {

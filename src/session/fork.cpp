@@ -12,16 +12,17 @@
 namespace sinew::session {
 namespace {
 
+// relaxed, here and below: the only thread of a child reads what was there when it was forked; a number is forgotten by who got it from who guards it.
 std::atomic<bool> dead{false};
 // Descriptor numbers, stored plus one so that the zero-initialised table is empty: the child handler may run before any constructor.
-std::array<std::atomic<int>, 16384> guarded;
-std::atomic<std::size_t> guarded_end{0};
+std::array<std::atomic<int>, 16384> guarded;  // relaxed: see above
+std::atomic<std::size_t> guarded_end{0};      // relaxed: see above
 
 void in_child() noexcept {
-  dead.store(true);
+  dead.store(true, std::memory_order_relaxed);
   shm::after_fork_in_child();
-  for (std::size_t i = 0; i < guarded_end.load(); ++i) {
-    if (const int fd = guarded[i].exchange(0) - 1; fd >= 0) {
+  for (std::size_t i = 0; i < guarded_end.load(std::memory_order_relaxed); ++i) {
+    if (const int fd = guarded[i].exchange(0, std::memory_order_relaxed) - 1; fd >= 0) {
       const os::Fd closed_here(fd);
     }
   }
@@ -38,19 +39,19 @@ void close_in_child(int fd) noexcept {
   std::call_once(once, [] { os::on_fork_in_child(&in_child); });
   for (std::size_t i = 0; i < guarded.size(); ++i) {
     int empty = 0;
-    if (!guarded[i].compare_exchange_strong(empty, fd + 1)) continue;
-    std::size_t end = guarded_end.load();
-    while (end < i + 1 && !guarded_end.compare_exchange_weak(end, i + 1)) {
+    if (!guarded[i].compare_exchange_strong(empty, fd + 1, std::memory_order_relaxed)) continue;
+    std::size_t end = guarded_end.load(std::memory_order_relaxed);
+    while (end < i + 1 && !guarded_end.compare_exchange_weak(end, i + 1, std::memory_order_relaxed)) {
     }
     return;
   }
 }
 
 void forget_in_child(int fd) noexcept {
-  const std::size_t end = guarded_end.load();
+  const std::size_t end = guarded_end.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < end; ++i) {
     int expected = fd + 1;
-    if (guarded[i].compare_exchange_strong(expected, 0)) return;
+    if (guarded[i].compare_exchange_strong(expected, 0, std::memory_order_relaxed)) return;
   }
 }
 

@@ -52,18 +52,19 @@ bool Listener::note_change(MessageLostEvent& now, const MessageLostEvent& told) 
   return note_total(now, told);
 }
 
-// Dekker with the thread's BELL, as every publisher's head: it is asleep and woken, or looks at `raised_` before it sleeps.
 void Listener::raise() noexcept {
-  if (!raised_.exchange(true, std::memory_order_seq_cst)) thread_->doorbell().ring();
+  if (!raised_.exchange(true, std::memory_order_acq_rel)) thread_->doorbell().ring();  // sync: RAISED (with run_some)
 }
 
 bool Listener::run_some(const std::atomic<bool>& end) {
-  if (!raised_.exchange(false, std::memory_order_seq_cst)) return false;  // before anything is looked at: what changes later raises again
+  // Before anything is looked at: what changes later raises again.
+  if (!raised_.exchange(false, std::memory_order_acq_rel)) return false;  // sync: RAISED (with raise)
   tellers_.run([&](const Tellers& tellers) {
     for (const auto& tell : tellers) {
       if (tellers_.is_closed() || forked()) break;
-      if (end.load(std::memory_order_relaxed)) {
-        raised_.store(true, std::memory_order_seq_cst);  // for those that were not called
+      if (end.load(std::memory_order_relaxed)) {  // relaxed: the loop looks for itself
+        // For those that were not called.
+        raised_.store(true, std::memory_order_release);  // sync: RAISED (with has_news)
         break;
       }
       tell();

@@ -44,7 +44,7 @@ class Listener final : public Runnable {
   /// No handler runs any more when this returns, except the one that this is called from. Idempotent. REQUIRES: the caller holds no lock that a handler or a `read` takes.
   void close() noexcept { tellers_.close(); }
 
-  bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }
+  bool has_news() const noexcept override { return raised_.load(std::memory_order_acquire); }  // sync: RAISED (with raise)
   bool run_some(const std::atomic<bool>& end) override;
 
  private:
@@ -58,6 +58,7 @@ class Listener final : public Runnable {
   static bool note_change(DetachedEvent& now, const DetachedEvent& told) noexcept { return now.topic != told.topic; }
 
   const std::shared_ptr<ExecutionThread> thread_;
+  // pair RAISED: who finds it raised finds how things stand; whoever raises it rings, however the thread sleeps.
   std::atomic<bool> raised_{false};
   using Tellers = std::vector<std::function<void()>>;
   CallbackSlot<Tellers> tellers_;

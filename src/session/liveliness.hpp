@@ -36,6 +36,7 @@ class Lease {
 
 /// When a publisher of this process gave signs of life. Those of others are found in their rings.
 struct Pulse {
+  // relaxed, both: times by themselves
   std::atomic<std::int64_t> published{0};  ///< source time of its newest message
   std::atomic<std::int64_t> asserted{0};
 };

@@ -61,7 +61,8 @@ LocalQueue::LocalQueue(Options options, std::shared_ptr<const Objects> objects, 
       ringer_(bell_->word()),
       thinning_(options_.thinning),
       settled_(thinning_) {
-  for (std::uint64_t position = 0; position < slot_count_; ++position) slots_[position].state.store(empty(position));
+  for (std::uint64_t position = 0; position < slot_count_; ++position)
+    slots_[position].state.store(empty(position), std::memory_order_relaxed);  // relaxed: nobody else has it yet
   if (options_.buffer != Buffer::value) return;
   std::size_t room = (slot_count_ + 1) * objects_->size() + objects_->alignment();
   memory_ = std::make_unique<std::byte[]>(room);
@@ -96,6 +97,7 @@ bool LocalQueue::wants(std::uint64_t sequence, std::int64_t source_time) noexcep
 }
 
 std::uint64_t LocalQueue::waiting() const noexcept {
+  // sync: QUEUE_HEAD (with give_back)
   const std::uint64_t head = head_.load(std::memory_order_seq_cst);  // first: it does not overtake the tail
   return std::min<std::uint64_t>(tail_.load(std::memory_order_relaxed) - head, capacity_);
 }
@@ -122,7 +124,7 @@ void LocalQueue::put(Item& item) noexcept {
   if (closed_.load(std::memory_order_relaxed)) return;
   const std::uint64_t position = tail_.load(std::memory_order_relaxed);
   Slot& into = slot(position);
-  for (int looks = 0; into.state.load(std::memory_order_acquire) != empty(position); ++looks) {
+  for (int looks = 0; into.state.load(std::memory_order_acquire) != empty(position); ++looks) {  // sync: QUEUE_STATE (with give_back)
     if (looks >= patient_looks) std::this_thread::sleep_for(look_again);
   }
   if (options_.buffer == Buffer::value) {
@@ -132,27 +134,30 @@ void LocalQueue::put(Item& item) noexcept {
     std::swap(into.shared, item.shared);
     std::swap(into.owned, item.owned);
   }
-  // Release: who sees one of these does not find the old state at its second look, see next_from_history().
+  // Who sees one of these does not find the old state at its second look.
+  // sync: QUEUE_FIELDS (with next_from_history)
   into.sequence.store(item.sequence, std::memory_order_release);
   into.source_time.store(item.source_time, std::memory_order_release);
   if (position - head_seen_ >= capacity_) {
-    head_seen_ = head_.load(std::memory_order_acquire);
+    head_seen_ = head_.load(std::memory_order_acquire);  // sync: QUEUE_HEAD (with give_back)
     if (position - head_seen_ >= capacity_) push_out(position - capacity_, item);
   }
-  tail_.store(position + 1, std::memory_order_release);
-  into.state.store(full(position), std::memory_order_seq_cst);            // Dekker pair with the bell's epoch, as the head of a ring
-  if (closed_.load(std::memory_order_seq_cst)) push_out(position, item);  // by someone who may have looked at the slot before
+  tail_.store(position + 1, std::memory_order_release);         // sync: QUEUE_TAIL (with claim)
+  into.state.store(full(position), std::memory_order_seq_cst);  // sync: QUEUE_STATE (with claim, has_news)
+  // By someone who may have looked at the slot before.
+  if (closed_.load(std::memory_order_seq_cst)) push_out(position, item);  // sync: QUEUE_CLOSED (with close)
   __builtin_prefetch(&slot(position + 1), 1);
 }
 
 void LocalQueue::push_out(std::uint64_t position, Item& into) noexcept {
   Slot& oldest = slot(position);
   std::uint64_t state = full(position);
+  // sync: QUEUE_STATE (with claim)
   if (!oldest.state.compare_exchange_strong(state, busy(position), std::memory_order_acq_rel)) return;  // its taker has it after all
   if (options_.buffer == Buffer::value) objects_->destroy(value_at(position % slot_count_));
   std::swap(oldest.shared, into.shared);
   std::swap(oldest.owned, into.owned);
-  oldest.state.store(empty(position + slot_count_), std::memory_order_release);
+  oldest.state.store(empty(position + slot_count_), std::memory_order_release);  // sync: QUEUE_STATE (with put)
 }
 
 void LocalQueue::miss() noexcept {
@@ -169,7 +174,7 @@ void LocalQueue::ring_if_asleep() noexcept {
 
 bool LocalQueue::has_news() const noexcept {
   const std::uint64_t head = head_.load(std::memory_order_relaxed);
-  return slot(head).state.load(std::memory_order_seq_cst) != empty(head);
+  return slot(head).state.load(std::memory_order_seq_cst) != empty(head);  // sync: QUEUE_STATE (with put)
 }
 
 // The next message, in a slot that is busy from now on, at position `head_`. Null when there is none.
@@ -177,24 +182,26 @@ LocalQueue::Slot* LocalQueue::claim() noexcept {
   for (;;) {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     Slot& next = slot(head);
-    std::uint64_t state = next.state.load(std::memory_order_seq_cst);  // Dekker pair of close() with put()
+    std::uint64_t state = next.state.load(std::memory_order_seq_cst);  // sync: QUEUE_STATE (with put)
     if (state == empty(head)) return nullptr;
     // Taking the slot for itself, and the message into the cache, both need another core's answer: side by side.
     if (state == full(head)) __builtin_prefetch(next.object.load(std::memory_order_relaxed));
+    // sync: QUEUE_STATE (with push_out)
     if (state == full(head) && next.state.compare_exchange_strong(state, busy(head), std::memory_order_acq_rel)) return &next;
+    // sync: QUEUE_TAIL (with put)
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);  // it was pushed out
     const std::uint64_t oldest = std::max(head + 1, tail - std::min<std::uint64_t>(tail, capacity_));
     missed_.fetch_add(oldest - head, std::memory_order_relaxed);
     missed_since_ += oldest - head;
     if (options_.losses) options_.losses->raise();
-    head_.store(oldest, std::memory_order_seq_cst);
+    head_.store(oldest, std::memory_order_seq_cst);  // sync: QUEUE_HEAD (with waiting)
   }
 }
 
 void LocalQueue::give_back(Slot& taken) noexcept {
   const std::uint64_t head = head_.load(std::memory_order_relaxed);
-  taken.state.store(empty(head + slot_count_), std::memory_order_release);
-  // Dekker pair with the epoch of a publisher that waits for space
+  taken.state.store(empty(head + slot_count_), std::memory_order_release);  // sync: QUEUE_STATE (with put)
+  // sync: QUEUE_HEAD (with waiting)
   head_.store(head + 1, options_.holds_back ? std::memory_order_seq_cst : std::memory_order_release);
 }
 
@@ -251,16 +258,16 @@ std::int64_t LocalQueue::newest() const noexcept {
 }
 
 std::optional<std::int64_t> LocalQueue::next_from_history() const noexcept {
-  const std::uint64_t tail = tail_.load(std::memory_order_acquire);
+  const std::uint64_t tail = tail_.load(std::memory_order_acquire);  // sync: QUEUE_TAIL (with put)
   const std::uint64_t oldest = tail - std::min<std::uint64_t>(tail, capacity_);
   for (std::uint64_t position = std::max(head_.load(std::memory_order_relaxed), oldest);; ++position) {
     const Slot& next = slot(position);
-    const std::uint64_t state = next.state.load(std::memory_order_acquire);
+    const std::uint64_t state = next.state.load(std::memory_order_acquire);  // sync: QUEUE_STATE (with put)
     if (state == empty(position)) return std::nullopt;
-    if (state != full(position)) continue;  // it was pushed out
-    const std::uint64_t sequence = next.sequence.load(std::memory_order_acquire);
-    const std::int64_t time = next.source_time.load(std::memory_order_acquire);
-    if (next.state.load(std::memory_order_relaxed) != state) continue;
+    if (state != full(position)) continue;                                         // it was pushed out
+    const std::uint64_t sequence = next.sequence.load(std::memory_order_acquire);  // sync: QUEUE_FIELDS (with put)
+    const std::int64_t time = next.source_time.load(std::memory_order_acquire);    // sync: QUEUE_FIELDS (with put)
+    if (next.state.load(std::memory_order_relaxed) != state) continue;             // relaxed: behind the fields
     return sequence <= history_end_.load(std::memory_order_relaxed) ? std::optional(time) : std::nullopt;
   }
 }
@@ -275,7 +282,7 @@ void LocalQueue::drop_all() noexcept {
 }
 
 void LocalQueue::close() {
-  if (closed_.exchange(true, std::memory_order_seq_cst)) return;
+  if (closed_.exchange(true, std::memory_order_seq_cst)) return;  // sync: QUEUE_CLOSED (with put)
   drop_all();
 }
 

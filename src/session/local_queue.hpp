@@ -100,13 +100,14 @@ class LocalQueue {
   void miss() noexcept;
   void ring_if_asleep() noexcept;
   /// Nothing more will be put in.
-  void publisher_gone() noexcept { publisher_gone_.store(true, std::memory_order_seq_cst); }
+  void publisher_gone() noexcept { publisher_gone_.store(true, std::memory_order_seq_cst); }  // sync: QUEUE_GONE (with finished)
 
   // --- the subscription's side ---
   bool has_news() const noexcept;
   std::optional<LocalArrival> take();
   /// When the next message was published, if the publisher kept it for those who come late.
   std::optional<std::int64_t> next_from_history() const noexcept;
+  // sync: QUEUE_GONE (with publisher_gone)
   bool finished() const noexcept { return publisher_gone_.load(std::memory_order_seq_cst) && !has_news(); }
   /// The subscription is gone: what waits is let go, and nothing waits any more.
   void close();
@@ -127,8 +128,10 @@ class LocalQueue {
  private:
   /// A position in the queue, see local_queue.cpp. One cache line: what a taker spins on brings the rest with it.
   struct alignas(64) Slot {
+    // pair QUEUE_STATE / BELL, QUEUE_CLOSED: who turns it finds what was put in; who puts in sees the taker asleep, or closed, or is seen.
     std::atomic<std::uint64_t> state{0};
-    std::atomic<const void*> object{nullptr};  // of `shared` or `owned`
+    std::atomic<const void*> object{nullptr};  // of `shared` or `owned`; relaxed: prefetched, never followed
+    // pair QUEUE_FIELDS: who finds a new one cannot find the old state behind it. relaxed: who has the slot for itself reads what it has found full
     std::atomic<std::uint64_t> sequence{0};
     std::atomic<std::int64_t> source_time{0};
     std::shared_ptr<const void> shared;
@@ -155,26 +158,29 @@ class LocalQueue {
   const std::function<void()> made_space_;
   std::unique_ptr<std::byte[]> memory_;  // Buffer::value: for as many objects, and one more, which is being looked at
   std::byte* objects_at_ = nullptr;
-  std::atomic<std::uint64_t> history_end_{0};
+  std::atomic<std::uint64_t> history_end_{0};  // relaxed: set before the queue is handed to its taker
+  // pair QUEUE_GONE / BELL: who sees it sees all that was put in; the taker sees it, or is seen asleep. relaxed: where one only asks whether it is still worth while, of both
   std::atomic<bool> closed_{false}, publisher_gone_{false};
 
   // The publisher's.
+  // pair QUEUE_TAIL: who sees a position sees the slots before it. relaxed: the publisher, who alone writes it; and in waiting(), behind the head
   alignas(64) std::atomic<std::uint64_t> tail_{0};  // the position of the next message to be put in
   std::uint64_t head_seen_ = 0;
   shm::Ringer ringer_;
   Thinning thinning_;
   Thinning settled_;  // what it was before the message that is asked for
   std::uint64_t asked_ = 0, settled_skipped_ = 0;
-  std::atomic<std::uint64_t> skipped_{0};
+  std::atomic<std::uint64_t> skipped_{0};  // relaxed: only told
 
   // The taker's.
+  // pair QUEUE_HEAD / BLOCKED: who sees it finds the slots before it empty; a publisher that waits for space sees it, or is seen waiting. relaxed: the taker, who alone writes it
   alignas(64) std::atomic<std::uint64_t> head_{0};  // the position of the next message to be taken
   std::uint64_t missed_since_ = 0;                  // to be told with the next message
   bool looked_at_ = false;
-  std::atomic<std::uint64_t> received_{0}, expired_{0};
+  std::atomic<std::uint64_t> received_{0}, expired_{0};  // relaxed: only told
   // Counted by both, but seldom by the publisher, which would otherwise wait for its line with every message:
-  std::atomic<std::uint64_t> missed_{0};
-  std::atomic<std::uint64_t> not_put_{0};  // and the taker has not told yet
+  std::atomic<std::uint64_t> missed_{0};   // relaxed: only told
+  std::atomic<std::uint64_t> not_put_{0};  // and the taker has not told yet; relaxed: with this message or the next
 };
 
 }  // namespace sinew::session

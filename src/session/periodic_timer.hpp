@@ -34,8 +34,8 @@ class PeriodicTimer {
  private:
   const std::int64_t period_;
   const std::shared_ptr<ExecutionThread> thread_;
-  std::atomic<std::int64_t> due_{never};
-  std::atomic<std::uint64_t> missed_{0};
+  std::atomic<std::int64_t> due_{never};  // relaxed: a time by itself; who sets an earlier one wakes the thread
+  std::atomic<std::uint64_t> missed_{0};  // relaxed: only told
   CallbackSlot<std::function<void()>> callback_;
 };
 

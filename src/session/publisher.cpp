@@ -132,7 +132,7 @@ bool Publisher::make_room() noexcept {
     if (closed_) return false;
     if (free_some(lock)) return true;
     if (filling_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return false;
-    while (withdrawn_for_next_ < options_.withdraw_at_most && withdraw_oldest_locked()) {
+    while (withdrawn_for_next_.load(std::memory_order_relaxed) < options_.withdraw_at_most && withdraw_oldest_locked()) {
       if (free_some(lock)) return true;
     }
     return options_.wait_for_room && wait_for_room(lock);
@@ -151,7 +151,7 @@ bool Publisher::free_some(std::unique_lock<std::mutex>& lock) {
 bool Publisher::withdraw_oldest_locked() {
   if (oldest_ > writer_.head() || oldest_ > slowest_reliable_locked() || oldest_ == exporting_) return false;
   retire_up_to_locked(oldest_);
-  ++withdrawn_for_next_;
+  withdrawn_for_next_.fetch_add(1, std::memory_order_relaxed);
   auto& withdrawn = ring().header.withdrawn;
   withdrawn.store(withdrawn.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return true;
@@ -159,14 +159,14 @@ bool Publisher::withdraw_oldest_locked() {
 
 bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
   const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
-  while (!waited_in_vain_ && os::now_ns() < deadline) {
+  while (!waited_in_vain_.load(std::memory_order_relaxed) && os::now_ns() < deadline) {
     lock.unlock();
     std::this_thread::sleep_for(look_again);
     lock.lock();
     if (closed_) return false;
     if (sweep_locked()) return true;
   }
-  waited_in_vain_ = true;  // a message of many parts waits once, not for each
+  waited_in_vain_.store(true, std::memory_order_relaxed);  // a message of many parts waits once, not for each
   return false;
 }
 
@@ -288,7 +288,7 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
 void Publisher::publish_frame_locked(Kept frame) {
   frame.tells_pieces = frame.pieces || piece_readers_.load(std::memory_order_relaxed) > 0;
   // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
-  const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
+  const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
   announce_changes_locked();
   kept_[frame.sequence % shm::ring_capacity] = frame;
   kept_bytes_ += frame.size;

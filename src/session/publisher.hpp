@@ -221,6 +221,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::mutex mutex;
     std::vector<std::uint64_t> dropped;  // with room for every chunk there is
     std::size_t chunks = 0;
+    // pair CHANGED: who finds it set finds what was dropped.
     std::atomic<bool> changed{false};
     std::atomic<std::uint64_t> newest{0};
   };
@@ -318,9 +319,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::mutex publishing_;         // one publish() at a time; taken before mutex_, held while waiting for space
   LocalDelivery local_delivery_;  // guarded by publishing_
   mutable std::mutex mutex_;
+  // relaxed: counts and marks of one publish() and those who allocate for it; a number that is late costs one message more, or one wait
   std::atomic<std::uint64_t> withdrawn_for_next_{0};  // since the last start_over()
   std::atomic<bool> waited_in_vain_{false};           // likewise
-  std::atomic<std::thread::id> filling_{};            // this thread puts the history into the window, and must not push any of it out
+  // relaxed: a thread finds its own id, or not; which other one is there it does not care
+  std::atomic<std::thread::id> filling_{};  // this thread puts the history into the window, and must not push any of it out
   // guarded by mutex_:
   shm::RingWriter writer_;
   bool closed_ = false;
@@ -332,6 +335,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::vector<std::shared_ptr<const void>> gone_;  // has left the history; to be let go without the mutex
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, awaiting_history_, connections_;  // each end in one; of the latter two:
+  // relaxed: both change under mutex_, and who reads them without it gives way to who was there before
   std::atomic<std::size_t> piece_readers_ = 0;   // of both, those that read pieces; changed under mutex_
   std::atomic<std::size_t> read_elsewhere_ = 0;  // those of both that are served, and all of foreign_; changed under mutex_
   std::vector<std::shared_ptr<LocalQueue>> locals_;

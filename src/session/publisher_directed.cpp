@@ -232,7 +232,7 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
   }
   try {
     // Read before announcing, as in publish_frame_locked().
-    const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);
+    const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
     announce_changes_locked();
     SINEW_POINT("publisher.before_publish");
     sequence = lane->second.publish({.root = frame.root,

@@ -125,9 +125,11 @@ bool Publisher::awaits_history_locked(const std::shared_ptr<PublisherEnd>& end) 
 // The next one up to `newest`, which goes down to what is left to be looked at. False when nothing is left.
 bool Publisher::put_next_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t& newest, std::uint64_t first) {
   struct Filling {
-    std::atomic<std::thread::id>& thread;
-    explicit Filling(std::atomic<std::thread::id>& of) noexcept : thread(of) { thread.store(std::this_thread::get_id()); }
-    ~Filling() { thread.store({}); }
+    std::atomic<std::thread::id>& thread;  // relaxed: as filling_
+    explicit Filling(std::atomic<std::thread::id>& of) noexcept : thread(of) {
+      thread.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    ~Filling() { thread.store({}, std::memory_order_relaxed); }
   } const filling(filling_);
   std::unique_lock lock(mutex_);
   bool has_put = false;
@@ -167,6 +169,7 @@ void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_
   writer_.fill(sequence, {.root = reinterpret_cast<std::uint64_t>(frame.root),
                           .size = frame.size,
                           .source_time = kept->source_time,
+                          // sync: NEWEST (with chunk_added)
                           .newest_chunk = notes_.newest.load(std::memory_order_acquire),
                           .pieces = frame.pieces ? kept->pieces_word() : shm::pieces_unknown});
 }

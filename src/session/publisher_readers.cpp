@@ -84,7 +84,7 @@ void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
 
 void Publisher::announce_all_locked(PublisherEnd& end) {
   // Read first: a chunk that is made after this is announced with the next frame, unless a newer id was told here before it.
-  const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);
+  const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
   window_->for_each_chunk([&](const shm::Chunk& chunk) { end.announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
   SINEW_POINT("publisher.newcomer_told");
   end.announce({newest, 0, 0, nullptr});  // it may be gone already; a frame may still name it
@@ -97,7 +97,8 @@ void Publisher::chunk_added(const shm::Chunk& chunk) {
     notes_.dropped.reserve(notes_.dropped.size() + notes_.chunks + 1);
     ++notes_.chunks;
   }
-  notes_.changed.store(true, std::memory_order_relaxed);
+  notes_.changed.store(true, std::memory_order_relaxed);  // relaxed: the id that is stored next tells of it
+  // sync: NEWEST (with publish_frame_locked)
   notes_.newest.store(
       chunk.id, std::memory_order_release);  // after `changed`: who reads this id also finds something to announce, or it was announced
 }
@@ -106,7 +107,7 @@ void Publisher::chunk_dropped(std::uint64_t id) {
   const std::lock_guard lock(notes_.mutex);
   notes_.dropped.push_back(id);
   --notes_.chunks;
-  notes_.changed.store(true, std::memory_order_release);
+  notes_.changed.store(true, std::memory_order_release);  // sync: CHANGED (with announce_changes_locked)
 }
 
 // Where one reader cannot be told, for want of descriptors or memory, the others are served nevertheless.
@@ -124,6 +125,8 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
 }
 
 void Publisher::announce_changes_locked() {
+  // sync: CHANGED (with chunk_dropped)
+  // relaxed, a first look: who has to announce something has read its id, or waits for the next frame
   if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
   try {
     // Copied first: the withdrawal of a chunk that was made after the others were told would make readers take an older one for told.
@@ -145,6 +148,7 @@ void Publisher::announce_changes_locked() {
       notes_.dropped.erase(notes_.dropped.begin());
     }
   } catch (...) {
+    // sync: CHANGED (with announce_changes_locked)
     notes_.changed.store(true, std::memory_order_release);  // what was not told yet is told before the next frame
     throw;
   }
@@ -323,7 +327,7 @@ bool Publisher::is_held_back_by(const wire::Quality& asked) const noexcept {
 
 // Dekker with wait_for_space(), as SubscriberEnd::tell_blocked_publisher().
 void Publisher::made_space() noexcept {
-  if (ring().header.blocked.load(std::memory_order_seq_cst) % 2 == 1) os::ring(space_.get());
+  if (ring().header.blocked.load(std::memory_order_seq_cst) % 2 == 1) os::ring(space_.get());  // sync: BLOCKED (with mark_asleep)
 }
 
 void Publisher::forget_closed_locals() {

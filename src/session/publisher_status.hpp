@@ -63,10 +63,10 @@ class PublisherStatus {
   const std::weak_ptr<EndpointWatcher> watcher_;
   std::shared_ptr<Listener> listener_;
   std::shared_ptr<Timer> timer_;
-  std::optional<Deadline> deadline_;  // the loop's
-  std::optional<Lease> lease_;        // by-topic: its own; the loop's
-  std::atomic<std::uint64_t> deadlines_missed_{0}, liveliness_lost_{0};
-  std::atomic<bool> detached_{false};
+  std::optional<Deadline> deadline_;                                     // the loop's
+  std::optional<Lease> lease_;                                           // by-topic: its own; the loop's
+  std::atomic<std::uint64_t> deadlines_missed_{0}, liveliness_lost_{0};  // relaxed: only told
+  std::atomic<bool> detached_{false};                                    // relaxed: who misses it finds out with the next message
 };
 
 }  // namespace sinew::session

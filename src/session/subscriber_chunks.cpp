@@ -18,6 +18,7 @@ constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;  // what a publ
 
 void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
   const wire::Window& window = introduction_.window;
+  // relaxed: only this thread writes it
   if (message.id <= newest_chunk_.load(std::memory_order_relaxed)) throw Violation("chunk ids must ascend");
   const bool lies_in_window = message.address >= window.base && message.size <= window.size &&
                               message.address - window.base <= window.size - message.size && message.address % os::page_size() == 0;
@@ -39,8 +40,8 @@ void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
     const std::lock_guard lock(chunks_mutex_);
     chunks_ = std::move(after);
   }
-  chunks_version_.fetch_add(1, std::memory_order_release);
-  newest_chunk_.store(message.id, std::memory_order_release);
+  chunks_version_.fetch_add(1, std::memory_order_release);     // sync: CHUNKS (with refresh_chunks)
+  newest_chunk_.store(message.id, std::memory_order_release);  // sync: TOLD_CHUNK (with take)
   channel_.send(wire::ChunkMapped{message.id});
   if (const auto subscription = subscription_.lock()) subscription->wake();
 }
@@ -81,8 +82,9 @@ void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
     after->entries.erase(found);
     const std::lock_guard lock(chunks_mutex_);
     chunks_ = std::move(after);
-    chunks_version_.fetch_add(1, std::memory_order_release);
+    chunks_version_.fetch_add(1, std::memory_order_release);  // sync: CHUNKS (with refresh_chunks)
   }
+  // sync: TOLD_CHUNK (with take); relaxed: only this thread writes it
   if (message.id > newest_chunk_.load(std::memory_order_relaxed)) newest_chunk_.store(message.id, std::memory_order_release);
   if (const auto subscription = subscription_.lock())
     subscription->wake();  // a frame may have waited for this id; and the data path lets go of its table

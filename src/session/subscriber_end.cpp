@@ -117,7 +117,7 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
   }
   if (!over) return;
   channel_.unwatch();
-  hung_up_.store(true, std::memory_order_release);
+  hung_up_.store(true, std::memory_order_release);  // sync: HUNG_UP (with hung_up)
   if (const auto subscription = subscription_.lock()) {
     subscription->wake();  // to drain what was published before the end
     subscription->status().publishers_changed();
@@ -177,7 +177,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   claims_->advance_cursor(message.start - 1);
   history_end_ = claims_->head();
   ack_fd_.reset();
-  serving_.store(true, std::memory_order_release);
+  serving_.store(true, std::memory_order_release);  // sync: SERVING (with has_news)
   if (const auto subscription = subscription_.lock()) {
     subscription->wake();
     subscription->status().publishers_changed();
@@ -192,7 +192,7 @@ void SubscriberEnd::read_pieces(const std::string& why) {
     why_not_in_place_ = why;
   }
   channel_.send(wire::ReadsPieces{});
-  reads_pieces_.store(true, std::memory_order_release);
+  reads_pieces_.store(true, std::memory_order_release);  // sync: READS_PIECES (with take)
   if (!must_copy_) tell_path();
 }
 
@@ -207,32 +207,33 @@ std::string SubscriberEnd::why_not_in_place() const {
 
 std::uint64_t SubscriberEnd::held() const noexcept {
   std::uint64_t held = 0;
-  if (serving_.load(std::memory_order_acquire)) claims_->for_each_held([&](std::uint32_t) { ++held; });
+  if (serving_.load(std::memory_order_acquire)) claims_->for_each_held([&](std::uint32_t) { ++held; });  // sync: SERVING (with on_ring)
   return held;
 }
 
 // --- data --------------------------------------------------------------------------------------------------------------------------
 
 bool SubscriberEnd::has_news() const noexcept {
-  if (!serving_.load(std::memory_order_acquire)) return false;
+  if (!serving_.load(std::memory_order_acquire)) return false;  // sync: SERVING (with on_ring)
   const std::uint64_t head = claims_->head();
   if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
-  if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;
+  if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;  // sync: HUNG_UP (with on_event)
   const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
   if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
+  // sync: TOLD_CHUNK (with on_chunk)
   return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire) ||
          head >= stalled_until_.load(std::memory_order_relaxed);
 }
 
 void SubscriberEnd::prefetch() const noexcept {
-  if (!serving_.load(std::memory_order_acquire)) return;
+  if (!serving_.load(std::memory_order_acquire)) return;  // sync: SERVING (with on_ring)
   claims_->prefetch_next();
   __builtin_prefetch(seen_chunks_.get());
 }
 
 // A frame that is gone is passed over by take().
 std::optional<std::int64_t> SubscriberEnd::next_from_history() const noexcept {
-  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;
+  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;  // sync: SERVING (with on_ring)
   const std::uint64_t end = std::min(history_end_, claims_->cursor() + shm::ring_capacity);
   for (std::uint64_t next = claims_->cursor() + 1; next <= end; ++next) {
     if (const auto time = claims_->source_time(next)) return time;
@@ -241,23 +242,23 @@ std::optional<std::int64_t> SubscriberEnd::next_from_history() const noexcept {
 }
 
 bool SubscriberEnd::finished() const noexcept {
-  return hung_up_.load(std::memory_order_acquire) && !has_news();
+  return hung_up_.load(std::memory_order_acquire) && !has_news();  // sync: HUNG_UP (with on_event)
 }
 
 std::uint64_t SubscriberEnd::untaken() const noexcept {
-  if (!serving_.load(std::memory_order_acquire)) return 0;
+  if (!serving_.load(std::memory_order_acquire)) return 0;  // sync: SERVING (with on_ring)
   const std::uint64_t head = claims_->head(), cursor = claims_->cursor();
   return head > cursor && head <= last_sequence ? head - cursor : 0;
 }
 
 std::int64_t SubscriberEnd::newest() const noexcept {
-  if (!serving_.load(std::memory_order_acquire)) return 0;
+  if (!serving_.load(std::memory_order_acquire)) return 0;  // sync: SERVING (with on_ring)
   const std::int64_t newest = shm::newest_source_time(*ring_);
   return newest >= introduced_at_ ? newest : 0;
 }
 
 std::optional<Sighting> SubscriberEnd::sighting() const {
-  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;
+  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;  // sync: SERVING (with on_ring)
   const wire::Quality& offered = introduction_.quality;
   Sighting sighting{.publisher = this, .node = peer(), .is_connected = !hung_up()};
   sighting.newest = newest();
@@ -275,7 +276,7 @@ void SubscriberEnd::lost(std::uint64_t count) noexcept {
   missed_ += count;
   ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   if (loss_listener_) loss_listener_->raise();
-  if (!hung_up_.load(std::memory_order_relaxed)) tell_lost(count);
+  if (!hung_up_.load(std::memory_order_relaxed)) tell_lost(count);  // relaxed: who ends it tells of it as well
 }
 
 void SubscriberEnd::tell_lost(std::uint64_t count) const noexcept {
@@ -295,7 +296,7 @@ void SubscriberEnd::skipped(std::uint64_t count) noexcept {
 }
 
 void SubscriberEnd::refresh_chunks() {
-  const std::uint64_t version = chunks_version_.load(std::memory_order_acquire);
+  const std::uint64_t version = chunks_version_.load(std::memory_order_acquire);  // sync: CHUNKS (with on_chunk)
   if (version == seen_version_) return;
   seen_chunks_ = chunks();
   seen_version_ = version;
@@ -311,6 +312,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
   refresh_chunks();
   // Who writes nonsense into a ring faster than we can pass over it must not keep us here.
   for (std::uint32_t passed = 0; passed < 2 * shm::ring_capacity && has_news(); ++passed) {
+    // sync: HUNG_UP (with on_event)
     const bool no_more_chunks =
         hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
     const std::uint64_t head = claims_->head();
@@ -319,7 +321,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     if (head > last_sequence) {
       base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: its ring has an impossible head");
       tell_lost(0);
-      hung_up_.store(true, std::memory_order_release);
+      hung_up_.store(true, std::memory_order_release);  // sync: HUNG_UP (with hung_up)
       if (const auto subscription = subscription_.lock()) subscription->status().publishers_changed();
       return std::nullopt;
     }
@@ -348,7 +350,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       stalled_until_.store(next + reach, std::memory_order_relaxed);
       stalled_for_.store(chunk, std::memory_order_relaxed);
     };
-    const std::uint64_t newest_chunk = newest_chunk_.load(std::memory_order_acquire);
+    const std::uint64_t newest_chunk = newest_chunk_.load(std::memory_order_acquire);  // sync: TOLD_CHUNK (with on_chunk)
     if (claimed && claim.frame.newest_chunk > newest_chunk) {
       // Announced on the socket, published in the ring: the ring was faster (S7). The loop wakes us when the chunk is mapped.
       if (no_more_chunks) {
@@ -360,6 +362,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       leave_pending_for(claim.frame.newest_chunk);
       continue;
     }
+    // sync: READS_PIECES (with read_pieces)
     const bool in_pieces = reads_pieces_.load(std::memory_order_acquire);  // after newest_chunk_, see read_pieces()
     if (in_pieces && claimed && claim.frame.pieces == shm::pieces_unknown && !no_more_chunks) {
       // Published before the publisher knew that we need them. It makes them now, and rings.

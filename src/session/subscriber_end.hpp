@@ -100,7 +100,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// When the next message was published, if the publisher kept it for those who come late.
   std::optional<std::int64_t> next_from_history() const noexcept;
   /// What the publisher has kept, if it keeps anything, is known from now on.
-  bool has_told_history() const noexcept { return serving_.load(std::memory_order_acquire) || hung_up(); }
+  bool has_told_history() const noexcept { return serving_.load(std::memory_order_acquire) || hung_up(); }  // sync: SERVING (with on_ring)
   bool keeps_history() const noexcept { return introduction_.quality.durability == wire::Durability::transient_local; }
   /// The publisher is gone and everything it published has been decided about.
   bool finished() const noexcept;
@@ -135,8 +135,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// Were older than the publisher's lifespan when it was their turn.
   std::uint64_t expired() const noexcept { return expired_.load(std::memory_order_relaxed); }
   /// What is published from now on is for this subscriber.
-  bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }
-  bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }
+  bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
+  bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with on_event)
   /// Why messages are not read in place; empty when they are.
   std::string why_not_in_place() const;
   bool reads_in_pieces() const noexcept { return reads_pieces_.load(std::memory_order_relaxed); }
@@ -168,18 +168,25 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   bool is_yet_to_come(std::uint64_t pieces) const noexcept;
 
   // What take() reads and writes for every frame stands together, so that a thread that has just woken waits for few cache lines.
+  // pair SERVING: who sees it finds ring, claims and cursor.
   alignas(64) std::atomic<bool> serving_{false};  // set last, when the ring is mapped and the cursor stands
+  // pair HUNG_UP: who sees the end sees the last chunk that came before it, and what the ring says then is the last.
   std::atomic<bool> hung_up_{false};
+  // pair TOLD_CHUNK: who sees a chunk's id finds it mapped, and knows whether pieces are read.
   std::atomic<std::uint64_t> newest_chunk_{0};
+  // relaxed, both of them: written and read by who takes; others may take it for awake or asleep a moment too long
   std::atomic<std::uint64_t> stalled_for_{0};    // the chunk that the next frame waits for
   std::atomic<std::uint64_t> stalled_until_{0};  // or, for that chunk never comes, the head at which newer frames have pushed it out
+  // pair CHUNKS: who sees the version finds the table, or a newer one, under chunks_mutex_.
   std::atomic<std::uint64_t> chunks_version_{1};
   std::uint64_t quota_ = 0;
   std::uint64_t bytes_held_ = 0;  // by the sizes in their entries; of what was let go some may still be counted, see exceeds_quota()
+  // relaxed: counters that are only told
   std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0}, expired_{0}, over_quota_{0}, bytes_copied_{0};
   std::uint64_t history_end_ = 0;
   Thinning thinning_;
-  std::atomic<std::uint64_t> stalled_for_pieces_{0};  // the frame that has none yet
+  std::atomic<std::uint64_t> stalled_for_pieces_{0};  // relaxed: as stalled_for_; the frame that has none yet
+  // pair READS_PIECES: who takes knows it before the first chunk that lies elsewhere. relaxed: the loop's thread, which writes it; and who only tells it
   std::atomic<bool> reads_pieces_{false};
   const bool must_copy_;
   const std::uint32_t reach_limit_;  // so many of the newest frames can be had at all

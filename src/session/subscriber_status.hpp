@@ -59,7 +59,7 @@ class SubscriberStatus {
   Subscription& of_;
   std::shared_ptr<Listener> listener_, loss_listener_;
   std::shared_ptr<Timer> timer_;
-  std::atomic<bool> detached_{false};
+  std::atomic<bool> detached_{false};  // relaxed: only told
 
   mutable std::mutex mutex_;  // guards what follows; taken before the subscription's
   Publishers publishers_;

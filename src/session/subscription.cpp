@@ -47,7 +47,7 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
   std::vector<std::shared_ptr<LocalQueue>> dropped;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
-    if (closed_.load()) {
+    if (closed_.load(std::memory_order_relaxed)) {
       queue->close();
       return;
     }
@@ -65,7 +65,7 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
       });
     }
     queues_.push_back(std::move(queue));
-    version_.fetch_add(1, std::memory_order_release);
+    version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   if (!dropped.empty()) status_.raise();  // what they had for us is lost
   wake();
@@ -86,7 +86,7 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
   std::vector<std::shared_ptr<SubscriberEnd>> dropped;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
-    if (closed_.load()) return;
+    if (closed_.load(std::memory_order_relaxed)) return;
     if (!thread_) {
       std::ptrdiff_t too_many = 0;
       if (options_.endpoint == 0) too_many = std::ranges::count_if(ends_, [](const auto& each) { return each->hung_up(); }) - departed_kept;
@@ -100,7 +100,7 @@ void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
       });
     }
     ends_.push_back(std::move(end));
-    version_.fetch_add(1, std::memory_order_release);
+    version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   if (!dropped.empty()) status_.raise();  // what they had for us is lost
   wake();
@@ -136,7 +136,7 @@ void Subscription::wake() noexcept {
 
 bool Subscription::has_news() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
-  if (version_.load(std::memory_order_acquire) != seen_version_) return true;
+  if (version_.load(std::memory_order_acquire) != seen_version_) return true;  // sync: VERSION (with add)
   if (catching_up_.load(std::memory_order_relaxed) && next_from_histories().waits) return false;
   // What is finished is news as well: it is to be let go.
   const auto has_news = [](const auto& source) { return source->has_news() || source->finished(); };
@@ -149,7 +149,7 @@ void Subscription::prefetch() const noexcept {
 }
 
 void Subscription::refresh() {
-  if (version_.load(std::memory_order_acquire) == seen_version_) return;
+  if (version_.load(std::memory_order_acquire) == seen_version_) return;  // sync: VERSION (with add)
   decltype(seen_) ends;  // then those of before: what ends with them, memory and messages, ends without the lock
   decltype(seen_queues_) queues;
   std::uint64_t version = 0;
@@ -157,7 +157,7 @@ void Subscription::refresh() {
     const std::lock_guard lock(mutex_);
     ends = ends_;
     queues = queues_;
-    version = version_.load(std::memory_order_relaxed);
+    version = version_.load(std::memory_order_relaxed);  // relaxed: under mutex_
   } catch (const std::bad_alloc&) {
     return std::this_thread::sleep_for(pause);  // with those of before, and then again
   }
@@ -236,7 +236,7 @@ void Subscription::let_go_of_finished() {
     };
     std::erase_if(ends_, counted);
     std::erase_if(queues_, counted);
-    version_.fetch_add(1, std::memory_order_release);
+    version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   refresh();
 }
@@ -244,6 +244,7 @@ void Subscription::let_go_of_finished() {
 bool Subscription::run_some(const std::atomic<bool>& end) {
   const std::lock_guard lock(taking_);
   for (int i = 0; i < frames_per_turn; ++i) {
+    // relaxed: the loop looks for itself
     if (closed_.load(std::memory_order_relaxed) || end.load(std::memory_order_relaxed) || forked()) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     const bool any = offer_next(*receiver_).has_value();
@@ -268,7 +269,7 @@ void Subscription::wait(std::int64_t until) {
   refresh();
   SINEW_POINT("subscription.falls_asleep");
   silent_->sleeper().mark_asleep();
-  if (!closed_.load(std::memory_order_seq_cst) && !has_news()) {
+  if (!closed_.load(std::memory_order_relaxed) && !has_news()) {
     if (until == Timer::never) {
       os::await_doorbell(silent_->eventfd().get());  // one system call less
     } else {
@@ -307,7 +308,7 @@ void Subscription::close() {
   status_.stop();
   std::vector<std::shared_ptr<SubscriberEnd>> ends;
   std::vector<std::shared_ptr<LocalQueue>> queues;
-  if (closed_.exchange(true)) return await_callback();
+  if (closed_.exchange(true, std::memory_order_relaxed)) return await_callback();
   {
     const std::lock_guard lock(mutex_);
     ends = std::move(ends_);
@@ -316,7 +317,7 @@ void Subscription::close() {
     queues_.clear();
     for (const auto& end : ends) count_locked(*end);
     for (const auto& queue : queues) count_locked(*queue);
-    version_.fetch_add(1, std::memory_order_release);
+    version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   if (!thread_) silent_->ring();  // who is in wait() holds taking_
   // Publishers keep frames for the last callback until it has returned. Our own callback, when this is called from it, holds taking_.
@@ -358,7 +359,7 @@ void Subscription::let_go_of_departed(const std::function<bool(std::uint64_t end
     before_.missed += end->untaken();
     std::erase(ends_, end);
   }
-  version_.fetch_add(1, std::memory_order_release);
+  version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
 }
 
 bool Subscription::cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept {

@@ -143,12 +143,14 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   const std::shared_ptr<Doorbell> silent_;  // without a thread: a bell that says awake but in wait(), so that nobody rings it
   Receiver* const receiver_;
 
-  std::mutex taking_;                                     // one taker at a time, and the callback; taken before mutex_
+  std::mutex taking_;  // one taker at a time, and the callback; taken before mutex_
+  // relaxed: a thread finds its own id, or not
   std::atomic<std::thread::id> running_{};                // the thread that is inside the receiver
   std::vector<std::shared_ptr<SubscriberEnd>> seen_;      // guarded by taking_
   std::vector<std::shared_ptr<LocalQueue>> seen_queues_;  // likewise
   std::uint64_t seen_version_ = 0;
   std::size_t turn_ = 0;
+  // relaxed, both: who is late looks again, or waits until `patient_until_`
   std::atomic<bool> catching_up_;
   std::atomic<std::uint32_t> histories_expected_{0};
   const std::int64_t patient_until_;
@@ -158,8 +160,9 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   std::vector<std::shared_ptr<LocalQueue>> queues_;   // likewise
   std::int64_t newest_of_departed_ = 0;               // likewise
   Counters before_;                                   // what ends that are gone have missed and skipped; guarded by mutex_
-  std::atomic<std::uint64_t> version_{0};             // counts changes of both
-  std::atomic<bool> closed_{false};
+  // pair VERSION: who sees it finds both as they are now, or newer, under mutex_.
+  std::atomic<std::uint64_t> version_{0};  // counts changes of both
+  std::atomic<bool> closed_{false};        // relaxed: what close() does then is under the mutexes, and it rings whoever waits
 };
 
 }  // namespace sinew::session

@@ -30,14 +30,14 @@ bool is_understood(const RingLayout& ring) noexcept {
 }
 
 std::int64_t newest_source_time(const RingLayout& ring) noexcept {
-  const RingEntry& entry = entry_of(ring, ring.header.head.load(std::memory_order_acquire));
+  const RingEntry& entry = entry_of(ring, ring.header.head.load(std::memory_order_acquire));  // sync: HEAD (with RingWriter::publish)
   // No look at its sequence: while it is being replaced, what is read is the time of a newer frame.
-  return static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));
+  return static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));  // sync: FIELDS (with RingWriter::fill)
 }
 
 void initialise(AckPage& page) noexcept {
-  page.version.store(layout_version, std::memory_order_release);
-}  // sync: ACK_READY (with is_understood)
+  page.version.store(layout_version, std::memory_order_release);  // sync: ACK_READY (with is_understood)
+}
 
 bool is_understood(const AckPage& page) noexcept {
   return page.version.load(std::memory_order_acquire) == layout_version;  // sync: ACK_READY (with initialise)
@@ -51,7 +51,7 @@ std::uint64_t RingWriter::publish(const Frame& frame) noexcept {
   if (sequence > ring_capacity) retire(sequence - ring_capacity);
   fill(sequence, frame);
   SINEW_POINT("ring.published");
-  ring_->header.head.store(sequence, std::memory_order_seq_cst);  // sync: HEAD (with Claims::head; Dekker pair with BELL)
+  ring_->header.head.store(sequence, std::memory_order_seq_cst);  // sync: HEAD (with Claims::head)
   SINEW_POINT("ring.head");
   return sequence;
 }
@@ -66,32 +66,33 @@ void RingWriter::fill(std::uint64_t sequence, const Frame& frame) noexcept {
   entry.newest_chunk.store(frame.newest_chunk, std::memory_order_release);
   entry.pieces.store(frame.pieces, std::memory_order_release);
   SINEW_POINT("ring.fields");
-  entry.seq.store(sequence, std::memory_order_release);  // sync: PUBLISH (with the first look of Claims::claim_frame)
+  entry.seq.store(sequence, std::memory_order_release);  // sync: PUBLISH (with Claims::claim_frame)
 }
 
 void RingWriter::retire(std::uint64_t sequence) noexcept {
   RingEntry& entry = entry_of(*ring_, sequence);
-  if (entry.seq.load(std::memory_order_relaxed) != sequence) return;  // only this side writes it
-  entry.seq.store(retired, std::memory_order_seq_cst);  // sync: RETIRE (with both looks of Claims::claim_frame; Dekker pair with CLAIM)
+  if (entry.seq.load(std::memory_order_relaxed) != sequence) return;  // relaxed: only this side writes it
+  entry.seq.store(retired, std::memory_order_seq_cst);                // sync: RETIRE (with Claims::claim_frame)
   SINEW_POINT("ring.retired");
 }
 
 void RingWriter::add_pieces(std::uint64_t sequence, std::uint64_t pieces) noexcept {
-  entry_of(*ring_, sequence).pieces.store(pieces, std::memory_order_seq_cst);  // sync: PIECES (with Claims; Dekker pair with BELL)
+  entry_of(*ring_, sequence).pieces.store(pieces, std::memory_order_seq_cst);  // sync: PIECES (with Claims::has_pieces)
 }
 
 void RingWriter::skip_to(std::uint64_t sequence) noexcept {
-  ring_->header.head.store(sequence, std::memory_order_release);
+  ring_->header.head.store(sequence, std::memory_order_release);  // sync: HEAD (with newest_source_time)
 }
 
 std::uint64_t RingWriter::head() const noexcept {
-  return ring_->header.head.load(std::memory_order_relaxed);
+  return ring_->header.head.load(std::memory_order_relaxed);  // relaxed: only this side writes it
 }
 
 // --- the subscriber's side -----------------------------------------------------------------------------------------------------------
 
 Claims::Claims(AckPage& page, const RingLayout& ring) noexcept : page_(&page), ring_(&ring) {
-  for (std::uint32_t word = 0; word < 2; ++word) free_slots_[word].store(all_slots[word], std::memory_order_relaxed);
+  for (std::uint32_t word = 0; word < 2; ++word)
+    free_slots_[word].store(all_slots[word], std::memory_order_relaxed);  // relaxed: no other thread has this yet
 }
 
 // The lowest free slot, so that the publisher has few to look at.
@@ -101,6 +102,7 @@ std::optional<std::uint32_t> Claims::take_slot(bool use_reserved) noexcept {
     const std::uint64_t free = free_slots_[word].load(std::memory_order_acquire);  // sync: SLOT (with release)
     if (free == 0) continue;
     const auto bit = static_cast<std::uint32_t>(std::countr_zero(free));
+    // relaxed: the thread that gives slots back reads none
     free_slots_[word].fetch_and(~(std::uint64_t{1} << bit), std::memory_order_relaxed);
     return word * bits_per_word + bit;
   }
@@ -113,24 +115,25 @@ Claims::Claim Claims::claim_frame(std::uint64_t sequence, bool use_reserved) noe
   const std::optional<std::uint32_t> slot = take_slot(use_reserved);
   if (!slot) return {.outcome = Outcome::exhausted, .slot = 0, .frame = {}};
 
-  if (page_->claims_used.load(std::memory_order_relaxed) <= *slot) {
-    page_->claims_used.store(*slot + 1, std::memory_order_seq_cst);  // sync: CLAIM (with Reader::gather_claims)
+  if (page_->claims_used.load(std::memory_order_relaxed) <= *slot) {  // relaxed: only this side writes it
+    page_->claims_used.store(*slot + 1, std::memory_order_seq_cst);   // sync: CLAIM (with Reader::gather_claims)
   }
-  page_->claims[*slot].store(sequence, std::memory_order_seq_cst);  // sync: CLAIM (with Reader::gather_claims; Dekker pair with RETIRE)
+  page_->claims[*slot].store(sequence, std::memory_order_seq_cst);  // sync: CLAIM (with Reader::gather_claims)
   SINEW_POINT("claim.stored");
 
   const RingEntry& entry = entry_of(*ring_, sequence);
   Claim claim;
   claim.slot = *slot;
   claim.frame.sequence = sequence;
-  if (entry.seq.load(std::memory_order_seq_cst) == sequence) {  // sync: PUBLISH, RETIRE (with RingWriter)
+  if (entry.seq.load(std::memory_order_seq_cst) == sequence) {  // sync: PUBLISH (with RingWriter::fill), RETIRE (with RingWriter::retire)
     SINEW_POINT("claim.first_look");
-    // sync: FIELDS (with RingWriter::publish)
+    // sync: FIELDS (with RingWriter::fill)
     claim.frame.root = entry.root.load(std::memory_order_acquire);
     claim.frame.size = entry.size.load(std::memory_order_acquire);
     claim.frame.source_time = static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));
     claim.frame.newest_chunk = entry.newest_chunk.load(std::memory_order_acquire);
-    claim.frame.pieces = entry.pieces.load(std::memory_order_acquire);  // sync: FIELDS, PIECES (with RingWriter)
+    // sync: FIELDS (with RingWriter::fill), PIECES (with RingWriter::add_pieces)
+    claim.frame.pieces = entry.pieces.load(std::memory_order_acquire);
     SINEW_POINT("claim.copied");
     if (entry.seq.load(std::memory_order_seq_cst) == sequence) {  // sync: RETIRE (with RingWriter::retire)
       SINEW_POINT("claim.second_look");
@@ -155,21 +158,20 @@ void Claims::release(std::uint32_t slot) noexcept {
 
 void Claims::advance_cursor(std::uint64_t sequence) noexcept {
   if (sequence <= cursor()) return;
-  page_->cursor.store(sequence,
-                      std::memory_order_seq_cst);  // sync: CURSOR (with Reader::cursor; Dekker pair with a blocked publisher's BELL)
+  page_->cursor.store(sequence, std::memory_order_seq_cst);  // sync: CURSOR (with Reader::cursor)
   SINEW_POINT("claim.cursor");
 }
 
 std::optional<std::int64_t> Claims::source_time(std::uint64_t sequence) const noexcept {
   const RingEntry& entry = entry_of(*ring_, sequence);
-  if (entry.seq.load(std::memory_order_seq_cst) != sequence) return std::nullopt;                  // sync: PUBLISH (with RingWriter)
-  const auto time = static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));  // sync: FIELDS (with RingWriter)
-  if (entry.seq.load(std::memory_order_seq_cst) != sequence) return std::nullopt;
+  if (entry.seq.load(std::memory_order_acquire) != sequence) return std::nullopt;                  // sync: PUBLISH (with RingWriter::fill)
+  const auto time = static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));  // sync: FIELDS (with RingWriter::fill)
+  if (entry.seq.load(std::memory_order_acquire) != sequence) return std::nullopt;                  // sync: RETIRE (with RingWriter::retire)
   return time;
 }
 
 std::uint64_t Claims::cursor() const noexcept {
-  return page_->cursor.load(std::memory_order_relaxed);
+  return page_->cursor.load(std::memory_order_relaxed);  // relaxed: only this side writes it
 }
 
 std::uint64_t Claims::head() const noexcept {
@@ -177,15 +179,14 @@ std::uint64_t Claims::head() const noexcept {
 }
 
 bool Claims::is_still_there(std::uint64_t sequence) const noexcept {
-  fence(std::memory_order_acquire);  // sync: EXPORT (with session::Export::publish)
-  return entry_of(*ring_, sequence).seq.load(std::memory_order_seq_cst) == sequence;
+  fence(std::memory_order_acquire);                                                   // sync: EXPORT (with Export::publish)
+  return entry_of(*ring_, sequence).seq.load(std::memory_order_relaxed) == sequence;  // relaxed: behind the fence
 }
 
 bool Claims::has_pieces(std::uint64_t sequence) const noexcept {
   const RingEntry& entry = entry_of(*ring_, sequence);
-  return entry.pieces.load(std::memory_order_seq_cst) !=
-             pieces_unknown ||  // sync: PIECES (with RingWriter::add_pieces; Dekker pair with BELL)
-         entry.seq.load(std::memory_order_seq_cst) != sequence;
+  // sync: PIECES (with RingWriter::add_pieces), RETIRE (with RingWriter::retire)
+  return entry.pieces.load(std::memory_order_seq_cst) != pieces_unknown || entry.seq.load(std::memory_order_seq_cst) != sequence;
 }
 
 void Claims::prefetch_next() const noexcept {
@@ -204,7 +205,8 @@ void Reader::gather_claims(std::vector<std::uint64_t>& into) const {
   const std::uint32_t used =
       std::min(page_->claims_used.load(std::memory_order_seq_cst), max_claims);  // sync: CLAIM (with Claims::claim_frame)
   for (std::uint32_t slot = 0; slot < used; ++slot) {
-    const std::uint64_t sequence = page_->claims[slot].load(std::memory_order_seq_cst);  // sync: CLAIM, UNCLAIM (with Claims)
+    const std::uint64_t sequence =
+        page_->claims[slot].load(std::memory_order_seq_cst);  // sync: CLAIM (with Claims::claim_frame), UNCLAIM (with Claims::release)
     if (sequence != 0) into.push_back(sequence);
   }
 }

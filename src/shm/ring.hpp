@@ -91,11 +91,12 @@ class Claims {
   template <class Visit>
   void for_each_held(Visit visit) const {
     for (std::uint32_t word = 0; word < 2; ++word) {
+      // relaxed: a snapshot
       for (std::uint64_t held = all_slots[word] & ~free_slots_[word].load(std::memory_order_relaxed); held != 0; held &= held - 1) {
         visit(word * bits_per_word + static_cast<std::uint32_t>(std::countr_zero(held)));
       }
     }
-    if (reserved_taken_.load(std::memory_order_relaxed)) visit(reserved_slot);
+    if (reserved_taken_.load(std::memory_order_relaxed)) visit(reserved_slot);  // relaxed: likewise
   }
   /// For readers of another user, whose claims do not count: false when what was read of the frame since it was claimed may be another frame's.
   bool is_still_there(std::uint64_t sequence) const noexcept;
@@ -114,6 +115,7 @@ class Claims {
 
   AckPage* page_;
   const RingLayout* ring_;
+  // pair SLOT: the zero of whoever had a slot before comes before the claim of whoever takes it next.
   std::atomic<std::uint64_t> free_slots_[2];  // of all_slots; bit set: free
   std::atomic<bool> reserved_taken_ = false;
 };

@@ -11,6 +11,7 @@ namespace sinew::shm {
 namespace detail {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local Window* current_window = nullptr;
+// relaxed: see add_window_range()
 constinit std::atomic<std::uint64_t> range_begin = ~std::uint64_t{0};
 constinit std::atomic<std::uint64_t> range_end = 0;
 
@@ -40,7 +41,8 @@ const void* this_thread() noexcept {
   return static_cast<const void*>(&current_window);
 }
 
-constinit std::atomic<bool> forked_child = false;
+constinit std::atomic<bool> forked_child = false;  // relaxed: set by the only thread of a child
+// relaxed: addresses that are compared and never followed; who asks for one has registered it, or has been loaded by who did
 constinit std::array<std::atomic<OperatorDelete>, 64> replacements{};
 
 }  // namespace
@@ -58,12 +60,15 @@ void leave_scope(const ScopeState& state) noexcept {
 void register_replacement(OperatorDelete operator_delete) noexcept {
   for (auto& known : replacements) {
     OperatorDelete none = nullptr;
-    if (known.compare_exchange_strong(none, operator_delete) || none == operator_delete) return;
+    // relaxed: see `replacements`
+    if (known.compare_exchange_strong(none, operator_delete, std::memory_order_relaxed) || none == operator_delete) return;
   }
 }
 
 bool is_replacement(OperatorDelete operator_delete) noexcept {
-  return std::any_of(replacements.begin(), replacements.end(), [&](const auto& known) { return known.load() == operator_delete; });
+  // relaxed: see `replacements`
+  return std::any_of(replacements.begin(), replacements.end(),
+                     [&](const auto& known) { return known.load(std::memory_order_relaxed) == operator_delete; });
 }
 
 std::uint64_t times_asked() noexcept {
@@ -71,7 +76,7 @@ std::uint64_t times_asked() noexcept {
 }
 
 void add_window_range(std::uint64_t begin, std::uint64_t end) noexcept {
-  // Relaxed: whoever frees a window's block got its address in an order that the range came before.
+  // relaxed: whoever frees a window's block got its address in an order that the range came before
   std::uint64_t known = range_begin.load(std::memory_order_relaxed);
   while (begin < known && !range_begin.compare_exchange_weak(known, begin, std::memory_order_relaxed)) {
   }

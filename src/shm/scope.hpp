@@ -38,6 +38,7 @@ class SINEW_API AllocationScope {
 namespace detail {
 // initial-exec: one instruction to read, and no allocation behind it, which operator new could not bear.
 [[gnu::tls_model("initial-exec")]] SINEW_API extern constinit thread_local Window* current_window;
+// relaxed: see add_window_range()
 SINEW_API extern constinit std::atomic<std::uint64_t> range_begin, range_end;
 SINEW_API void* allocate_in(Window& window, std::size_t size, std::size_t alignment) noexcept;
 SINEW_API void free_in_range(void* block) noexcept;

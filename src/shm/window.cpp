@@ -56,8 +56,10 @@ struct Window::Impl {
 
   // Written under the mutex, read without: the index + 1 in `chunks` of the chunk that covers each unit of the window, or 0.
   // From calloc, so that it becomes memory only where there are chunks.
+  // pair UNIT: who finds a chunk's number in a unit finds its addresses in `ranges`.
   std::unique_ptr<std::uint16_t[], Free> units;
   std::unique_ptr<Range[], Free> ranges;  // likewise: the addresses of each of `chunks`, written before its units
+  // pair CHUNK_ID: who sees a chunk's id finds its units marked.
   std::atomic<std::uint64_t> newest = 0;
 
   // Guarded by the mutex.
@@ -90,6 +92,7 @@ struct Window::Impl {
 
   void mark_units(const Chunk& chunk, std::size_t value) noexcept {
     if (value != 0) {
+      // relaxed: the units say that they are there
       std::atomic_ref(ranges[value - 1].begin).store(chunk.address, std::memory_order_relaxed);
       std::atomic_ref(ranges[value - 1].end).store(chunk.address + chunk.size, std::memory_order_relaxed);
     }
@@ -206,7 +209,7 @@ Window::Impl::Mapped* Window::Impl::add_chunk(std::size_t needed) {
 
 Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
   auto made = std::make_unique<Mapped>(address, bytes);
-  made->chunk = {.id = newest.load(std::memory_order_relaxed) + 1,
+  made->chunk = {.id = newest.load(std::memory_order_relaxed) + 1,  // relaxed: under the mutex
                  .address = address,
                  .size = bytes,
                  .memfd = os::create_memfd("sinew-chunk", bytes),
@@ -243,7 +246,7 @@ Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_
   mapped += bytes;
   most_mapped = std::max(most_mapped, mapped);
   mark_units(chunk.chunk, static_cast<std::size_t>(place - chunks.begin()) + 1);
-  newest.store(chunk.chunk.id, std::memory_order_release);  // sync: NEWEST (with Window::newest_chunk)
+  newest.store(chunk.chunk.id, std::memory_order_release);  // sync: CHUNK_ID (with newest_chunk)
   return chunk;
 }
 
@@ -370,12 +373,13 @@ Window::Range Window::chunk_around(const void* address) const noexcept {
   const std::uint16_t chunk = impl_->unit(reinterpret_cast<std::uintptr_t>(address));
   if (chunk == 0) return {};
   Range& range = impl_->ranges[chunk - 1U];
+  // relaxed: read after the unit, and while the caller keeps the chunk
   return {std::atomic_ref(range.begin).load(std::memory_order_relaxed), std::atomic_ref(range.end).load(std::memory_order_relaxed)};
 }
 
 std::uint64_t Window::newest_chunk() const noexcept {
-  return impl_->newest.load(std::memory_order_acquire);
-}  // sync: NEWEST (with map_chunk)
+  return impl_->newest.load(std::memory_order_acquire);  // sync: CHUNK_ID (with map_chunk)
+}
 
 void Window::for_each_chunk(const std::function<void(const Chunk&)>& visit) const {
   const HeapScope heap;

@@ -11,6 +11,7 @@ namespace {
 
 // Zeroed pages of the program's own: of the MiB that this spans only the page or two that hold this process's windows become memory.
 constexpr std::size_t granules = (std::uint64_t{1} << 47) / Window::granule;
+// pair OWNER: who finds a window finds it whole; who enters one finds its addresses left by the one before.
 constinit std::array<std::atomic<Window*>, granules> windows{};
 
 bool is_covered(std::uintptr_t base, std::size_t size) noexcept {
@@ -36,7 +37,7 @@ void remove_window(Window& window, std::uintptr_t base, std::size_t size) noexce
   if (!is_covered(base, size)) return;
   for (std::size_t i = base / Window::granule; i < (base + size) / Window::granule; ++i) {
     Window* mine = &window;
-    windows[i].compare_exchange_strong(mine, nullptr, std::memory_order_release);  // sync: OWNER (with enter_window of a successor)
+    windows[i].compare_exchange_strong(mine, nullptr, std::memory_order_release);  // sync: OWNER (with enter_window)
   }
 }
 

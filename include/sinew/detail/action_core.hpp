@@ -48,7 +48,7 @@ class SINEW_API ActionServerCore {
   struct Goal {
     GoalStatus status;  // `accepted_at` 0: not yet, and not shown
     std::int64_t sent = 0;
-    std::atomic<bool> is_cancelled{false};
+    std::atomic<bool> is_cancelled{false};  // relaxed: looked at now and then, and nothing else with it
   };
   ActionServerCore(Node& node, const std::string& action, std::uint32_t goals_at_a_time);
   const std::string& action() const noexcept { return action_; }
@@ -57,7 +57,9 @@ class SINEW_API ActionServerCore {
   void begin(Goal& goal);
   /// Gives its place back.
   void end(Goal& goal, GoalState state) noexcept;
-  bool is_cancelled(const Goal& goal) const noexcept { return goal.is_cancelled || is_closing_ || node_.expired(); }
+  bool is_cancelled(const Goal& goal) const noexcept {
+    return goal.is_cancelled.load(std::memory_order_relaxed) || is_closing_.load(std::memory_order_relaxed) || node_.expired();
+  }
   std::uint64_t id() const noexcept { return id_; }
   /// Feedback is published in the order of its numbers.
   template <class Publish>
@@ -68,7 +70,7 @@ class SINEW_API ActionServerCore {
     if (result == PublishResult::published) ++feedbacks_;
     return result;
   }
-  void close() noexcept { is_closing_ = true; }
+  void close() noexcept { is_closing_.store(true, std::memory_order_relaxed); }
 
  private:
   void publish_locked() noexcept;
@@ -79,8 +81,8 @@ class SINEW_API ActionServerCore {
   const std::uint32_t goals_at_a_time_;
   const std::uint64_t id_;
   const std::weak_ptr<Node> node_;
-  std::atomic<bool> is_closing_{false};
-  std::mutex numbering_;  // as the next, taken before those of publishers
+  std::atomic<bool> is_closing_{false};  // relaxed: as is_cancelled
+  std::mutex numbering_;                 // as the next, taken before those of publishers
   std::uint64_t feedbacks_ = 0;
   std::mutex mutex_;  // guards what follows
   std::list<Goal> goals_, ended_;

@@ -93,7 +93,7 @@ class SINEW_API ServiceClientCore {
 struct RunningCall {
   std::uint64_t endpoint = 0, id = 0;
   std::string client;
-  std::atomic<bool> cancelled{false};
+  std::atomic<bool> cancelled{false};  // relaxed: looked at now and then, and nothing else with it
 };
 
 /// Thread-safe.
