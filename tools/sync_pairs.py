@@ -181,6 +181,7 @@ class Pairs:
         places = [place for each in file.includes for place in (f"src/{each}", f"include/{each}", each, f"{folder}/{each}")]
         return [file] + [self.files[name] for name in places if name in self.files]
 
+    @functools.cache
     def visible(self, file):
         """The file and all that it includes, nearest first."""
         found = [file]
@@ -227,10 +228,10 @@ class Pairs:
 
     def look_for_hidden(self, file):
         """Accesses that look like those of plain variables: they are seq_cst, which nobody can see."""
-        places = [(name, each) for each in self.nearest(file) for name in each.atomics.keys() - each.referred]
+        places = [(name, each) for each in self.visible(file) for name in each.atomics.keys() - each.referred]
         for name, place in sorted(places, key=lambda each: each[0]):
             is_own = pathlib.PurePosixPath(file.name).stem == pathlib.PurePosixPath(place.name).stem
-            if name in (self.others(file) | self.others(place) if is_own else self.others(*self.files.values())) and not (is_own and name.endswith("_")):
+            if any(name in self.others(each) for each in ([file, place] if is_own else self.visible(file))) and not (is_own and name.endswith("_")):
                 continue  # something else has the name, too
             hidden = rf"(?:\+\+|--|\(\*|^\s*\*|!\*|\bif \(|\bwhile \(|!|&& |\|\| |[^=!<>]= |\breturn ){name}(?!\w|\.|->|\[|\()|(?<!\w){name}(?:\+\+|--| [-+|&^]?= | && | \|\| )"
             for line, code in enumerate(file.code):
@@ -238,15 +239,11 @@ class Pairs:
                     self.complain(file.name, line + 1, f"`{name}` is an atomic: say load() or store(), and the order")
 
     @functools.cache
-    def others(self, *files):
-        """The names of these files that may be declared as something else than an atomic."""
-        found = set()
-        for file in files:
-            declared = {line for lines in file.atomics.values() for line in lines}
-            for line, code in enumerate(file.code, 1):
-                if line not in declared:
-                    found.update(re.findall(r"(?<=[\w>&*])(?<!return)(?<!case)\s+(\w+)\b(?!\()", code))
-        return found
+    def others(self, file):
+        """The names in a file that may be declared as something else than an atomic."""
+        declared = {line for lines in file.atomics.values() for line in lines}
+        plain = "\n".join(code for line, code in enumerate(file.code, 1) if line not in declared)
+        return set(re.findall(r"(?<=[\w>&*])(?<!return)(?<!case)[ \t]+(\w+)\b(?!\()", plain) + re.findall(r"[,[] *(\w+) = ", plain))
 
     def judged(self, file, line, word, method, orders, is_access):
         ordered = orders - {"relaxed"} or ({"seq_cst"} if not orders else set())

@@ -86,7 +86,7 @@ class ActionClient {
     const auto promise = std::make_shared<std::promise<Outcome>>();  // first, so that a failed call breaks no promise that has a future
     const std::shared_ptr<detail::SentGoal> sent = core_->add(std::move(typed));
     GoalHandle<Result> handle(core_, sent, promise->get_future().share());
-    sent->call = goals_->call(
+    const std::uint64_t call = goals_->call(
         {sent->id, detail::monotonic_ns(), std::move(goal)},
         [core = core_, sent, promise, on_result = std::move(on_result)](const Outcome& outcome, const ServiceError* error) mutable {
           if (error) {
@@ -99,6 +99,7 @@ class ActionClient {
           const auto last = [&] { on_result(outcome, error); };
           if (on_result) core->call(*sent, std::ref(last));  // which needs no memory
         });
+    sent->call.store(call, std::memory_order_relaxed);
     return handle;
   }
 

@@ -193,7 +193,7 @@ void ActionClientCore::drop(SentGoal& goal) {
   if (PublisherCore::in_forked_child()) return;
   std::unique_lock lock(mutex_);
   goal.is_dropped = true;
-  if (goal.call == 0) goals_.erase(goal.id);
+  if (goal.call.load(std::memory_order_relaxed) == 0) goals_.erase(goal.id);
   changed_.notify_all();
   changed_.wait(lock, [&] { return goal.runs_in == std::thread::id{} || goal.runs_in == std::this_thread::get_id(); });
 }
@@ -201,7 +201,7 @@ void ActionClientCore::drop(SentGoal& goal) {
 PublishResult ActionClientCore::cancel(const GoalId& id, const SentGoal* goal) {
   if (PublisherCore::in_forked_child()) return PublishResult::closed;
   std::unique_lock lock(mutex_);
-  if (goal && recall_ && recall_(goal->call)) return PublishResult::published;
+  if (goal && recall_ && recall_(goal->call.load(std::memory_order_relaxed))) return PublishResult::published;
   const auto cancels = cancels_;
   lock.unlock();
   return cancels ? cancels->publish({id, monotonic_ns()}) : PublishResult::closed;

@@ -84,7 +84,7 @@ std::shared_ptr<RunningCall> ServiceProviderCore::Impl::begin(std::uint64_t endp
   call->client = client;
   if (!note_begun(call, reach)) return nullptr;
   // If it has gone meanwhile, peer_left() may have come before there was anything to cancel.
-  if (ends.publisher->reach(endpoint) == session::Reach::nobody) call->cancelled = true;
+  if (ends.publisher->reach(endpoint) == session::Reach::nobody) call->cancelled.store(true, std::memory_order_relaxed);
   return call;
 }
 
@@ -101,8 +101,9 @@ bool ServiceProviderCore::Impl::note_begun(const std::shared_ptr<RunningCall>& c
     }
     return false;
   }
-  if (const auto ids = early.find(endpoint); ids != early.end() && ids->second.erase(id) > 0) call->cancelled = true;
-  if (std::erase(early_in_need, Key{endpoint, id}) > 0) call->cancelled = true;
+  if (const auto ids = early.find(endpoint); ids != early.end() && ids->second.erase(id) > 0)
+    call->cancelled.store(true, std::memory_order_relaxed);
+  if (std::erase(early_in_need, Key{endpoint, id}) > 0) call->cancelled.store(true, std::memory_order_relaxed);
   running.emplace(Key{endpoint, id}, Begun{call});
   return true;
 }

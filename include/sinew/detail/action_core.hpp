@@ -97,7 +97,8 @@ class SINEW_API ActionServerCore {
 struct SentGoal {
   GoalId id{};
   std::function<void(const void*)> feedback;  // empty: it is not wanted; constant
-  std::atomic<std::uint64_t> call{0};         // of the service; 0: it has not been made
+  // Of the service; 0: it has not been made. relaxed: a number, which the service's client looks up under its mutex
+  std::atomic<std::uint64_t> call{0};
   std::promise<bool> accepted;
   bool is_accepted = false;  // or known not to be
   bool is_dropped = false;   // its handle is no more
