@@ -49,6 +49,7 @@ TEST_F(Manager, ASocketThatNobodyListensAtIsReplaced) {
 TEST_F(Manager, WhatAStoppedManagerAnswersTooLateIsTakenBack) {
   auto node = Node::create("node");
   const pid_t pid = manager().value_or(0);
+  ASSERT_GT(pid, 0);
   ASSERT_EQ(::kill(pid, SIGSTOP), 0);
   try {
     node->create_publisher<Sample>("topic");
@@ -65,6 +66,7 @@ TEST_F(Manager, WhatAStoppedManagerAnswersTooLateIsTakenBack) {
 TEST_F(Manager, ItEndsSomeTimeAfterTheLastNodeAndTheNextNodeStartsAnother) {
   Node::create("node");
   const pid_t first = manager().value_or(0);
+  ASSERT_GT(first, 0);
   await_end(first);
   EXPECT_FALSE(std::filesystem::exists(socket()));
   EXPECT_TRUE(Node::create("node"));
