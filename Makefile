@@ -21,8 +21,8 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, and an installed sinew
-	@tools/setup test
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, 64-bit ARM, fuzzers for 30 s, and an installed sinew
+	@tools/setup test $(if $(filter aarch64,$(shell uname -m)),,aarch64)
 	@tools/test.py --jobs $(JOBS)
 
 fuzz: ## Each fuzzer for SECONDS (default 600), JOBS at a time; what they find is kept in build-fuzz/
@@ -49,7 +49,7 @@ seeded: ## Take out one safety measure after the other, and see its tests fail (
 	@tools/setup test
 	@tools/seeded.py --jobs $(JOBS)
 
-lint: ## Formatting, layers, lengths, public headers, warnings of three compilers, clang-tidy
+lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint
 	@tools/lint.py --jobs $(JOBS)
 
@@ -60,4 +60,4 @@ install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (d
 	cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
-	rm -rf build build-dev build-asan build-tsan build-clang build-fuzz build-seeded
+	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-seeded

@@ -121,6 +121,17 @@ Child Child::program(const std::string& path, const Arguments& arguments, const 
   return child;
 }
 
+namespace {
+
+/// What comes before a program of another processor, word by word; nothing where the kernel starts programs by itself.
+Arguments emulator() {
+  const char* const command = std::getenv("SINEW_EMULATOR");
+  std::istringstream words(command ? command : "");
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+}  // namespace
+
 void Child::start(const std::string& path, const Arguments& arguments, const Environment& environment) {
   auto [order_out, order_in] = make_pipe();
   auto [output_out, output_in] = make_pipe();
@@ -139,7 +150,8 @@ void Child::start(const std::string& path, const Arguments& arguments, const Env
   std::vector<char*> variable_pointers, argument_pointers;
   for (std::string& text : strings) variable_pointers.push_back(text.data());
   variable_pointers.push_back(nullptr);
-  std::vector<std::string> words = {path};
+  std::vector<std::string> words = emulator();
+  words.push_back(path);
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (std::string& word : words) argument_pointers.push_back(word.data());
   argument_pointers.push_back(nullptr);
@@ -149,7 +161,7 @@ void Child::start(const std::string& path, const Arguments& arguments, const Env
   posix_spawn_file_actions_adddup2(&actions, order_out.get(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output_in.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors_.get(), STDERR_FILENO);
-  const int error = ::posix_spawn(&pid_, path.c_str(), &actions, nullptr, argument_pointers.data(), variable_pointers.data());
+  const int error = ::posix_spawnp(&pid_, argument_pointers[0], &actions, nullptr, argument_pointers.data(), variable_pointers.data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
     pid_ = -1;
