@@ -1,5 +1,6 @@
 // The readers that a publisher serves: how they come, what they are told, how they go.
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -129,23 +130,26 @@ void Publisher::announce_changes_locked() {
   // relaxed, a first look: who has to announce something has read its id, or waits for the next frame
   if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
   try {
-    // Copied first: the withdrawal of a chunk that was made after the others were told would make readers take an older one for told.
-    std::vector<std::uint64_t> dropped;
-    {
-      const std::lock_guard lock(notes_.mutex);
-      dropped = notes_.dropped;
-    }
+    // What is made after this is for the next time: the withdrawal of a chunk that was made after the others were told would make readers take an older one for told.
+    const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);
+    SINEW_POINT("publisher.telling");
     std::uint64_t mapped = 0;
     window_->for_each_chunk([&](const shm::Chunk& chunk) {
       mapped += chunk.size;
       announce_to_all_locked(chunk);
     });
     session_->tell_memory(id_, mapped);
+    // Only now: a chunk that was dropped before it could be told of must be withdrawn, for the next frame may name it.
+    std::vector<std::uint64_t> dropped;
+    {
+      const std::lock_guard lock(notes_.mutex);
+      std::ranges::copy_if(notes_.dropped, std::back_inserter(dropped), [&](std::uint64_t chunk) { return chunk <= newest; });
+    }
     SINEW_POINT("publisher.all_told");
     for (const std::uint64_t chunk : dropped) {
       withdraw_chunk_locked(chunk);
       const std::lock_guard lock(notes_.mutex);
-      notes_.dropped.erase(notes_.dropped.begin());
+      std::erase(notes_.dropped, chunk);
     }
   } catch (...) {
     // sync: CHANGED (with announce_changes_locked)

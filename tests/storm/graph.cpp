@@ -12,6 +12,7 @@ const std::vector<std::string> of_talkers = {"publisher.attaching",
                                              "publisher.listed",
 
                                              "publisher.newcomer_told",
+                                             "publisher.telling",
                                              "publisher.all_told",
                                              "publisher.prepared",
                                              "publisher.pieces_written",

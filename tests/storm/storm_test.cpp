@@ -76,9 +76,8 @@ void Storm::strike(Graph& graph, Place& place) {
 void Storm::doom(Graph& graph, Place& place) {
   const std::string label = place.labels[next_label_[&place]++ % place.labels.size()];
   // Those of connecting are passed once for each peer, the others with every message.
-  constexpr std::array rare{"publisher.attaching", "publisher.listed",        "publisher.newcomer_told",
-                            "publisher.all_told",  "subscriber.chunk_mapped", "mappings.made",
-                            "window.sealed"};
+  constexpr std::array rare{"publisher.attaching", "publisher.listed",        "publisher.newcomer_told", "publisher.telling",
+                            "publisher.all_told",  "subscriber.chunk_mapped", "mappings.made",           "window.sealed"};
   constexpr std::array passes{1, 2, 3, 10, 50};
   const int pass = passes[random_() % (std::ranges::count(rare, label) > 0 ? 2 : passes.size())];
   const auto child = graph.start_doomed(place, label + ":" + std::to_string(pass) + ":kill");

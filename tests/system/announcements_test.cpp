@@ -64,6 +64,29 @@ TEST_F(Announcements, AChunkThatIsMadeBeforeOneThatIsDroppedReachesEveryReader) 
   Child("publisher_that_drops", {}, {{"SINEW_AT", "publisher.all_told:1:hold"}}).end();
 }
 
+ROLE(publisher_whose_newest_chunk_goes) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic", {}, {.memory_budget = 12 * mib});
+  auto other = Node::create("viewer");
+  auto subscriber = other->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  auto first = publisher->loan(), second = publisher->loan(), third = publisher->loan();
+  first.build([](Sample& sample) { fill(sample, 1, 1, 10); });
+  second.build([](Sample& sample) { fill(sample, 1, 2, 8 * mib); });
+  third.build([](Sample& sample) { fill(sample, 1, 3, mib); });
+  std::thread thread([&] { publisher->publish(std::move(first)); });
+  require(eventually(base::is_held), "nobody is told");
+  // The newest chunk got what was left of the budget. Of two that are empty the larger one stays, so the newest goes before anybody is told of it.
+  for (auto* loan : {&third, &second}) std::vector<std::uint8_t>().swap((*loan)->data);
+  base::let_go();
+  thread.join();
+  expect_whole(*subscriber, 1);
+}
+
+TEST_F(Announcements, AMessageThatNamesAChunkThatIsDroppedBeforeReadersAreToldOfItDoesNotWaitForIt) {
+  Child("publisher_whose_newest_chunk_goes", {}, {{"SINEW_AT", "publisher.telling:1:hold"}}).end();
+}
+
 ROLE(mapper) {
   const Page first, second;
   std::optional<session::Attached> by_one, by_other;
