@@ -21,7 +21,7 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, 64-bit ARM, fuzzers for 30 s, and an installed sinew
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, 64-bit ARM, fuzzers for 30 s, models, and an installed sinew
 	@tools/setup test $(if $(filter aarch64,$(shell uname -m)),,aarch64)
 	@tools/test.py --jobs $(JOBS)
 
@@ -60,4 +60,4 @@ install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (d
 	cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
-	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-seeded
+	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-seeded

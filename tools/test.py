@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds and runs every test suite: the whole suite as developers build it, the same under the address and undefined-behaviour
-sanitizers, the same under the thread sanitizer, what an emulator of 64-bit ARM can run of it, each fuzzer for half a minute, and the tests of an installed sinew.
+sanitizers, the same under the thread sanitizer, what an emulator of 64-bit ARM can run of it, each fuzzer for half a minute, the models of the protocols, and the tests of an installed sinew.
 All suites run, also after one has failed.
 
-Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan aarch64 fuzz install
+Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan aarch64 fuzz models install
 The last line is "N passed, N failed"; a suite that does not build counts as one failed test. The exit status is 0 when none failed.
 """
 
@@ -18,6 +18,7 @@ import xml.etree.ElementTree
 
 import bounded
 import fuzz
+import models
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
@@ -119,12 +120,19 @@ def fuzz_suite(_, jobs):
     return len(fuzz.names()) - len(failures), len(failures), 0, failures
 
 
+def models_suite(_, jobs):
+    """(passed, failed, skipped, what failed) of the models of the protocols."""
+    passed, failures = models.run(models.names(), jobs)
+    return passed, len(failures), 0, failures
+
+
 SUITES = {
     "dev": (ctest_suite, "as developers build it"),
     "asan": (ctest_suite, "under the address and undefined-behaviour sanitizers"),
     "tsan": (ctest_suite, "under the thread sanitizer"),
     "aarch64": (ctest_suite, "for 64-bit ARM, under qemu-user"),
     "fuzz": (fuzz_suite, f"each fuzzer for {FUZZ_SECONDS} s"),
+    "models": (models_suite, "the models of the protocols, and mutations of them"),
     "install": (install_suite, "an installed sinew, as a stranger uses it"),
 }
 
