@@ -163,7 +163,7 @@ inline forget(r) {
 }
 
 proctype Publisher() {
-  byte id, c, at_announcing, published;
+  byte id, c, at_announcing, up_to, published;
   bool listed[2] = true, gone_now[CHUNKS + 1];
   {
 #ifdef ALONE
@@ -201,6 +201,7 @@ end:
 #endif
        if
        :: d_step { changed -> changed = false } ->
+          up_to = newest; /* what is made after this is for the next time */
 #ifdef DROPPED_READ_BEFORE_ANNOUNCING
           d_step { FOR_EACH(id) { gone_now[id] = dropped[id] } id = 0 };
 #endif
@@ -228,7 +229,7 @@ end:
 #if defined(WITHDRAWN_THOUGH_MADE_AFTER_ANNOUNCING)
           d_step { FOR_EACH(id) { gone_now[id] = dropped[id] } id = 0 };
 #elif !defined(DROPPED_READ_BEFORE_ANNOUNCING)
-          d_step { FOR_EACH(id) { gone_now[id] = dropped[id] && id <= at_announcing } id = 0 };
+          d_step { FOR_EACH(id) { gone_now[id] = dropped[id] && id <= up_to } id = 0 };
 #endif
           atomic {
             FOR_EACH(id) {
@@ -256,7 +257,8 @@ end:
          frame_newest = at_announcing;
          frame = published;
          loaned = 0;
-         at_announcing = 0
+         at_announcing = 0;
+         up_to = 0
        }
     od
   } unless { gone[PUBLISHER] }

@@ -9,9 +9,11 @@
  * sees; what a side keeps for itself goes with it. Built with -DNAME one step is wrong: tools/models.py has the list.
  */
 #ifdef ALONE /* only the first publisher, whose ring is full again and again */
-#define FRAMES 4
 #ifndef RING
+#define FRAMES 4
 #define RING 2
+#else
+#define FRAMES 2
 #endif
 #else /* both, and room for all */
 #define FRAMES 1

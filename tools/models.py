@@ -45,7 +45,7 @@ MODELS = {
 
 # The uses of an inline are not told apart: of these steps each way to run the model leaves out one use, not always the same.
 NOT_TOLD_APART = {
-    "chunks": r"to_reader\[\d\]!CHUNK,c|told\[\d\]\.(in_flight = c|chunk\[c\] = 1)|owner_of\[address_of\[id\]\] = 0|else|\(\(!\(told\[0\]\.is_waited_for.*",
+    "chunks": r"to_reader\[\d\]!(CHUNK|WITHDRAWN),c|told\[\d\]\.(in_flight = c|chunk\[c\] = 1|owes\[c\] = 1)|owner_of\[address_of\[id\]\] = 0|else|\(\(!\(told\[0\]\.is_waited_for.*",
 }
 
 
