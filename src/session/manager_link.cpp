@@ -115,7 +115,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
                                               std::to_string(os::peer_credentials(channel->socket()).pid) +
                                               ") took the connection but did not answer within 5 s: it may be stopped");
     }
-    if (stopped_) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
+    if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
     os::Poller::Event event;
     // Who seeks another manager for a node that is being destroyed must notice that.
     poller.wait({&event, 1}, std::min(deadline, now + (asked ? look_pause : retry_pause).count()));
@@ -150,7 +150,7 @@ void ManagerLink::lose(const std::string& why) {
 
 void ManagerLink::start_to_seek() {
   seek_again_ = loop_->move(seek_again_, IoLoop::never);
-  if (stopped_) return;
+  if (stopped_.load(std::memory_order_relaxed)) return;
   await_seeker();  // it has found one, and ends
   try {
     seeker_ = os::start_thread("sinew-seek", [this] { seek(); });
@@ -162,10 +162,9 @@ void ManagerLink::start_to_seek() {
 void ManagerLink::seek() {
   std::chrono::nanoseconds longer_each_time = pause_;
   pause(pause_);
-  while (!stopped_) {
+  while (!stopped_.load(std::memory_order_relaxed)) {
     try {
-      // Another user's manager is not ours to start.
-      std::optional<os::Fd> socket = is_own_ ? reach_manager(socket_path_) : find_manager(socket_path_);
+      std::optional<os::Fd> socket = may_start_one() ? reach_manager(socket_path_) : find_manager(socket_path_);
       if (!socket) {
         pause(look_pause);
         continue;
@@ -181,10 +180,16 @@ void ManagerLink::seek() {
   }
 }
 
+// Another user's manager is not ours to start.
+bool ManagerLink::may_start_one() const {
+  const std::lock_guard lock(mutex_);
+  return is_own_;
+}
+
 // It is seen at once when there is nothing to be sought any more.
 void ManagerLink::pause(std::chrono::nanoseconds time) {
   std::unique_lock lock(mutex_);
-  woken_.wait_for(lock, time, [this] { return stopped_.load(); });
+  woken_.wait_for(lock, time, [this] { return stopped_.load(std::memory_order_relaxed); });
 }
 
 void ManagerLink::note_trouble(const char* what) noexcept {
@@ -210,7 +215,7 @@ void ManagerLink::resume(const std::shared_ptr<Channel>& channel) {
   try {
     const bool own = is_own(*channel);
     const std::lock_guard lock(mutex_);
-    if (stopped_) return;
+    if (stopped_.load(std::memory_order_relaxed)) return;
     channel_ = channel;
     is_own_ = own;
     for (auto& [key, note] : notes_) {
@@ -244,7 +249,7 @@ void ManagerLink::tell_ghosts() {
 void ManagerLink::stop() noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_.exchange(true) || !channel_) return;
+    if (stopped_.exchange(true, std::memory_order_relaxed) || !channel_) return;
     woken_.notify_all();
   }
   tell(wire::Goodbye{});

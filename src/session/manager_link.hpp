@@ -92,6 +92,7 @@ class ManagerLink {
   std::shared_ptr<Channel> register_node(os::Fd socket) const;
   void start_to_seek();
   void seek();
+  bool may_start_one() const;
   void pause(std::chrono::nanoseconds time);
   void note_trouble(const char* what) noexcept;
   std::function<void()> while_alive(std::function<void()> task) const;
@@ -103,7 +104,7 @@ class ManagerLink {
 
   const std::string node_;
   const std::string socket_path_;
-  std::atomic<bool> stopped_{false};
+  std::atomic<bool> stopped_{false};  // set under mutex_. relaxed: who misses it without looks again soon
 
   // The loop's.
   IoLoop* loop_ = nullptr;
@@ -117,7 +118,7 @@ class ManagerLink {
   mutable std::mutex mutex_;  // guards what follows; taken before the channel's
   std::condition_variable woken_;
   std::shared_ptr<Channel> channel_;  // changes on the loop's thread alone
-  std::atomic<bool> is_own_ = false;  // it runs as this user: then this process may start the next one
+  bool is_own_ = false;               // it runs as this user: then this process may start the next one
   bool lost_ = false;
   std::uint64_t managers_ = 1;
   std::map<Key, Note> notes_;

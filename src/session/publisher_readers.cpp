@@ -131,7 +131,7 @@ void Publisher::announce_changes_locked() {
   if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
   try {
     // What is made after this is for the next time: the withdrawal of a chunk that was made after the others were told would make readers take an older one for told.
-    const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);
+    const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
     SINEW_POINT("publisher.telling");
     std::uint64_t mapped = 0;
     window_->for_each_chunk([&](const shm::Chunk& chunk) {

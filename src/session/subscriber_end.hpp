@@ -205,8 +205,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   const std::weak_ptr<Subscription> subscription_;
   const std::shared_ptr<NodeSession> session_;
   const wire::ConnectSubscriber introduction_;
-  std::atomic<std::uint64_t> connection_;
-  std::uint64_t manager_;  // the loop's, and of who ends it
+  std::atomic<std::uint64_t> connection_;  // relaxed: only what is told of the path follows from it
+  std::uint64_t manager_;                  // the loop's, and of who ends it
   Channel channel_;
   bool authenticated_ = false;
   bool attached_ = false;
