@@ -28,15 +28,13 @@ constexpr std::chrono::milliseconds telling_pause{1};
 
 constexpr std::chrono::nanoseconds retry_pause = 100ms;  // while the kernel has no memory for the question, or no thread
 
-// How often those look for the next manager who do not start one.
-constexpr std::chrono::nanoseconds look_pause = 50ms;
-// After a manager that was there for less than this, or none that could be had, the pauses become longer.
-constexpr std::chrono::nanoseconds short_life = 100ms, first_pause = 10ms, longest_pause = 1s;
+// After a manager that was there for less than this, or none that could be had, the pauses become longer, up to the last for those who start it or whom it refuses, and to the one before for those who only look.
+constexpr std::chrono::nanoseconds short_life = 100ms, first_pause = 10ms, longest_look = 50ms, longest_pause = 1s;
 // By then the nodes of the topics that ghosts are for have told the new manager of them.
 constexpr std::chrono::nanoseconds ghosts_wait = 1s;
 
-std::chrono::nanoseconds longer(std::chrono::nanoseconds pause) {
-  return std::clamp(2 * pause, first_pause, longest_pause);
+std::chrono::nanoseconds longer(std::chrono::nanoseconds pause, std::chrono::nanoseconds longest = longest_pause) {
+  return std::clamp(2 * pause, first_pause, longest);
 }
 
 bool has_sent_all(Channel& channel) noexcept {
@@ -118,7 +116,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
     if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
     os::Poller::Event event;
     // Who seeks another manager for a node that is being destroyed must notice that.
-    poller.wait({&event, 1}, std::min(deadline, now + (asked ? look_pause : retry_pause).count()));
+    poller.wait({&event, 1}, std::min(deadline, now + (asked ? longest_look : retry_pause).count()));
   }
 }
 
@@ -160,23 +158,21 @@ void ManagerLink::start_to_seek() {
 }
 
 void ManagerLink::seek() {
-  std::chrono::nanoseconds longer_each_time = pause_;
   pause(pause_);
-  while (!stopped_.load(std::memory_order_relaxed)) {
+  for (std::chrono::nanoseconds next = pause_; !stopped_.load(std::memory_order_relaxed); pause(next)) {
+    const bool starts = may_start_one();
+    bool is_there = false;
     try {
-      std::optional<os::Fd> socket = may_start_one() ? reach_manager(socket_path_) : find_manager(socket_path_);
-      if (!socket) {
-        pause(look_pause);
-        continue;
+      if (std::optional<os::Fd> socket = starts ? reach_manager(socket_path_) : find_manager(socket_path_)) {
+        is_there = true;
+        const std::shared_ptr<Channel> channel = register_node(std::move(*socket));
+        SINEW_POINT("manager_link.registered");
+        return loop_->post(while_alive([this, channel] { resume(channel); }));
       }
-      const std::shared_ptr<Channel> channel = register_node(std::move(*socket));
-      SINEW_POINT("manager_link.registered");
-      return loop_->post(while_alive([this, channel] { resume(channel); }));
     } catch (const std::exception& error) {
       note_trouble(error.what());
     }
-    longer_each_time = longer(longer_each_time);
-    pause(longer_each_time);
+    next = longer(next, starts || is_there ? longest_pause : longest_look);
   }
 }
 

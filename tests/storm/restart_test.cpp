@@ -101,6 +101,7 @@ TEST_F(Restart, NobodyNoticesThatTheManagerIsKilledAHundredTimes) {
     ASSERT_TRUE(eventually([&] { return (now = look(*node)) == wanted && is_back(); })) << "after restart " << restart << ":\n"
                                                                                         << now.differs_from(wanted);
     if (!somebody_comes) milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - killed_at).count());
+    await_end(manager);
     ASSERT_EQ(graph.trouble(), "") << "after restart " << restart;
     if (restart == restarts / 5 + 1) before = graph.belongings(this->manager().value_or(0));
   }
