@@ -113,7 +113,8 @@ TEST_F(Restart, NobodyNoticesThatTheManagerIsKilledAHundredTimes) {
   std::ranges::sort(milliseconds);
   std::cout << restarts
             << " restarts; from the kill until the state of the domain was right again: " << milliseconds[milliseconds.size() / 2]
-            << " ms, at most " << milliseconds.back() << " ms\n";
+            << " ms, of nine in ten at most " << milliseconds[milliseconds.size() * 9 / 10] << " ms, at most " << milliseconds.back()
+            << " ms\n";
 }
 
 }  // namespace
