@@ -98,18 +98,17 @@ TEST_F(Restart, NobodyNoticesThatTheManagerIsKilledAHundredTimes) {
       graph.start(replaced);
     }
     Picture now = wanted;
-    ASSERT_TRUE(eventually([&] { return (now = look(*node)) == wanted && is_back(); })) << "after restart " << restart << ":\n"
-                                                                                        << now.differs_from(wanted);
+    tally_.did("the manager killed");
+    if (!eventually([&] { return (now = look(*node)) == wanted && is_back(); })) {
+      tally_.look(false);
+      FAIL() << "after restart " << restart << ":\n" << now.differs_from(wanted);
+    }
     if (!somebody_comes) milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - killed_at).count());
     await_end(manager);
-    ASSERT_EQ(graph.trouble(), "") << "after restart " << restart;
+    ASSERT_EQ(trouble_of(graph), "") << "after restart " << restart;
     if (restart == restarts / 5 + 1) before = graph.belongings(this->manager().value_or(0));
   }
-  const auto grown = [&] { return what_has_grown(before, graph.belongings(manager().value_or(0))); };
-  EXPECT_TRUE(eventually([&] { return grown().empty(); })) << grown();
-  EXPECT_EQ(graph.end(), "");
-  EXPECT_TRUE(eventually([&] { return node->domain_state().topics.empty(); }));
-  report_struck({{"manager killed", restarts}});
+  end(graph, *node, before);
   std::ranges::sort(milliseconds);
   std::cout << restarts
             << " restarts; from the kill until the state of the domain was right again: " << milliseconds[milliseconds.size() / 2]

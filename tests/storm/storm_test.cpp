@@ -39,7 +39,6 @@ class Storm : public StormDomain {
   static bool dies(Child& child);
 
   std::mt19937_64 random_{seed_wanted()};
-  std::map<std::string, int> struck_;
   std::map<std::string, int> not_reached_;
   std::map<const Place*, std::size_t> next_label_;
   int kills_ = 0;
@@ -58,14 +57,14 @@ void Storm::strike(Graph& graph, Place& place) {
     child.order("fork");
     orphan = std::stoi(child.line().value_or("0"));
     child.signal(SIGKILL);
-    ++struck_["forks, and is killed while the child lives"];
+    tally_.did("forks, and is killed while the child lives");
   } else if (way == 1) {
     child.order("exec");
-    ++struck_["becomes another program (exec)"];
+    tally_.did("becomes another program (exec)");
   } else {
     std::this_thread::sleep_for(std::chrono::microseconds(random_() % 5000));
     child.signal(SIGKILL);
-    ++struck_["killed at a random moment"];
+    tally_.did("killed at a random moment");
   }
   EXPECT_EQ(child.wait(), way == 1 ? 0 : -SIGKILL) << place.name << ": " << child.errors();
   ++kills_;
@@ -82,7 +81,7 @@ void Storm::doom(Graph& graph, Place& place) {
   const int pass = passes[random_() % (std::ranges::count(rare, label) > 0 ? 2 : passes.size())];
   const auto child = graph.start_doomed(place, label + ":" + std::to_string(pass) + ":kill");
   if (dies(*child)) {
-    ++struck_["killed at " + label];
+    tally_.did("killed at " + label);
   } else {
     ++not_reached_[place.role + " " + label];
     child->signal(SIGKILL);
@@ -93,9 +92,9 @@ void Storm::doom(Graph& graph, Place& place) {
 
 void Storm::stop_for_a_moment(Graph& graph, Place& place) {
   place.child->stop();
-  EXPECT_EQ(graph.trouble(&place), "") << "while " << place.name << " was stopped";
+  tally_.did("stopped until all others have got on (SIGSTOP)");
+  EXPECT_EQ(trouble_of(graph, &place), "") << "while " << place.name << " was stopped";
   place.child->go_on();
-  ++struck_["stopped until all others have got on (SIGSTOP)"];
 }
 
 TEST_F(Storm, NobodyNoticesThatProcessesVanishMoreThanThatTheyAreGone) {
@@ -116,21 +115,17 @@ TEST_F(Storm, NobodyNoticesThatProcessesVanishMoreThanThatTheyAreGone) {
     }
     if (kills_ < next_look) continue;
     next_look = kills_ + 10;
-    ASSERT_EQ(graph.trouble(), "") << "after " << kills_ << " kills, seed " << seed_wanted();
+    ASSERT_EQ(trouble_of(graph), "") << "after " << kills_ << " kills, seed " << seed_wanted();
     if (random_() % 4 == 0) {
       Place& stopped = *mortals[random_() % mortals.size()];
       if (stopped.role != "server") stop_for_a_moment(graph, stopped);  // who has called it waits for it
     }
     if (before.empty() && kills_ >= 20) before = graph.belongings(*manager);
   }
-  ASSERT_EQ(graph.trouble(), "");
-  const auto nothing_has_grown = [&] { return what_has_grown(before, graph.belongings(*manager)).empty(); };
-  EXPECT_TRUE(eventually(nothing_has_grown)) << what_has_grown(before, graph.belongings(*manager));
-  EXPECT_EQ(graph.end(), "");
-  EXPECT_TRUE(eventually([&] { return node->domain_state().topics.empty(); })) << "topics of workers that are gone";
-  report_struck(struck_);
+  ASSERT_EQ(trouble_of(graph), "");
+  end(graph, *node, before);
   std::cout << kills_ << " kills:\n";
-  for (const auto& [how, times] : struck_) std::cout << "  " << times << " " << how << "\n";
+  tally_.print();
   for (const auto& [label, times] : not_reached_) std::cout << "  " << times << " not reached in time: " << label << "\n";
 }
 
