@@ -1,7 +1,9 @@
 #include "manager/server/server.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
+#include <thread>
 #include <utility>
 
 #include "base/log.hpp"
@@ -64,7 +66,9 @@ void Server::serve_events() {
   try {
     count = poller_.wait(events_, deadline);
   } catch (const Error& error) {
+    if (error.kind() != ErrorKind::exhausted) throw;
     base::log(base::LogLevel::error, error.what());  // a shortage, which passes
+    std::this_thread::sleep_for(std::chrono::nanoseconds(retry_pause));
   }
   bool somebody_waits = false;
   for (const os::Poller::Event& event : std::span(events_).first(count)) {

@@ -253,7 +253,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   const std::uint64_t number = give_number(InterfaceRef{{session, message.id}, true});
   Interface& publisher = node.publishers[message.id] = interface_of(number, name, message);
   publisher.window = *window;
-  publisher.owns_window = !has_window || windows_.claim(*window, session);
+  if (has_window) windows_.claim(*window, session);
   send(session, wire::PublisherRegistered{message.id, *window});
   topic.publishers.insert({message.endpoint, {session, message.id}});
   std::vector<Pair> pairs;
@@ -377,7 +377,7 @@ void Domain::delete_publisher(Session session, Node& node, std::uint64_t id) {
   introductions_.forget_publisher({session, id});
   const Interface publisher = std::move(node.publishers.extract(id).mapped());
   take_number(publisher.number);
-  if (publisher.owns_window) windows_.retire(publisher.window);
+  windows_.retire(publisher.window, session);
   if (publisher.topic.empty()) return;
   Topic& topic = topics_.at(publisher.topic);
   topic.publishers.erase({publisher.endpoint, {session, id}});

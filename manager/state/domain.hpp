@@ -90,7 +90,6 @@ class Domain {
     bool ghost = false;
     std::uint64_t identity = 0;
     wire::Window window{};     // publishers only
-    bool owns_window = false;  // likewise; else it had it from another manager, and somebody else got it from this one
     std::uint64_t memory = 0;  // likewise; bytes, as its node says
   };
   struct Node {

@@ -12,7 +12,7 @@ std::optional<wire::Window> Windows::grant(Session owner) {
   if (free_.empty()) return std::nullopt;
   const Index index = free_.front();
   free_.pop_front();
-  used_[index] = {owner, {{owner, 1}}};
+  used_[index] = {{{owner, 1}}, {{owner, 1}}};
   held_.insert({owner, index});
   return wire::Window{range_.base + index * range_.window_size, range_.window_size};
 }
@@ -22,15 +22,13 @@ bool Windows::contains(const wire::Window& window) const {
          (window.base - range_.base) % range_.window_size == 0;
 }
 
-bool Windows::claim(const wire::Window& window, Session owner) {
+void Windows::claim(const wire::Window& window, Session owner) {
   const Index index = index_of(window);
   const auto [used, was_free] = used_.try_emplace(index);
   if (was_free) free_.erase(std::ranges::find(free_, index));
+  ++used->second.owners[owner];
   ++used->second.holders[owner];
   held_.insert({owner, index});
-  if (used->second.owner) return false;
-  used->second.owner = owner;
-  return true;
 }
 
 void Windows::introduce(const wire::Window& window, Session holder) {
@@ -38,8 +36,9 @@ void Windows::introduce(const wire::Window& window, Session holder) {
   held_.insert({holder, index_of(window)});
 }
 
-void Windows::retire(const wire::Window& window) {
-  used_.at(index_of(window)).owner.reset();
+void Windows::retire(const wire::Window& window, Session owner) {
+  auto& owners = used_.at(index_of(window)).owners;
+  if (--owners.at(owner) == 0) owners.erase(owner);
 }
 
 bool Windows::release(const wire::Window& window, Session holder) {
@@ -48,9 +47,9 @@ bool Windows::release(const wire::Window& window, Session holder) {
   if (used == used_.end()) return false;
   const auto held = used->second.holders.find(holder);
   if (held == used->second.holders.end()) return false;
-  const bool is_last = held->second == 1;
-  if (is_last && used->second.owner == holder) return false;
-  if (is_last) {
+  const auto owns = used->second.owners.find(holder);
+  if (owns != used->second.owners.end() && held->second == owns->second) return false;
+  if (held->second == 1) {
     used->second.holders.erase(held);
     held_.erase({holder, used->first});
     free_if_unused(used);
@@ -72,7 +71,7 @@ void Windows::closed(Session holder) {
 }
 
 void Windows::free_if_unused(std::map<Index, Used>::iterator used) {
-  if (used->second.owner || !used->second.holders.empty()) return;
+  if (!used->second.owners.empty() || !used->second.holders.empty()) return;
   free_.push_back(used->first);
   used_.erase(used);
 }

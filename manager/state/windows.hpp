@@ -26,14 +26,13 @@ class Windows {
   std::optional<wire::Window> grant(Session owner);
   /// One of the windows of the range, whoever uses it.
   bool contains(const wire::Window& window) const;
-  /// A publisher has this window from another manager: its session holds it once more from now on. False when somebody else owns it already; then it owns nothing.
-  /// REQUIRES: contains().
-  bool claim(const wire::Window& window, Session owner);
-  /// `holder` is introduced to a window that is owned or held, and holds it once more.
+  /// A publisher has this window from another manager: its session owns it, too, whoever else does, and holds it once more from now on. REQUIRES: contains().
+  void claim(const wire::Window& window, Session owner);
+  /// `holder` is introduced to an owned window, and holds it once more.
   void introduce(const wire::Window& window, Session holder);
-  /// The publisher is gone; its session still holds the window. REQUIRES: the window is owned.
-  void retire(const wire::Window& window);
-  /// The session holds the window once less. False when it does not hold it, or holds it only as its owner.
+  /// A publisher of this session is gone; the session still holds the window. REQUIRES: it owns it.
+  void retire(const wire::Window& window, Session owner);
+  /// The session holds the window once less. False when it does not hold it, or only as often as publishers of it own it.
   bool release(const wire::Window& window, Session holder);
   /// The session's process has closed its connection: whatever it held is unmapped or no concern of ours. REQUIRES: it owns none.
   void closed(Session holder);
@@ -43,7 +42,8 @@ class Windows {
 
  private:
   struct Used {
-    std::optional<Session> owner;
+    std::map<Session, std::uint64_t>
+        owners;  // how many publishers of each own it: one in all, but for those that have it from another manager
     std::map<Session, std::uint64_t> holders;  // how many times each holds it
   };
   using Index = std::uint64_t;

@@ -92,7 +92,11 @@ bool DomainWatch::take(const wire::Message& message) {
 }
 
 void DomainWatch::answer(std::uint64_t id) noexcept {
-  if (lost_.load(std::memory_order_seq_cst)) return renew();  // sync: WATCH_LOST (with lose)
+  if (lost_.load(std::memory_order_seq_cst)) {  // sync: WATCH_LOST (with lose)
+    // The next batch, of another manager, may be there already: then whoever answers that begins anew.
+    if (!raised_.load(std::memory_order_seq_cst)) renew();  // sync: WATCH_RAISED (with run_some)
+    return;
+  }
   if (const auto session = session_.lock()) session->answer_watch(id);
 }
 

@@ -37,14 +37,6 @@ std::chrono::nanoseconds longer(std::chrono::nanoseconds pause, std::chrono::nan
   return std::clamp(2 * pause, first_pause, longest);
 }
 
-bool has_sent_all(Channel& channel) noexcept {
-  try {
-    return channel.flush();
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
 bool is_own(const Channel& channel) {
   return is_own_user(os::peer_credentials(channel.socket()).uid);
 }
@@ -129,17 +121,19 @@ void ManagerLink::watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler, st
   channel_->watch(loop, handler_);
 }
 
-void ManagerLink::lose(const std::string& why) {
+void ManagerLink::lose(const char* why) {
   const std::chrono::nanoseconds life(os::now_ns() - opened_at_);
   pause_ = life < short_life ? longer(pause_) : 0ns;
-  channel_->unwatch();
+  std::shared_ptr<Channel> ended;  // at once: a manager that goes on has our name until then
   {
     const std::lock_guard lock(mutex_);
     lost_ = true;
-    channel_->abandon();
+    ended = std::move(channel_);
     std::erase_if(notes_, [](const auto& each) { return each.second.is_withdrawn; });
-    for (auto& [key, note] : notes_) note.is_told = false;
+    for (auto& [key, note] : notes_) note.is_told = note.is_answered = note.is_refused = false;
   }
+  ended->unwatch();
+  ended.reset();
   start_to_seek();
   // Last: there may be no memory to say it.
   base::log(base::LogLevel::warn, "node '" + node_ + "' lost its manager at " + socket_path_ + ": " + why +
@@ -206,7 +200,6 @@ std::function<void()> ManagerLink::while_alive(std::function<void()> task) const
 }
 
 void ManagerLink::resume(const std::shared_ptr<Channel>& channel) {
-  const std::shared_ptr<Channel> before = channel_;  // closed without the mutex
   opened_at_ = os::now_ns();
   try {
     const bool own = is_own(*channel);
@@ -235,24 +228,33 @@ void ManagerLink::tell_ghosts() {
     const std::lock_guard lock(mutex_);
     if (lost_) return;
     for (auto& [key, note] : notes_) {
-      if (!note.is_told) tell_locked(note);
+      if (!note.is_told && !note.is_refused) tell_locked(note);
     }
   } catch (const std::bad_alloc&) {
     ghosts_come_ = loop_->move(ghosts_come_, os::now_ns() + retry_pause.count());
   }
 }
 
+bool ManagerLink::has_sent_all() noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    return !channel_ || channel_->flush();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 void ManagerLink::stop() noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_.exchange(true, std::memory_order_relaxed) || !channel_) return;
+    if (stopped_.exchange(true, std::memory_order_relaxed)) return;
     woken_.notify_all();
   }
   tell(wire::Goodbye{});
   // The loop, which would send what the kernel had no memory for, ends now; and interfaces that outlive the node keep the socket, and so its name.
-  for (int attempt = 0; attempt < telling_attempts && !has_sent_all(*channel_); ++attempt) std::this_thread::sleep_for(telling_pause);
+  for (int attempt = 0; attempt < telling_attempts && !has_sent_all(); ++attempt) std::this_thread::sleep_for(telling_pause);
   const std::lock_guard lock(mutex_);
-  channel_->unwatch();
+  if (channel_) channel_->unwatch();
 }
 
 // --- telling it --------------------------------------------------------------------------------------------------------------------
@@ -287,14 +289,14 @@ bool ManagerLink::insist(Tell tell) noexcept {
 
 bool ManagerLink::send(const wire::Message& message) {
   const std::lock_guard lock(mutex_);
-  if (!lost_) channel_->send(message);
-  return !lost_;
+  if (channel_) channel_->send(message);
+  return channel_ != nullptr;
 }
 
 bool ManagerLink::tell(const wire::Message& message) noexcept {
   return insist([&] {
-    if (!lost_) channel_->send(message);
-    return !lost_;
+    if (channel_) channel_->send(message);
+    return channel_ != nullptr;
   });
 }
 
@@ -318,6 +320,7 @@ void ManagerLink::tell_locked(Note& note) {
 
 void ManagerLink::announce(const Key& key, Registration registration) {
   const std::lock_guard lock(mutex_);
+  if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
   const auto note = notes_.try_emplace(key, Note{.registration = std::move(registration)}).first;
   if (lost_) return;
   try {
@@ -328,32 +331,58 @@ void ManagerLink::announce(const Key& key, Registration registration) {
   }
 }
 
-bool ManagerLink::is_announced(const Key& key) const {
-  const std::lock_guard lock(mutex_);
-  return notes_.contains(key);
+// What its node withdrew before the manager had answered is withdrawn now: there would have been nothing to be deleted if it was refused.
+ManagerLink::Answer ManagerLink::registered(const Key& key, const wire::Window& window) {
+  Answer answer = Answer::expected;
+  insist([&] {
+    const auto note = notes_.find(key);
+    if (note == notes_.end()) {
+      answer = Answer::unexpected;
+      return false;
+    }
+    if (auto* const publisher = std::get_if<wire::RegisterPublisher>(&note->second.registration)) {
+      if (publisher->window == wire::Window{}) publisher->window = window;
+      if (publisher->window != window) answer = Answer::violation;
+    }
+    note->second.is_answered = note->second.was_taken = true;
+    if (note->second.is_withdrawn) tell_withdrawn_locked(note);
+    return true;
+  });
+  return answer;
 }
 
-bool ManagerLink::granted(std::uint64_t publisher, const wire::Window& window) {
+bool ManagerLink::refused(const Key& key) {
   const std::lock_guard lock(mutex_);
-  const auto note = notes_.find({Kind::publisher, publisher});
-  if (note == notes_.end()) return true;
-  wire::Window& own = std::get<wire::RegisterPublisher>(note->second.registration).window;
-  if (own == wire::Window{}) own = window;
-  return own == window;
+  const auto note = notes_.find(key);
+  if (note == notes_.end()) return false;
+  const bool goes_on = note->second.was_taken && !note->second.is_withdrawn;
+  if (goes_on) {
+    note->second.is_told = false;
+    note->second.is_refused = true;
+  } else {
+    notes_.erase(note);
+  }
+  return goes_on;
 }
 
 void ManagerLink::withdraw(const Key& key) noexcept {
   insist([&] {
     const auto note = notes_.find(key);
     if (note == notes_.end()) return false;
-    if (!lost_ && note->second.is_told) channel_->send(deletion_of(key));
-    if (!lost_ && note->second.is_told && window_of(note->second)) {
-      note->second.is_withdrawn = true;
-    } else {
+    if (!note->second.is_told) {
       notes_.erase(note);
+    } else if (!std::exchange(note->second.is_withdrawn, true) && note->second.is_answered) {
+      tell_withdrawn_locked(note);
     }
     return true;
   });
+}
+
+void ManagerLink::tell_withdrawn_locked(Notes::iterator note) {
+  channel_->send(deletion_of(note->first));
+  const wire::Window* const window = window_of(note->second);
+  if (window && note->second.is_released) channel_->send(wire::WindowReleased{*window});
+  if (!window || note->second.is_released) notes_.erase(note);
 }
 
 void ManagerLink::forget(const Key& key) noexcept {
@@ -364,7 +393,8 @@ void ManagerLink::forget(const Key& key) noexcept {
 void ManagerLink::release_window(std::uint64_t publisher) noexcept {
   insist([&] {
     const auto note = notes_.find({Kind::publisher, publisher});
-    if (note == notes_.end() || !note->second.is_withdrawn) return false;
+    if (note == notes_.end() || !note->second.is_withdrawn || std::exchange(note->second.is_released, true)) return false;
+    if (!note->second.is_answered) return true;
     channel_->send(wire::WindowReleased{*window_of(note->second)});
     notes_.erase(note);
     return true;

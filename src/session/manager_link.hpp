@@ -49,12 +49,15 @@ class ManagerLink {
   void await_seeker() noexcept;
 
   // --- on the loop's thread ---
+  /// REQUIRES: there is a manager.
   Channel& channel() noexcept { return *channel_; }
-  /// The manager is gone, or not to be believed. Seeks the next one on a thread of its own.
-  void lose(const std::string& why);
-  bool is_announced(const Key& key) const;
-  /// The manager has given this window to the publisher. False when the publisher has another one already, which is a violation.
-  bool granted(std::uint64_t publisher, const wire::Window& window);
+  /// The manager is gone, or not to be believed: ends the connection. Seeks the next one on a thread of its own.
+  void lose(const char* why);
+  enum class Answer : std::uint8_t { expected, unexpected, violation };
+  /// The manager has registered it. Unexpected, when it is not announced any more: it is to be told so. `window`: a publisher's, which must be the one that it has.
+  Answer registered(const Key& key, const wire::Window& window = {});
+  /// The manager has not. True when an earlier manager had, and the next one is to be told of it again.
+  bool refused(const Key& key);
 
   // --- any thread ---
   /// Which manager this is, counted from 1; 0: it is gone.
@@ -67,7 +70,7 @@ class ManagerLink {
   void announce(const Key& key, Registration registration);
   /// It is no more. Nothing happens for what is not announced.
   void withdraw(const Key& key) noexcept;
-  /// The manager has refused it, or nobody waits for its answer any more.
+  /// Nobody waits for the manager's answer any more.
   void forget(const Key& key) noexcept;
   /// Nothing of this publisher is left in its window. After withdraw().
   void release_window(std::uint64_t publisher) noexcept;
@@ -82,8 +85,11 @@ class ManagerLink {
   struct Note {
     Registration registration;
     std::uint64_t memory = 0;
-    bool is_told = false;       // to the manager of now
-    bool is_withdrawn = false;  // a publisher's, of which the manager has yet to hear that it is out of its window
+    // Of the manager of now.
+    bool is_told = false, is_answered = false, is_refused = false;
+    bool is_withdrawn = false;  // it has yet to hear that: after its answer; or, of a publisher, that it is out of its window
+    bool is_released = false;   // it has yet to hear that, too
+    bool was_taken = false;     // by any manager
   };
 
   static bool is_ghost(const Note& note);
@@ -98,7 +104,10 @@ class ManagerLink {
   std::function<void()> while_alive(std::function<void()> task) const;
   void resume(const std::shared_ptr<Channel>& channel);
   void tell_locked(Note& note);
+  using Notes = std::map<Key, Note>;
+  void tell_withdrawn_locked(Notes::iterator note);
   void tell_ghosts();
+  bool has_sent_all() noexcept;
   template <class Tell>
   bool insist(Tell tell) noexcept;
 
@@ -117,11 +126,11 @@ class ManagerLink {
 
   mutable std::mutex mutex_;  // guards what follows; taken before the channel's
   std::condition_variable woken_;
-  std::shared_ptr<Channel> channel_;  // changes on the loop's thread alone
+  std::shared_ptr<Channel> channel_;  // null while lost_; changes on the loop's thread alone
   bool is_own_ = false;               // it runs as this user: then this process may start the next one
   bool lost_ = false;
   std::uint64_t managers_ = 1;
-  std::map<Key, Note> notes_;
+  Notes notes_;
   std::string trouble_;
 };
 

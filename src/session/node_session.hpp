@@ -129,7 +129,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   /// Null when it is gone.
   std::shared_ptr<Publisher> publisher_of(std::uint64_t id);
   std::shared_ptr<Subscription> subscription_of(std::uint64_t id);
-  void lose_manager(const std::string& why);
+  void lose_manager(const char* why);
   void remove_all();
   void ask(const Question& question, const char* what, const std::function<void()>& send,
            std::function<void(const wire::Message&)> on_success);

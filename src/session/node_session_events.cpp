@@ -35,6 +35,7 @@ void log_lost_introduction(const std::string& node, const std::string& peer) {
 }  // namespace
 
 void NodeSession::on_event(const os::Poller::Event& event) {
+  if (link_.manager() == 0) return;  // it was lost a moment ago
   try {
     if (event.writable) link_.channel().flush();
     while (auto input = link_.channel().receive(true)) handle(*input);
@@ -47,8 +48,7 @@ void NodeSession::on_event(const os::Poller::Event& event) {
   }
 }
 
-void NodeSession::lose_manager(const std::string& why) {
-  if (link_.manager() == 0) return;
+void NodeSession::lose_manager(const char* why) {
   const std::lock_guard one_at_a_time(watching_);
   for_each_watch([](DomainWatch& watch) { watch.is_known = false; });
   link_.lose(why);
@@ -86,24 +86,33 @@ void NodeSession::handle(Channel::Input& input) {
 
 void NodeSession::on_registered(const wire::PublisherRegistered& publisher) {
   const Question question{Kind::publisher, publisher.id};
-  if (!link_.granted(publisher.id, publisher.window)) throw Violation("PublisherRegistered names another window than the publisher has");
-  if (answered(question, publisher) || link_.is_announced(question)) return;  // the latter to a manager that has followed another
-  link_.tell(wire::DeletePublisher{publisher.id});
-  release_window(publisher.window, link_.manager());
+  switch (link_.registered(question, publisher.window)) {
+    case ManagerLink::Answer::violation:
+      throw Violation("PublisherRegistered names another window than the publisher has");
+    case ManagerLink::Answer::expected:
+      answered(question, publisher);  // or it was told to a manager that has followed another
+      break;
+    case ManagerLink::Answer::unexpected:
+      link_.tell(wire::DeletePublisher{publisher.id});
+      release_window(publisher.window, link_.manager());
+  }
 }
 
 void NodeSession::on_registered(const wire::SubscriberRegistered& subscriber) {
   const Question question{Kind::subscriber, subscriber.id};
-  if (answered(question, subscriber) || link_.is_announced(question)) return;
-  link_.tell(wire::DeleteSubscriber{subscriber.id});
+  if (link_.registered(question) == ManagerLink::Answer::expected) {
+    answered(question, subscriber);
+  } else {
+    link_.tell(wire::DeleteSubscriber{subscriber.id});
+  }
 }
 
 template <class Refused>
 void NodeSession::on_refused(const Question& question, const Refused& refused) {
-  const bool was_announced = link_.is_announced(question);
-  link_.forget(question);
-  if (answered(question, refused, Refusal{error_kind_of(refused.kind), refused.text}) || !was_announced) return;
+  const bool was_taken = link_.refused(question);
+  if (answered(question, refused, Refusal{error_kind_of(refused.kind), refused.text}) || !was_taken) return;
   if (error_kind_of(refused.kind) == ErrorKind::unavailable) {  // a ghost, whose topic went while there was no manager
+    link_.forget(question);
     return on_detached({refused.id, question.first == Kind::publisher});
   }
   base::log(
@@ -154,9 +163,16 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
 void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket) {
   const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
   const std::uint64_t manager = link_.manager();
-  if (const auto end = subscription ? subscription->end_of(introduction) : nullptr) {
+  std::shared_ptr<SubscriberEnd> standing;
+  try {
+    if (subscription) standing = subscription->end_of(introduction);
+  } catch (const std::bad_alloc&) {
+    release_window(introduction.window, manager);
+    throw;
+  }
+  if (standing) {
     if (socket) os::close_connection(std::move(socket));
-    if (!end->introduced_again(introduction.connection, manager)) release_window(introduction.window, manager);
+    if (!standing->introduced_again(introduction.connection, manager)) release_window(introduction.window, manager);
     return;
   }
   if (!socket) {

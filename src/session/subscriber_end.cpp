@@ -18,7 +18,9 @@
 namespace sinew::session {
 namespace {
 
-constexpr std::uint64_t last_sequence = std::uint64_t{1} << 56;      // M12: no publisher lives long enough for more
+constexpr std::uint64_t last_sequence = std::uint64_t{1} << 56;  // M12: no publisher lives long enough for more
+constexpr int turns_until_empty = 16;                            // of the loop, for all that fits into a socket
+
 constexpr std::uint64_t most_local_pieces = std::uint64_t{1} << 32;  // so that their table has a size
 
 std::size_t ack_file_size() {
@@ -79,12 +81,12 @@ void SubscriberEnd::tell_path() {
 }
 
 bool SubscriberEnd::is_with(const wire::ConnectSubscriber& introduction) {
-  // Not by the identity alone, which others who were introduced have heard of.
-  if (introduction.identity != introduction_.identity || introduction.peer != introduction_.peer ||
-      introduction.peer_pid != introduction_.peer_pid || introduction.same_user != introduction_.same_user) {
+  // Not by the identity alone, which others who were introduced have heard of; nor by its process, of which another manager may see another number.
+  if (introduction.identity == 0 || introduction.identity != introduction_.identity || introduction.peer != introduction_.peer ||
+      introduction.window != introduction_.window) {
     return false;
   }
-  if (!hung_up()) on_event({});
+  for (int turn = 0; turn < turns_until_empty && !hung_up(); ++turn) on_event({});
   return !hung_up();
 }
 

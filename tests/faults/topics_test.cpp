@@ -182,8 +182,9 @@ TEST_F(TopicFaults, a_subscriber_is_created_and_gets_messages_or_it_says_why_not
       {"create_subscriber and take, Delivery::view", {.delivery = Delivery::view}},
       {"create_subscriber and take, Delivery::copy", {.delivery = Delivery::copy}},
   };
-  for (const auto& [name, options] : ways) {
-    walk_topics(name, [&, &options = options](Fault& fault) {
+  for (const auto& way : ways) {
+    const SubscriberOptions& options = way.second;
+    walk_topics(way.first, [&](Fault& fault) {
       std::shared_ptr<Subscriber<Sample>> subscriber;
       fault.during([&] {
         subscriber = node_->create_subscriber<Sample>("in", Qos{}, options);

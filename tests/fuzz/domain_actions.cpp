@@ -120,10 +120,8 @@ void DomainModel::follow(const Send& send, const Message* cause) {
             require(has_window || !windows_.contains(m.window.base), "a window that somebody owns or holds is given to nobody");
             Holding& holding = windows_[m.window.base];
             ++holding.holders[send.session];
-            Interface& publisher = add(send.session, asked, true);
-            publisher.window = m.window;
-            publisher.owns_window = !holding.owner;
-            if (publisher.owns_window) holding.owner = send.session;
+            ++holding.owners[send.session];
+            add(send.session, asked, true).window = m.window;
             register_pairs({send.session, m.id}, true);
           },
           [&](const wire::SubscriberRegistered& m) {
@@ -214,7 +212,6 @@ DomainModel::Interface& DomainModel::add(Session session, const Register& messag
                .ghost = message.ghost,
                .identity = message.identity,
                .window = {},
-               .owns_window = false,
                .memory = 0};
   return interface;
 }

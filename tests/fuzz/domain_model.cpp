@@ -160,7 +160,8 @@ bool DomainModel::may_release(Session session, const wire::Window& window) const
   const auto held = windows_.find(window.base);
   if (held == windows_.end() || window.size != range.window_size) return false;
   const auto holder = held->second.holders.find(session);
-  return holder != held->second.holders.end() && (holder->second > 1 || held->second.owner != session);
+  const auto owner = held->second.owners.find(session);
+  return holder != held->second.holders.end() && (owner == held->second.owners.end() || holder->second > owner->second);
 }
 
 bool DomainModel::may_choose_path(Session session, std::uint64_t connection) const {
@@ -206,7 +207,10 @@ void DomainModel::forget_interface(const InterfaceKey& key, bool publishes) {
   const auto is_of = [&](const Pairing& pair) { return (publishes ? pair.first : pair.second) == key; };
   std::erase_if(waiting_, is_of);
   std::erase_if(meetings_, [&](const auto& meeting) { return is_of(meeting.second.pair); });
-  if (publishes && publisher(key).owns_window) windows_.at(publisher(key).window.base).owner.reset();
+  if (publishes) {
+    auto& owners = windows_.at(publisher(key).window.base).owners;
+    if (--owners.at(key.first) == 0) owners.erase(key.first);
+  }
   Node& node = nodes_.at(key.first);
   (publishes ? node.publishers : node.subscribers).erase(key.second);
 }
@@ -227,7 +231,7 @@ void DomainModel::forget(Session session) {
 
 // Windows that nobody holds are free, and topics end with the last of their interfaces that is no ghost.
 void DomainModel::after_deletion() {
-  std::erase_if(windows_, [](const auto& each) { return !each.second.owner && each.second.holders.empty(); });
+  std::erase_if(windows_, [](const auto& each) { return each.second.owners.empty() && each.second.holders.empty(); });
   std::set<std::string> anchored;
   for (const auto& [session, node] : nodes_) {
     for (const auto* const all : {&node.publishers, &node.subscribers}) {

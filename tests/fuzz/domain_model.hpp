@@ -26,7 +26,6 @@ class DomainModel {
     bool ghost = false;
     std::uint64_t identity = 0;
     wire::Window window;
-    bool owns_window = false;
     std::uint64_t memory = 0;
   };
   struct Node {
@@ -120,7 +119,7 @@ class DomainModel {
   std::map<Session, Node> nodes_;
   std::map<std::string, std::array<std::uint8_t, 16>> topics_;  // with the hash of their types
   struct Holding {
-    std::optional<Session> owner;
+    std::map<Session, std::uint64_t> owners;   // how many publishers of each have it
     std::map<Session, std::uint64_t> holders;  // how often each holds it
   };
   std::map<std::uint64_t, Holding> windows_;  // by their bases, those in use

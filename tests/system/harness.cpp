@@ -294,6 +294,7 @@ Domain::Domain() {
 }
 
 Domain::~Domain() {
+  std::filesystem::remove_all(over());
   std::filesystem::remove_all(folder_);
 }
 
@@ -342,6 +343,8 @@ void Domain::end_manager() {
 void Domain::TearDown() {
   os::fault::disarm();
   for (const auto& each : std::filesystem::directory_iterator(folder_)) EXPECT_EQ(each.path().string(), socket()) << "left behind";
+  // A test may keep nodes until it is destroyed. Where there is no folder they start no other manager.
+  std::filesystem::rename(folder_, over());
   end_manager();
   int status = 0;
   const pid_t other = ::waitpid(-1, &status, WNOHANG);

@@ -147,6 +147,8 @@ class Domain : public ::testing::Test {
   static void await_end(pid_t pid);
 
  private:
+  std::string over() const { return folder_ + ".over"; }
+
   std::string folder_;
 };
 

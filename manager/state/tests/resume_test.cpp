@@ -54,6 +54,18 @@ TEST(Resume, W81_a_window_that_somebody_got_before_is_held_by_both_until_both_le
   EXPECT_EQ(world.domain.free_windows(), 4u);
 }
 
+TEST(Resume, W34_W81_a_node_holds_a_window_as_long_as_any_publisher_of_it_is_there) {
+  World world;
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
+  const Window window = world.window_of_new_publisher(camera, 1);
+  world.say(camera, with_window(2, window));
+  world.say(camera, DeletePublisher{1});
+  EXPECT_TRUE(world.say(camera, WindowReleased{window}).empty());
+  EXPECT_EQ(world.domain.free_windows(), 3u);
+  EXPECT_EQ(at<Introduce>(world.subscribe(viewer, 1), 1).to_subscriber.window, window);
+  world.expect_dropped(world.say(camera, WindowReleased{window}), camera, "only its own publisher still uses");
+}
+
 TEST(Resume, W81_who_dies_with_a_window_that_it_shares_takes_it_from_nobody) {
   World world;
   const Session early = world.node("early");

@@ -30,7 +30,7 @@ TEST(Windows, F3_a_window_comes_back_only_after_its_owner_and_everybody_introduc
   const wire::Window window = *windows.grant(1);
   windows.introduce(window, 2);
   windows.introduce(window, 3);
-  windows.retire(window);
+  windows.retire(window, 1);
   EXPECT_TRUE(windows.release(window, 2));
   EXPECT_EQ(windows.free(), 2u);
   windows.closed(3);
@@ -43,14 +43,14 @@ TEST(Windows, F3_what_a_publisher_has_from_another_manager_is_given_to_nobody_un
   Windows windows(range);
   const wire::Window window{0x1010'0000, 0x10'0000};
   ASSERT_TRUE(windows.contains(window));
-  EXPECT_TRUE(windows.claim(window, 1));
+  windows.claim(window, 1);
   EXPECT_EQ(windows.free(), 2u);
   EXPECT_EQ(windows.grant(2), (wire::Window{0x1000'0000, 0x10'0000}));
   EXPECT_EQ(windows.grant(2), (wire::Window{0x1020'0000, 0x10'0000}));
   EXPECT_EQ(windows.grant(2), std::nullopt);
   windows.introduce(window, 3);
   EXPECT_FALSE(windows.release(window, 1)) << "it owns it";
-  windows.retire(window);
+  windows.retire(window, 1);
   EXPECT_TRUE(windows.release(window, 1));
   EXPECT_TRUE(windows.release(window, 3));
   EXPECT_EQ(windows.grant(2), window);
@@ -59,10 +59,12 @@ TEST(Windows, F3_what_a_publisher_has_from_another_manager_is_given_to_nobody_un
 TEST(Windows, F3_a_window_that_somebody_else_got_meanwhile_is_held_by_both) {
   Windows windows(range);
   const wire::Window window = *windows.grant(1);
-  EXPECT_FALSE(windows.claim(window, 2));
-  windows.retire(window);
+  windows.claim(window, 2);
+  windows.retire(window, 1);
   EXPECT_TRUE(windows.release(window, 1));
   EXPECT_EQ(windows.free(), 2u);
+  EXPECT_FALSE(windows.release(window, 2)) << "its publisher is still there";
+  windows.retire(window, 2);
   EXPECT_TRUE(windows.release(window, 2));
   EXPECT_EQ(windows.free(), 3u);
 }
@@ -82,7 +84,7 @@ TEST(Windows, F3_who_was_introduced_twice_holds_it_until_the_second_release) {
   const wire::Window window = *windows.grant(1);
   windows.introduce(window, 2);
   windows.introduce(window, 2);
-  windows.retire(window);
+  windows.retire(window, 1);
   windows.closed(1);
   EXPECT_TRUE(windows.release(window, 2));
   EXPECT_EQ(windows.free(), 2u);
@@ -97,7 +99,7 @@ TEST(Windows, F3_an_owner_gives_back_what_its_own_subscribers_hold_but_not_what_
   EXPECT_TRUE(windows.release(window, 1));
   EXPECT_FALSE(windows.release(window, 1));
   windows.introduce(window, 1);
-  windows.retire(window);
+  windows.retire(window, 1);
   EXPECT_TRUE(windows.release(window, 1));
   EXPECT_EQ(windows.free(), 2u);
   EXPECT_TRUE(windows.release(window, 1));
@@ -108,7 +110,7 @@ TEST(Windows, F3_windows_come_back_in_the_order_in_which_they_were_let_go) {
   Windows windows(range);
   const wire::Window a = *windows.grant(1), b = *windows.grant(1), c = *windows.grant(1);
   for (const wire::Window& window : {b, c, a}) {
-    windows.retire(window);
+    windows.retire(window, 1);
     ASSERT_TRUE(windows.release(window, 1));
   }
   EXPECT_EQ(windows.grant(2), b);
