@@ -369,20 +369,24 @@ void ManagerLink::withdraw(const Key& key) noexcept {
   insist([&] {
     const auto note = notes_.find(key);
     if (note == notes_.end()) return false;
+    note->second.is_withdrawn = true;
     if (!note->second.is_told) {
       notes_.erase(note);
-    } else if (!std::exchange(note->second.is_withdrawn, true) && note->second.is_answered) {
+    } else if (note->second.is_answered) {
       tell_withdrawn_locked(note);
     }
     return true;
   });
 }
 
+// May be tried again when it throws.
 void ManagerLink::tell_withdrawn_locked(Notes::iterator note) {
-  channel_->send(deletion_of(note->first));
+  if (!note->second.is_deleted) channel_->send(deletion_of(note->first));
+  note->second.is_deleted = true;
   const wire::Window* const window = window_of(note->second);
-  if (window && note->second.is_released) channel_->send(wire::WindowReleased{*window});
-  if (!window || note->second.is_released) notes_.erase(note);
+  if (window && !note->second.is_released) return;
+  if (window) channel_->send(wire::WindowReleased{*window});
+  notes_.erase(note);
 }
 
 void ManagerLink::forget(const Key& key) noexcept {
@@ -393,10 +397,9 @@ void ManagerLink::forget(const Key& key) noexcept {
 void ManagerLink::release_window(std::uint64_t publisher) noexcept {
   insist([&] {
     const auto note = notes_.find({Kind::publisher, publisher});
-    if (note == notes_.end() || !note->second.is_withdrawn || std::exchange(note->second.is_released, true)) return false;
-    if (!note->second.is_answered) return true;
-    channel_->send(wire::WindowReleased{*window_of(note->second)});
-    notes_.erase(note);
+    if (note == notes_.end() || !note->second.is_withdrawn) return false;
+    note->second.is_released = true;
+    if (note->second.is_answered) tell_withdrawn_locked(note);
     return true;
   });
 }

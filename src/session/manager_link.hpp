@@ -87,9 +87,9 @@ class ManagerLink {
     std::uint64_t memory = 0;
     // Of the manager of now.
     bool is_told = false, is_answered = false, is_refused = false;
-    bool is_withdrawn = false;  // it has yet to hear that: after its answer; or, of a publisher, that it is out of its window
-    bool is_released = false;   // it has yet to hear that, too
-    bool was_taken = false;     // by any manager
+    bool is_withdrawn = false, is_released = false;  // the latter: a publisher's that is out of its window. It has yet to hear one of them
+    bool is_deleted = false;                         // it has heard the former
+    bool was_taken = false;                          // by any manager
   };
 
   static bool is_ghost(const Note& note);
