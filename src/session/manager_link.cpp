@@ -108,7 +108,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
     if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
     os::Poller::Event event;
     // Who seeks another manager for a node that is being destroyed must notice that.
-    poller.wait({&event, 1}, std::min(deadline, now + (asked ? longest_look : retry_pause).count()));
+    poller.wait({&event, 1}, std::min<std::int64_t>(deadline, now + (asked ? longest_look : retry_pause).count()));
   }
 }
 
