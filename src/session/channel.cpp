@@ -35,7 +35,6 @@ void Channel::wake_when_locked(os::SendResult result) {
 void Channel::send(const wire::Message& message, std::span<const int> descriptors) {
   std::vector<std::byte> bytes = wire::encode(message);
   const std::lock_guard lock(mutex_);
-  if (abandoned_) return;
   auto result = os::SendResult::sent;
   if (queue_.empty()) {
     result = os::send_packet(socket_, bytes, descriptors);
@@ -57,13 +56,6 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
   queue_.push_back(std::move(packet));
   queued_ += weight;
   if (queue_.size() == 1) wake_when_locked(result);
-}
-
-void Channel::abandon() noexcept {
-  const std::lock_guard lock(mutex_);
-  abandoned_ = true;
-  queue_.clear();
-  queued_ = 0;
 }
 
 void Channel::try_send(const wire::Message& message) noexcept {
@@ -102,11 +94,6 @@ void Channel::unwatch() noexcept {
   if (!loop_) return;
   loop_->unwatch(socket_, watch_);
   loop_ = nullptr;
-}
-
-bool Channel::is_watched() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return loop_ != nullptr;
 }
 
 std::optional<Channel::Input> Channel::receive(bool bears_loss) {

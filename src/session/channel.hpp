@@ -47,14 +47,10 @@ class Channel {
   /// Sends what is queued, as far as it goes. True when nothing is left.
   bool flush();
 
-  /// The peer is gone: what waits is dropped, and what is sent from now on vanishes.
-  void abandon() noexcept;
-
   /// From now on `loop` tells `handler` of what comes, and that it is time to flush(). Once.
   void watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler);
   /// Idempotent. Also when watch() was never called.
   void unwatch() noexcept;
-  bool is_watched() const noexcept;
 
   struct Input {
     wire::Message message;
@@ -83,7 +79,6 @@ class Channel {
   mutable std::mutex mutex_;  // guards what follows; taken before the loop's
   std::deque<Packet> queue_;
   std::size_t queued_ = 0;  // weight of it
-  bool abandoned_ = false;
   IoLoop* loop_ = nullptr;
   IoLoop::WatchId watch_ = 0;
 };

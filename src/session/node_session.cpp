@@ -139,7 +139,7 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
   throw Error(ErrorKind::exhausted,
               "topic '" + topic +
                   "': this process still uses the windows of addresses that the manager has to give, from the time of "
-                  "another manager: destroy publishers of nodes that have lost theirs");
+                  "another manager: release the messages that are left of publishers of that time");
 }
 
 std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::string& topic, const wire::TypeDescription& type,
