@@ -10,18 +10,8 @@
 namespace sinew::system {
 namespace {
 
-class ActionFaults : public Domain {
+class ActionFaults : public BesidePeer {
  protected:
-  void SetUp() override {
-    Domain::SetUp();
-    peer_.emplace();
-    node_ = Node::create("node");
-  }
-  void TearDown() override {
-    node_.reset();
-    if (peer_) peer_->end();
-    Domain::TearDown();
-  }
   /// The node lives on, and works.
   void walk_actions(const std::string& operation, const Scenario& scenario) {
     walk(operation,
@@ -32,9 +22,6 @@ class ActionFaults : public Domain {
          },
          {&peer_->process()});
   }
-
-  std::optional<Peer> peer_;
-  std::shared_ptr<Node> node_;
 };
 
 template <class Future>

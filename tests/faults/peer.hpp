@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tests/system/action.hpp"
@@ -31,5 +32,23 @@ void expect_topics_to_work(Node& node, Peer& peer);
 void expect_to_publish(Publisher<Sample>& publisher, Peer& peer);
 void expect_to_receive(Subscriber<Sample>& subscriber, Peer& peer);
 void expect_service_to_work(Node& node);
+
+/// A node here, and a peer beside it, for all operations of a test.
+class BesidePeer : public Domain {
+ protected:
+  void SetUp() override {
+    Domain::SetUp();
+    peer_.emplace();
+    node_ = Node::create("node");
+  }
+  void TearDown() override {
+    node_.reset();
+    if (peer_) peer_->end();
+    Domain::TearDown();
+  }
+
+  std::optional<Peer> peer_;
+  std::shared_ptr<Node> node_;
+};
 
 }  // namespace sinew::system

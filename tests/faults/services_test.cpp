@@ -12,18 +12,8 @@
 namespace sinew::system {
 namespace {
 
-class ServiceFaults : public Domain {
+class ServiceFaults : public BesidePeer {
  protected:
-  void SetUp() override {
-    Domain::SetUp();
-    peer_.emplace();
-    node_ = Node::create("node");
-  }
-  void TearDown() override {
-    node_.reset();
-    if (peer_) peer_->end();
-    Domain::TearDown();
-  }
   /// The node lives on, and works.
   void walk_services(const std::string& operation, const Scenario& scenario) {
     walk(operation,
@@ -39,9 +29,6 @@ class ServiceFaults : public Domain {
     await_providers(*client, 1);
     return client;
   }
-
-  std::optional<Peer> peer_;
-  std::shared_ptr<Node> node_;
 };
 
 template <class Future>

@@ -2,7 +2,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <optional>
 #include <utility>
 
 #include "tests/faults/peer.hpp"
@@ -11,18 +10,8 @@
 namespace sinew::system {
 namespace {
 
-class TopicFaults : public Domain {
+class TopicFaults : public BesidePeer {
  protected:
-  void SetUp() override {
-    Domain::SetUp();
-    peer_.emplace();
-    node_ = Node::create("node");
-  }
-  void TearDown() override {
-    node_.reset();
-    if (peer_) peer_->end();
-    Domain::TearDown();
-  }
   /// The node lives on, and works.
   void walk_topics(const std::string& operation, const Scenario& scenario) {
     walk(operation,
@@ -44,9 +33,6 @@ class TopicFaults : public Domain {
     }
     return subscriber;
   }
-
-  std::optional<Peer> peer_;
-  std::shared_ptr<Node> node_;
 };
 
 bool is_fair(PublishResult result) {
