@@ -21,10 +21,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FAULTS = ROOT / "tests/seeded/faults.toml"
 TABLE = ROOT / "docs/hazards.md"
 COPY = ROOT / "build-seeded/tree"
-INSTALL = "tests/install/test_install.py"
+TRIALS = ROOT / "models/orders/trials.cpp"
 BUILD_SECONDS = 3000
 RUN_SECONDS = 300
-INSTALL_SECONDS = 1800
+SCRIPT_SECONDS = 1800
 # F1 to F8, S1 to S16 and M1 to M9: what a design review found to be in the way of shared-memory messaging.
 FINDINGS = [f"{kind}{number}" for kind, last in (("F", 8), ("S", 16), ("M", 9)) for number in range(1, last + 1)]
 OPTIONAL = {"preset": "dev", "root": False, "tries": 1}
@@ -57,8 +57,8 @@ def faults_of(findings):
 
 
 def names_of_tests(root):
-    """Suite.name of all tests of C++ sources, and Class.name of those of Python's."""
-    names = set()
+    """Suite.name of all tests of C++ sources, Class.name of those of Python's, and the names of the trials of memory orders."""
+    names = set(re.findall(r"\{\"(\w+)\", run<", TRIALS.read_text()))
     for folder in ("src", "manager", "tests"):
         for source in (root / folder).rglob("*_test.cpp"):
             names |= {f"{suite}.{name}" for suite, name in re.findall(r"\bTEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", source.read_text())}
@@ -73,9 +73,9 @@ def names_of_tests(root):
 
 
 def without_parameter(test_name):
-    """Suite.name as the sources have it, of Prefix/Suite.name/parameter."""
-    suite, _, name = test_name.partition(".")
-    return f"{suite.split('/')[-1]}.{name.split('/')[0]}"
+    """Suite.name as the sources have it, of Prefix/Suite.name/parameter; a name without a suite as it is."""
+    suite, dot, name = test_name.partition(".")
+    return f"{suite.split('/')[-1]}{dot}{name.split('/')[0]}"
 
 
 def complaints(findings, root):
@@ -131,13 +131,18 @@ def synchronise(root, copy):
                 path.unlink()
 
 
+def is_script(program):
+    """It builds what it needs itself."""
+    return program.endswith(".py")
+
+
 def prefix_of(preset):
     return test.fixed_addresses() if preset == "tsan" else []
 
 
 def build(preset, program, jobs):
     """(whether it is built, what was said)"""
-    if program == INSTALL:
+    if is_script(program):
         return True, ""
     said = ""
     for command in (
@@ -167,8 +172,8 @@ def run(preset, program, name, tries=1):
     """passed when it passed each time, failed as soon as it failed, or in words why it is neither."""
     result = "passed"
     for _ in range(tries):
-        if program == INSTALL:
-            command, seconds = ["python3", INSTALL, name], INSTALL_SECONDS
+        if is_script(program):
+            command, seconds = ["python3", program, name], SCRIPT_SECONDS
         else:
             command, seconds = [*prefix_of(preset), COPY / f"build-{preset}" / "bin" / program, f"--gtest_filter={name}"], RUN_SECONDS
         # A test that fails may leave children behind that nobody tells to end.

@@ -18,6 +18,7 @@ import xml.etree.ElementTree
 import bounded
 import fuzz
 import models
+import orders
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
@@ -120,9 +121,10 @@ def fuzz_suite(_, jobs):
 
 
 def models_suite(_, jobs):
-    """(passed, failed, skipped, what failed) of the models of the protocols."""
+    """(passed, failed, skipped, what failed) of the models of the protocols, and of the memory orders of the real ones."""
     passed, failures = models.run(models.names(), jobs)
-    return passed, len(failures), 0, failures
+    in_order, out_of_order = orders.run()
+    return passed + in_order, len(failures) + len(out_of_order), 0, failures + out_of_order
 
 
 SUITES = {
@@ -131,7 +133,7 @@ SUITES = {
     "tsan": (ctest_suite, "under the thread sanitizer"),
     "aarch64": (ctest_suite, "for 64-bit ARM, under qemu-user"),
     "fuzz": (fuzz_suite, f"each fuzzer for {FUZZ_SECONDS} s"),
-    "models": (models_suite, "the models of the protocols, and mutations of them"),
+    "models": (models_suite, "the models of the protocols and their memory orders, and mutations of them"),
     "install": (install_suite, "an installed sinew, as a stranger uses it"),
 }
 

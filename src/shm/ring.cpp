@@ -32,7 +32,7 @@ bool is_understood(const RingLayout& ring) noexcept {
 std::int64_t newest_source_time(const RingLayout& ring) noexcept {
   const RingEntry& entry = entry_of(ring, ring.header.head.load(std::memory_order_acquire));  // sync: HEAD (with RingWriter::publish)
   // No look at its sequence: while it is being replaced, what is read is the time of a newer frame.
-  return static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));  // sync: FIELDS (with RingWriter::fill)
+  return static_cast<std::int64_t>(entry.source_time.load(std::memory_order_relaxed));  // relaxed: behind the head
 }
 
 void initialise(AckPage& page) noexcept {
@@ -166,7 +166,7 @@ std::optional<std::int64_t> Claims::source_time(std::uint64_t sequence) const no
   const RingEntry& entry = entry_of(*ring_, sequence);
   if (entry.seq.load(std::memory_order_acquire) != sequence) return std::nullopt;                  // sync: PUBLISH (with RingWriter::fill)
   const auto time = static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));  // sync: FIELDS (with RingWriter::fill)
-  if (entry.seq.load(std::memory_order_acquire) != sequence) return std::nullopt;                  // sync: RETIRE (with RingWriter::retire)
+  if (entry.seq.load(std::memory_order_relaxed) != sequence) return std::nullopt;  // relaxed: behind the acquire of the time
   return time;
 }
 
