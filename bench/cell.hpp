@@ -9,6 +9,9 @@
 
 namespace sinew::bench {
 
+/// Where the processes of a cell run.
+enum class Containers { none, one, each };
+
 /// What to measure. Every publisher sends `count` messages with `size` payload bytes to every subscriber.
 struct Cell {
   std::string experiment = "cell";
@@ -21,7 +24,8 @@ struct Cell {
   bool publish_cpu =
       false;     ///< Take the processor time of publish too. Costs two system calls a message, so latencies are not to be compared then.
   int fifo = 0;  ///< With this priority the threads that publish, and those that receive, run at SCHED_FIFO; 0: as ordinary threads.
-  std::uint64_t count = 100;  ///< Messages of each publisher that are measured; some more go before them to warm up.
+  Containers containers = Containers::none;  ///< All in one, which starts its manager there, or each in one of its own; see containers.hpp.
+  std::uint64_t count = 100;                 ///< Messages of each publisher that are measured; some more go before them to warm up.
 
   std::uint64_t deliveries() const { return count * publishers * subscribers; }
 };

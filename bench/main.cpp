@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "awake.hpp"
+#include "containers.hpp"
 #include "summary.hpp"
 #include "systems.hpp"
 
@@ -24,7 +26,8 @@ std::string footer() {
          "\nExamples:\n"
          "  sinew-bench --system floor\n"
          "  sinew-bench --system tcp --topology 1p5s --size 5500000 --count 300\n"
-         "  sinew-bench --system floor --wait spin --rate 0 --count 1000000";
+         "  sinew-bench --system floor --wait spin --rate 0 --count 1000000\n"
+         "  sinew-bench --system sinew-loan --containers each";
 }
 
 }  // namespace
@@ -32,6 +35,7 @@ std::string footer() {
 int main(int argc, char** argv) {
   Cell cell;
   std::string topology = "1p1s", wait = "block", json_file;
+  const std::map<std::string, Containers> containers = {{"none", Containers::none}, {"one", Containers::one}, {"each", Containers::each}};
   std::vector<std::string> names;
   for (const System& system : systems()) names.emplace_back(system.name);
 
@@ -53,6 +57,9 @@ int main(int argc, char** argv) {
                  "Run the threads that publish and those that receive (sinew: the callback's) at SCHED_FIFO with this priority; 0: do not")
       ->check(CLI::Range(0, 99))
       ->capture_default_str();
+  app.add_option("--containers", cell.containers, "Run all processes in one container, or each in one of its own (needs root)")
+      ->transform(CLI::CheckedTransformer(containers))
+      ->default_str("none");
   app.add_option("--experiment", cell.experiment, "Written into the row")->capture_default_str();
   app.add_option("--json", json_file, "Write the row to this file too");
   try {
@@ -68,6 +75,7 @@ int main(int argc, char** argv) {
 
   try {
     const Awake awake;
+    if (cell.containers == Containers::one) enter_container();
     const auto system = std::ranges::find(systems(), std::string_view(cell.system), &System::name);
     const nlohmann::json row = make_row(cell, system->measure(cell), awake.granted());
     std::printf("%s\n%s\n", describe(row).c_str(), row.dump().c_str());

@@ -14,13 +14,17 @@ CAMERA_HZ = 30
 FLAT_OUT_COUNT = {128: 1_000_000, 4 * KIB: 200_000, 64 * KIB: 20_000, MB: 2_000, FRAME: 300, 16 * MB: 100}
 
 
+# Where the processes of a cell run, as the option says it and as people read it.
+CONTAINERS = {"none": "on the host", "one": "in one container", "each": "in a container each"}
+
+
 def cell(experiment, system, size=128, topology="1p1s", wait="block", rate=CAMERA_HZ, count=100):
     return {"experiment": experiment, "system": system, "topology": topology, "wait": wait, "size": size, "rate": rate,
             "count": count}
 
 
-def bundles(quick, idle):
-    """The bundles of one round. `quick`: two sizes, few messages. `idle`: also the idle node, for which one round is enough."""
+def bundles(quick, idle, containers):
+    """The bundles of one round. `quick`: two sizes, few messages. `idle`: also the idle node, for which one round is enough. `containers`: they can be made here."""
     sizes = (128, FRAME) if quick else SIZES
     few = (lambda count: 10) if quick else (lambda count: count)
     plan = []
@@ -37,6 +41,9 @@ def bundles(quick, idle):
     for topology in ("1p1s", "1p5s"):
         plan.append([cell("publish_copy", "memcpy", FRAME, count=few(30))] +
                     [cell("publish_copy", system, FRAME, topology, count=few(30)) for system in ("sinew-loan", "sinew-publish")])
+    if containers:
+        for size in (128, FRAME):
+            plan.append([{**cell("containers", "sinew-loan", size, count=few(20)), "containers": where} for where in CONTAINERS])
     plan += peers(sizes)
     if idle:
         plan.append([cell("idle", "sinew-idle", count=1 if quick else 5)])

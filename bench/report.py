@@ -8,7 +8,7 @@ import statistics
 import graphs
 import parts
 import scale
-from plan import FRAME, SIZES
+from plan import CONTAINERS, FRAME, SIZES
 
 
 def size_name(size):
@@ -24,7 +24,8 @@ def cell_name(cell):
         return f"{cell['graph']} {cell['mode']}, {cell['seconds']:g} s"
     if "interfaces" in cell:
         return scale.cell_name(cell)
-    return f"{cell['experiment']} {cell['system']} {cell['topology']} {cell['wait']} {size_name(cell['size'])}"
+    where = f" {CONTAINERS[cell['containers']]}" if "containers" in cell else ""
+    return f"{cell['experiment']} {cell['system']} {cell['topology']} {cell['wait']} {size_name(cell['size'])}{where}"
 
 
 class Rows:
@@ -109,15 +110,16 @@ def copy_ratios(rows, topology):
 
 
 def table(rows, experiment, show, wait):
-    """A table of systems against sizes. Where an experiment has several topologies, each has its own line."""
+    """A table of systems against sizes. Where an experiment has several topologies, or places, each has its own line."""
     chosen = [row for row in rows.rows if row["experiment"] == experiment and row["wait"] == wait]
     sizes = sorted({row["size"] for row in chosen})
-    several = len({row["topology"] for row in chosen}) > 1
+    differing = [key for key in ("topology", "containers") if len({row.get(key) for row in chosen}) > 1]
     lines = ["| | " + " | ".join(size_name(size) for size in sizes) + " |", "|---|" + "---|" * len(sizes)]
-    for system, topology in sorted({(row["system"], row["topology"]) for row in chosen}):
-        same = {"experiment": experiment, "wait": wait, "system": system, "topology": topology}
+    order = list(CONTAINERS)
+    for system, *ways in sorted({(row["system"], *(row[key] for key in differing)) for row in chosen}, key=lambda line: [order.index(word) if word in order else word for word in line]):
+        same = {"experiment": experiment, "wait": wait, "system": system, **dict(zip(differing, ways))}
         values = [show(rows, {**same, "size": size}) for size in sizes]
-        lines.append(f"| {system}{' ' + topology if several else ''} | " + " | ".join(values) + " |")
+        lines.append(f"| {' '.join([system, *(CONTAINERS.get(way, way) for way in ways)])} | " + " | ".join(values) + " |")
     return lines
 
 
@@ -151,6 +153,7 @@ TABLES = (
     ("One publisher, five subscribers, blocking", "latency_1p5s", "block", show_latency),
     ("Waking five subscribers", "fan_out", "block", show_publish),
     ("Five publishers, one subscriber, blocking", "latency_5p1s", "block", show_latency),
+    ("On the host, in one container, in a container each", "containers", "block", show_latency),
     ("publish(const T&) and what it is made of", "publish_copy", "block", show_latency),
     ("memcpy", "memcpy", "block", show_latency),
     ("Half a ping-pong at 30 Hz, blocking", "ping_pong_paced", "block", show_latency),

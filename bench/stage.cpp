@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "clock.hpp"
+#include "containers.hpp"
 #include "cores.hpp"
 #include "pipe.hpp"
 #include "shared_memory.hpp"
@@ -139,6 +140,7 @@ class Stage {
     go_.close_writer();
     stop_.close_writer();
     try {
+      if (cell_.containers == Containers::each) enter_container();
       work();
       _exit(0);
     } catch (const std::exception& error) {

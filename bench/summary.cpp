@@ -28,6 +28,10 @@ json variation_of(std::span<const std::int64_t> values) {
   return mean > 0 ? json(std::sqrt(squares / static_cast<double>(values.size())) / mean) : json(nullptr);
 }
 
+const char* name_of(Containers containers) {
+  return containers == Containers::none ? "none" : containers == Containers::one ? "one" : "each";
+}
+
 std::string text_of(const json& row, const char* key) {
   if (row[key].is_null()) return "-";
   char text[32];
@@ -71,6 +75,7 @@ json make_row(const Cell& cell, Samples samples, bool awake) {
       {"size", cell.size},
       {"rate", cell.rate},
       {"fifo", cell.fifo},
+      {"containers", name_of(cell.containers)},
       {"count", cell.count},
       {"lost", samples.lost},
       {"min_us", microseconds(samples.latency, 0)},

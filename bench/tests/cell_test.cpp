@@ -55,6 +55,22 @@ TEST_P(System, gives_a_row_with_every_key) {
   EXPECT_LE(row["p99_us"], row["max_us"]);
 }
 
+// That they are containers is the kernel's promise; that messages pass between them, that of tests/isolation.
+TEST(Containers, are_made_where_the_user_may_and_else_the_cell_says_what_it_needs) {
+  const bool may_make_containers = run("unshare --mount --pid --ipc --net --fork true").status == 0;
+  for (const std::string where : {"one", "each"}) {
+    const Outcome outcome = sinew_bench("--rate 50 --count 10 --size 4096 --system sinew-loan --containers " + where);
+    if (may_make_containers) {
+      ASSERT_EQ(outcome.status, 0) << outcome.output;
+      EXPECT_EQ(outcome.row()["containers"], where);
+      EXPECT_EQ(outcome.row()["lost"], 0);
+    } else {
+      EXPECT_EQ(outcome.status, 1);
+      EXPECT_NE(outcome.output.find("needs root"), std::string::npos) << outcome.output;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, System,
                          testing::Values("floor", "floor-futex", "memcpy", "ping-pong", "ping-pong-futex", "sinew-loan", "sinew-publish",
                                          "tcp", "unix"),

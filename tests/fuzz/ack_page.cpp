@@ -32,7 +32,7 @@ class Publisher {
   /// As Publisher::sweep_lanes_locked() does.
   void sweep() {
     const std::uint64_t decided = look();
-    lane_.retire_up_to(decided);
+    lane_.retire_up_to(reader_.cursor());
     std::vector<std::uint64_t> claims;
     reader_.gather_claims(claims);
     require(claims.size() <= max_claims, "a page has so many claims and no more");
