@@ -45,7 +45,7 @@ bench-stress: ## Latency while stress-ng loads all cores, beside a unix socket; 
 	$(BUILD)
 	$(PYTHON) bench/stress.py
 
-soak: ## Kill ten thousand processes of a busy graph and look for who notices; writes docs/reliability.md
+soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
 	@tools/setup test
 	@tools/soak.py --jobs $(JOBS)
 

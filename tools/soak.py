@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Kills ten thousand processes of a busy graph, and its manager a hundred times (tests/storm), and writes what was tried, and what came of it, into docs/reliability.md.
+"""Kills ten thousand processes of a busy graph, and its manager a hundred times (tests/storm); lets every system call of every operation fail (tests/faults); attacks the manager for a minute
+(tests/isolation). Writes what was tried, and what came of it, into docs/reliability.md.
 
 Usage: soak.py [--jobs N] [--kills N]
-Takes about ten minutes. The exit status is 0 when nobody noticed anything and nothing was left; else the last lines say in which round it was otherwise, and how to have it again.
+Takes about twenty minutes. The exit status is 0 when nobody noticed anything and nothing was left; else the last lines say what was otherwise, and how to have it again.
 """
 
 import argparse
@@ -10,27 +11,85 @@ import collections
 import os
 import pathlib
 import platform
+import re
 import sys
 import tempfile
 
 import bounded
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "build-dev/bin"
 KILLS_PER_ROUND = 1000
+ATTACK_SECONDS = 60
 BUILD_SECONDS = 1500
-ROUND_SECONDS = 600
+RUN_SECONDS = 1200
 
 HEAD = """# What sinew was tried with
 
-Written by `make soak` ([tests/storm](../tests/storm/README.md)), from what the harness has counted: {kills} kills in {rounds} rounds, on Linux {kernel}, {machine}, {cores} cores.
+Written by `make soak` from what the harnesses have counted, on Linux {kernel}, {machine}, {cores} cores.
+"""
 
-A busy graph of processes: publishers and subscribers of three topics (best effort; reliable and keep-all; transient-local), in place, by pointer, by views, by copies and of another user, services and actions. *Seen by others* counts how often
-a worker that was left had ended, had got a wrong byte or a wrong order, had missed something that was not counted, or did not get on with something that it does, when all were looked at next. *Left behind* counts rounds after which the
-descriptors, mappings or private memory of a worker or of the manager had grown, or there were entries in the domain's state, files but the one socket, or processes.
+DEATHS = """## Processes that vanish
 
+{kills} kills in {rounds} rounds of [tests/storm](../tests/storm/README.md): a busy graph of processes, publishers and subscribers of three topics (best effort; reliable and keep-all; transient-local), in place, by pointer, by views, by
+copies and of another user, services and actions. *Seen by others* counts how often a worker that was left had ended, had got a wrong byte or a wrong order, had missed something that was not counted, or did not get on with something
+that it does, when all were looked at next. *Left behind* counts rounds after which the descriptors, mappings or private memory of a worker or of the manager had grown, or there were entries in the domain's state, files but the one
+socket, or processes.
+"""
+
+CALLS = """## System calls that fail
+
+{times} runs of an operation of [tests/faults](../tests/faults/README.md) in which one system call failed: each call that the operation makes, with each error that is plausible, in the process itself, in its peer and in the manager. The
+operation must work, or say why not; the same must work right afterwards. *Seen by others* counts runs after which that was otherwise, *left behind* those after which a process had more descriptors, shared mappings or threads.
+"""
+
+ATTACKS = """## Attacks
+
+A client that may join ([tests/isolation](../tests/isolation/README.md)) sends wrong lengths, wrong descriptors and wrong messages, opens thousands of connections and never reads.
+"""
+
+COLUMNS = """
 | fault | times | seen by others | left behind |
 | --- | ---: | ---: | ---: |
 """
+
+
+def by_call(faults):
+    """The rows of a call's errors as one: "sendmsg fails" with EAGAIN and ENOBUFS."""
+    calls, errors = collections.defaultdict(lambda: [0, 0, 0]), collections.defaultdict(list)
+    for fault, counts in sorted(faults.items()):
+        call, error = fault.split(" fails with ")
+        calls[call] = [sum(pair) for pair in zip(calls[call], counts)]
+        errors[call].append(error)
+    return {f"`{call}` fails with {', '.join(errors[call])}": counts for call, counts in calls.items()}
+
+
+def table(faults):
+    return COLUMNS + "".join(f"| {fault} | {times} | {seen} | {left} |\n" for fault, (times, seen, left) in sorted(faults.items()))
+
+
+def text(report, rounds):
+    """docs/reliability.md, of the lines that the harnesses have written."""
+    faults, sentences = collections.defaultdict(lambda: [0, 0, 0]), []
+    for line in report.splitlines():
+        if counted := re.fullmatch(r"(\d+)\t(\d+)\t(\d+)\t(.+)", line):
+            faults[counted[4]] = [sum(pair) for pair in zip(faults[counted[4]], map(int, counted.groups()[:3]))]
+        else:
+            sentences.append(line)
+    calls = {fault: counts for fault, counts in faults.items() if " fails with " in fault}
+    attacks = {fault: counts for fault, counts in faults.items() if "attack" in fault}
+    deaths = {fault: counts for fault, counts in faults.items() if fault not in calls and fault not in attacks}
+    kills = sum(times for fault, (times, _, _) in deaths.items() if not fault.startswith("stopped"))
+    return "\n".join(
+        [
+            HEAD.format(kernel=platform.release().split("-")[0], machine=platform.machine(), cores=os.cpu_count()),
+            DEATHS.format(kills=kills, rounds=rounds) + table(deaths),
+            CALLS.format(times=sum(times for times, _, _ in calls.values())) + table(by_call(calls)),
+            ATTACKS + table(attacks),
+            *sentences,
+            "",
+        ]
+    )
 
 
 def main():
@@ -40,32 +99,26 @@ def main():
     arguments = parser.parse_args()
     for command in (
         ["cmake", "--log-level=WARNING", "--preset", "dev"],
-        ["cmake", "--build", "--preset", "dev", "--parallel", str(arguments.jobs), "--target", "storm_test", "sinewd"],
+        ["cmake", "--build", "--preset", "dev", "--parallel", str(arguments.jobs), "--target", "storm_test", "faults_test", "isolation_test", "sinewd"],
     ):
         if bounded.run(command, seconds=BUILD_SECONDS, cwd=ROOT)[0] != 0:
             return 1
     rounds = max(1, arguments.kills // KILLS_PER_ROUND)
     kills_per_round = str(arguments.kills // rounds)
-    faults = collections.defaultdict(lambda: [0, 0, 0])
+    runs = [("storm_test", "Restart.*", {})]
+    runs += [("storm_test", "Storm.*", {"SINEW_STORM_KILLS": kills_per_round, "SINEW_STORM_SEED": str(seed + 1)}) for seed in range(rounds)]
+    runs += [("faults_test", "*", {}), ("isolation_test", "UnderAttack.*", {"SINEW_SOAK_SECONDS": str(ATTACK_SECONDS)})]
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report"
         report.touch()
-        for seed in range(rounds + 1):
-            name = "Storm.*" if seed else "Restart.*"
-            print(f"=== soak: round {seed} of {rounds}", flush=True)
-            wanted = {"SINEW_STORM_KILLS": kills_per_round, "SINEW_STORM_SEED": str(seed)}
-            command = [ROOT / "build-dev" / "bin" / "storm_test", f"--gtest_filter={name}"]
-            if bounded.run(command, seconds=ROUND_SECONDS, env=wanted | {"SINEW_STORM_REPORT": str(report)}, cwd=ROOT)[0] != 0:
-                failed.append(" ".join([*(f"{key}={value}" for key, value in wanted.items()), f"build-dev/bin/storm_test --gtest_filter='{name}'"]))
-        for line in report.read_text().splitlines():
-            *counts, fault = line.split("\t")
-            faults[fault] = [sum(pair) for pair in zip(faults[fault], map(int, counts))]
-    kills = sum(times for fault, (times, _, _) in faults.items() if not fault.startswith("stopped"))
-    head = HEAD.format(kills=kills, rounds=rounds + 1, kernel=platform.release().split("-")[0], machine=platform.machine(), cores=os.cpu_count())
-    rows = "".join(f"| {fault} | {times} | {seen} | {left} |\n" for fault, (times, seen, left) in sorted(faults.items()))
-    (ROOT / "docs" / "reliability.md").write_text(head + rows)
-    print(f"{kills} kills: docs/reliability.md")
+        for number, (program, tests, settings) in enumerate(runs, 1):
+            print(f"=== soak: {number} of {len(runs)}", flush=True)
+            command = [PROGRAMS / program, f"--gtest_filter={tests}"]
+            if bounded.run(command, seconds=RUN_SECONDS, env=settings | {"SINEW_REPORT": str(report)}, cwd=ROOT)[0] != 0:
+                failed.append(" ".join([*(f"{key}={value}" for key, value in settings.items()), f"build-dev/bin/{program} --gtest_filter='{tests}'"]))
+        (ROOT / "docs" / "reliability.md").write_text(text(report.read_text(), rounds + 1))
+    print("written to docs/reliability.md")
     for again in failed:
         print(f"it was not as it should be: {again}")
     return 1 if failed else 0

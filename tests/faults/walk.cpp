@@ -6,10 +6,8 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -47,18 +45,15 @@ void name_place(const std::string& text) {
   }
 }
 
-/// The file that the report goes to; empty: none is wanted.
-std::string report() {
-  const char* const wanted = std::getenv("SINEW_REPORT");
-  return wanted ? wanted : "";
-}
-
 /// What was walked in this process, for the report.
 class Totals {
  public:
-  void add(const std::string& operation, const Fault& fault, int error) {
+  void add(const std::string& operation, const Fault& fault, int error, bool is_noticed, bool is_left) {
     ++operations_[operation];
-    ++faults_[std::string(name_of(fault.call())) + " fails with " + name_of_error(error)];
+    Tried& tried = faults_[std::string(name_of(fault.call())) + " fails with " + name_of_error(error)];
+    ++tried.times;
+    tried.noticed += is_noticed ? 1 : 0;
+    tried.left += is_left ? 1 : 0;
     ++(fault.was_told() ? told_ : borne_);
   }
   Totals() = default;
@@ -68,13 +63,12 @@ class Totals {
     if (faults_.empty()) return;
     std::cout << "walked " << told_ + borne_ << " faults: " << operations_.size() << " operations, " << faults_.size()
               << " (call, error); told of as an error: " << told_ << ", borne: " << borne_ << "\n";
-    if (report().empty()) return;
-    std::ofstream lines(report(), std::ios::app);
-    for (const auto& [fault, times] : faults_) lines << times << "\t" << fault << "\n";
+    for (const auto& [fault, tried] : faults_) report({fault, tried.times, tried.noticed, tried.left});
   }
 
  private:
-  std::map<std::string, int> operations_, faults_;
+  std::map<std::string, int> operations_;
+  std::map<std::string, Tried> faults_;
   int told_ = 0, borne_ = 0;
 };
 
@@ -210,7 +204,7 @@ namespace {
 using Make = std::function<std::unique_ptr<Fault>(Call, int error, int nth)>;
 
 void walk_with(const Make& make, const std::string& operation, const Scenario& scenario, const std::vector<const Child*>& others) {
-  const bool all_of_them = !report().empty();
+  const bool all_of_them = is_report_wanted();
   const auto run = [&](Call call, int error, int nth) {
     auto fault = make(call, error, nth);
     try {
@@ -249,10 +243,11 @@ void walk_with(const Make& make, const std::string& operation, const Scenario& s
         SCOPED_TRACE(where);
         name_place(where);
         const auto fault = run(call, error, nth);
-        EXPECT_TRUE(is_as_before()) << "it leaks: " << Everything::of(others) << "; before " << before;
+        const bool is_noticed = ::testing::Test::HasFailure(), is_left = !is_as_before();
+        EXPECT_FALSE(is_left) << "it leaks: " << Everything::of(others) << "; before " << before;
+        if (!fault->was_reached() && !::testing::Test::HasFailure()) break;
+        totals().add(operation, *fault, error, is_noticed, is_left);
         if (::testing::Test::HasFailure()) return;
-        if (!fault->was_reached()) break;
-        totals().add(operation, *fault, error);
       }
     }
   }

@@ -31,14 +31,8 @@ class Tally {
   void left_behind() {
     for (auto& [fault, count] : all_) ++count.left;
   }
-  /// Appends a line "TIMES<tab>NOTICED<tab>LEFT<tab>FAULT" for each to the file that $SINEW_STORM_REPORT names.
   void report() const {
-    const char* const file = std::getenv("SINEW_STORM_REPORT");
-    if (!file) return;
-    std::ofstream lines(file, std::ios::app);
-    for (const auto& [fault, count] : all_) {
-      lines << count.times << "\t" << count.noticed << "\t" << count.left << "\t" << fault << "\n";
-    }
+    for (const auto& [fault, count] : all_) system::report({fault, count.times, count.noticed, count.left});
   }
   void print() const {
     for (const auto& [fault, count] : all_) std::cout << "  " << count.times << " " << fault << "\n";

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <sstream>
@@ -69,6 +70,18 @@ int run_role(const std::string& name, const Arguments& arguments) {
 std::chrono::seconds soak() {
   const char* const wanted = std::getenv("SINEW_SOAK_SECONDS");
   return std::chrono::seconds(wanted ? std::atoi(wanted) : 2);
+}
+
+bool is_report_wanted() {
+  return std::getenv("SINEW_REPORT") != nullptr;
+}
+
+void report(const std::string& sentence) {
+  if (is_report_wanted()) std::ofstream(std::getenv("SINEW_REPORT"), std::ios::app) << sentence << "\n";
+}
+
+void report(const Tried& tried) {
+  report(std::to_string(tried.times) + "\t" + std::to_string(tried.noticed) + "\t" + std::to_string(tried.left) + "\t" + tried.fault);
 }
 
 bool eventually(const std::function<bool()>& condition) {

@@ -40,6 +40,18 @@ constexpr int rounds(int full) {
 /// How long a test that tries again and again goes on: some seconds, or $SINEW_SOAK_SECONDS.
 std::chrono::seconds soak();
 
+/// What was done to processes, how often, and how often another one noticed, or something was left behind.
+struct Tried {
+  std::string fault;
+  int times = 0, noticed = 0, left = 0;
+};
+/// Whether a report is wanted; then all that can be tried is.
+bool is_report_wanted();
+/// Adds a line "TIMES<tab>NOTICED<tab>LEFT<tab>FAULT" to the file that $SINEW_REPORT names, if any; tools/soak.py makes a table of them.
+void report(const Tried& tried);
+/// A sentence with figures, for the same file.
+void report(const std::string& sentence);
+
 /// Looks at `condition` again and again until it holds. False after a minute: something hangs. Nothing is ever concluded from how long it took.
 bool eventually(const std::function<bool()>& condition);
 
