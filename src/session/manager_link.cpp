@@ -76,6 +76,7 @@ void ManagerLink::open() {
 std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
   auto channel = std::make_shared<Channel>(std::move(socket), Channel::unlimited);
   channel->send(wire::RegisterNode{wire::protocol_version, node_});
+  SINEW_POINT("manager_link.node_told");
   const std::int64_t deadline = os::now_ns() + std::chrono::nanoseconds(patience).count();
   os::Poller poller;
   poller.add(channel->socket(), 0);
@@ -315,6 +316,7 @@ void ManagerLink::tell_locked(Note& note) {
     if (note.memory > 0) channel_->send(wire::MemoryMapped{registration.id, note.memory});
   };
   std::visit(tell_all, note.registration);
+  SINEW_POINT("manager_link.interface_told");
   note.is_told = true;
 }
 

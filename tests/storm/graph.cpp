@@ -8,9 +8,9 @@ namespace sinew::system {
 namespace {
 
 // Those of the same role pass the same points.
+const std::vector<std::string> of_all = {"manager_link.node_told", "manager_link.interface_told"};
 const std::vector<std::string> of_talkers = {"publisher.attaching",
                                              "publisher.listed",
-
                                              "publisher.newcomer_told",
                                              "publisher.telling",
                                              "publisher.all_told",
@@ -19,13 +19,15 @@ const std::vector<std::string> of_talkers = {"publisher.attaching",
                                              "publisher.before_publish",
                                              "publisher.before_doorbell",
                                              "publisher.retired",
+                                             "publisher.claims_gathered",
                                              "ring.fields",
                                              "ring.published",
                                              "ring.head",
                                              "ring.retired",
                                              "window.sealed"};
-const std::vector<std::string> of_listeners = {"claim.first_look", "claim.stored",       "claim.second_look",       "claim.copied",
-                                               "claim.cursor",     "subscriber.claimed", "subscriber.chunk_mapped", "mappings.made"};
+const std::vector<std::string> of_listeners = {"claim.first_look",   "claim.stored",       "claim.second_look",       "claim.copied",
+                                               "claim.cursor",       "subscriber.claimed", "subscriber.chunk_mapped", "mappings.made",
+                                               "thread.falls_asleep"};
 const std::vector<std::string> of_servers = {"service.received",       "service.executed", "service.answered", "publisher.lane_prepared",
                                              "publisher.lane_retired", "ring.fields",      "ring.head",        "claim.stored",
                                              "subscriber.claimed"};
@@ -54,7 +56,7 @@ constexpr std::size_t more_descriptors = 12, more_mappings = 60, more_kilobytes 
 Graph::Graph() {
   const bool has_strangers = ::geteuid() == 0;
   const auto add = [this](const std::string& role, const std::string& option, bool is_mortal, const std::vector<std::string>& labels) {
-    places_.push_back({.role = role, .option = option, .is_mortal = is_mortal, .labels = labels});
+    places_.push_back({.role = role, .option = option, .is_mortal = is_mortal, .labels = both(labels, of_all)});
   };
   add("talker", "1", false, {});
   for (const char* way : {"native", "held", "view", "copy"}) add("listener", way, false, {});
