@@ -28,12 +28,14 @@ constexpr std::chrono::milliseconds telling_pause{1};
 
 constexpr std::chrono::nanoseconds retry_pause = 100ms;  // while the kernel has no memory for the question, or no thread
 
-// After a manager that was there for less than this, or none that could be had, the pauses become longer, up to the last for those who start it or whom it refuses, and to the one before for those who only look.
-constexpr std::chrono::nanoseconds short_life = 100ms, first_pause = 10ms, longest_look = 50ms, longest_pause = 1s;
+// When none can be had the pauses become longer, up to the last for those who start it or whom it refuses, and to the one before for those who only look.
+constexpr std::chrono::nanoseconds first_pause = 10ms, longest_look = 50ms, longest_pause = 1s;
+// So does the first one after managers that were not there for long, but not by much: who came late to one that lived has not seen it for long either.
+constexpr std::chrono::nanoseconds short_life = 100ms, longest_first_pause = 100ms;
 // By then the nodes of the topics that ghosts are for have told the new manager of them.
 constexpr std::chrono::nanoseconds ghosts_wait = 1s;
 
-std::chrono::nanoseconds longer(std::chrono::nanoseconds pause, std::chrono::nanoseconds longest = longest_pause) {
+std::chrono::nanoseconds longer(std::chrono::nanoseconds pause, std::chrono::nanoseconds longest) {
   return std::clamp(2 * pause, first_pause, longest);
 }
 
@@ -124,7 +126,7 @@ void ManagerLink::watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler, st
 
 void ManagerLink::lose(const char* why) {
   const std::chrono::nanoseconds life(os::now_ns() - opened_at_);
-  pause_ = life < short_life ? longer(pause_) : 0ns;
+  pause_ = life < short_life ? longer(pause_, longest_first_pause) : 0ns;
   std::shared_ptr<Channel> ended;  // at once: a manager that goes on has our name until then
   {
     const std::lock_guard lock(mutex_);
