@@ -1,8 +1,8 @@
 /*
  * Chunks and their addresses (spec/shared-memory.md, "Chunks and addresses"; spec/wire.md, Chunk and ChunkWithdrawn): a publisher, another
  * thread of its process that makes chunks and drops them again, a reader with a thread for the socket and one for messages, and one that has
- * one thread only. With -DALONE the first reader has no other beside it, but
- * it or the publisher may die before any of its steps; unless the window has three addresses, for what needs three chunks at a time.
+ * one thread only. With -DDEATH the first reader or the publisher may die before any of its steps. With -DALONE there is no other reader,
+ * and one of the two may die likewise, unless the window has three addresses, for what needs three chunks at a time.
  *
  *   safety    who reads a frame has its chunk mapped; when a chunk gets its addresses nobody has another one there; no frame is given up
  *             whose chunk had come
@@ -12,7 +12,9 @@
  * frame at a time, claimed and retired in one step: reclaim.pml is about that. Built with -DNAME one step is wrong: tools/models.py has the list.
  */
 #define CHUNKS 3 /* with the ids 1, 2, 3 */
+#ifndef FRAMES
 #define FRAMES 2
+#endif
 #ifndef ADDRESSES
 #define ADDRESSES 2
 #endif
@@ -504,7 +506,8 @@ init {
     run Messages();
 #ifndef ALONE
     run Plain();
-#elif ADDRESSES == 2
+#endif
+#if defined(DEATH) || defined(ALONE) && ADDRESSES == 2
     run Death();
 #endif
     run Judge()

@@ -37,6 +37,7 @@ MODELS = {
     "chunks": {
         "": "REUSED_AT_ONCE REUSED_AFTER_ONE_ANSWER ANSWERED_WHILE_USED NOT_LEFT_PENDING NOT_REFRESHED_AFTER_LOOKING TOLD_BEFORE_IT_IS_MAPPED"
         " NEWEST_READ_AFTER_ANNOUNCING DROPPED_READ_BEFORE_ANNOUNCING WITHDRAWN_UNTOLD_IN_SILENCE",
+        "DEATH FRAMES=1": "",
         "ALONE": "DEAD_ARE_NOT_FORGOTTEN END_LOOKED_AT_AFTER_CHUNKS",
         "ALONE ADDRESSES=3": "WITHDRAWN_THOUGH_MADE_AFTER_ANNOUNCING",
     },
@@ -121,7 +122,7 @@ def run(names, jobs):
     for name in names:
         unreached = set.intersection(*(run.unreached() for run in runs if run.model == name and run.mutation is None))
         failures += [f"failed: {name}: no way to run it reaches line {line} of {process}: {step}" for process, line, step in sorted(unreached) if not re.fullmatch(NOT_TOLD_APART.get(name, ""), step)]
-        known = {word for mutations in MODELS[name].values() for word in mutations.split()} | {"ALONE", "LIVENESS", "FRAMES", "STORAGES", "ADDRESSES", "RING"}
+        known = {word for mutations in MODELS[name].values() for word in mutations.split()} | {"ALONE", "DEATH", "LIVENESS", "FRAMES", "STORAGES", "ADDRESSES", "RING"}
         conditions = re.findall(r"^#(?:ifn?def|if|elif) .*", (ROOT / "models" / f"{name}.pml").read_text(), re.MULTILINE)
         if strange := {word for line in conditions for word in re.findall(r"\b[A-Z][A-Z_]+\b", line)} - known:
             failures.append(f"failed: nobody tries the mutations {', '.join(sorted(strange))} of {name}")
