@@ -12,7 +12,7 @@ CONFIGURE = cmake --log-level=WARNING --preset release
 BUILD = cmake --build --preset release --parallel $(JOBS)
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Camera, lidar and drone state through shared memory for 20 s, beside the same pipeline over TCP
 	@tools/setup demo

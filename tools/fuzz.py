@@ -49,11 +49,11 @@ def command_of(name, seconds):
 
 
 def progress(said):
-    """How many inputs were tried, and how much of the program they reached."""
+    """How many inputs were tried, and in words how much of the program they reached."""
     tried = re.findall(r"^stat::number_of_executed_units:\s*(\d+)", said, re.MULTILINE) or re.findall(r"^#(\d+)\s", said, re.MULTILINE)
     reached = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", said)
     cov, ft, corpus = reached[-1] if reached else ("0", "0", "0")
-    return f"{tried[-1] if tried else 0:>10} inputs, {cov:>5} edges, {ft:>6} features, {corpus:>5} kept"
+    return int(tried[-1]) if tried else 0, f"{tried[-1] if tried else 0:>10} inputs, {cov:>5} edges, {ft:>6} features, {corpus:>5} kept"
 
 
 def failure(name, status, said, log):
@@ -75,7 +75,7 @@ def run(wanted, *, seconds, jobs, command_of=command_of):
     """What is to be told of those that failed. Says of each how far it came."""
     logs = BUILD / "logs"
     logs.mkdir(parents=True, exist_ok=True)
-    waiting, running, failures = list(wanted), {}, []
+    waiting, running, failures, all_tried = list(wanted), {}, [], 0
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -100,11 +100,14 @@ def run(wanted, *, seconds, jobs, command_of=command_of):
                 log = logs / f"{name}.log"
                 said = log.read_text(errors="replace")
                 found = failure(name, status, said, log)
-                print(f"  {name:<14} {progress(said)}   {'FAILED' if found else 'ok'}", flush=True)
+                tried, reached = progress(said)
+                all_tried += tried
+                print(f"  {name:<14} {reached}   {'FAILED' if found else 'ok'}", flush=True)
                 failures += [found] if found else []
     finally:
         for process, _ in running.values():
             stop(process)
+    print(f"  {'together':<14} {all_tried:>10} inputs", flush=True)
     return failures
 
 

@@ -65,6 +65,7 @@ class Publisher;
 /// Everywhere else (`*loan`, a reference kept from an expression before, the right side of `loan->data = make()`, which C++ evaluates before the left) storage comes from the ordinary heap, and
 /// publish() copies it in: slower, never wrong, and visible in statistics().bytes_copied.
 /// What lies in shared memory is no malloc()'s: malloc_usable_size(), realloc() and free() must not see its address.
+/// Nor must it be moved into a module that replaces operator delete by one of its own, as a plugin may that was loaded with RTLD_LOCAL.
 /// A temporary made inside such an expression lives in shared memory too; so does whatever a function called inside of it keeps.
 /// A message with maps is built on the ordinary heap as a whole, whose nodes other processes could not follow; they get it as a stream, written once for all of them.
 /// The idea of the borrowed window is Agnocast's (section 4); here it ends with the expression.

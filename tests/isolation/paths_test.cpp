@@ -39,7 +39,10 @@ const std::string as_stranger = "init as=" + std::to_string(stranger_id);
 class BetweenContainers : public Isolated, public ::testing::WithParamInterface<Path> {
  protected:
   bool is_stranger() const { return GetParam().where == Where::other_user; }
-  std::string words() const override { return is_stranger() ? as_stranger : "init"; }
+  std::string words() const override {
+    // The paths that one has to ask for, in user namespaces as well.
+    return is_stranger() ? as_stranger : GetParam().asked ? "init users=0:" + std::to_string(::geteuid()) : "init";
+  }
   void SetUp() override {
     if (is_stranger() && ::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     Isolated::SetUp();
