@@ -22,12 +22,16 @@
 #include <utility>
 
 #include "os/call.hpp"
+#include "os/clock.hpp"
 #include "os/failure.hpp"
 #include "os/file.hpp"
 #include "os/memory.hpp"
 
 namespace sinew::os {
 namespace {
+
+// Between looks at a lock: the kernel can wait for one only for ever.
+constexpr std::chrono::milliseconds first_pause{1}, longest_pause{10};
 
 /// What posix_spawn is told, freed at the end of the scope.
 class SpawnPlan {
@@ -144,11 +148,21 @@ std::string folder_of_code(const void* address) {
   return "";
 }
 
-Fd lock_folder(const std::string& folder) {
+Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience) {
   const std::string what = "cannot lock the folder '" + folder + "'";
   Fd fd(call(fault::Call::open, [&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
   if (!fd) fail(errno, what, ErrorKind::unavailable);
-  if (call(fault::Call::flock, [&] { return ::flock(fd.get(), LOCK_EX); }) != 0) fail(errno, what, ErrorKind::unavailable);
+  const int nonblocking = patience.count() > 0 ? LOCK_NB : 0;
+  const std::int64_t deadline = now_ns() + std::chrono::nanoseconds(patience).count();
+  for (auto pause = first_pause; call(fault::Call::flock, [&] { return ::flock(fd.get(), LOCK_EX | nonblocking); }) != 0;
+       pause = std::min(2 * pause, longest_pause)) {
+    if (errno != EWOULDBLOCK) fail(errno, what, ErrorKind::unavailable);
+    if (now_ns() >= deadline) {
+      throw Error(ErrorKind::unavailable, "sinew " + what + ": for " + std::to_string(patience.count()) +
+                                              " ms another process has held it, which may be stopped. lslocks tells which one it is.");
+    }
+    std::this_thread::sleep_for(pause);
+  }
   return fd;
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
@@ -39,9 +40,9 @@ uid_t this_user() noexcept;
 /// The folder of the file (program or shared library) that is mapped at `address`, from /proc/self/maps; empty when unknown.
 std::string folder_of_code(const void* address);
 
-/// An exclusive lock on a folder, held until the result is destroyed. Leaves no file behind. Blocks until it is free. Throws
+/// An exclusive lock on a folder, held until the result is destroyed. Leaves no file behind. Waits until it is free, for `patience`, or for ever when that is zero. Throws
 /// Error(unavailable).
-Fd lock_folder(const std::string& folder);
+Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 
 /// A descriptor that becomes readable when the process dies, or an empty one where the kernel or a namespace does not allow it.
 Fd open_pidfd(pid_t pid) noexcept;

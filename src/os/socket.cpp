@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -105,13 +106,20 @@ std::string adopt_listener(const Fd& socket) {
   return path;
 }
 
-std::optional<Fd> connect_to(const std::string& path) {
+std::optional<Fd> connect_to(const std::string& path, std::chrono::milliseconds patience) {
   const sockaddr_un address = address_of(path);
   const std::string what = "cannot connect to '" + path + "'";
   // Blocking until connected: a full backlog is waited for by the kernel, and there is no event to wait for it otherwise.
   Fd fd = new_socket(0);
+  const timeval limit{.tv_sec = patience.count() / 1000, .tv_usec = patience.count() % 1000 * 1000};
+  if (call(fault::Call::setsockopt, [&] { return ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); }) != 0)
+    fail(errno, what);
   if (call(fault::Call::connect, [&] { return ::connect(fd.get(), generic(address), sizeof address); }) != 0) {
     if (errno == ENOENT || errno == ECONNREFUSED) return std::nullopt;
+    if (errno == EAGAIN) {
+      throw Error(ErrorKind::unavailable, "sinew " + what + ": as many as can wait there do, and none was taken within " +
+                                              std::to_string(patience.count()) + " ms. Who listens there may be stopped.");
+    }
     fail(errno, what, errno == EACCES || errno == EPERM ? ErrorKind::denied : ErrorKind::unavailable);
   }
   if (call(fault::Call::fcntl, [&] { return ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }) != 0) fail(errno, what);

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,9 +54,9 @@ Fd listen_at(const std::string& path, int backlog = 128);
 /// Makes a listening socket that this process was started with as listen_at() makes them: non-blocking, closed on exec. Gives the path it is bound
 /// to. Throws Error(invalid_argument), with what it lacks, when the descriptor is not a listening SOCK_SEQPACKET unix socket with a path.
 std::string adopt_listener(const Fd& socket);
-/// A non-blocking socket connected to `path`. Nothing when nobody listens there (ENOENT, ECONNREFUSED); waits while the backlog is full.
+/// A non-blocking socket connected to `path`. Nothing when nobody listens there (ENOENT, ECONNREFUSED); waits while the backlog is full, for `patience`, or for ever when that is zero.
 /// Throws Error(denied) on EACCES and Error(unavailable) else.
-std::optional<Fd> connect_to(const std::string& path);
+std::optional<Fd> connect_to(const std::string& path, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
 /// The next waiting connection, non-blocking; empty Fd when there is none or it vanished. Throws Error(exhausted) when descriptors are
 /// short.
 Fd accept_from(const Fd& listener);

@@ -9,6 +9,9 @@
 namespace sinew::session {
 namespace {
 
+// With a manager that takes no connection, and with somebody who is about to start one.
+constexpr std::chrono::seconds patience{5};
+
 // Beside the library in an installed prefix (lib/../bin) and in a build tree alike.
 std::string manager_program() {
   const std::string folder = os::folder_of_code(reinterpret_cast<const void*>(&reach_manager));
@@ -47,7 +50,7 @@ void require_trust(const os::Fd& connection, const std::string& socket_path) {
 }  // namespace
 
 std::optional<os::Fd> find_manager(const std::string& socket_path) {
-  auto connection = os::connect_to(socket_path);
+  auto connection = os::connect_to(socket_path, patience);
   if (connection) require_trust(*connection, socket_path);
   return connection;
 }
@@ -55,7 +58,7 @@ std::optional<os::Fd> find_manager(const std::string& socket_path) {
 os::Fd reach_manager(const std::string& socket_path) {
   if (auto connection = find_manager(socket_path)) return std::move(*connection);
   const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
-  const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder);
+  const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder, patience);
   if (auto connection = find_manager(socket_path)) return std::move(*connection);
   remove_abandoned(socket_path);
   const std::string program = manager_program();

@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <thread>
 
 #include "base/tests/heap.hpp"
 #include "os/event.hpp"
@@ -185,6 +187,20 @@ TEST(LockFolder, ends_with_the_process_that_held_it) {
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
   EXPECT_TRUE(lock_folder(folder.path()));
+}
+
+TEST(LockFolder, is_waited_for_no_longer_than_one_has_patience_for) {
+  const test::TempFolder folder;
+  std::optional<Fd> held = lock_folder(folder.path());
+  std::string text;
+  SINEW_EXPECT_ERROR(lock_folder(folder.path(), std::chrono::milliseconds(10)), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find("for 10 ms another process has held it"), text.npos) << text;
+  std::thread letting_go([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    held.reset();
+  });
+  EXPECT_TRUE(lock_folder(folder.path(), std::chrono::hours(1)));
+  letting_go.join();
 }
 
 TEST(LockFolder, of_a_folder_that_is_missing_is_an_error_with_its_name) {

@@ -322,6 +322,18 @@ TEST(NamedSocket, connecting_waits_while_the_backlog_is_full) {
   EXPECT_TRUE(accept_from(listener));
 }
 
+TEST(NamedSocket, connecting_waits_no_longer_than_one_has_patience_for_and_says_what_may_be_the_reason) {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/busy.sock";
+  const Fd listener = listen_at(path, 0);
+  const auto first = connect_to(path);
+  std::string text;
+  SINEW_EXPECT_ERROR(connect_to(path, std::chrono::milliseconds(10)), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find("none was taken within 10 ms"), text.npos) << text;
+  EXPECT_TRUE(accept_from(listener));
+  EXPECT_TRUE(connect_to(path, std::chrono::milliseconds(10)));
+}
+
 TEST(NamedSocket, a_path_in_use_or_too_long_is_refused_by_name) {
   const test::TempFolder folder;
   const std::string path = folder.path() + "/used.sock";
