@@ -57,6 +57,13 @@ class plain {
   plain(const plain&) = delete;
   plain& operator=(const plain&) = delete;
 
+  /// As words of the C++ that is tried are used.
+  operator std::uint64_t() const { return read(); }
+  plain& operator=(std::uint64_t value) {
+    write(value);
+    return *this;
+  }
+
   std::uint64_t read(Place at = Place::current()) const { return perform({.kind = Step::Kind::read, .place = this}, {}, at, initial_); }
   void write(std::uint64_t value, Place at = Place::current()) {
     perform({.kind = Step::Kind::write, .place = this, .operand = value}, {}, at, initial_);

@@ -32,7 +32,7 @@ bool is_understood(const RingLayout& ring) noexcept {
 std::int64_t newest_source_time(const RingLayout& ring) noexcept {
   const RingEntry& entry = entry_of(ring, ring.header.head.load(std::memory_order_acquire));  // sync: HEAD (with RingWriter::publish)
   // No look at its sequence: while it is being replaced, what is read is the time of a newer frame.
-  return static_cast<std::int64_t>(entry.source_time.load(std::memory_order_relaxed));  // relaxed: behind the head
+  return static_cast<std::int64_t>(entry.source_time.load(std::memory_order_acquire));  // sync: FIELDS (with RingWriter::fill)
 }
 
 void initialise(AckPage& page) noexcept {
