@@ -83,6 +83,34 @@ INSTANTIATE_TEST_SUITE_P(At, DeathOfAPublisher,
                            return name;
                          });
 
+// Publishes a message when it is told to, until it dies.
+ROLE(mortal_publisher_that_is_told) {
+  auto node = Node::create("mortal");
+  auto publisher = node->create_publisher<Sample>("topic");
+  for (std::uint64_t number = 1;; ++number) {
+    next_order();
+    publish_in_place(*publisher, 1, number, 1000);
+  }
+}
+
+// Its last message is in the ring, and it has told nobody.
+TEST_F(Death, S1_WhatAPublisherPublishedBeforeItDiedWakesAReaderThatSleeps) {
+  auto node = Node::create("reader");
+  std::atomic<std::uint64_t> last{0};
+  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) { last = sample.number; });
+  for (int round = 0; round < rounds(20); ++round) {
+    Child mortal("mortal_publisher_that_is_told", {}, {{"SINEW_AT", "publisher.before_doorbell:3:kill"}});
+    ASSERT_TRUE(eventually([&] { return subscriber->statistics().publishers == 1; }));
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+      mortal.order("publish");
+      ASSERT_TRUE(eventually([&] { return last == number; })) << "asleep over message " << number << " in round " << round;
+    }
+    EXPECT_EQ(mortal.wait(), -9) << mortal.errors();
+    ASSERT_TRUE(eventually([&] { return subscriber->statistics().publishers == 0; }));
+    last = 0;
+  }
+}
+
 // Receives, keeping the newest few, until it dies.
 ROLE(mortal_subscriber) {
   std::vector<std::shared_ptr<const Sample>> kept(5);

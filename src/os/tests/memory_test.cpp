@@ -124,6 +124,7 @@ TEST_F(Sealed, M1_nobody_cuts_it_lengthens_it_punches_holes_or_lifts_the_seals) 
   EXPECT_NE(::fallocate(memfd.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(page_size())), 0);
   EXPECT_NE(::madvise(mine.data(), page_size(), MADV_REMOVE), 0);
   EXPECT_NE(::fcntl(memfd.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  EXPECT_EQ(errno, EPERM) << "there may be further seals";
 }
 
 TEST_F(Sealed, is_what_a_peer_may_send) {
@@ -159,7 +160,10 @@ TEST(PeerMemfd, S5_huge_pages_are_refused) {
 
 TEST(PeerMemfd, S5_what_is_not_shared_memory_is_refused) {
   EXPECT_NE(complaint(socket_pair().first), "none");
-  EXPECT_NE(complaint(Fd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC))), "none");
+  const Fd file(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+  struct stat status{};
+  ASSERT_EQ(::fstat(file.get(), &status), 0);
+  EXPECT_TRUE(complaint_about_peer_memfd(file, static_cast<std::size_t>(status.st_size)));
   EXPECT_NE(complaint(Fd()), "none");
 }
 

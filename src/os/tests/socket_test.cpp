@@ -8,7 +8,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <future>
 #include <thread>
 
 #include "os/event.hpp"
@@ -92,6 +94,20 @@ TEST(Packet, a_full_socket_would_block_and_loses_nothing) {
   while (receive_packet(there, buffer).kind == Kind::packet) ++received;
   EXPECT_EQ(received, sent);
   EXPECT_EQ(send_packet(here, bytes_of("x")), SendResult::sent);
+}
+
+// O_NONBLOCK belongs to the open socket, of which others may have a descriptor, too.
+TEST(Packet, F7_a_full_socket_would_block_also_when_somebody_has_made_it_one_that_waits) {
+  auto [here, there] = socket_pair();
+  ASSERT_EQ(::fcntl(here.get(), F_SETFL, 0), 0);
+  auto full = std::async(std::launch::async, [&socket = here] {
+    for (;;) {
+      if (const SendResult result = send_packet(socket, bytes_of("x")); result != SendResult::sent) return result;
+    }
+  });
+  EXPECT_EQ(full.wait_for(std::chrono::minutes(1)), std::future_status::ready) << "it waits";
+  there.reset();  // then it does not any more
+  EXPECT_EQ(full.get(), SendResult::would_block);
 }
 
 TEST(Packet, what_a_dead_peer_sent_is_read_before_the_end_also_when_it_left_something_unread) {
