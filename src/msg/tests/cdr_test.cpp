@@ -8,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "base/tests/flips.hpp"
 #include "cdr_streams.hpp"
 #include "random_values.hpp"
 
@@ -157,6 +158,23 @@ TEST(Cdr, other_encapsulations_are_refused_by_their_number) {
   Bytes stream = stream_of(Image{});
   stream[1] = std::byte{7};
   EXPECT_EQ(Decoded<Image>(stream).result.complaint, "the stream is not plain CDR: its encapsulation is 7, and 0 and 1 are understood");
+}
+
+// In the other byte order this message has sequences and texts that go on behind its end.
+TEST(Cdr, one_and_two_flipped_bits_of_an_encapsulation_are_a_complaint_or_the_same_message) {
+  for (const Order order : {Order::little, Order::big}) {
+    const Bytes original = stream_of(Image{}, order);
+    Bytes stream = original;
+    int same = 0;
+    with_one_and_two_flipped_bits({std::span(stream).first(4)}, [&]() -> const char* {
+      Decoded<Image> decoded(stream, usual_budget<Image>(stream.size()));
+      const bool is_ours = stream[0] == original[0] && stream[1] == original[1];  // of the options behind them nothing is used
+      if (!decoded.result.complaint.empty()) return is_ours ? "a message is refused" : nullptr;
+      ++same;
+      return is_ours && stream_of(decoded.value(), order) == original ? nullptr : "another message is read";
+    });
+    EXPECT_EQ(same, 16 + 16 * 15 / 2);
+  }
 }
 
 TEST(Cdr, a_complaint_says_what_is_wrong_and_where) {
