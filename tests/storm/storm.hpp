@@ -1,13 +1,18 @@
 // The domain of the storm.
 #pragma once
 
+#include <sched.h>
+#include <sys/mount.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "sinew/sinew.hpp"
 #include "tests/storm/graph.hpp"
@@ -46,11 +51,53 @@ class Tally {
   std::set<std::string> since_;
 };
 
-/// Its rules let another user join. As Foreign, but also for those who cannot become another user.
+/// A folder of its own for the files that $VARIABLE says where to make; anybody may.
+class FolderOf {
+ public:
+  FolderOf(const char* variable, std::string path) : variable_(variable), path_(std::move(path)) {
+    if (const char* const before = std::getenv(variable)) before_ = before;
+    std::filesystem::create_directory(path_);
+    std::filesystem::permissions(path_, std::filesystem::perms::all | std::filesystem::perms::sticky_bit);
+    ::setenv(variable, path_.c_str(), 1);
+  }
+  ~FolderOf() {
+    before_ ? ::setenv(variable_, before_->c_str(), 1) : ::unsetenv(variable_);
+    std::filesystem::remove_all(path_);
+  }
+  FolderOf(const FolderOf&) = delete;
+  FolderOf& operator=(const FolderOf&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  const char* const variable_;
+  const std::string path_;
+  std::optional<std::string> before_;
+};
+
+/// The names of what is in a folder.
+inline std::set<std::string> files_in(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code gone;
+  for (const auto& each : std::filesystem::directory_iterator(folder, gone)) names.insert(each.path().filename());
+  return names;
+}
+
+/// From now on this process and its children have a /dev/shm of their own, in which nobody else makes files. False where that is not permitted.
+inline bool has_own_dev_shm() {
+  static const bool has = ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                          ::mount("sinew-storm", "/dev/shm", "tmpfs", 0, nullptr) == 0;
+  return has;
+}
+
+/// Its rules let another user join. As Foreign, but also for those who cannot become another user. Looks for files also where programs like to leave some.
 class StormDomain : public Domain {
  protected:
   void SetUp() override {
     Domain::SetUp();
+    has_own_dev_shm();
+    in_dev_shm_ = files_in("/dev/shm");
+    runtime_.emplace("XDG_RUNTIME_DIR", folder() + "/runtime");
+    temporary_.emplace("TMPDIR", folder() + "/temporary");
     std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
     ::setenv("SINEW_CONFIG", config().c_str(), 1);
     std::filesystem::permissions(folder(), std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
@@ -59,7 +106,14 @@ class StormDomain : public Domain {
     std::filesystem::remove(config());
     ::unsetenv("SINEW_CONFIG");
     const bool had_failed = HasFailure();
+    for (const auto& each : {runtime_->path(), temporary_->path()})
+      EXPECT_EQ(files_in(each), std::set<std::string>{}) << "left in " << each;
+    runtime_.reset();
+    temporary_.reset();
     Domain::TearDown();
+    if (has_own_dev_shm()) {
+      EXPECT_EQ(files_in("/dev/shm"), in_dev_shm_);
+    }
     if (HasFailure() && !had_failed) tally_.left_behind();
     tally_.report();
   }
@@ -82,6 +136,10 @@ class StormDomain : public Domain {
   }
 
   Tally tally_;
+
+ private:
+  std::optional<FolderOf> runtime_, temporary_;
+  std::set<std::string> in_dev_shm_;
 };
 
 }  // namespace sinew::system
