@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/point.hpp"
 #include "os/clock.hpp"
 #include "os/container.hpp"
 #include "os/memory.hpp"
@@ -188,6 +189,7 @@ void Server::handle(Session session, const os::Received& received) {
                                         " descriptors instead of " + std::to_string(wire::descriptors_of(message)) + "."));
   }
   perform(domain_.message(now, session, message));
+  SINEW_POINT("manager.answered");
 }
 
 // --- actions out -----------------------------------------------------------------------------------------------------------------
@@ -207,8 +209,10 @@ void Server::perform(const Introduce& meet) {
     auto [for_publisher, for_subscriber] = os::socket_pair();
     os::receive_credentials(for_publisher);
     os::receive_credentials(for_subscriber);
+    SINEW_POINT("manager.pair_made");
     // If one of them was lost meanwhile, the other still gets its end, sees that it is closed, and lets go of the window.
     send(meet.publisher, meet.to_publisher, std::move(for_publisher));
+    SINEW_POINT("manager.publisher_introduced");
     send(meet.subscriber, meet.to_subscriber, std::move(for_subscriber));
   } catch (const Error& error) {
     // Without the introduction this subscriber would wait for its publisher for ever.

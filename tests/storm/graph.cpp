@@ -20,6 +20,7 @@ const std::vector<std::string> of_talkers = {"publisher.attaching",
                                              "publisher.before_doorbell",
                                              "publisher.retired",
                                              "publisher.claims_gathered",
+                                             "publisher.history_copied",
                                              "ring.fields",
                                              "ring.published",
                                              "ring.head",
@@ -31,9 +32,9 @@ const std::vector<std::string> of_listeners = {"claim.first_look",   "claim.stor
 const std::vector<std::string> of_servers = {"service.received",       "service.executed", "service.answered", "publisher.lane_prepared",
                                              "publisher.lane_retired", "ring.fields",      "ring.head",        "claim.stored",
                                              "subscriber.claimed"};
-const std::vector<std::string> of_callers = {"service.sent",           "service.in_hand",   "publisher.lane_prepared",
-                                             "publisher.lane_retired", "ring.fields",       "ring.head",
-                                             "claim.stored",           "subscriber.claimed"};
+const std::vector<std::string> of_callers = {"service.sent",           "service.in_hand",    "publisher.lane_prepared",
+                                             "publisher.lane_retired", "ring.fields",        "ring.head",
+                                             "claim.stored",           "subscriber.claimed", "subscription.falls_asleep"};
 const std::vector<std::string> of_exporters = {"export.written", "export.retired"};
 
 std::vector<std::string> both(std::vector<std::string> some, const std::vector<std::string>& more) {

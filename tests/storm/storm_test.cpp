@@ -75,9 +75,16 @@ void Storm::strike(Graph& graph, Place& place) {
 void Storm::doom(Graph& graph, Place& place) {
   const std::string label = place.labels[next_label_[&place]++ % place.labels.size()];
   // A node is told of once, what belongs to registering and connecting once for each interface or peer, all else with every message.
-  constexpr std::array rare{"manager_link.interface_told", "publisher.attaching", "publisher.listed",
-                            "publisher.newcomer_told",     "publisher.telling",   "publisher.all_told",
-                            "subscriber.chunk_mapped",     "mappings.made",       "window.sealed"};
+  constexpr std::array rare{"manager_link.interface_told",
+                            "publisher.attaching",
+                            "publisher.listed",
+                            "publisher.newcomer_told",
+                            "publisher.history_copied",
+                            "publisher.telling",
+                            "publisher.all_told",
+                            "subscriber.chunk_mapped",
+                            "mappings.made",
+                            "window.sealed"};
   constexpr std::array passes{1, 2, 3, 10, 50};
   const bool is_rare = std::ranges::count(rare, label) > 0;
   const int pass = passes[label == "manager_link.node_told" ? 0 : random_() % (is_rare ? 2 : passes.size())];
