@@ -43,10 +43,15 @@ CALLS = """## System calls that fail
 operation must work, or say why not; the same must work right afterwards. *Seen by others* counts runs after which that was otherwise, *left behind* those after which a process had more descriptors, shared mappings or threads.
 """
 
+LIMITS = """Real limits, which the kernel holds a process to; *times* counts the attempts to have more. The process had to be told so, and to work when there was room again.
+"""
+
 ATTACKS = """## Attacks
 
 A client that may join ([tests/isolation](../tests/isolation/README.md)) sends wrong lengths, wrong descriptors and wrong messages, opens thousands of connections and never reads.
 """
+
+OF_RESTARTS = "After a manager was killed"  # sentences of tests/storm
 
 COLUMNS = """
 | fault | times | seen by others | left behind |
@@ -78,15 +83,18 @@ def text(report, rounds):
             sentences.append(line)
     calls = {fault: counts for fault, counts in faults.items() if " fails with " in fault}
     attacks = {fault: counts for fault, counts in faults.items() if "attack" in fault}
-    deaths = {fault: counts for fault, counts in faults.items() if fault not in calls and fault not in attacks}
+    limits = {fault: counts for fault, counts in faults.items() if fault.startswith("the limit ")}
+    deaths = {fault: counts for fault, counts in faults.items() if fault not in calls and fault not in attacks and fault not in limits}
     kills = sum(times for fault, (times, _, _) in deaths.items() if not fault.startswith("stopped"))
     return "\n".join(
         [
             HEAD.format(kernel=platform.release().split("-")[0], machine=platform.machine(), cores=os.cpu_count()),
             DEATHS.format(kills=kills, rounds=rounds) + table(deaths),
+            *(sentence + "\n" for sentence in sentences if sentence.startswith(OF_RESTARTS)),
             CALLS.format(times=sum(times for times, _, _ in calls.values())) + table(by_call(calls)),
+            LIMITS + table(limits),
             ATTACKS + table(attacks),
-            *sentences,
+            *(sentence for sentence in sentences if not sentence.startswith(OF_RESTARTS)),
             "",
         ]
     )

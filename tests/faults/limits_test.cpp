@@ -18,7 +18,27 @@
 namespace sinew::system {
 namespace {
 
-class RealLimits : public Domain {};
+/// Reports what its test has tried. Something was left behind when that turns out at the end.
+template <class Base>
+class AtALimit : public Base {
+ protected:
+  /// "the limit of ..."
+  void tries(const std::string& limit, int times = 1) {
+    limit_ = limit;
+    times_ = times;
+  }
+  void TearDown() override {
+    const bool had_failed = this->HasFailure();
+    Base::TearDown();
+    if (!limit_.empty()) report({limit_, times_, had_failed ? 1 : 0, this->HasFailure() && !had_failed ? 1 : 0});
+  }
+
+ private:
+  std::string limit_;
+  int times_ = 0;
+};
+
+class RealLimits : public AtALimit<Domain> {};
 
 /// A soft limit, for the scope.
 class Limit {
@@ -49,6 +69,8 @@ Limit descriptors_left(int count) {
   return {RLIMIT_NOFILE, first_refused};
 }
 
+constexpr int descriptors_tried = 40;
+
 // Everything that it tries with few descriptors comes to be, or is an Error that names the limit.
 ROLE(short_of_descriptors) {
   auto node = Node::create("short");
@@ -57,7 +79,7 @@ ROLE(short_of_descriptors) {
   say("ready");
   next_order();
   int refused = 0;
-  for (int left = 0; left < 40; ++left) {
+  for (int left = 0; left < descriptors_tried; ++left) {
     const Limit limit = descriptors_left(left);
     try {
       const auto publisher = node->create_publisher<Sample>("one");
@@ -86,6 +108,7 @@ ROLE(short_of_descriptors) {
 
 TEST_F(RealLimits, a_node_without_descriptors_says_so_and_works_when_there_are_some_again) {
   if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  tries("the limit of descriptors (RLIMIT_NOFILE), while nodes and all they have are made and messages sent", descriptors_tried);
   auto node = Node::create("node");
   auto kept = node->create_subscriber<Sample>("kept");
   auto one = node->create_subscriber<Sample>("one");
@@ -125,6 +148,7 @@ ROLE(without_a_descriptor) {
 
 TEST_F(RealLimits, a_node_that_has_no_descriptor_for_a_peer_keeps_its_manager) {
   if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  tries("the limit of descriptors (RLIMIT_NOFILE), while peers are introduced");
   Child cramped("without_a_descriptor", {}, {{"SINEW_LOG", "warn"}});
   cramped.expect("ready");
   auto node = Node::create("node");
@@ -167,6 +191,7 @@ ROLE(short_of_file_size) {
 }
 
 TEST_F(RealLimits, memory_that_a_file_may_not_have_is_refused_and_ends_no_process) {
+  tries("the limit of the size of files (RLIMIT_FSIZE), while a publisher or a message is made", 2);
   auto node = Node::create("node");
   auto subscriber = node->create_subscriber<Sample>("topic");
   Child cramped("short_of_file_size");
@@ -198,6 +223,7 @@ ROLE(short_of_addresses) {
 
 TEST_F(RealLimits, a_publisher_without_addresses_refuses_messages_until_there_are_some_again) {
   if (sanitized) GTEST_SKIP() << "a sanitizer's shadow does not fit into a limited address space";
+  tries("the limit of addresses (RLIMIT_AS), while a message is made");
   auto node = Node::create("node");
   auto subscriber = node->create_subscriber<Sample>("topic");
   Child cramped("short_of_addresses");
@@ -209,7 +235,7 @@ TEST_F(RealLimits, a_publisher_without_addresses_refuses_messages_until_there_ar
   cramped.end();
 }
 
-class RealLimitsOfAUser : public Foreign {};
+class RealLimitsOfAUser : public AtALimit<Foreign> {};
 
 ROLE(short_of_threads) {
   become_stranger();
@@ -239,6 +265,7 @@ ROLE(short_of_threads) {
 }
 
 TEST_F(RealLimitsOfAUser, a_node_without_threads_says_so_and_works_when_there_are_some_again) {
+  tries("the limit of threads (RLIMIT_NPROC), while what needs one is made", 4);
   auto node = Node::create("node");
   Child cramped("short_of_threads");
   cramped.expect("runs");
@@ -303,6 +330,7 @@ TEST_F(RealLimits, a_publisher_at_the_memory_limit_of_its_cgroup_refuses_message
   if (sanitized) GTEST_SKIP() << "a sanitizer needs memory of its own";
   const MemoryGroup group(96 << 20);
   if (!group) GTEST_SKIP() << "no memory cgroup can be made here";
+  tries("the limit of memory of a cgroup, while messages are made");
   auto node = Node::create("node");
   auto subscriber = node->create_subscriber<Sample>("topic", lossless());
   Child cramped("short_of_memory", {group.path()});
