@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <utility>
@@ -14,8 +13,11 @@ using namespace std::chrono_literals;
 bool is_whole(const Work::Request& request) {
   const auto number = static_cast<std::int64_t>(request.number);
   const auto& terms = request.terms;
-  return terms.size() >= 3 && terms[0] == number && terms[1] == number && terms[2] == 1 &&
-         std::all_of(terms.begin() + 3, terms.end(), [](std::int64_t term) { return term == 0; });
+  if (terms.size() < 3 || terms[0] != number || terms[1] != number || terms[2] != 1) return false;
+  for (std::size_t at = 3; at < terms.size(); ++at) {
+    if (terms[at] != term_of_none(at - 3, terms.size() - 3)) return false;
+  }
+  return true;
 }
 
 }  // namespace

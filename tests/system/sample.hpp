@@ -10,6 +10,7 @@
 
 #include "sinew/sinew.hpp"
 #include "tests/system/harness.hpp"
+#include "tests/system/pattern.hpp"
 
 namespace sinew::system {
 
@@ -28,7 +29,7 @@ inline void fill(Sample& sample, std::uint64_t writer, std::uint64_t number, std
   sample.writer = writer;
   sample.number = number;
   sample.text = text_for(number);
-  sample.data.assign(size, static_cast<std::uint8_t>(writer * 31 + number));
+  fill_with_pattern(sample.data, writer * 31 + number, size);
 }
 
 inline Sample sample_of(std::uint64_t writer, std::uint64_t number, std::size_t size) {
@@ -37,11 +38,9 @@ inline Sample sample_of(std::uint64_t writer, std::uint64_t number, std::size_t 
   return sample;
 }
 
-/// Every byte of it is what fill() wrote.
+/// Every byte of it is what fill() wrote, and none is missing; that all of its data are is for those to see who know how much there was.
 inline bool is_whole(const Sample& sample) {
-  const auto byte = static_cast<std::uint8_t>(sample.writer * 31 + sample.number);
-  return sample.text == text_for(sample.number) &&
-         std::all_of(sample.data.begin(), sample.data.end(), [byte](std::uint8_t each) { return each == byte; });
+  return sample.text == text_for(sample.number) && has_pattern(sample.data, sample.writer * 31 + sample.number);
 }
 
 /// They are whole, and the first so many in order: memory that is used again too early holds another message, which is whole as well.

@@ -18,6 +18,7 @@
 #include "sinew/sinew.hpp"
 #include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
+#include "tests/system/pattern.hpp"
 
 namespace sinew::system {
 
@@ -69,7 +70,13 @@ inline Work::Request addition(std::uint64_t number, std::uint64_t caller = 1, st
   return {.caller = caller, .number = number, .size = size, .what = "add", .terms = {signed_number, signed_number, 1}};
 }
 
-/// addition() in shared memory, with so many terms more that are 0.
+/// One of so many terms, which are all needed to add up to 0.
+inline std::int64_t term_of_none(std::size_t place, std::size_t count) {
+  const auto number = static_cast<std::int64_t>(place), last = static_cast<std::int64_t>(count) - 1;
+  return number < last ? number + 1 : -last * (last + 1) / 2;
+}
+
+/// addition() in shared memory, with so many terms more that are 0 together.
 inline WorkLoan loaned_addition(WorkClient& client, std::uint64_t number, std::size_t more = 0) {
   WorkLoan loan = client.loan();
   loan.build([&](Work::Request& request) {
@@ -79,6 +86,7 @@ inline WorkLoan loaned_addition(WorkClient& client, std::uint64_t number, std::s
     request.what = "add";
     request.terms = {term, term, 1};
     request.terms.resize(3 + more);
+    for (std::size_t i = 0; i < more; ++i) request.terms[3 + i] = term_of_none(i, more);
   });
   return loan;
 }
@@ -86,14 +94,14 @@ inline WorkLoan loaned_addition(WorkClient& client, std::uint64_t number, std::s
 inline Work::Response result_of(const Work::Request& request, const std::string& provider) {
   Work::Response response{.caller = request.caller, .number = request.number, .provider = provider, .data = {}};
   for (const std::int64_t term : request.terms) response.total += term;
-  response.data.assign(request.size, static_cast<std::uint8_t>(request.number));
+  fill_with_pattern(response.data, request.number, request.size);
   return response;
 }
 
 /// What addition() with these numbers is to be answered with.
 inline bool is_right(const Work::Response& response, std::uint64_t number, std::uint64_t caller = 1, std::uint64_t size = 0) {
   return response.caller == caller && response.number == number && response.total == static_cast<std::int64_t>(2 * number + 1) &&
-         response.data == std::vector<std::uint8_t>(size, static_cast<std::uint8_t>(number));
+         response.data.size() == size && has_pattern(response.data, number);
 }
 
 /// Each test has a client of "work".

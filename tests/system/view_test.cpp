@@ -188,13 +188,14 @@ TEST_F(View, ViewsReferToBigArraysWhereTheyLieAndKeepThemThere) {
   EXPECT_LT(viewer->statistics().bytes_copied, 4096U);
   EXPECT_EQ(viewer->statistics().held, 1U);
   for (std::uint64_t number = 2; number <= 20; ++number) publish_in_place(*publisher, 1, number, image_size);
-  EXPECT_TRUE(std::all_of(glance->data.begin(), glance->data.end(), [&](std::uint8_t byte) { return byte == sample->data[0]; }));
+  const Sample original = sample_of(1, 1, image_size);
+  EXPECT_TRUE(std::ranges::equal(glance->data, original.data));
   publisher.reset();
   native.reset();
   viewer.reset();
   node.reset();
   EXPECT_EQ(glance->data.size(), image_size);
-  EXPECT_EQ(glance->data[image_size - 1], sample->data[0]);
+  EXPECT_EQ(glance->data[image_size - 1], original.data.back());
 }
 
 TEST_F(View, ViewsOfSubscribersThatWantCopiesAreCopies) {
