@@ -43,6 +43,7 @@ NOT_EMULATED = {
     "Mapping.S8_a_forked_child_has_it_not_and_cannot_harm_its_parent": "likewise",
     "Sealed.M1_nobody_cuts_it_lengthens_it_punches_holes_or_lifts_the_seals": "likewise: MADV_REMOVE",
     "Sessions.memory_and_descriptors_do_not_grow_with_reconnecting_nodes": "the memory that grows is its own",
+    "Timers.A_loop_without_timers_and_one_whose_timers_are_over_are_never_woken": "it sleeps and wakes for reasons of its own",
 }
 
 

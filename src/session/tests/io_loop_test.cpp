@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include <cstdlib>
 #include <future>
 #include <memory>
 #include <stdexcept>
@@ -134,7 +133,6 @@ TEST_F(Timers, What_still_waits_is_dropped_with_the_loop) {
 }
 
 TEST_F(Timers, A_loop_without_timers_and_one_whose_timers_are_over_are_never_woken) {
-  if (std::getenv("SINEW_EMULATOR")) GTEST_SKIP() << "the emulator sleeps and wakes for reasons of its own";
   await(os::now_ns() + ms);
   rusage before{}, after{};
   loop_.run([&] { ::getrusage(RUSAGE_THREAD, &before); });
