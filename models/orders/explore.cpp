@@ -10,7 +10,7 @@ namespace {
 
 struct Left {};  // thrown at the first new step
 struct Broken {
-  const char* what;
+  std::string what;
 };
 
 /// The thread that is being run.
@@ -95,10 +95,7 @@ class Explorer {
 
   void add(std::vector<Graph>&& all, std::vector<Graph>& waiting) {
     for (Graph& graph : all) {
-      if (!graph.race().empty()) {
-        race_ = graph.race();
-        throw Broken{race_.c_str()};
-      }
+      if (!graph.race().empty()) throw Broken{graph.race()};
       if (known_.insert(graph.key()).second) waiting.push_back(std::move(graph));
     }
   }
@@ -108,7 +105,6 @@ class Explorer {
   const std::size_t threads_;
   const std::vector<Weakening>& weakened_;
   std::unordered_set<std::string> known_;
-  std::string race_;
   Report report_;
 };
 

@@ -51,7 +51,6 @@ class Graph {
   std::string key() const;
   /// Plain accesses that race, in words.
   const std::string& race() const { return race_; }
-  std::size_t size() const { return events_.size(); }
 
  private:
   static constexpr int initial = -1;  // instead of an event: the value from before the threads began
