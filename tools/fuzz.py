@@ -53,7 +53,8 @@ def progress(said):
     tried = re.findall(r"^stat::number_of_executed_units:\s*(\d+)", said, re.MULTILINE) or re.findall(r"^#(\d+)\s", said, re.MULTILINE)
     reached = re.findall(r"cov: (\d+) ft: (\d+) corp: (\d+)", said)
     cov, ft, corpus = reached[-1] if reached else ("0", "0", "0")
-    return int(tried[-1]) if tried else 0, f"{tried[-1] if tried else 0:>10} inputs, {cov:>5} edges, {ft:>6} features, {corpus:>5} kept"
+    count = int(tried[-1]) if tried else 0
+    return count, f"{count:>10} inputs, {cov:>5} edges, {ft:>6} features, {corpus:>5} kept"
 
 
 def failure(name, status, said, log):
