@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress soak seeded lint install clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts soak seeded lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -12,7 +12,7 @@ CONFIGURE = cmake --log-level=WARNING --preset release
 BUILD = cmake --build --preset release --parallel $(JOBS)
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Camera, lidar and drone state through shared memory for 20 s, beside the same pipeline over TCP
 	@tools/setup demo
@@ -44,6 +44,12 @@ bench-stress: ## Latency while stress-ng loads all cores, beside a unix socket; 
 	$(CONFIGURE) -DSINEW_BENCH=ON
 	$(BUILD)
 	$(PYTHON) bench/stress.py
+
+bench-counts: ## Instructions and cache lines of publishing, receiving, checking and encoding, counted under valgrind; writes build/bench/counts.md
+	@tools/setup bench
+	$(CONFIGURE) -DSINEW_BENCH=ON
+	$(BUILD)
+	$(PYTHON) bench/counts.py
 
 soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
 	@tools/setup test

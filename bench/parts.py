@@ -6,6 +6,9 @@ ONCE = "once"  # in the first round only: what is counted there does not vary, a
 # Name, program, count in a whole run and in a quick one: batches, or for the last three messages and seconds.
 PARTS = (
     ("handle", OUTSIDE, 300, 5),
+    ("publish", OUTSIDE, 500, 5),
+    ("publish-vector", OUTSIDE, 500, 5),
+    ("life", OUTSIDE, 500, 5),
     ("take", OUTSIDE, 500, 5),
     ("take-vector", OUTSIDE, 500, 5),
     ("pointer-spin-128", OUTSIDE, 100_000, 100),

@@ -37,23 +37,32 @@ void share(const std::shared_ptr<const Plain128>& message) {
   look_at(&stamp);
 }
 
+// Of batches of messages that are published, and then taken, one of the two is what is measured.
+enum class Half { publish, take };
+
 template <class T>
-Outcome measure_take_of(std::uint64_t count) {
-  constexpr std::uint64_t messages = 256;
+Outcome measure_half(Half half, std::uint64_t count) {
+  const std::uint64_t messages = marks() != nullptr ? marked_operations : 256;
   const PrivateDomain domain;
-  const auto node = Node::create("bench_take", {.domain = domain.name()});
-  const Loopback<T> loop(*node, "bench", 1, Qos{}.keep_last(2 * messages));
+  const auto node = Node::create("bench_halves", {.domain = domain.name()});
+  const Loopback<T> loop(*node, "bench", 1, Qos{}.keep_last(static_cast<unsigned>(2 * messages)));
   Outcome outcome;
   for (std::uint64_t done = 0; outcome.sinew.size() < count; ++done) {
-    for (std::uint64_t i = 0; i < messages; ++i) loop.publish([](T& message) { fill(message); });
+    auto publish = [&] { loop.publish([](T& message) { fill(message); }); };
     std::uint64_t taken = 0;
     auto take = [&] {
       const auto message = loop.subscriber().take();
       taken += message ? 1 : 0;
       look_at(message.get());
     };
-    const double time = time_of(messages, take);
-    if (taken < messages && done > warm_ups(count)) throw std::runtime_error("a published message could not be taken");
+    double time = 0;
+    if (half == Half::publish) {
+      time = time_of(messages, publish);
+    } else {
+      for (std::uint64_t i = 0; i < messages; ++i) publish();
+      time = time_of(messages, take);
+      if (taken < messages && done > warm_ups(count)) throw std::runtime_error("a published message could not be taken");
+    }
     for (; taken < messages; ++taken) loop.take();  // at first chunks come in, and are mapped by another thread
     if (done >= warm_ups(count)) outcome.sinew.push_back(time);
   }
@@ -72,12 +81,31 @@ Outcome measure_handle(std::uint64_t count) {
   return side_by_side(count, 10'000, [&] { share(received); }, [&] { share(made); });
 }
 
+Outcome measure_publish(std::uint64_t count) {
+  return measure_half<Plain128>(Half::publish, count);
+}
+
+Outcome measure_publish_vector(std::uint64_t count) {
+  return measure_half<Vector128>(Half::publish, count);
+}
+
+// Each is read before the next is published, which therefore finds its memory again.
+Outcome measure_life(std::uint64_t count) {
+  const PrivateDomain domain;
+  const auto node = Node::create("bench_life", {.domain = domain.name()});
+  const Loopback<Plain128> loop(*node, "bench", 1);
+  return alone(count, 1000, [&] {
+    loop.publish([](Plain128& message) { fill(message); });
+    look_at(loop.take().get());
+  });
+}
+
 Outcome measure_take(std::uint64_t count) {
-  return measure_take_of<Plain128>(count);
+  return measure_half<Plain128>(Half::take, count);
 }
 
 Outcome measure_take_vector(std::uint64_t count) {
-  return measure_take_of<Vector128>(count);
+  return measure_half<Vector128>(Half::take, count);
 }
 
 }  // namespace sinew::bench

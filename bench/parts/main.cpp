@@ -8,6 +8,7 @@
 
 #include "awake.hpp"
 #include "parts/part.hpp"
+#include "parts/trace.hpp"
 
 namespace {
 
@@ -59,6 +60,7 @@ std::string footer() {
 int main(int argc, char** argv) {
   std::string name;
   std::uint64_t count = 100;
+  bool marked = false;
   std::vector<std::string> names;
   names.reserve(parts().size());
   for (const Part& part : parts()) names.emplace_back(part.name);
@@ -67,6 +69,7 @@ int main(int argc, char** argv) {
   app.footer(footer());
   app.add_option("--part", name, "What to measure; see below")->required()->check(CLI::IsMember(names));
   app.add_option("--count", count, "Batches, or what the part says")->check(CLI::Range(1ul, 1'000'000'000ul))->capture_default_str();
+  app.add_flag("--mark", marked, "Mark where operations begin and end, for a tool that traces this program, instead of timing them");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -74,6 +77,7 @@ int main(int argc, char** argv) {
   }
 
   try {
+    if (marked) mark_operations();
     const Awake awake;
     const auto part = std::ranges::find(parts(), std::string_view(name), &Part::name);
     std::printf("%s\n", row_of(*part, count, part->measure(count), awake.granted()).dump().c_str());

@@ -6,6 +6,9 @@ namespace {
 
 constexpr Part all[] = {
     {"handle", "copy a received shared_ptr, look at the message, destroy the copy; floor: the same of make_shared", measure_handle},
+    {"publish", "loan a struct of 128 bytes and publish it to a subscriber that is awake", measure_publish},
+    {"publish-vector", "the same of a vector of 128 bytes", measure_publish_vector},
+    {"life", "loan a struct of 128 bytes, publish it, take() and drop it, and use its memory again", measure_life},
     {"take", "take() of a struct of 128 bytes, and drop it", measure_take},
     {"take-vector", "the same of a vector of 128 bytes", measure_take_vector},
     {"pointer-spin-128",

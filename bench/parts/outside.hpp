@@ -8,6 +8,9 @@
 namespace sinew::bench {
 
 Outcome measure_handle(std::uint64_t count);
+Outcome measure_publish(std::uint64_t count);
+Outcome measure_publish_vector(std::uint64_t count);
+Outcome measure_life(std::uint64_t count);
 Outcome measure_take(std::uint64_t count);
 Outcome measure_take_vector(std::uint64_t count);
 Outcome measure_pointer_spin_small(std::uint64_t count);

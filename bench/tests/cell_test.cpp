@@ -147,7 +147,7 @@ TEST(Parts, with_a_floor_give_times_of_both) {
 
 TEST(Parts, without_a_floor_give_times_and_no_ratio) {
   std::vector<nlohmann::json> rows;
-  for (const char* name : {"take", "take-vector"}) rows.push_back(part(SINEW_BENCH_PARTS, name, 3));
+  for (const char* name : {"publish", "publish-vector", "life", "take", "take-vector"}) rows.push_back(part(SINEW_BENCH_PARTS, name, 3));
   for (const char* name : {"audit-image", "cloud-pieces"}) rows.push_back(part(SINEW_BENCH_INSIDE, name, 3));
   for (const nlohmann::json& row : rows) {
     expect_times(row, "");
