@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "base/log.hpp"
@@ -69,7 +68,7 @@ void Server::serve_events() {
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::exhausted) throw;
     base::log(base::LogLevel::error, error.what());  // a shortage, which passes
-    std::this_thread::sleep_for(std::chrono::nanoseconds(retry_pause));
+    os::sleep_for(std::chrono::nanoseconds(retry_pause));
   }
   bool somebody_waits = false;
   for (const os::Poller::Event& event : std::span(events_).first(count)) {

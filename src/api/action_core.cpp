@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/service_impl.hpp"
+#include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "shm/scope.hpp"
 #include "sinew/node.hpp"
@@ -191,6 +192,7 @@ void ActionClientCore::call(SentGoal& goal, const std::function<void()>& callbac
 
 void ActionClientCore::drop(SentGoal& goal) {
   if (PublisherCore::in_forked_child()) return;
+  const base::Uncancellable whole;
   std::unique_lock lock(mutex_);
   goal.is_dropped = true;
   if (goal.call.load(std::memory_order_relaxed) == 0) goals_.erase(goal.id);

@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "os/thread.hpp"
+#include "base/cancel.hpp"
 #include "session/domain_watch.hpp"
 #include "session/fork.hpp"
 #include "session/node_session.hpp"
@@ -21,7 +21,7 @@ DomainWatch::~DomainWatch() {
     new (std::nothrow) std::shared_ptr<session::DomainWatch>(std::move(watch_));
     return;
   }
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   session_->remove(watch_);
 }

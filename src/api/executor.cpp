@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "os/thread.hpp"
+#include "base/cancel.hpp"
 #include "session/executor.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
@@ -24,19 +24,19 @@ std::shared_ptr<Executor> Executor::create(const ExecutorOptions& options) {
 }
 
 void Executor::spin() {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   if (!session::forked()) shared_->for_caller()->spin();
 }
 
 void Executor::dispatch() {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   if (!session::forked()) shared_->for_caller()->dispatch();
 }
 
 int Executor::fd() {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) throw Error(ErrorKind::invalid_argument, "this process was forked from the one that the executor belongs to");
   return shared_->for_caller()->descriptor();

@@ -10,7 +10,7 @@
 #include "api/publisher_impl.hpp"
 #include "api/service_impl.hpp"
 #include "api/subscriber_impl.hpp"
-#include "os/thread.hpp"
+#include "base/cancel.hpp"
 #include "session/fork.hpp"
 #include "session/node_session.hpp"
 #include "shm/scope.hpp"
@@ -155,7 +155,7 @@ struct Node::Impl {
 Node::Node(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
 std::shared_ptr<Node> Node::create(const std::string& name, const NodeOptions& options) {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) {
     throw Error(
@@ -175,7 +175,7 @@ Node::~Node() {
     (void)impl_.release();
     return;
   }
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   impl_->session->close();
   impl_.reset();  // while nobody can cancel it
@@ -190,7 +190,7 @@ const std::shared_ptr<Executor>& Node::executor() const noexcept {
 }
 
 std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::function<void()> callback, const TimerOptions& options) {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(name());
   if (period.count() <= 0) {
@@ -209,14 +209,14 @@ std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::
 }
 
 DomainState Node::domain_state() const {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(name());
   return impl_->session->domain_state();
 }
 
 std::shared_ptr<DomainWatch> Node::watch_domain(std::function<void(const DomainUpdate&)> callback, const DomainWatchOptions& options) {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(name());
   if (!callback) throw Error(ErrorKind::invalid_argument, "node '" + name() + "': to watch the domain needs a callback");
@@ -232,7 +232,7 @@ std::shared_ptr<DomainWatch> Node::watch_domain(std::function<void(const DomainU
 std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type,
                                                             const detail::ObjectType& objects, const Qos& qos,
                                                             const PublisherOptions& options) {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(name());
   require_topic(topic);
@@ -250,7 +250,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
 
 std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string& topic, const msg::Message& type, detail::Handler handler,
                                                               const Qos& qos, const SubscriberOptions& options) {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(name());
   require_topic(topic);
@@ -282,7 +282,7 @@ std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::
                                                                      const detail::ObjectType& request_objects,
                                                                      const msg::Message& response, detail::ErrorOf error_of,
                                                                      const ServiceClientOptions& options) {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(this->name());
   return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget, options.ghost}, error_of);
@@ -291,7 +291,7 @@ std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::
 std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
     const std::string& name, const msg::Message& request, const msg::Message& response, const detail::ObjectType& response_objects,
     detail::ServiceProviderCore::Serve serve, detail::ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options) {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   refuse_in_child(this->name());
   if (options.parallel == 0 || options.parallel > most_parallel) {

@@ -9,10 +9,10 @@
 #include "api/description.hpp"
 #include "api/publisher_impl.hpp"
 #include "api/type_storage.hpp"
+#include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "msg/walk.hpp"
 #include "os/clock.hpp"
-#include "os/thread.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 
@@ -134,7 +134,7 @@ PublisherCore::~PublisherCore() {
     (void)impl_.release();  // the child's copy is dead: its mappings are gone and its threads do not exist
     return;
   }
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   impl_->session->remove(*impl_->publisher);
   impl_.reset();  // while nobody can cancel it
@@ -219,7 +219,6 @@ PublishResult PublisherCore::send_object(std::uint64_t endpoint, void* object) {
 }
 
 PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* object) {
-  const os::Uncancellable whole;
   const shm::HeapScope heap;
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
@@ -260,7 +259,6 @@ PublishResult PublisherCore::publish_shared_loan(std::uint64_t endpoint, void* o
 }
 
 SharedMessage PublisherCore::share_object(void* object) {
-  const os::Uncancellable whole;
   const shm::HeapScope heap;
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
@@ -276,7 +274,6 @@ PublishResult PublisherCore::publish_copy(const void* source) {
 }
 
 PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void* source) {
-  const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   const msg::Type& type = *impl_->type;
@@ -294,7 +291,6 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
 }
 
 PublishResult PublisherCore::publish_owned(void* object) {
-  const os::Uncancellable whole;
   const shm::HeapScope heap;
   session::GivenMessage message{.borrowed = nullptr, .owned = {object, {impl_->objects.get()}}, .shared = {}};
   if (session::forked()) return PublishResult::closed;
@@ -303,7 +299,6 @@ PublishResult PublisherCore::publish_owned(void* object) {
 }
 
 PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) {
-  const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(*variant);
@@ -311,7 +306,6 @@ PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) 
 }
 
 PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence) {
-  const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(*variant);

@@ -4,6 +4,7 @@
 #include <new>
 #include <optional>
 
+#include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "os/clock.hpp"
@@ -217,7 +218,7 @@ void ServiceClientCore::Impl::lead_locked(std::unique_lock<std::mutex>& lock, st
     lead(until, done);
   } catch (const std::exception& shortage) {
     base::log(base::LogLevel::error, shortage.what());
-    std::this_thread::sleep_for(pause);
+    os::sleep_for(pause);
   }
   lock.lock();
   leading = false;
@@ -335,6 +336,7 @@ ServiceClientCore::~ServiceClientCore() {
     new (std::nothrow) std::shared_ptr<Impl>(std::move(impl_));  // dead in the child, see PublisherCore
     return;
   }
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   impl_->close();
 }
@@ -359,6 +361,7 @@ void ServiceClientCore::call(std::uint64_t id, SharedMessage request, std::share
 }
 
 std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, SharedMessage request, std::chrono::nanoseconds timeout) {
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) throw ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's");
   Impl& impl = *impl_;

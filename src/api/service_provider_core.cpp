@@ -4,6 +4,7 @@
 #include <exception>
 #include <new>
 
+#include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "os/clock.hpp"
@@ -381,6 +382,7 @@ ServiceProviderCore::~ServiceProviderCore() {
     new (std::nothrow) std::shared_ptr<Impl>(std::move(impl_));  // dead in the child, see PublisherCore
     return;
   }
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   impl_->close();
 }

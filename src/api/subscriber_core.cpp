@@ -12,11 +12,11 @@
 #include "api/description.hpp"
 #include "api/service_impl.hpp"
 #include "api/subscriber_impl.hpp"
+#include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "msg/heap_memory.hpp"
 #include "msg/walk.hpp"
 #include "os/clock.hpp"
-#include "os/thread.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 
@@ -52,13 +52,12 @@ class Held {
  public:
   explicit Held(const session::Arrival& arrival) noexcept : end_(arrival.end->shared_from_this()), slot_(arrival.slot) {}
   ~Held() {
-    const os::Uncancellable whole;
     const shm::HeapScope heap;  // the last one takes the connection down, perhaps amid a loan that is filled
     if (session::forked()) {
       new (std::nothrow) std::shared_ptr<session::SubscriberEnd>(std::move(end_));  // leaked: its mappings do not exist in the child
     } else {
       end_->release(slot_);
-      end_.reset();  // while nobody can cancel it
+      end_.reset();  // in this scope of the heap
     }
   }
   Held(const Held&) = delete;
@@ -411,7 +410,7 @@ SubscriberCore::~SubscriberCore() {
     new (std::nothrow) std::shared_ptr<Impl>(std::move(impl_));  // dead in the child, see PublisherCore
     return;
   }
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   impl_->session->remove(impl_->subscription);
   impl_.reset();  // while nobody can cancel it
@@ -426,7 +425,6 @@ bool SubscriberCore::has_callback() const noexcept {
 }
 
 std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
-  const os::Uncancellable whole;
   const shm::HeapScope heap;
   if (has_callback())
     throw Error(ErrorKind::invalid_argument, "topic '" + impl_->topic + "': take() is for subscribers without a callback");
@@ -437,7 +435,6 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
 }
 
 std::optional<ReceivedMessage> SubscriberCore::take(std::chrono::nanoseconds timeout, MessageInfo* info) {
-  const os::Uncancellable whole;
   const std::int64_t until = os::now_ns() + std::min<std::int64_t>(timeout.count(), std::numeric_limits<std::int64_t>::max() / 2);
   for (;;) {
     auto message = take(info);

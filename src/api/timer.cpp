@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "os/thread.hpp"
+#include "base/cancel.hpp"
 #include "session/execution_thread.hpp"
 #include "session/fork.hpp"
 #include "session/periodic_timer.hpp"
@@ -18,7 +18,7 @@ Timer::~Timer() {
     new (std::nothrow) std::shared_ptr<session::PeriodicTimer>(std::move(timer_));  // leaked: its thread does not exist in the child
     return;
   }
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   const shm::HeapScope heap;
   timer_->close();
   timer_->thread()->remove(timer_);
@@ -29,7 +29,7 @@ void Timer::cancel() noexcept {
 }
 
 void Timer::reset() noexcept {
-  const os::Uncancellable whole;
+  const base::Uncancellable whole;
   if (!session::forked()) timer_->reset();
 }
 

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/cancel.hpp"
+
 namespace sinew::base {
 namespace {
 
@@ -33,6 +35,7 @@ LogLevel log_level() noexcept {
 
 void log(LogLevel level, std::string_view text) noexcept {
   if (level == LogLevel::off || level > log_level()) return;
+  const Uncancellable whole;
   const int kept = errno;
   // Pieces instead of one string: a log line must come out also when memory is short.
   const std::array<iovec, 5> line = {piece("sinew ["), piece(names[static_cast<std::size_t>(level)]), piece("] "), piece(text),

@@ -9,12 +9,11 @@
 
 namespace sinew::os {
 
-// Never repeated on EINTR: Linux has closed the descriptor all the same, and its number may be another file's by now.
 void Fd::reset() noexcept {
   if (fd_ < 0) return;
   const int fd = std::exchange(fd_, -1);
   if (of_peer_ && !closes_at_once(fd)) return close_aside(fd);
-  ::close(fd);
+  close_once(fd);
 }
 
 Fd Fd::duplicate() const {

@@ -127,7 +127,7 @@ void close_descriptors_from(int first) noexcept {
   if (folder == nullptr) return;
   while (const dirent* const entry = ::readdir(folder)) {
     const int fd = std::atoi(entry->d_name);  // "." and ".." give 0
-    if (fd >= std::max(first, 1) && fd != ::dirfd(folder)) ::close(fd);
+    if (fd >= std::max(first, 1) && fd != ::dirfd(folder)) close_once(fd);
   }
   ::closedir(folder);
 }
@@ -161,7 +161,7 @@ Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience) {
       throw Error(ErrorKind::unavailable, "sinew " + what + ": for " + std::to_string(patience.count()) +
                                               " ms another process has held it, which may be stopped. lslocks tells which one it is.");
     }
-    std::this_thread::sleep_for(pause);
+    sleep_for(pause);
   }
   return fd;
 }

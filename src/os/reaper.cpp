@@ -34,7 +34,7 @@ std::atomic<bool> in_child{false};  // relaxed: set by the only thread of a chil
 void close_without_lingering(int fd) noexcept {
   const linger none{};
   call(fault::Call::setsockopt, [&] { return ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none); });
-  ::close(fd);
+  close_once(fd);
 }
 
 void close_all() {
@@ -63,7 +63,7 @@ bool closes_at_once(int fd) noexcept {
 
 void close_aside(int fd) noexcept {
   if (in_child.load(std::memory_order_relaxed)) {
-    ::close(fd);
+    close_once(fd);
     return;
   }
   try {

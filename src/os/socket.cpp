@@ -286,7 +286,7 @@ void close_connection(Fd socket) noexcept {
     for (bool harmless = true; harmless;) {
       const auto arrived = take_packet(socket, byte);
       if (!arrived || !arrived->credentials) {
-        ::close(socket.release());
+        close_once(socket.release());
         return;
       }
       const auto descriptors = std::span(arrived->descriptors).first(arrived->count);

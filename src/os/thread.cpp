@@ -1,6 +1,5 @@
 #include "os/thread.hpp"
 
-#include <pthread.h>
 #include <sched.h>
 
 #include <cerrno>
@@ -16,14 +15,6 @@ bool is_real_time(int policy) noexcept {
 }
 
 }  // namespace
-
-Uncancellable::Uncancellable() noexcept {
-  ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_);
-}
-
-Uncancellable::~Uncancellable() {
-  ::pthread_setcancelstate(before_, nullptr);
-}
 
 std::string schedule_this_thread(Scheduling scheduling, int priority) {
   if (scheduling == Scheduling::other && !is_real_time(::sched_getscheduler(0))) return {};

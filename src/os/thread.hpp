@@ -8,18 +8,6 @@
 
 namespace sinew::os {
 
-/// While it lives, this thread cannot be cancelled (pthread_cancel), not even where a system call would be a point for it: what holds a lock or is half done gets done (M9).
-class Uncancellable {
- public:
-  Uncancellable() noexcept;
-  ~Uncancellable();
-  Uncancellable(const Uncancellable&) = delete;
-  Uncancellable& operator=(const Uncancellable&) = delete;
-
- private:
-  int before_ = 0;
-};
-
 /// Why the calling thread cannot be scheduled like that, and what to do; empty when it is now. `priority`: 1 to 99, 0 for Scheduling::other.
 std::string schedule_this_thread(Scheduling scheduling, int priority);
 /// Likewise why it cannot be kept on these cores.

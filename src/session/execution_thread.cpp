@@ -213,7 +213,7 @@ bool ExecutionThread::refresh() noexcept {
     const std::lock_guard lock(mutex_);
     now = lists_;
   } catch (const std::bad_alloc&) {
-    std::this_thread::sleep_for(pause);
+    os::sleep_for(pause);
     return false;
   }
   seen_wakes_ = wakes;

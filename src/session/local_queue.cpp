@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "os/clock.hpp"
@@ -125,7 +124,7 @@ void LocalQueue::put(Item& item) noexcept {
   const std::uint64_t position = tail_.load(std::memory_order_relaxed);
   Slot& into = slot(position);
   for (int looks = 0; into.state.load(std::memory_order_acquire) != empty(position); ++looks) {  // sync: QUEUE_STATE (with give_back)
-    if (looks >= patient_looks) std::this_thread::sleep_for(look_again);
+    if (looks >= patient_looks) os::sleep_for(look_again);
   }
   if (options_.buffer == Buffer::value) {
     if (!fill_value(position, item)) return miss();

@@ -255,7 +255,7 @@ void ManagerLink::stop() noexcept {
   }
   tell(wire::Goodbye{});
   // The loop, which would send what the kernel had no memory for, ends now; and interfaces that outlive the node keep the socket, and so its name.
-  for (int attempt = 0; attempt < telling_attempts && !has_sent_all(); ++attempt) std::this_thread::sleep_for(telling_pause);
+  for (int attempt = 0; attempt < telling_attempts && !has_sent_all(); ++attempt) os::sleep_for(telling_pause);
   const std::lock_guard lock(mutex_);
   if (channel_) channel_->unwatch();
 }
@@ -281,7 +281,7 @@ bool ManagerLink::insist(Tell tell) noexcept {
       return tell();
     } catch (const std::bad_alloc& shortage) {
       base::log(base::LogLevel::error, shortage.what());
-      std::this_thread::sleep_for(telling_pause);
+      os::sleep_for(telling_pause);
     } catch (const std::exception& error) {
       base::log(base::LogLevel::error, error.what());
       return false;

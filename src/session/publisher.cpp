@@ -161,7 +161,7 @@ bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
   const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
   while (!waited_in_vain_.load(std::memory_order_relaxed) && os::now_ns() < deadline) {
     lock.unlock();
-    std::this_thread::sleep_for(look_again);
+    os::sleep_for(look_again);
     lock.lock();
     if (closed_) return false;
     if (sweep_locked()) return true;

@@ -159,7 +159,7 @@ void Subscription::refresh() {
     queues = queues_;
     version = version_.load(std::memory_order_relaxed);  // relaxed: under mutex_
   } catch (const std::bad_alloc&) {
-    return std::this_thread::sleep_for(pause);  // with those of before, and then again
+    return os::sleep_for(pause);  // with those of before, and then again
   }
   seen_.swap(ends);
   seen_queues_.swap(queues);

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/point.hpp"
-#include "os/thread.hpp"
 #include "shm/blocks.hpp"
 #include "shm/scope.hpp"
 #include "shm/window_table.hpp"
@@ -181,9 +180,8 @@ void Window::Impl::put_address(std::uintptr_t address, std::size_t bytes) {
   }
 }
 
-// Null when it is refused. It and drop() ask the kernel, where a thread may be cancelled: not amid a loan that grows, under the mutex (M9).
+// Null when it is refused.
 Window::Impl::Mapped* Window::Impl::add_chunk(std::size_t needed) {
-  const os::Uncancellable whole;
   if (needed > size) {
     refuse("No message can be larger than its publisher's window of addresses.");
     return nullptr;
@@ -251,7 +249,6 @@ Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_
 }
 
 void Window::Impl::drop(Mapped& chunk) {
-  const os::Uncancellable whole;
   if (spare == &chunk) spare = nullptr;
   blocks.remove(chunk.area);
   mark_units(chunk.chunk, 0);
@@ -302,7 +299,6 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
       return nullptr;  // not even the bookkeeping could be had: the last sentence stays
     }
     if (observer == nullptr) return nullptr;
-    const os::Uncancellable whole;  // it may wait
     if (!observer->make_room()) return nullptr;
   }
 }

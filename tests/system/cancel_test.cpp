@@ -156,6 +156,15 @@ ROLE(cancelled_caller) {
     }
     require(is_right(*pending->get(), number, 1, 0), "a wrong answer");
   }
+  for (std::uint64_t number = 11; number <= 13; ++number) {
+    std::shared_ptr<const Work::Response> response;
+    cancelled("waiting for an answer", [&] { response = client->call_and_wait(addition(number), 60s); });
+    require(is_right(*response, number, 1, 0), "a wrong answer");
+  }
+  std::optional<PendingCall<std::shared_ptr<const Work::Response>>> pending;
+  cancelled("calling with a deadline", [&] { pending.emplace(client->call_shared(addition(14), 60s)); });
+  require(is_right(*pending->get(), 14, 1, 0), "a wrong answer");
+  cancelled("destroying a client", [&] { client.reset(); });
   provider.end();
 }
 
@@ -169,6 +178,41 @@ ROLE(cancelled_provider) {
 
 TEST_F(Cancelled, M9_a_call_is_made) {
   run("cancelled_caller");
+}
+
+// What waits for others, who are in the user's code meanwhile.
+ROLE(cancelled_beside_others) {
+  auto node = Node::create("node");
+  std::atomic<std::uint64_t> begun{0};
+  const auto take_long = [&begun](const Work::Request& request) {
+    begun = request.number;
+    std::this_thread::sleep_for(100ms);
+    return result_of(request, "node");
+  };
+  auto provider = node->create_service_provider<Work::Request, Work::Response>("slow", take_long, {.parallel = 2});
+  auto client = node->create_service_client<Work::Request, Work::Response>("slow");
+  const auto await_begun = [&](std::uint64_t number) { require(eventually([&] { return begun == number; }), "the call is not served"); };
+  std::thread leader([&] { require(is_right(*client->call_and_wait(addition(1)), 1, 1, 0), "a wrong answer"); });
+  await_begun(1);
+  std::shared_ptr<const Work::Response> response;
+  cancelled("waiting while another receives", [&] { response = client->call_and_wait(addition(2), 60s); });
+  leader.join();
+  require(is_right(*response, 2, 1, 0), "a wrong answer");
+  std::atomic<bool> is_called{false};
+  client->call(addition(3), [&](const std::shared_ptr<const Work::Response>&, const ServiceError*) {
+    is_called = true;
+    std::this_thread::sleep_for(100ms);
+  });
+  require(eventually([&] { return is_called.load(); }), "no answer");
+  cancelled("destroying a client whose callback runs", [&] { client.reset(); });
+  auto other = node->create_service_client<Work::Request, Work::Response>("slow");
+  auto pending = other->call_shared(addition(4));
+  await_begun(4);
+  cancelled("destroying a provider that serves", [&] { provider.reset(); });
+}
+
+TEST_F(Cancelled, M9_what_waits_for_others_does) {
+  run("cancelled_beside_others");
 }
 
 ROLE(cancelled_user) {
@@ -206,6 +250,10 @@ ROLE(cancelled_user) {
     require(taken && taken->number == number && is_whole(*taken), "the message is not whole");
     if (number < 20) cancelled("letting go", [&] { taken.reset(); });
   }
+  cancelled("destroying a timer", [&] { timer.reset(); });
+  cancelled("destroying a watch", [&] { watch.reset(); });
+  cancelled("destroying a provider", [&] { provider.reset(); });
+  cancelled("destroying a client", [&] { client.reset(); });
   cancelled("destroying a subscriber", [&] { subscriber.reset(); });
   cancelled("letting go of the last", [&] { taken.reset(); });
   cancelled("destroying a publisher", [&] { publisher.reset(); });
