@@ -5,8 +5,8 @@
 namespace sinew::session {
 
 void LocalDelivery::begin(const std::vector<std::shared_ptr<LocalQueue>>& queues, std::uint64_t sequence, std::int64_t source_time) {
-  parts_.clear();
   sharers_ = owners_ = 0;
+  if (queues.empty()) return;
   parts_.reserve(queues.size());
   for (const auto& queue : queues) {
     if (!queue->wants(sequence, source_time)) continue;
@@ -36,6 +36,7 @@ std::shared_ptr<const void> LocalDelivery::common(GivenMessage& message, const s
 }
 
 std::uint64_t LocalDelivery::prepare(GivenMessage& message, const std::shared_ptr<const void>& frame) {
+  if (parts_.empty() && !keeps_) return 0;
   std::uint64_t copies = 0;
   const std::shared_ptr<const void> shared = sharers() > 0 ? common(message, frame, copies) : nullptr;
   if (keeps_) kept_ = shared;

@@ -18,7 +18,7 @@
 namespace sinew::session {
 namespace {
 
-// Below this a sweep costs more (two cache lines per reader) than the memory it brings back is worth.
+// Before so much was published since the last sweep, one costs more (two cache lines per reader, which it may be writing) than the memory it brings back is worth.
 constexpr std::uint64_t sweep_bytes = 32 * 1024;
 constexpr std::uint64_t sweep_frames = 64;
 
@@ -80,7 +80,6 @@ void Publisher::retire_up_to_locked(std::uint64_t sequence) {
     if (!frame.is_in_window()) continue;
     limbo_.push_back(frame);  // first: it may fail
     writer_.retire(oldest_);
-    kept_bytes_ -= frame.size;
   }
 }
 
@@ -94,8 +93,21 @@ void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
   if (frame.root && !frame.shared) storage_->list(frame.root, into);
 }
 
+void Publisher::count_unswept_locked(std::uint64_t bytes) noexcept {
+  unswept_bytes_ += bytes;
+  ++unswept_frames_;
+  if (unswept_bytes_ >= sweep_bytes || unswept_frames_ >= sweep_frames) sweep_is_due_.store(true, std::memory_order_relaxed);
+}
+
 bool Publisher::sweep_locked() {
-  if (options_.endpoint != 0) return sweep_lanes_locked();
+  unswept_bytes_ = unswept_frames_ = 0;
+  std::uint64_t left = 0;  // bytes that readers still hold: they may let go of them at any time
+  const bool freed = options_.endpoint != 0 ? sweep_lanes_locked(left) : sweep_limbo_locked(left);
+  sweep_is_due_.store(left >= sweep_bytes, std::memory_order_relaxed);
+  return freed;
+}
+
+bool Publisher::sweep_limbo_locked(std::uint64_t& left) {
   retire_up_to_locked(floor_locked());
   if (limbo_.empty()) return false;
   SINEW_POINT("publisher.retired");
@@ -103,7 +115,10 @@ bool Publisher::sweep_locked() {
   for (const auto& end : connections_) end->gather_claims(claims_);
   std::sort(claims_.begin(), claims_.end());
   return std::erase_if(limbo_, [&](const Kept& frame) {
-           if (frame.pins > 0 || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) return false;
+           if (frame.pins > 0 || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) {
+             left += frame.size;
+             return false;
+           }
            release(frame);
            return true;
          }) > 0;
@@ -115,10 +130,11 @@ bool Publisher::is_closed() const {
 }
 
 void Publisher::reclaim() noexcept {
+  if (!sweep_is_due_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
   if (closed_) return;
   try {
-    if (kept_bytes_ >= sweep_bytes || writer_.head() - oldest_ + 1 + lane_frames_ >= sweep_frames || !limbo_.empty()) sweep_locked();
+    sweep_locked();
   } catch (const std::bad_alloc&) {
     return;  // another time: nothing is lost by keeping frames longer
   }
@@ -291,7 +307,7 @@ void Publisher::publish_frame_locked(Kept frame) {
   const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
   announce_changes_locked();
   kept_[frame.sequence % shm::ring_capacity] = frame;
-  kept_bytes_ += frame.size;
+  count_unswept_locked(frame.size);
   SINEW_POINT("publisher.before_publish");
   writer_.publish({.root = reinterpret_cast<std::uint64_t>(frame.root),
                    .size = frame.size,

@@ -239,8 +239,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   static Kept kept_of(const Lane::Frame& frame) { return {.root = frame.root, .pieces = frame.pieces, .shared = frame.shared}; }
   void release(const Kept& frame) noexcept;
   void list(const Kept& frame, std::vector<const void*>& into) const;
+  void count_unswept_locked(std::uint64_t bytes) noexcept;
   /// True when it freed something.
   bool sweep_locked();
+  bool sweep_limbo_locked(std::uint64_t& left);
   bool free_some(std::unique_lock<std::mutex>& lock);
   bool withdraw_oldest_locked();
   bool wait_for_room(std::unique_lock<std::mutex>& lock);
@@ -284,7 +286,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   Outcome send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object);
   const Lane* lane_of(const PublisherEnd& end) const noexcept;
   Lane& add_lane_locked(const PublisherEnd& end);
-  bool sweep_lanes_locked();
+  bool sweep_lanes_locked(std::uint64_t& left);
   void let_go_of_lane_locked(const PublisherEnd& end);
   std::uint64_t taken_locked(const PublisherEnd& end) const;
   void tell_left(std::uint64_t endpoint, std::uint64_t taken) const noexcept;
@@ -324,15 +326,16 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::atomic<bool> waited_in_vain_{false};           // likewise
   // relaxed: a thread finds its own id, or not; which other one is there it does not care
   std::atomic<std::thread::id> filling_{};  // this thread puts the history into the window, and must not push any of it out
+  std::atomic<bool> sweep_is_due_{false};   // relaxed: changed under mutex_; who sees it late sweeps one message later
   // guarded by mutex_:
   shm::RingWriter writer_;
   bool closed_ = false;
   bool is_abandoned_ = false;  // closed, and what is left in limbo_ is only there for those of this process that hold it
   std::uint64_t oldest_ = 1;   // sequence of the oldest frame in kept_
   std::vector<Kept> kept_;     // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
-  std::uint64_t kept_bytes_ = 0;
-  std::vector<Kept> limbo_;                        // retired, but claimed when we looked last
-  std::vector<std::shared_ptr<const void>> gone_;  // has left the history; to be let go without the mutex
+  std::uint64_t unswept_bytes_ = 0, unswept_frames_ = 0;  // published since the last sweep
+  std::vector<Kept> limbo_;                               // retired, but claimed when we looked last
+  std::vector<std::shared_ptr<const void>> gone_;         // has left the history; to be let go without the mutex
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, awaiting_history_, connections_;  // each end in one; of the latter two:
   // relaxed: both change under mutex_, and who reads them without it gives way to who was there before

@@ -122,7 +122,7 @@ std::uint64_t Publisher::taken_locked(const PublisherEnd& end) const {
 }
 
 // Cursors are read before claims (S14), as in floor_locked().
-bool Publisher::sweep_lanes_locked() {
+bool Publisher::sweep_lanes_locked(std::uint64_t& left) {
   bool freed = false;
   for (auto& [end, lane] : lanes_) {
     if (lane.frames().empty()) continue;
@@ -133,9 +133,9 @@ bool Publisher::sweep_lanes_locked() {
     std::ranges::sort(claims_);
     freed |= lane.sweep(claims_, [&](const Lane::Frame& frame) {
       release(kept_of(frame));
-      kept_bytes_ -= frame.size;
       --lane_frames_;
     });
+    for (const Lane::Frame& frame : lane.frames()) left += frame.size;
   }
   return freed;
 }
@@ -146,7 +146,6 @@ void Publisher::let_go_of_lane_locked(const PublisherEnd& end) {
   if (lane == lanes_.end()) return;
   for (const Lane::Frame& frame : lane->second.frames()) {
     release(kept_of(frame));
-    kept_bytes_ -= frame.size;
     --lane_frames_;
   }
   lanes_.erase(lane);
@@ -245,7 +244,7 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);
   }
-  kept_bytes_ += frame.size;
+  count_unswept_locked(frame.size);
   ++lane_frames_;
   SINEW_POINT("publisher.before_doorbell");
   end.ring_if_asleep();

@@ -165,7 +165,7 @@ void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_
   kept->size = frame.size;
   kept->pieces = frame.pieces;
   kept->tells_pieces = frame.pieces != nullptr;
-  kept_bytes_ += frame.size;
+  count_unswept_locked(frame.size);
   writer_.fill(sequence, {.root = reinterpret_cast<std::uint64_t>(frame.root),
                           .size = frame.size,
                           .source_time = kept->source_time,

@@ -208,6 +208,7 @@ void Publisher::left_locked(const PublisherEnd& end) {
   if (end.is_served()) read_elsewhere_.fetch_sub(1, std::memory_order_relaxed);
   if (end.holds_back()) --reliable_readers_;
   if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
+  sweep_is_due_.store(true, std::memory_order_relaxed);  // perhaps nothing will be published that would count
   status_.raise();
 }
 

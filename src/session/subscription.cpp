@@ -179,11 +179,9 @@ std::optional<bool> Subscription::offer_next(Receiver& receiver) {
     }
   }
   for (std::size_t looked = 0; looked < seen(); ++looked) {
-    const std::size_t source = (turn_ + looked) % seen();
-    const auto said = offer_of(source, receiver);
-    if (!said) continue;
-    turn_ = source + 1;
-    return said;
+    if (turn_ >= seen()) turn_ = 0;
+    const auto said = offer_of(turn_++, receiver);
+    if (said) return said;
   }
   let_go_of_finished();
   return std::nullopt;
