@@ -19,9 +19,12 @@ constexpr std::size_t span_bytes(std::uint32_t size_class) noexcept {
   return std::clamp(std::bit_ceil(blocks * block_size(size_class)), Blocks::page, Blocks::largest_span);
 }
 
-std::uint16_t blocks_in_span(std::uint32_t size_class) noexcept {
-  return static_cast<std::uint16_t>(span_bytes(size_class) / block_size(size_class));
-}
+// Looked up: it takes a division.
+constexpr std::array<std::uint16_t, size_classes> blocks_in_span = [] {
+  std::array<std::uint16_t, size_classes> blocks{};
+  for (std::uint32_t each = 0; each < size_classes; ++each) blocks[each] = static_cast<std::uint16_t>(span_bytes(each) / block_size(each));
+  return blocks;
+}();
 
 bool is_small(std::size_t size, std::size_t alignment) noexcept {
   return size <= largest_small_block && alignment <= Blocks::page;
@@ -53,7 +56,9 @@ struct Blocks::Run {
   std::unique_ptr<std::uint16_t[]> links;  // by block: the next free one, or what it is instead of free
 
   std::uintptr_t address() const noexcept { return area->address + first * page; }
-  std::size_t block_index(std::uintptr_t block) const noexcept { return (block - address()) / block_size(size_class); }
+  std::uint16_t block_index(std::uintptr_t block) const noexcept {
+    return static_cast<std::uint16_t>(static_cast<std::uint32_t>(block - address()) / block_size(size_class));
+  }
 };
 
 void Blocks::RunList::push_front(Run& run) noexcept {
@@ -215,7 +220,7 @@ void Blocks::put_back(Run& run) noexcept {
 
 // Adds a span to open_[size_class], if pages can be had.
 void Blocks::open_span(std::uint32_t size_class) {
-  const std::uint16_t blocks = blocks_in_span(size_class);
+  const std::uint16_t blocks = blocks_in_span[size_class];
   auto links = std::make_unique<std::uint16_t[]>(blocks);
   for (std::uint16_t block = 0; block < blocks; ++block) links[block] = static_cast<std::uint16_t>(block + 1);
   links[blocks - 1u] = end_of_chain;
@@ -253,7 +258,7 @@ std::uintptr_t Blocks::allocate(std::size_t size, std::size_t alignment) {
   Area* area = nullptr;
   if (is_small(size, alignment)) {
     std::uint32_t size_class = class_of(std::max(size, alignment));
-    while (block_size(size_class) % alignment != 0) ++size_class;  // ends at a power of two
+    while ((block_size(size_class) & (alignment - 1)) != 0) ++size_class;  // ends at a power of two
     RunList& spans = open_[size_class];
     if (spans.front == nullptr) open_span(size_class);
     if (spans.front == nullptr) return 0;
@@ -279,15 +284,16 @@ std::uintptr_t Blocks::allocate(std::size_t size, std::size_t alignment) {
   return address;
 }
 
-// The run in which a live block begins at `address`, or null.
-Blocks::Run* Blocks::live_run(Area& area, std::uintptr_t address) noexcept {
+// What is live at `address`, where a block must begin.
+Blocks::Live Blocks::live_at(Area& area, std::uintptr_t address) noexcept {
   Run* run = area.runs_[(address - area.address) / page];
-  if (run == nullptr) return nullptr;
-  if (run->state == Run::State::taken) return address == run->address() ? run : nullptr;
-  if (run->state != Run::State::span) return nullptr;
-  const std::size_t block = run->block_index(address);
-  const bool begins = address == run->address() + block * block_size(run->size_class);
-  return begins && block < blocks_in_span(run->size_class) && run->links[block] == live_block ? run : nullptr;
+  if (run == nullptr) return {};
+  if (run->state == Run::State::taken) return {address == run->address() ? run : nullptr};
+  if (run->state != Run::State::span) return {};
+  const std::uint16_t block = run->block_index(address);
+  const bool begins = address == run->address() + std::size_t{block} * block_size(run->size_class);
+  if (!begins || block >= blocks_in_span[run->size_class] || run->links[block] != live_block) return {};
+  return {run, block};
 }
 
 // Counts one live block less.
@@ -298,7 +304,7 @@ void Blocks::forget(const Run& run) noexcept {
 }
 
 bool Blocks::free(Area& area, std::uintptr_t address) noexcept {
-  Run* run = live_run(area, address);
+  const auto [run, block] = live_at(area, address);
   if (run == nullptr) return false;
   forget(*run);
   if (run->state == Run::State::taken) {
@@ -306,7 +312,6 @@ bool Blocks::free(Area& area, std::uintptr_t address) noexcept {
     return true;
   }
   RunList& spans = open_[run->size_class];
-  const auto block = static_cast<std::uint16_t>(run->block_index(address));
   if (run->chain != end_of_chain && spans.front != run) spans.remove(*run);
   if (spans.front != run) spans.push_front(*run);
   run->links[block] = run->chain;
@@ -317,13 +322,13 @@ bool Blocks::free(Area& area, std::uintptr_t address) noexcept {
 }
 
 bool Blocks::abandon(Area& area, std::uintptr_t address) noexcept {
-  Run* run = live_run(area, address);
+  const auto [run, block] = live_at(area, address);
   if (run == nullptr) return false;
   forget(*run);
   if (run->state == Run::State::taken) {
     run->state = Run::State::abandoned;
   } else {
-    run->links[run->block_index(address)] = abandoned_block;
+    run->links[block] = abandoned_block;
   }
   return true;
 }

@@ -76,6 +76,11 @@ class Blocks {
   };
   using Idle = std::map<IdleKey, Run*>;
 
+  /// A block, by its run and, in a span, its number there.
+  struct Live {
+    Run* run = nullptr;
+    std::uint16_t block = 0;
+  };
   struct RunList {
     Run* front = nullptr;
     void push_front(Run& run) noexcept;
@@ -96,7 +101,7 @@ class Blocks {
   void put_back(Run& run) noexcept;
   void open_span(std::uint32_t size_class);
   void close_span(Run& span) noexcept;
-  static Run* live_run(Area& area, std::uintptr_t address) noexcept;
+  static Live live_at(Area& area, std::uintptr_t address) noexcept;
   void forget(const Run& run) noexcept;
 
   Idle idle_;

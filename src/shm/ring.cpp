@@ -134,6 +134,7 @@ Claims::Claim Claims::claim_frame(std::uint64_t sequence, bool use_reserved) noe
     claim.frame.newest_chunk = entry.newest_chunk.load(std::memory_order_acquire);
     // sync: FIELDS (with RingWriter::fill), PIECES (with RingWriter::add_pieces)
     claim.frame.pieces = entry.pieces.load(std::memory_order_acquire);
+    __builtin_prefetch(reinterpret_cast<const void*>(claim.frame.root));  // its reader will look at it soon; harmless whatever it is
     SINEW_POINT("claim.copied");
     if (entry.seq.load(std::memory_order_seq_cst) == sequence) {  // sync: RETIRE (with RingWriter::retire)
       SINEW_POINT("claim.second_look");
