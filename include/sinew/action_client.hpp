@@ -48,6 +48,7 @@ class GoalHandle {
   /// until half a second after the goal's end at most, and the client's results behind it with it; what comes later is dropped.
   const std::shared_future<Outcome>& result() const noexcept { return result_; }
   /// Asks to cancel it. What became of that is in the result: the server may have finished, or never look. A goal that no server has yet ends at once.
+  /// Returns as ActionClient::cancel, and `published` for a goal that ended so.
   PublishResult cancel() { return core_->cancel(goal_->id, goal_.get()); }
 
   /// For ActionClient.
@@ -103,10 +104,11 @@ class ActionClient {
     return handle;
   }
 
-  /// Asks to cancel a goal that anybody has sent.
+  /// Asks to cancel a goal that anybody has sent. What is returned became of the wish, not of the goal: `published` says that the servers will hear of it, whether one of them has the goal or none; `invalid` that these are zeros,
+  /// which are no goal's (a GoalId{} that was never set), and that nobody was asked; the others are as of Publisher::publish.
   PublishResult cancel(const GoalId& goal) { return core_->cancel(goal); }
-  /// Asks to cancel all goals of the action that anybody has sent until now, on all servers.
-  PublishResult cancel_all() { return core_->cancel(GoalId{}); }
+  /// Asks to cancel all goals of the action that anybody has sent until now, on all servers. Returns as cancel().
+  PublishResult cancel_all() { return core_->cancel_all(); }
 
   /// How many are connected now.
   std::uint64_t servers() const { return goals_->statistics().providers; }

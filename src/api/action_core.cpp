@@ -201,9 +201,20 @@ void ActionClientCore::drop(SentGoal& goal) {
 }
 
 PublishResult ActionClientCore::cancel(const GoalId& id, const SentGoal* goal) {
+  if (id == GoalId{}) return PublishResult::invalid;
   if (PublisherCore::in_forked_child()) return PublishResult::closed;
   std::unique_lock lock(mutex_);
   if (goal && recall_ && recall_(goal->call.load(std::memory_order_relaxed))) return PublishResult::published;
+  return wish(lock, id);
+}
+
+PublishResult ActionClientCore::cancel_all() {
+  if (PublisherCore::in_forked_child()) return PublishResult::closed;
+  std::unique_lock lock(mutex_);
+  return wish(lock, GoalId{});
+}
+
+PublishResult ActionClientCore::wish(std::unique_lock<std::mutex>& lock, const GoalId& id) {
   const auto cancels = cancels_;
   lock.unlock();
   return cancels ? cancels->publish({id, monotonic_ns()}) : PublishResult::closed;

@@ -240,6 +240,27 @@ TEST_F(Actions, AllGoalsThatWereSentAreCancelledTogetherAndNoneThatIsSentAfterwa
   EXPECT_EQ(two.wait(), 0);
 }
 
+TEST_F(Actions, AnIdThatWasNeverSetCancelsNoGoal) {
+  auto node = Node::create("node");
+  std::promise<void> go_on;
+  auto server = create_move_server(*node,
+                                   [&](MoveGoal& goal) {
+                                     if (goal->number == 2) return waited(goal);
+                                     go_on.get_future().wait();
+                                     return Move::Result{.steps = goal.cancelled() ? std::uint64_t{1} : 0, .server = {}, .all = {}};
+                                   },
+                                   {.goals_at_a_time = 2});
+  auto client = create_move_client(*node);
+  auto first = client->send_goal({.number = 1, .what = {}}), second = client->send_goal({.number = 2, .what = {}});
+  EXPECT_TRUE(first.accepted().get() && second.accepted().get());
+  EXPECT_EQ(client->cancel(GoalId{}), PublishResult::invalid);
+  EXPECT_EQ(client->cancel(second.id()), PublishResult::published);
+  EXPECT_EQ(end_of(second), "cancelled") << "and wishes come in their order";
+  go_on.set_value();
+  EXPECT_EQ(end_of(first), "succeeded");
+  EXPECT_EQ(client->cancel_all(), PublishResult::published);
+}
+
 TEST_F(Actions, AWishToCancelReachesAServerThatComesLater) {
   auto node = Node::create("client");
   const auto wishes = node->create_publisher<ActionCancel>("move/_action/cancel", Qos{}.reliable().transient_local().keep_last(8));

@@ -122,12 +122,14 @@ class SINEW_API ActionClientCore {
   void call(SentGoal& goal, const std::function<void()>& callback);
   /// Waits for a running callback, unless called from it.
   void drop(SentGoal& goal);
-  /// Of the id alone: a goal that may be anybody's.
+  /// Of the id alone: a goal that may be anybody's. `invalid` for zeros, which would be all of them.
   PublishResult cancel(const GoalId& id, const SentGoal* goal = nullptr);
+  PublishResult cancel_all();
   void close();
 
  private:
   void accept_locked(SentGoal& goal, bool is_accepted);
+  PublishResult wish(std::unique_lock<std::mutex>& lock, const GoalId& id);
   template <class Callback>
   bool run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const Callback& callback);
 
