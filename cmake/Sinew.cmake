@@ -74,3 +74,17 @@ function(sinew_test name)
   endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${environment})
 endfunction()
+
+# sinew_refused(LAYER): what lies in tests/refused of the layer must not compile, and the compiler must say why in one sentence.
+function(sinew_refused layer)
+  if(NOT SINEW_TESTS OR CMAKE_CROSSCOMPILING)  # it is about the compiler, not the processor
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  file(GLOB refused CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/refused/*.cpp)
+  foreach(snippet ${refused})
+    get_filename_component(stem ${snippet} NAME_WE)
+    add_test(NAME "${layer}_refused: ${stem}" COMMAND Python3::Interpreter ${PROJECT_SOURCE_DIR}/src/msg/tests/refused.py
+      ${CMAKE_CXX_COMPILER} ${PROJECT_SOURCE_DIR}/include ${snippet})
+  endforeach()
+endfunction()

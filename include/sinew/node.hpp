@@ -65,7 +65,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   }
 
   /// Calls `callback` for every message, on an execution thread: (const T&), valid during the call, (std::shared_ptr<const T>), to keep, or (std::unique_ptr<T>), to
-  /// own and change; each optionally followed by (const MessageInfo&). The callback may destroy the subscriber. Destroying the subscriber elsewhere waits for a running callback.
+  /// own and change; each optionally followed by (const MessageInfo&). What takes a message by value, (T) or (auto), copies each. The callback may destroy the subscriber. Destroying the subscriber elsewhere waits for a running callback.
   /// Throws as create_publisher.
   template <class T, class Callback>
     requires detail::MessageCallback<std::decay_t<Callback>, T>

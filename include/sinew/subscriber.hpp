@@ -127,6 +127,10 @@ Handler make_handler(Callback callback) {
               call_with(callback, std::shared_ptr<const T>(std::move(received.keep), static_cast<const T*>(received.object)), received);
             }};
   } else {
+    // It would be made of the std::unique_ptr, at a copy of every message from elsewhere.
+    static_assert(!std::invocable<Callback&, std::shared_ptr<T>> && !std::invocable<Callback&, std::shared_ptr<T>, const MessageInfo&>,
+                  "sinew: a received message is shared and cannot be changed: take std::shared_ptr<const T>, "
+                  "or std::unique_ptr<T> to own a copy");
     return {Handler::Takes::own, std::invocable<Callback&, std::unique_ptr<T>, const MessageInfo&>,
             [callback = std::move(callback)](ReceivedMessage& received) mutable {
               call_with(callback, std::unique_ptr<T>(static_cast<T*>(std::exchange(received.owned, nullptr))), received);
