@@ -8,7 +8,7 @@ enum class PublishResult {
   published,    ///< Every subscriber connected now can take it.
   would_block,  ///< A reliable keep-all subscriber is a whole ring behind and did not catch up within PublisherOptions::max_blocking. Not published; counted in refused.
   no_memory,    ///< The publisher's memory budget or the machine's memory is used up. Not published; counted in refused.
-  invalid,  ///< A std::variant in the message has lost its value in an exception, so there is nothing to send for it. Not published; counted in refused. Of ActionClient::cancel: a goal that is none.
+  invalid,  ///< There is no message: the pointer is null, or the loan was moved from; or a std::variant in it has lost its value in an exception, so there is nothing to send for it. Not published; counted in refused. Of ActionClient::cancel: a goal that is none.
   closed,   ///< The node has been destroyed. Not published.
 };
 

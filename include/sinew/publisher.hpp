@@ -159,7 +159,7 @@ class Publisher {
 
   /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan, and it has no maps.
   /// Subscribers of this process share it as it is; each that takes `std::unique_ptr<T>` gets a copy.
-  /// REQUIRES: the loan is this publisher's and holds a message. At most one wake-up system call per sleeping subscriber thread. For subscribers of other
+  /// REQUIRES: the loan is this publisher's. `invalid` when it holds no message. At most one wake-up system call per sleeping subscriber thread. For subscribers of other
   /// users, all of them together, the message is copied once, after everybody else was served. Blocks only for a reliable keep-all subscriber, at most max_blocking.
   PublishResult publish(Loan<T>&& message) { return core_->publish_object(message.release()); }
 
@@ -170,10 +170,10 @@ class Publisher {
   /// Gives the message away: to subscribers of this process as the object it is, for other processes copied once into shared memory. The first subscriber here that takes
   /// `std::unique_ptr<T>` gets this very object and the others copies; where none does, all share it. Copies, by who subscribes here ("Number of message copies" of the ROS 2
   /// intra-process design): N that own: N-1; N that share: none; both: one for each that owns. With subscribers in other processes those that share use their copy.
-  /// REQUIRES: not null. Nothing here depends on the size of the message.
+  /// `invalid` when it is null. Nothing here depends on the size of the message.
   PublishResult publish(std::unique_ptr<T> message) { return core_->publish_owned(message.release()); }
 
-  /// The same for a message that others keep, and nobody changes any more: subscribers of this process that share get this very object, each that owns gets a copy.
+  /// The same for a message that others keep, and nobody changes any more: subscribers of this process that share get this very object, each that owns gets a copy. `invalid` when it is null.
   PublishResult publish(std::shared_ptr<const T> message) { return core_->publish_shared(std::move(message)); }
 
   /// Shows that the publisher is alive without publishing anything, for Liveliness::by_topic. A lock and no system call. With Liveliness::automatic it changes nothing.

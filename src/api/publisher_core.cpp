@@ -50,6 +50,12 @@ bool has_its_values(const msg::Type& type, const void* object) noexcept {
   }
 }
 
+std::string why_invalid(const std::optional<std::string>& variant) {
+  if (!variant) return "it is null, or a loan that was moved from; make one for each publish()";
+  return (variant->empty() ? "it is" : "field '" + *variant + "' is") +
+         " a variant that lost its value when an assignment threw; assign it again, or drop the message";
+}
+
 // An object made in allocate_object()'s memory, wherever its storage lies. Throws std::bad_alloc, having let go of it.
 std::shared_ptr<const void> share_as_it_is(const msg::Type& type, void* object) {
   return {static_cast<const void*>(object), [&type](const void* kept) {
@@ -223,10 +229,11 @@ PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* obj
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
   if (session::forked()) return PublishResult::closed;
+  if (!object) return invalid(std::nullopt);
   if (const auto variant = msg::variant_without_value(type, object)) {
     type.destroy(object);
     free_object(object);
-    return invalid(*variant);
+    return invalid(variant);
   }
   const bool read_in_window = endpoint == 0 ? publisher.is_read_elsewhere() : publisher.reach(endpoint) == session::Reach::same_user;
   if (!read_in_window || !type.in_place) return publish_shared_loan(endpoint, object);
@@ -277,7 +284,7 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   const msg::Type& type = *impl_->type;
-  if (const auto variant = msg::variant_without_value(type, source)) return invalid(*variant);
+  if (const auto variant = msg::variant_without_value(type, source)) return invalid(variant);
   session::Publisher& publisher = *impl_->publisher;
   session::NewFrame frame;
   if (publisher.is_read_elsewhere()) {  // before publish(), which is one at a time
@@ -294,21 +301,23 @@ PublishResult PublisherCore::publish_owned(void* object) {
   const shm::HeapScope heap;
   session::GivenMessage message{.borrowed = nullptr, .owned = {object, {impl_->objects.get()}}, .shared = {}};
   if (session::forked()) return PublishResult::closed;
-  if (const auto variant = msg::variant_without_value(*impl_->type, object)) return invalid(*variant);
+  if (!object) return invalid(std::nullopt);
+  if (const auto variant = msg::variant_without_value(*impl_->type, object)) return invalid(variant);
   return reported(result_of(impl_->publisher->publish(std::move(message), {})));
 }
 
 PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
-  if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(*variant);
+  if (!object) return invalid(std::nullopt);
+  if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(variant);
   return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})));
 }
 
 PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence) {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
-  if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(*variant);
+  if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant);
   std::uint64_t ignored = 0;
   session::GivenMessage given{.borrowed = nullptr, .owned = {}, .shared = std::move(message.object), .in_window = message.in_window};
   return reported(result_of(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored)));
@@ -329,12 +338,11 @@ PublishResult PublisherCore::reported(PublishResult result) {
   return result;
 }
 
-PublishResult PublisherCore::invalid(const std::string& variant) {
+PublishResult PublisherCore::invalid(const std::optional<std::string>& variant) {
   impl_->publisher->count_refused();
   if (!impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
-    base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts): " +
-                                        (variant.empty() ? "it is" : "field '" + variant + "' is") +
-                                        " a variant that lost its value when an assignment threw; assign it again, or drop the message");
+    base::log(base::LogLevel::warn, "topic '" + impl_->topic +
+                                        "': a message was not published (said once; statistics().refused counts): " + why_invalid(variant));
   }
   return PublishResult::invalid;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ class SINEW_API PublisherCore {
   static bool in_forked_child() noexcept;
   /// Gives back the memory of an object that has been destroyed.
   void free_object(void* object) noexcept;
+  // Null is `invalid`, in each of these.
   /// Publishes an object made in allocate_object()'s memory; audits it, copies in what lies outside. The object is no more, whatever the result.
   PublishResult publish_object(void* object);
   /// Publishes a copy.
@@ -81,7 +83,8 @@ class SINEW_API PublisherCore {
   PublishResult publish_copy_to(std::uint64_t endpoint, const void* source);
   PublishResult refused();
   PublishResult reported(PublishResult result);
-  PublishResult invalid(const std::string& variant);
+  /// `variant`: the field that has no value; nothing: there is no message.
+  PublishResult invalid(const std::optional<std::string>& variant);
 
   std::unique_ptr<Impl> impl_;
 };
