@@ -42,7 +42,7 @@ struct PublisherOptions {
   WhenFull when_full = WhenFull::best_effort;
   /// For WhenFull::medium_effort; at least 1.
   std::uint32_t withdraw_at_most = 3;
-  /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0: never.
+  /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0 or less: never; nanoseconds::max(): for ever.
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
   /// Which execution thread calls the event handlers, see Executor.
   ThreadId execution_thread = 0;

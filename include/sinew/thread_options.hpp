@@ -23,7 +23,7 @@ struct ThreadOptions {
   int priority = 0;
   /// The cores that it may run on; empty: those of the thread that made it.
   std::vector<unsigned> cpus{};
-  /// How long it looks for new messages, burning its core, before it goes to sleep. 0: it sleeps at once.
+  /// How long it looks for new messages, burning its core, before it goes to sleep. 0: it sleeps at once; nanoseconds::max(): it never does.
   std::chrono::nanoseconds spin{0};
 };
 

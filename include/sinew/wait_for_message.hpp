@@ -1,6 +1,7 @@
 // One message, now.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -9,13 +10,13 @@
 
 namespace sinew {
 
-/// Subscribes to `topic`, waits for a message that is published from now on, and returns it; null when none has come within `timeout`. Blocks the calling thread, and
+/// Subscribes to `topic`, waits for a message that is published from now on, and returns it; null when none has come within `timeout` (nanoseconds::max(): for ever). Blocks the calling thread, and
 /// may be called anywhere, also inside callbacks. Throws as Node::create_subscriber.
 template <class T>
 std::shared_ptr<const T> wait_for_message(Node& node, const std::string& topic, std::chrono::nanoseconds timeout, const Qos& qos = {}) {
-  const auto until = std::chrono::steady_clock::now() + timeout;
+  const auto begin = std::chrono::steady_clock::now();
   const auto subscriber = node.create_subscriber<T>(topic, qos);
-  return subscriber->take(until - std::chrono::steady_clock::now());
+  return subscriber->take(std::max(timeout, std::chrono::nanoseconds(0)) - (std::chrono::steady_clock::now() - begin));
 }
 
 }  // namespace sinew

@@ -16,9 +16,7 @@ constexpr std::int64_t retry_pause = 5'000'000;
 }  // namespace
 
 std::int64_t deadline_after(std::chrono::nanoseconds timeout) {
-  if (timeout == ServiceClientCore::for_ever) return never;
-  const std::int64_t now = os::now_ns();
-  return timeout.count() >= never - now ? never : now + std::max<std::int64_t>(timeout.count(), 0);
+  return os::later(os::now_ns(), std::max<std::int64_t>(timeout.count(), 0));
 }
 
 // --- what publisher and subscription tell ----------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <limits>
 #include <new>
 #include <utility>
 #include <vector>
@@ -435,7 +434,7 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
 }
 
 std::optional<ReceivedMessage> SubscriberCore::take(std::chrono::nanoseconds timeout, MessageInfo* info) {
-  const std::int64_t until = os::now_ns() + std::min<std::int64_t>(timeout.count(), std::numeric_limits<std::int64_t>::max() / 2);
+  const std::int64_t until = os::later(os::now_ns(), timeout.count());
   for (;;) {
     auto message = take(info);
     if (message || session::forked() || impl_->subscription->is_closed() || os::now_ns() >= until) return message;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 
 namespace sinew::os {
 
@@ -10,6 +11,14 @@ std::int64_t now_ns() noexcept;
 
 /// As std::this_thread::sleep_for(); the thread is not cancelled meanwhile.
 void sleep_for(std::chrono::nanoseconds time);
+
+/// A time that does not come.
+inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+/// So many nanoseconds after `time`, which is none before the clock's beginning; `never` where that is beyond all times.
+constexpr std::int64_t later(std::int64_t time, std::int64_t duration) noexcept {
+  return duration < never - time ? time + duration : never;
+}
 
 /// Tells the processor that this is a spin loop.
 inline void spin_hint() noexcept {

@@ -253,7 +253,7 @@ bool ExecutionThread::has_news() const noexcept {
 
 bool ExecutionThread::spin_for_news(const std::atomic<bool>& end) const noexcept {
   if (options_.spin.count() <= 0) return false;
-  const std::int64_t until = std::min<std::int64_t>(os::now_ns() + options_.spin.count(), next_timer());
+  const std::int64_t until = std::min(os::later(os::now_ns(), options_.spin.count()), next_timer());
   do {
     for (int i = 0; i < 16; ++i) {
       // relaxed: looked at again before it sleeps

@@ -4,7 +4,6 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "os/clock.hpp"
 #include "os/event.hpp"
 #include "os/fd.hpp"
 
@@ -44,7 +44,7 @@ class IoLoop {
   /// Runs `task` on the loop's thread and waits for it. On the loop's thread, or after stop(), runs it at once. REQUIRES: the caller holds no lock that a handler takes.
   void run(const std::function<void()>& task);
 
-  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t never = os::never;
   /// A timer. Its members are the loop's business.
   struct TimerId {
     std::int64_t when = 0;

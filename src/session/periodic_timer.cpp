@@ -7,20 +7,13 @@
 #include "session/execution_thread.hpp"
 
 namespace sinew::session {
-namespace {
-
-std::int64_t after(std::int64_t time, std::int64_t duration) noexcept {
-  return duration < PeriodicTimer::never - time ? time + duration : PeriodicTimer::never;
-}
-
-}  // namespace
 
 PeriodicTimer::PeriodicTimer(std::int64_t period, std::function<void()> callback, std::shared_ptr<ExecutionThread> thread)
     : period_(period), thread_(std::move(thread)), callback_(std::move(callback)) {}
 
 void PeriodicTimer::reset() noexcept {
   if (callback_.is_closed()) return;
-  due_.store(after(os::now_ns(), period_), std::memory_order_relaxed);
+  due_.store(os::later(os::now_ns(), period_), std::memory_order_relaxed);
   thread_->wake();
 }
 
@@ -31,7 +24,7 @@ bool PeriodicTimer::run(std::int64_t now) {
   callback_.run([&](const std::function<void()>& callback) {
     const std::int64_t late = (now - due) / period_;
     // Unless it was cancelled or reset meanwhile.
-    if (!due_.compare_exchange_strong(due, after(due + late * period_, period_), std::memory_order_relaxed)) return;
+    if (!due_.compare_exchange_strong(due, os::later(due + late * period_, period_), std::memory_order_relaxed)) return;
     missed_.fetch_add(static_cast<std::uint64_t>(late), std::memory_order_relaxed);
     called = true;
     callback();

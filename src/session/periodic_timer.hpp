@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "os/clock.hpp"
 #include "session/callback_slot.hpp"
 
 namespace sinew::session {
@@ -15,7 +16,7 @@ class ExecutionThread;
 /// Thread-safe. Its times are those of os::now_ns().
 class PeriodicTimer {
  public:
-  static constexpr std::int64_t never = INT64_MAX;
+  static constexpr std::int64_t never = os::never;
 
   /// `period` in nanoseconds, at least 1. Runs from the first reset() on.
   PeriodicTimer(std::int64_t period, std::function<void()> callback, std::shared_ptr<ExecutionThread> thread);

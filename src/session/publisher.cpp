@@ -174,7 +174,7 @@ bool Publisher::withdraw_oldest_locked() {
 }
 
 bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
-  const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
+  const std::int64_t deadline = os::later(os::now_ns(), options_.max_blocking.count());
   while (!waited_in_vain_.load(std::memory_order_relaxed) && os::now_ns() < deadline) {
     lock.unlock();
     os::sleep_for(look_again);
@@ -367,7 +367,7 @@ bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
   };
   if (space()) return true;
   if (options_.max_blocking.count() <= 0) return false;
-  const std::int64_t deadline = os::now_ns() + options_.max_blocking.count();
+  const std::int64_t deadline = os::later(os::now_ns(), options_.max_blocking.count());
   shm::Sleeper sleeper(ring().header.blocked);
   for (bool rung = true; rung;) {
     sleeper.mark_asleep();

@@ -1,6 +1,13 @@
 // What becomes of messages that are not published, and how long publish() waits before that.
-#include <limits>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -42,6 +49,71 @@ TEST_F(Refusal, AMessageThatIsNotThereIsInvalid) {
   far.expect("received");
   EXPECT_EQ(take_soon(*subscriber)->number, 1U);
   far.end();
+}
+
+// --- for ever ----------------------------------------------------------------------------------------------------------------------------
+
+constexpr std::chrono::nanoseconds for_ever = std::chrono::nanoseconds::max();
+
+TEST_F(Refusal, APublisherWaitsForEverForAReliableSubscriberThatTakesNothingForAWhile) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<std::uint64_t>("topic", lossless(), {.max_blocking = for_ever});
+  for (const SubscriberOptions& options : {SubscriberOptions{}, as_from_elsewhere()}) {
+    auto subscriber = node->create_subscriber<std::uint64_t>("topic", lossless(), options);
+    await_subscribers(*publisher, 1);
+    std::atomic<std::uint64_t> published{0};
+    std::thread taker([&] {
+      std::uint64_t number = 0;
+      for (std::uint64_t burst = 0; burst < 5; ++burst) {  // it goes on when half a ring is free
+        EXPECT_TRUE(eventually([&] { return published == 1024 + burst * 512; })) << "there is no room for one more";
+        for (int i = 0; i < 512; ++i) EXPECT_EQ(*take_soon(*subscriber), ++number);
+      }
+    });
+    for (std::uint64_t number = 1; number <= 1024 + 5 * 512; ++number) {
+      EXPECT_EQ(publisher->publish(number), PublishResult::published);
+      ++published;
+    }
+    taker.join();
+    subscriber.reset();
+    await_subscribers(*publisher, 0);
+  }
+}
+
+ROLE(subscriber_that_never_sleeps) {
+  auto node = Node::create("sleepless", {.executor = Executor::create({.threads = {{0, {.spin = for_ever}}}})});
+  auto subscriber = node->create_subscriber<std::uint64_t>("topic", [](const std::uint64_t& number) { say(std::to_string(number)); });
+  until_finished();
+  ::_exit(0);  // its thread ends as one that falls asleep
+}
+
+TEST_F(Refusal, AThreadThatSpinsForEverDoesNotFallAsleep) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<std::uint64_t>("topic");
+  Child sleepless("subscriber_that_never_sleeps", {}, {{"SINEW_AT", "thread.falls_asleep:1:kill"}});
+  await_subscribers(*publisher, 1);
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    publisher->publish(number);
+    sleepless.expect(std::to_string(number));
+  }
+  sleepless.end();
+}
+
+TEST_F(Refusal, WhoTakesWaitsForEverOrNotAtAll) {
+  auto node = Node::create("node"), other = Node::create("other");
+  auto publisher = other->create_publisher<std::uint64_t>("topic");
+  auto subscriber = node->create_subscriber<std::uint64_t>("topic");
+  await_subscribers(*publisher, 1);
+  EXPECT_EQ(subscriber->take(std::chrono::nanoseconds::min()), nullptr);
+  EXPECT_EQ(wait_for_message<std::uint64_t>(*node, "topic", std::chrono::nanoseconds::min()), nullptr);
+  std::thread talker([&] {
+    eventually([&] { return publisher->statistics().subscribers == 2; });
+    publisher->publish(std::uint64_t{7});
+  });
+  const auto message = wait_for_message<std::uint64_t>(*node, "topic", for_ever);
+  talker.join();
+  ASSERT_TRUE(message);
+  EXPECT_EQ(*message, 7U);
+  EXPECT_EQ(*subscriber->take(for_ever), 7U);
 }
 
 }  // namespace
