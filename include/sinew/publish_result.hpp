@@ -6,7 +6,7 @@ namespace sinew {
 /// Expected outcomes are values, not exceptions. Whatever the outcome, the message is no longer the caller's.
 enum class PublishResult {
   published,    ///< Every subscriber connected now can take it.
-  would_block,  ///< A reliable keep-all subscriber is a whole ring behind and did not catch up within PublisherOptions::max_blocking. Not published; counted in refused.
+  would_block,  ///< A reliable keep-all subscriber is a whole ring behind and did not catch up within PublisherOptions::max_blocking. Not published; counted in refused; logged once.
   no_memory,    ///< The publisher's memory budget or the machine's memory is used up. Not published; counted in refused.
   invalid,  ///< There is no message: the pointer is null, or the loan was moved from; or a std::variant in it has lost its value in an exception, so there is nothing to send for it. Not published; counted in refused. Of ActionClient::cancel: a goal that is none.
   closed,   ///< The node has been destroyed. Not published.

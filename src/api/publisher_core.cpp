@@ -251,7 +251,8 @@ PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* obj
     free_object(object);
     return refused();
   }
-  return reported(result_of(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = *size})));
+  return reported(result_of(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = *size})),
+                  endpoint);
 }
 
 // Nobody outside of this process reads it where it is: it may stay as it is, wherever its storage lies.
@@ -262,7 +263,7 @@ PublishResult PublisherCore::publish_shared_loan(std::uint64_t endpoint, void* o
   } catch (const std::bad_alloc&) {
     return refused();
   }
-  return reported(result_of(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})));
+  return reported(result_of(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})), endpoint);
 }
 
 SharedMessage PublisherCore::share_object(void* object) {
@@ -294,7 +295,7 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
   }
   const session::Publisher::Outcome outcome = impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame);
   if (outcome == session::Publisher::Outcome::published) publisher.count_copied(frame.size);
-  return reported(result_of(outcome));
+  return reported(result_of(outcome), endpoint);
 }
 
 PublishResult PublisherCore::publish_owned(void* object) {
@@ -303,7 +304,7 @@ PublishResult PublisherCore::publish_owned(void* object) {
   if (session::forked()) return PublishResult::closed;
   if (!object) return invalid(std::nullopt);
   if (const auto variant = msg::variant_without_value(*impl_->type, object)) return invalid(variant);
-  return reported(result_of(impl_->publisher->publish(std::move(message), {})));
+  return reported(result_of(impl_->publisher->publish(std::move(message), {})), 0);
 }
 
 PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) {
@@ -311,7 +312,7 @@ PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) 
   if (session::forked()) return PublishResult::closed;
   if (!object) return invalid(std::nullopt);
   if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(variant);
-  return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})));
+  return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})), 0);
 }
 
 PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence) {
@@ -320,20 +321,27 @@ PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage m
   if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant);
   std::uint64_t ignored = 0;
   session::GivenMessage given{.borrowed = nullptr, .owned = {}, .shared = std::move(message.object), .in_window = message.in_window};
-  return reported(result_of(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored)));
+  return reported(result_of(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored)), endpoint);
 }
 
 PublishResult PublisherCore::refused() {
   session::Publisher& publisher = *impl_->publisher;
   if (publisher.is_closed()) return PublishResult::closed;  // no wonder that there is no memory
   publisher.count_refused();
-  return reported(PublishResult::no_memory);
+  return reported(PublishResult::no_memory, 0);
 }
 
-PublishResult PublisherCore::reported(PublishResult result) {
+PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoint) {
   if (result == PublishResult::no_memory && !impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
     base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts). " +
                                         impl_->publisher->window().why_refused());
+  }
+  // What goes to one reader is sent again by who sends it.
+  if (result == PublishResult::would_block && endpoint == 0 && !impl_->wait_reported.exchange(true, std::memory_order_relaxed)) {
+    base::log(base::LogLevel::warn,
+              "topic '" + impl_->topic +
+                  "': a message was not published (said once; statistics().refused counts): a reliable keep-all subscriber is a whole ring "
+                  "behind, and caught up too late for max_blocking (PublisherOptions); subscribers() says which one");
   }
   return result;
 }

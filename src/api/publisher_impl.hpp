@@ -45,7 +45,7 @@ struct PublisherCore::Impl {
   void count_repaired(const std::string& why);
   std::string why_repaired() const;
   const char* why_on_heap() const;
-  std::atomic<bool> repair_reported{false}, refusal_reported{false};  // relaxed: one thread is the first
+  std::atomic<bool> repair_reported{false}, refusal_reported{false}, wait_reported{false};  // relaxed: one thread is the first
 };
 
 }  // namespace sinew::detail

@@ -51,6 +51,30 @@ TEST_F(Refusal, AMessageThatIsNotThereIsInvalid) {
   far.end();
 }
 
+ROLE(publisher_that_is_held_back) {
+  auto node = Node::create("node"), other = Node::create("other");
+  auto publisher = node->create_publisher<std::uint64_t>("topic", lossless(), {.max_blocking = {}});
+  auto subscriber = other->create_subscriber<std::uint64_t>("topic", lossless());
+  await_subscribers(*publisher, 1);
+  for (std::uint64_t number = 1; number <= 1024; ++number) {
+    require(publisher->publish(number) == PublishResult::published, "there is room for it");
+  }
+  for (int i = 0; i < 3; ++i) require(publisher->publish(std::uint64_t{0}) == PublishResult::would_block, "there is no room for it");
+  for (std::uint64_t number = 1; number <= 1024; ++number) require(*take_soon(*subscriber) == number, "it is lost");
+  require(publisher->publish(std::uint64_t{1025}) == PublishResult::published && *take_soon(*subscriber) == 1025, "it does not go on");
+  require(subscriber->statistics().missed == 0 && publisher->statistics().refused == 3, "who counts what was not published");
+}
+
+TEST_F(Refusal, APublisherThatIsHeldBackForTooLongSaysSoOnce) {
+  Child held_back("publisher_that_is_held_back", {}, {{"SINEW_LOG", "warn"}});
+  held_back.end();
+  const std::string errors = held_back.errors();
+  const auto said = errors.find("topic 'topic': a message was not published (said once");
+  ASSERT_NE(said, errors.npos) << errors;
+  EXPECT_NE(errors.find("max_blocking", said), errors.npos) << errors;
+  EXPECT_EQ(errors.find("not published", errors.find('\n', said)), errors.npos) << errors;
+}
+
 // --- for ever ----------------------------------------------------------------------------------------------------------------------------
 
 constexpr std::chrono::nanoseconds for_ever = std::chrono::nanoseconds::max();

@@ -82,7 +82,7 @@ class SINEW_API PublisherCore {
   PublishResult publish_shared_loan(std::uint64_t endpoint, void* object);
   PublishResult publish_copy_to(std::uint64_t endpoint, const void* source);
   PublishResult refused();
-  PublishResult reported(PublishResult result);
+  PublishResult reported(PublishResult result, std::uint64_t endpoint);
   /// `variant`: the field that has no value; nothing: there is no message.
   PublishResult invalid(const std::optional<std::string>& variant);
 
