@@ -33,7 +33,7 @@ struct ExecutorOptions {
 class SINEW_API Executor {
  public:
   /// Throws Error(invalid_argument).
-  static std::shared_ptr<Executor> create(const ExecutorOptions& options = {});
+  [[nodiscard]] static std::shared_ptr<Executor> create(const ExecutorOptions& options = {});
   /// Waits for a running callback, unless called from one. Ends the spin() that runs, so one in which a callback destroys the last node and nobody else keeps the executor.
   ~Executor();
   Executor(const Executor&) = delete;

@@ -46,7 +46,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Joins the domain under `name` ([A-Za-z0-9_./-], at most 255 bytes), which must be free in it; the environment variable SINEW_NODE, when set, replaces `name`.
   /// Starts the domain's manager when none runs. Blocks until registered: about a millisecond, at most some seconds.
   /// Throws Error: invalid_argument, name_taken, unavailable, incompatible, denied, exhausted.
-  static std::shared_ptr<Node> create(const std::string& name, const NodeOptions& options = {});
+  [[nodiscard]] static std::shared_ptr<Node> create(const std::string& name, const NodeOptions& options = {});
 
   /// Waits for a running callback (unless called from it), then leaves the domain; the name is free when it returns. Publishers and subscribers of the node
   /// become inert: publish() returns closed, take() null. Messages that are held stay valid.
@@ -60,7 +60,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Publishes on `topic` (segments of [A-Za-z0-9_] separated by '/'). Connects to every subscriber of the topic, present and future, in the background.
   /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument, exhausted, disconnected.
   template <class T>
-  std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {}, const PublisherOptions& options = {}) {
+  [[nodiscard]] std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {},
+                                                               const PublisherOptions& options = {}) {
     return std::make_shared<Publisher<T>>(make_publisher(topic, msg::published_message_of<T>(), detail::object_type<T>, qos, options));
   }
 
@@ -69,21 +70,23 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Throws as create_publisher.
   template <class T, class Callback>
     requires detail::MessageCallback<std::decay_t<Callback>, T>
-  std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, Callback&& callback, const Qos& qos = {},
-                                                   const SubscriberOptions& options = {}) {
+  [[nodiscard]] std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, Callback&& callback, const Qos& qos = {},
+                                                                 const SubscriberOptions& options = {}) {
     return std::make_shared<Subscriber<T>>(make_subscriber(
         topic, msg::message_of<T>(), detail::make_handler<T, std::decay_t<Callback>>(std::forward<Callback>(callback)), qos, options));
   }
 
   /// A subscriber without a callback: messages wait for Subscriber::take().
   template <class T>
-  std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, const Qos& qos = {}, const SubscriberOptions& options = {}) {
+  [[nodiscard]] std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, const Qos& qos = {},
+                                                                 const SubscriberOptions& options = {}) {
     return std::make_shared<Subscriber<T>>(make_subscriber(topic, msg::message_of<T>(), {}, qos, options));
   }
 
   /// Calls `callback()` every `period` (at least 1 ns), first a period from now, on an execution thread. The callback may destroy the timer.
   /// Throws Error: invalid_argument, exhausted, disconnected.
-  std::shared_ptr<Timer> create_timer(std::chrono::nanoseconds period, std::function<void()> callback, const TimerOptions& options = {});
+  [[nodiscard]] std::shared_ptr<Timer> create_timer(std::chrono::nanoseconds period, std::function<void()> callback,
+                                                    const TimerOptions& options = {});
 
   /// The execution threads of this node.
   const std::shared_ptr<Executor>& executor() const noexcept;
@@ -94,8 +97,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
 
   /// Calls the service `name`, which is named as a topic is and has nothing to do with a topic of that name. Throws as create_publisher.
   template <class Request, class Response>
-  std::shared_ptr<ServiceClient<Request, Response>> create_service_client(const std::string& name,
-                                                                          const ServiceClientOptions& options = {}) {
+  [[nodiscard]] std::shared_ptr<ServiceClient<Request, Response>> create_service_client(const std::string& name,
+                                                                                        const ServiceClientOptions& options = {}) {
     return std::make_shared<ServiceClient<Request, Response>>(
         make_service_client(name, msg::published_message_of<ServiceRequest<Request>>(), detail::object_type<ServiceRequest<Request>>,
                             msg::message_of<ServiceResponse<Response>>(), detail::error_of<Response>, options));
@@ -105,8 +108,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// build the response where the client reads it. An exception that leaves it goes to the client, as a ServiceError with its text. Any number of providers may provide one service. Throws as create_publisher.
   template <class Request, class Response, class Handler>
     requires detail::ServiceHandler<std::decay_t<Handler>, Request, Response>
-  std::shared_ptr<ServiceProvider<Request, Response>> create_service_provider(const std::string& name, Handler&& handler,
-                                                                              const ServiceProviderOptions& options = {}) {
+  [[nodiscard]] std::shared_ptr<ServiceProvider<Request, Response>> create_service_provider(const std::string& name, Handler&& handler,
+                                                                                            const ServiceProviderOptions& options = {}) {
     return std::make_shared<ServiceProvider<Request, Response>>(
         make_service_provider(name, msg::message_of<ServiceRequest<Request>>(), msg::published_message_of<ServiceResponse<Response>>(),
                               detail::object_type<ServiceResponse<Response>>,
@@ -116,8 +119,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
 
   /// Sends goals to the servers of the action `name`, which is named as a topic is; its service and topics are below `name`/_action. Throws as create_publisher.
   template <class Goal, class Feedback, class Result>
-  std::shared_ptr<ActionClient<Goal, Feedback, Result>> create_action_client(const std::string& name,
-                                                                             const ActionClientOptions& options = {}) {
+  [[nodiscard]] std::shared_ptr<ActionClient<Goal, Feedback, Result>> create_action_client(const std::string& name,
+                                                                                           const ActionClientOptions& options = {}) {
     return std::make_shared<ActionClient<Goal, Feedback, Result>>(*this, name, options);
   }
 
@@ -125,8 +128,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// with its text. Any number of servers may execute the goals of one action; each is executed by one, and by no other when that dies. Throws as create_publisher.
   template <class Goal, class Feedback, class Result, class Execute>
     requires std::is_invocable_r_v<Result, std::decay_t<Execute>&, ServerGoal<Goal, Feedback>&>
-  std::shared_ptr<ActionServer<Goal, Feedback, Result>> create_action_server(const std::string& name, Execute&& execute,
-                                                                             const ActionServerOptions<Goal>& options = {}) {
+  [[nodiscard]] std::shared_ptr<ActionServer<Goal, Feedback, Result>> create_action_server(const std::string& name, Execute&& execute,
+                                                                                           const ActionServerOptions<Goal>& options = {}) {
     return std::make_shared<ActionServer<Goal, Feedback, Result>>(*this, name, std::forward<Execute>(execute), options);
   }
 
@@ -134,7 +137,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   DomainState domain_state() const;
   /// Calls `callback` on an execution thread with what there is, and then with every change, as long as the watch lives; the callback may destroy it. Changes that follow each other quickly, or come while a callback runs, are
   /// told together, as they stand in the end: what came and went meanwhile may not be told at all. Throws Error: exhausted, disconnected.
-  std::shared_ptr<DomainWatch> watch_domain(std::function<void(const DomainUpdate&)> callback, const DomainWatchOptions& options = {});
+  [[nodiscard]] std::shared_ptr<DomainWatch> watch_domain(std::function<void(const DomainUpdate&)> callback,
+                                                          const DomainWatchOptions& options = {});
 
  private:
   struct Impl;

@@ -178,7 +178,7 @@ ROLE(short_of_file_size) {
     const Limit limit(RLIMIT_FSIZE, 4096);
     require(publish_in_place(*publisher, 1, 1, 8 << 20) == PublishResult::no_memory, "a file beyond the limit");
     try {
-      node->create_publisher<Sample>("other");
+      (void)node->create_publisher<Sample>("other");
       fail("a ring beyond the limit");
     } catch (const Error& error) {
       require(error.kind() == ErrorKind::exhausted, error.what());
@@ -250,9 +250,9 @@ ROLE(short_of_threads) {
         require(error.kind() == ErrorKind::exhausted, error.what());
       }
     };
-    refused([&] { node->create_timer(std::chrono::milliseconds(1), [] {}); });
-    refused([&] { node->create_subscriber<Sample>("topic", [](const Sample&) {}); });
-    refused([&] { Node::create("another"); });
+    refused([&] { (void)node->create_timer(std::chrono::milliseconds(1), [] {}); });
+    refused([&] { (void)node->create_subscriber<Sample>("topic", [](const Sample&) {}); });
+    refused([&] { (void)Node::create("another"); });
     const auto client = node->create_service_client<Sample, Sample>("service");
     refused([&] { client->call(Sample{}); });
   }

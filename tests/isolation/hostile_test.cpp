@@ -84,7 +84,7 @@ class UnderAttack : public Domain {
   static bool comes_in() {
     try {
       auto newcomer = Node::create("newcomer");
-      newcomer->create_publisher<Sample>("newcomer");
+      (void)newcomer->create_publisher<Sample>("newcomer");
       return true;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::unavailable) << error.what();

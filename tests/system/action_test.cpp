@@ -192,10 +192,10 @@ TEST_F(Actions, WhatCannotBeIsRefusedAndTheTextSaysWhy) {
               "action 'move': goals_at_a_time = " + std::to_string(at_a_time) + " is out of range, 1 to 1023");
   }
   auto server = create_move_server(*node, counted_here);
-  const std::string text = text_of([&] { node->create_action_client<Move::Goal, Move::Goal, Move::Result>("move"); });
+  const std::string text = text_of([&] { (void)node->create_action_client<Move::Goal, Move::Goal, Move::Result>("move"); });
   EXPECT_NE(text.find("move/_action/feedback"), std::string::npos) << text;
   EXPECT_NE(text.find("feedback.steps"), std::string::npos) << text;
-  EXPECT_NE(text_of([&] { node->create_action_client<Move::Goal, Move::Feedback, Move::Result>("a b"); }), "nothing");
+  EXPECT_NE(text_of([&] { (void)node->create_action_client<Move::Goal, Move::Feedback, Move::Result>("a b"); }), "nothing");
 }
 
 // --- cancelling --------------------------------------------------------------------------------------------------------------------------

@@ -154,8 +154,9 @@ TEST_F(Allocations, OneThatFailsWhileAnInterfaceIsMadeLeavesNothingOfIt) {
       // Or so.
     }
   };
-  walk([&] { attempt([&] { node->create_publisher<Sample>("topic"); }); }, expect_free);
-  walk([&] { attempt([&] { node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}, as_from_elsewhere()); }); }, expect_free);
+  walk([&] { attempt([&] { (void)node->create_publisher<Sample>("topic"); }); }, expect_free);
+  walk([&] { attempt([&] { (void)node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}, as_from_elsewhere()); }); },
+       expect_free);
 }
 
 TEST_F(Allocations, OneThatFailsWhileAPublisherIsDestroyedEndsNothingElse) {

@@ -196,7 +196,7 @@ TEST_F(DomainStates, AWatchCanBeDestroyedByItsCallback) {
     });
   }
   ASSERT_TRUE(eventually([&] { return calls == 1; }));
-  for (int i = 0; i < 10; ++i) node->create_subscriber<Sample>("topic");
+  for (int i = 0; i < 10; ++i) (void)node->create_subscriber<Sample>("topic");
   EXPECT_EQ(node->domain_state().topics.size(), 0u);
   EXPECT_EQ(calls, 1);
 }
@@ -205,7 +205,7 @@ TEST_F(DomainStates, NoCallbackComesAfterTheWatchIsDestroyedOrTheNode) {
   auto node = Node::create("node"), busy = Node::create("busy");
   std::atomic<bool> stop = false;
   std::thread churn([&] {
-    while (!stop) busy->create_subscriber<Sample>("topic");
+    while (!stop) (void)busy->create_subscriber<Sample>("topic");
   });
   for (int i = 0; i < rounds(200); ++i) {
     auto alive = std::make_shared<std::atomic<bool>>(true);
@@ -233,7 +233,7 @@ TEST_F(DomainStates, ASlowCallbackIsToldInTheEndHowThingsStandAndHoldsNobodyUp) 
     apply(update, state);
     ++updates;
   });
-  for (int i = 0; i < 2000; ++i) other->create_subscriber<Sample>("topic" + std::to_string(i));
+  for (int i = 0; i < 2000; ++i) (void)other->create_subscriber<Sample>("topic" + std::to_string(i));
   auto last = other->create_subscriber<Sample>("last");
   busy.unlock();
   EXPECT_TRUE(eventually([&] {

@@ -241,7 +241,7 @@ TEST_F(Handlers, RunOnTheThreadOfMessageCallbacksAndAreMergedWhileThatIsBusy) {
   ASSERT_TRUE(matched.soon([](const auto& each) { return each.current_count == 1; }));
   first->publish(sample_of(1, 1, 100));
   ASSERT_TRUE(eventually([&] { return busy.load(); }));
-  for (int i = 0; i < 10; ++i) other->create_publisher<Sample>("topic");
+  for (int i = 0; i < 10; ++i) (void)other->create_publisher<Sample>("topic");
   auto second = other->create_publisher<Sample>("topic");
   EXPECT_EQ(matched.all().size(), 1U);
   go = true;

@@ -284,7 +284,7 @@ TEST_F(Executors, WhoMayNotRunCallbacksIsTold) {
 }
 
 TEST_F(Executors, OptionsThatMakeNoSenseAreRefused) {
-  const auto refused = [](const ExecutorOptions& options) { return refusal_of([&] { Executor::create(options); }); };
+  const auto refused = [](const ExecutorOptions& options) { return refusal_of([&] { (void)Executor::create(options); }); };
   EXPECT_EQ(refused({.threads = {{1024, {}}}}), "execution thread 1024: ids go from 0 to 1023");
   EXPECT_EQ(refused({.threads = {{2, {.name = "a name that is long"}}}}),
             "execution thread 2: the name 'a name that is long' has 19 bytes; the system keeps 15");
@@ -296,10 +296,11 @@ TEST_F(Executors, OptionsThatMakeNoSenseAreRefused) {
   EXPECT_EQ(refused({.threads = {{0, {.name = "mine"}}}, .by_caller = true}),
             "execution thread 0: it is the caller's own, who names it and schedules it; only its spin time can be given");
   auto node = Node::create("node");
-  EXPECT_EQ(refusal_of([&] { node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}, on_thread(5000)); }),
+  EXPECT_EQ(refusal_of([&] { (void)node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}, on_thread(5000)); }),
             "execution thread 5000: ids go from 0 to 1023");
-  EXPECT_EQ(refusal_of([&] { node->create_timer(0ns, [] {}); }), "node 'node': a timer's period of 0 ns is out of range, 1 ns or more");
-  EXPECT_EQ(refusal_of([&] { node->create_timer(1ms, nullptr); }), "node 'node': a timer needs a callback");
+  EXPECT_EQ(refusal_of([&] { (void)node->create_timer(0ns, [] {}); }),
+            "node 'node': a timer's period of 0 ns is out of range, 1 ns or more");
+  EXPECT_EQ(refusal_of([&] { (void)node->create_timer(1ms, nullptr); }), "node 'node': a timer needs a callback");
 }
 
 /// How the thread is run that calls this.

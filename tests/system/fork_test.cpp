@@ -73,7 +73,7 @@ ROLE(forker) {
     if (all->publisher->publish(sample_of(1, 3, 10)) != PublishResult::closed) wrong = 3;
     if (all->without->take() || all->publisher->statistics().published != 0 || all->without->statistics().received != 0) wrong = 4;
     try {
-      Node::create("child");
+      (void)Node::create("child");
       wrong = 5;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::invalid_argument) wrong = 6;
@@ -97,9 +97,9 @@ ROLE(forker) {
     all->callers->dispatch();
     if (all->ticks != ticks || all->others_ticks != others_ticks) wrong = 7;
     if (!is_refused([&] { all->executor->fd(); })) wrong = 8;
-    if (!is_refused([&] { all->callers->create_timer(std::chrono::milliseconds(1), [] {}, {.execution_thread = 2}); })) wrong = 9;
-    if (!is_refused([&] { all->node->create_publisher<Sample>("topic"); })) wrong = 10;
-    if (!is_refused([&] { all->node->create_subscriber<Sample>("topic"); })) wrong = 11;
+    if (!is_refused([&] { (void)all->callers->create_timer(std::chrono::milliseconds(1), [] {}, {.execution_thread = 2}); })) wrong = 9;
+    if (!is_refused([&] { (void)all->node->create_publisher<Sample>("topic"); })) wrong = 10;
+    if (!is_refused([&] { (void)all->node->create_subscriber<Sample>("topic"); })) wrong = 11;
     all.reset();
     // The sanitizer would report what was given up on purpose; everybody else runs the destructors of all statics as well.
     if (sanitized) ::_exit(wrong);

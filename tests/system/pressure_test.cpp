@@ -240,7 +240,7 @@ TEST_F(Pressure, LockedMemoryIsLockedAndWhatCannotBeLockedIsRefusedWithTheLimitT
   const PublisherOptions locked{.prefault = 1 << 20, .lock_memory = true};
   os::fault::arm(os::fault::Call::mlock, 1, ENOMEM);
   try {
-    node->create_publisher<Sample>("topic", {}, locked);
+    (void)node->create_publisher<Sample>("topic", {}, locked);
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::exhausted);
@@ -259,7 +259,7 @@ TEST_F(Pressure, LockedMemoryIsLockedAndWhatCannotBeLockedIsRefusedWithTheLimitT
 TEST_F(Pressure, MoreThanTheBudgetCannotBePrefaulted) {
   auto node = Node::create("node");
   try {
-    node->create_publisher<Sample>("topic", {}, {.memory_budget = 1 << 20, .prefault = 2 << 20});
+    (void)node->create_publisher<Sample>("topic", {}, {.memory_budget = 1 << 20, .prefault = 2 << 20});
     ADD_FAILURE() << "not refused";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::exhausted);

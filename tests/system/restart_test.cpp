@@ -216,7 +216,7 @@ TEST_F(Restarts, WhereNoManagerCanBeHadItIsSaidWhyAndItGoesOnWhenOneCan) {
   ASSERT_EQ(::kill(first, SIGKILL), 0);
   await_end(first);
   try {
-    node->create_publisher<Sample>("topic");
+    (void)node->create_publisher<Sample>("topic");
     ADD_FAILURE() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();

@@ -338,9 +338,12 @@ TEST_F(AllocationsOfEnds, OneThatFailsWhileAClientOrAProviderIsMadeLeavesNothing
   const auto expect_free = [&](int nth) {  // for other types
     EXPECT_NO_THROW((node->create_service_client<OtherWork, OtherWork>("work"))) << nth;
   };
-  walk([&] { node->create_service_client<Work::Request, Work::Response>("work"); }, expect_free);
-  walk([&] { node->create_service_provider<Work::Request, Work::Response>("work", [](const Work::Request&) { return Work::Response{}; }); },
-       expect_free);
+  walk([&] { (void)node->create_service_client<Work::Request, Work::Response>("work"); }, expect_free);
+  walk(
+      [&] {
+        (void)node->create_service_provider<Work::Request, Work::Response>("work", [](const Work::Request&) { return Work::Response{}; });
+      },
+      expect_free);
 }
 
 TEST_F(AllocationsOfEnds, OneThatFailsWhileAClientIsDestroyedKeepsNobodyFromHearingOfIt) {

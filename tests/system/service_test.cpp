@@ -357,7 +357,7 @@ TEST_F(Services, ATypeThatDiffersIsRefusedAndTheTextNamesServiceAndField) {
   Child provider = worker("provider");
   auto node = Node::create("client");
   try {
-    node->create_service_client<OtherWork, Work::Response>("work");
+    (void)node->create_service_client<OtherWork, Work::Response>("work");
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::type_mismatch);
@@ -371,8 +371,8 @@ TEST_F(Services, ATypeThatDiffersIsRefusedAndTheTextNamesServiceAndField) {
 TEST_F(Services, NoTopicHasTheNameOfAServicesOwn) {
   auto node = Node::create("client");
   for (const std::string name : {"work@request", "work@response"}) {
-    for (const auto& create : std::vector<std::function<void()>>{[&] { node->create_publisher<std::uint64_t>(name); },
-                                                                 [&] { node->create_subscriber<std::uint64_t>(name); }}) {
+    for (const auto& create : std::vector<std::function<void()>>{[&] { (void)node->create_publisher<std::uint64_t>(name); },
+                                                                 [&] { (void)node->create_subscriber<std::uint64_t>(name); }}) {
       try {
         create();
         ADD_FAILURE() << name;

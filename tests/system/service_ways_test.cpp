@@ -141,7 +141,7 @@ class ServiceAccess : public Domain {
 TEST_F(ServiceAccess, WhoMayNotPublishResponsesCannotProvideAndMayStillCall) {
   auto node = Node::create("node");
   try {
-    node->create_service_provider<Work::Request, Work::Response>("work", [](const Work::Request&) { return Work::Response{}; });
+    (void)node->create_service_provider<Work::Request, Work::Response>("work", [](const Work::Request&) { return Work::Response{}; });
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::denied);
