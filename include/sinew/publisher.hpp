@@ -106,12 +106,14 @@ class Loan {
   const T& operator*() const& noexcept { return *object_; }
 
   /// Runs `fill(T&)` with this thread allocating in place; returns what it returns. Exceptions pass through, the loan stays usable.
-  /// Do not suspend a coroutine inside.
+  /// Do not suspend a coroutine inside. Not on a temporary loan: what was built would be gone.
   template <class Fill>
-  decltype(auto) build(Fill&& fill) {
+  decltype(auto) build(Fill&& fill) & {
     const detail::AllocateInPlace scope(*core_, detail::builds_in_place<T>(*core_));
     return std::forward<Fill>(fill)(*object_);
   }
+  template <class Fill>
+  decltype(auto) build(Fill&& fill) && = delete;
 
   /// False when there is none: also after it was moved from or published.
   explicit operator bool() const noexcept { return object_ != nullptr; }

@@ -42,11 +42,13 @@ class RequestLoan {
   Request& operator*() & noexcept { return (*message_).body; }
   const Request& operator*() const& noexcept { return (*message_).body; }
 
-  /// Runs `fill(Request&)` with this thread allocating in place; returns what it returns. Exceptions pass through, the loan stays usable. Do not suspend a coroutine inside.
+  /// Runs `fill(Request&)` with this thread allocating in place; returns what it returns. Exceptions pass through, the loan stays usable. Do not suspend a coroutine inside. Not on a temporary loan: what was built would be gone.
   template <class Fill>
-  decltype(auto) build(Fill&& fill) {
+  decltype(auto) build(Fill&& fill) & {
     return message_.build([&fill](Message& message) -> decltype(auto) { return std::forward<Fill>(fill)(message.body); });
   }
+  template <class Fill>
+  decltype(auto) build(Fill&& fill) && = delete;
 
   /// False when there is none: also after it was moved from or called with.
   explicit operator bool() const noexcept { return static_cast<bool>(message_); }

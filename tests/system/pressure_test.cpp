@@ -390,7 +390,10 @@ TEST_F(FullMemory, ByMediumEffortEachMessageMayHaveSoManyWithdrawn) {
   int refused = 0;
   while (refused < 20 && publish_in_place(*publisher_, 1, 51, 5 * large) != PublishResult::published) ++refused;
   EXPECT_LT(refused, 20) << "what the refused ones made room for is there";
-  const auto discarded = [&] { publisher_->loan().build([](Sample& sample) { fill(sample, 1, 52, 6 * large); }); };
+  const auto discarded = [&] {
+    auto loan = publisher_->loan();
+    loan.build([](Sample& sample) { fill(sample, 1, 52, 6 * large); });
+  };
   const std::uint64_t before = publisher_->statistics().withdrawn;
   publish(53);
   discarded();
@@ -409,7 +412,12 @@ TEST_F(FullMemory, EachMessageWaitsForRoom) {
   };
   for (int i = 0; i < 2; ++i) {
     EXPECT_GE(takes([&] { EXPECT_EQ(publish(fitted + 1), PublishResult::no_memory); }), time);
-    EXPECT_GE(takes([&] { publisher_->loan().build([](Sample& sample) { fill(sample, 1, 1, large); }); }), time) << "after a refused one";
+    EXPECT_GE(takes([&] {
+                auto loan = publisher_->loan();
+                loan.build([](Sample& sample) { fill(sample, 1, 1, large); });
+              }),
+              time)
+        << "after a refused one";
     EXPECT_GE(takes([&] { EXPECT_EQ(publish(fitted + 1), PublishResult::no_memory); }), time) << "after a discarded one";
   }
 }
