@@ -11,7 +11,7 @@ namespace sinew {
 /// What the caller can do about an Error. Kinds are named for the remedy, not for the place that failed.
 enum class ErrorKind {
   invalid_argument,  ///< The call itself is wrong (a bad name, a bad option): fix the call.
-  name_taken,        ///< Another node of the domain has this name: choose another, or set SINEW_NODE.
+  name_taken,        ///< Another node of the domain has this name: choose another, or set SINEW_NODE, for a program with one node.
   type_mismatch,     ///< The topic carries another type: the text names the first field that differs.
   incompatible,      ///< The other side speaks another version of sinew: use the same version everywhere.
   unavailable,       ///< No manager could be reached or started: the text says what was tried.

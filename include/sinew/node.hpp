@@ -43,7 +43,8 @@ struct NodeOptions {
 /// Nodes do not survive fork(): a child may only destroy what it inherited, which then does nothing. Daemonise before you create a node.
 class SINEW_API Node : public std::enable_shared_from_this<Node> {
  public:
-  /// Joins the domain under `name` ([A-Za-z0-9_./-], at most 255 bytes), which must be free in it; the environment variable SINEW_NODE, when set, replaces `name`.
+  /// Joins the domain under `name` ([A-Za-z0-9_./-], at most 255 bytes), which must be free in it; the environment variable SINEW_NODE, when set, replaces `name`,
+  /// that of every node of the program: it is for programs with one, of others the second node finds its name taken.
   /// Starts the domain's manager when none runs. Blocks until registered: about a millisecond, at most some seconds.
   /// Throws Error: invalid_argument, name_taken, unavailable, incompatible, denied, exhausted.
   [[nodiscard]] static std::shared_ptr<Node> create(const std::string& name, const NodeOptions& options = {});

@@ -163,11 +163,18 @@ std::shared_ptr<Node> Node::create(const std::string& name, const NodeOptions& o
         "node '" + name +
             "': this process was forked from one that uses sinew; create nodes after fork() and exec(), or fork before the first node");
   }
-  const char* const renamed = std::getenv("SINEW_NODE");
+  const char* const variable = std::getenv("SINEW_NODE");
+  const std::string renamed = variable ? variable : "";
   auto executor = options.executor ? options.executor : Executor::create();
-  auto session =
-      session::NodeSession::create(renamed && *renamed ? renamed : name, {.domain = options.domain, .executor = executor->shared_});
-  return std::shared_ptr<Node>(new Node(std::make_unique<Impl>(Impl{std::move(executor), std::move(session)})));
+  try {
+    auto session =
+        session::NodeSession::create(renamed.empty() ? name : renamed, {.domain = options.domain, .executor = executor->shared_});
+    return std::shared_ptr<Node>(new Node(std::make_unique<Impl>(Impl{std::move(executor), std::move(session)})));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::name_taken || renamed.empty()) throw;
+    throw Error(error.kind(), error.what() + (" SINEW_NODE is set, and names every node of this program '" + renamed + "', so also '" +
+                                              name + "': unset it for a program that has several."));
+  }
 }
 
 Node::~Node() {

@@ -97,8 +97,25 @@ TEST_F(Errors, TheNameOfAnotherNodeIsRefusedWithTheWayOut) {
   auto node = Node::create("camera");
   const std::string second = outcome_of([] { (void)Node::create("camera"); });
   expect_words(second, {"name_taken", "'camera'", "process " + std::to_string(::getpid()), "SINEW_NODE"});
+  EXPECT_EQ(second.find("is set"), second.npos) << "which it is not: " << second;
   node.reset();
   EXPECT_TRUE(Node::create("camera"));
+}
+
+ROLE(program_of_two_nodes) {
+  auto first = Node::create("first");
+  say(outcome_of([] { (void)Node::create("second"); }));
+}
+
+TEST_F(Errors, AProgramOfSeveralNodesIsToldThatTheEnvironmentNamesThemAll) {
+  Child renamed("program_of_two_nodes", {}, {{"SINEW_NODE", "robot"}});
+  const std::string said = renamed.line().value_or("nothing");
+  expect_words(said,
+               {"name_taken", "'robot' is taken by process " + std::to_string(renamed.pid()), "SINEW_NODE is set", "'second'", "unset"});
+  renamed.end();
+  Child plain("program_of_two_nodes");
+  plain.expect("no error");
+  plain.end();
 }
 
 TEST_F(Errors, BadNamesAreRefusedWithWhatIsAllowed) {
