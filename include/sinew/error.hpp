@@ -1,4 +1,4 @@
-// The one exception type of sinew.
+// What sinew throws: Error, and for calls of services and goals of actions ServiceError (sinew/service_error.hpp).
 #pragma once
 
 #include <stdexcept>
@@ -22,6 +22,7 @@ enum class ErrorKind {
 };
 
 /// Thrown by the calls that say so. what() is a complete sentence for a person: what was asked, what is there, what to do.
+/// A ServiceError is no Error: what the other side of a call did has no such kinds. Both are std::runtime_error, so catch that for either.
 class SINEW_API Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}

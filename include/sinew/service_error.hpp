@@ -8,7 +8,7 @@
 
 namespace sinew {
 
-/// What a call ends with instead of a response. what() is a sentence for a person; of Kind::failed it is the text of the provider's exception, and nothing else.
+/// What a call ends with instead of a response; not an Error. what() is a sentence for a person; of Kind::failed it is the text of the provider's exception, and nothing else.
 class SINEW_API ServiceError : public std::runtime_error {
  public:
   enum class Kind {
