@@ -58,8 +58,11 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// The name in the domain, after SINEW_NODE.
   const std::string& name() const noexcept;
 
+  // What the functions below create works as long as the node lives, and does not keep it: keep both.
+
   /// Publishes on `topic` (segments of [A-Za-z0-9_] separated by '/'). Connects to every subscriber of the topic, present and future, in the background.
   /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument, exhausted, disconnected.
+  /// The publisher does not keep the node: without it publish() returns closed, always.
   template <class T>
   [[nodiscard]] std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {},
                                                                const PublisherOptions& options = {}) {
@@ -68,7 +71,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
 
   /// Calls `callback` for every message, on an execution thread: (const T&), valid during the call, (std::shared_ptr<const T>), to keep, or (std::unique_ptr<T>), to
   /// own and change; each optionally followed by (const MessageInfo&). What takes a message by value, (T) or (auto), copies each. The callback may destroy the subscriber. Destroying the subscriber elsewhere waits for a running callback.
-  /// Throws as create_publisher.
+  /// The subscriber does not keep the node: without it no message comes. Throws as create_publisher.
   template <class T, class Callback>
     requires detail::MessageCallback<std::decay_t<Callback>, T>
   [[nodiscard]] std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, Callback&& callback, const Qos& qos = {},
