@@ -1,6 +1,8 @@
 // What sinew throws: Error, and for calls of services and goals of actions ServiceError (sinew/service_error.hpp).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +22,14 @@ enum class ErrorKind {
   disconnected,      ///< The node was destroyed, or there is no manager at the moment: the node seeks one, try again.
   system,            ///< A system call failed for a reason that sinew does not know a remedy for; the text has errno.
 };
+
+/// The word above, "name_taken".
+constexpr const char* to_string(ErrorKind kind) noexcept {
+  constexpr std::array names = {"invalid_argument", "name_taken", "type_mismatch", "incompatible", "unavailable",
+                                "denied",           "exhausted",  "disconnected",  "system"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < names.size() ? names[index] : "unknown";
+}
 
 /// Thrown by the calls that say so. what() is a complete sentence for a person: what was asked, what is there, what to do.
 /// A ServiceError is no Error: what the other side of a call did has no such kinds. Both are std::runtime_error, so catch that for either.

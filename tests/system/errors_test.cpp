@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -59,28 +58,24 @@ namespace {
 
 class Errors : public Domain {};
 
-const std::map<ErrorKind, std::string> kinds = {{ErrorKind::invalid_argument, "invalid_argument"},
-                                                {ErrorKind::name_taken, "name_taken"},
-                                                {ErrorKind::type_mismatch, "type_mismatch"},
-                                                {ErrorKind::incompatible, "incompatible"},
-                                                {ErrorKind::unavailable, "unavailable"},
-                                                {ErrorKind::denied, "denied"},
-                                                {ErrorKind::exhausted, "exhausted"},
-                                                {ErrorKind::disconnected, "disconnected"},
-                                                {ErrorKind::system, "system"}};
-
 /// The kind of the error that `call` throws, and its text.
 std::string outcome_of(const std::function<void()>& call) {
   try {
     call();
     return "no error";
   } catch (const Error& error) {
-    return kinds.at(error.kind()) + ": " + error.what();
+    return std::string(to_string(error.kind())) + ": " + error.what();
   }
 }
 
 void expect_words(const std::string& text, const std::vector<std::string>& words) {
   for (const std::string& word : words) EXPECT_NE(text.find(word), text.npos) << "'" << word << "' is missing in: " << text;
+}
+
+TEST_F(Errors, EveryKindHasAName) {
+  EXPECT_STREQ(to_string(ErrorKind::invalid_argument), "invalid_argument");
+  EXPECT_STREQ(to_string(ErrorKind::system), "system");
+  EXPECT_STREQ(to_string(ErrorKind{255}), "unknown");
 }
 
 TEST_F(Errors, AnotherTypeOnATopicIsRefusedWithTheFirstFieldThatDiffers) {
