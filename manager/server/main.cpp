@@ -58,6 +58,7 @@ bool started_by_systemd() {
 }
 
 void serve(Options options) {
+  if (!options.daemon) base::check_log_level();  // else the node that started it says so
   const bool by_systemd = started_by_systemd();
   if (by_systemd || options.listening_on_3)
     options.socket.clear();

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/log.hpp"
 #include "base/random.hpp"
 #include "os/clock.hpp"
 #include "os/domain.hpp"
@@ -29,6 +30,7 @@ NodeSession::NodeSession(const std::string& name, const std::string& socket_path
     : link_(name, socket_path), executor_(options.executor ? options.executor : std::make_shared<Executor>(Executor::Options{})) {}
 
 std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const Options& options) {
+  base::check_log_level();
   const std::string path = os::domain_socket_path(options.domain.empty() ? std::getenv("SINEW_DOMAIN") : options.domain.c_str());
   std::shared_ptr<NodeSession> session(new NodeSession(name, path, options));
   session->link_.open();

@@ -263,5 +263,15 @@ TEST_F(Errors, TooFewDescriptorsAreSaidWithTheLimitToRaise) {
   expect_words(said, {"exhausted", "ulimit -n"});
 }
 
+ROLE(who_logs_nothing) {
+  const auto node = Node::create("node"), other = Node::create("other");
+}
+
+TEST_F(Errors, ALevelOfTheLogThatIsNoneIsToldOfOnceAlsoWhereThereIsNothingToBeLogged) {
+  Child child("who_logs_nothing", {}, {{"SINEW_LOG", "warning"}});
+  child.end();
+  EXPECT_EQ(child.errors(), "sinew: SINEW_LOG='warning' is no level, so nothing is logged. Set it to error, warn, info, debug or off.\n");
+}
+
 }  // namespace
 }  // namespace sinew::system

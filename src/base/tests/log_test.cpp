@@ -22,6 +22,8 @@ std::string printed_at(const char* level) {
     ::dup2(pipe_ends[1], STDERR_FILENO);
     level == nullptr ? ::unsetenv("SINEW_LOG") : ::setenv("SINEW_LOG", level, 1);
     errno = ENOTDIR;
+    check_log_level();
+    check_log_level();
     log(LogLevel::error, "e");
     log(LogLevel::warn, "w");
     log(LogLevel::info, "i");
@@ -42,7 +44,11 @@ std::string printed_at(const char* level) {
 TEST(Log, prints_nothing_unless_asked) {
   EXPECT_EQ(printed_at(nullptr), "");
   EXPECT_EQ(printed_at("off"), "");
-  EXPECT_EQ(printed_at("louder"), "");
+  EXPECT_EQ(printed_at(""), "");
+}
+
+TEST(Log, says_once_that_the_asked_level_is_none_and_which_there_are) {
+  EXPECT_EQ(printed_at("WARN"), "sinew: SINEW_LOG='WARN' is no level, so nothing is logged. Set it to error, warn, info, debug or off.\n");
 }
 
 TEST(Log, prints_the_asked_level_and_graver_ones_as_lines_of_their_own) {
