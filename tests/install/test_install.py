@@ -21,8 +21,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import bounded
+import page
 
-EXAMPLES = ["talker", "listener", "camera", "viewer", "pipeline", "fibonacci"]
+EXAMPLES = ["readme", "talker", "listener", "camera", "viewer", "pipeline", "adder", "fibonacci"]
+QUICK_START = ROOT / "docs/quick-start.md"
 COMPILE_SECONDS = 120
 RUN_SECONDS = 60
 
@@ -66,16 +68,19 @@ class Domain:
 
     def __exit__(self, *_):
         for process in self.started:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+            self.kill(process)
 
-    def start(self, *command):
+    def kill(self, process):
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+    def start(self, *command, cwd=None):
         """A program that goes on beside the test."""
         output = self.folder / f"output{len(self.started)}"
         environment = {name: value for name, value in (os.environ | self.env).items() if value}
         with open(output, "wb") as sink:
-            process = subprocess.Popen([str(word) for word in command], env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
+            process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
         process.output = output
         self.started.append(process)
         return process
@@ -124,6 +129,10 @@ class Case(unittest.TestCase):
         with Domain() as domain:
             said = self.assert_ends_well(domain, domain.start(folder / "fibonacci"))
             self.assertRegex(said, r"34\nsucceeded, 10 numbers\ncancelled\nrejected: that is too large")
+        with Domain() as domain:
+            self.assertEqual(self.assert_ends_well(domain, domain.start(folder / "adder")), "6\nnothing to add\n")
+        with Domain() as domain:
+            self.assertRegex(self.assert_ends_well(domain, domain.start(folder / "readme")), r"(?m)^0\.\d: 1000 ranges$")
 
 
 class Prefix(Case):
@@ -179,6 +188,102 @@ class Examples(Case):
             self.assert_examples_run(work / "by-moved")
         finally:
             away.rename(prefix)
+
+
+class Pages(Case):
+    """What stands in the pages that a user reads first, done as it stands there."""
+
+    def test_the_quick_start_does_what_it_says(self):
+        blocks = page.blocks_of(QUICK_START.read_text())
+        self.home = work / "home"
+        self.home.mkdir()
+        with Domain() as self.domain:
+            # A new user's, in the folder that the lines by hand lead to.
+            self.domain.env |= {"HOME": str(self.home), "PKG_CONFIG_PATH": "", "CMAKE_PREFIX_PATH": ""}
+            self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
+            for block in blocks:
+                if block.section != self.section:
+                    for process in self.running.values():
+                        self.domain.kill(process)
+                    self.section, self.running, self.printed = block.section, {}, None
+                if block.language == "text":
+                    self.assert_printed(block)
+                elif block.language == "sh":
+                    self.look()
+                    {"": self.run_commands, "fails": self.run_in_vain, "goes-on": self.run_beside, "by-hand": lambda _: None}[block.word](block)
+                else:
+                    self.assertIn(f"`{block.word}`", block.before, f"the text before {block} does not say where to save it")
+                    (self.folder / block.word).write_text(block.text)
+
+    def look(self):
+        """What is printed from now on is what the next text is about."""
+        self.seen = {process: len(self.domain.said(process)) for process in self.running.values()}
+
+    def run_commands(self, block):
+        """Goes on with the folder and the environment that the commands leave."""
+        left = self.domain.folder / "environment"
+        commands = f"{block.text}env -0 >{shlex.quote(str(left))}\n"
+        self.printed = must(["bash", "-e", "-c", commands], seconds=300, env=self.domain.env, cwd=self.folder)
+        self.domain.env = dict(each.split("=", 1) for each in left.read_text().split("\0") if each)
+        self.folder = pathlib.Path(self.domain.env["PWD"])
+
+    def run_in_vain(self, block):
+        status, self.printed = bounded.run(["bash", "-e", "-c", block.text], seconds=RUN_SECONDS, capture=True, env=self.domain.env, cwd=self.folder)
+        self.assertNotIn(status, (0, bounded.TIMED_OUT), f"{block}{self.printed}")
+
+    def run_beside(self, block):
+        command = block.text.strip()
+        if command in self.running:
+            self.domain.kill(self.running[command])
+            self.look()
+        self.running[command] = self.domain.start("bash", "-c", f"exec env {command}", cwd=self.folder)
+        self.printed = None
+
+    def assert_printed(self, block):
+        """By the commands before; or since then, by one of those that go on."""
+        if self.printed is not None:
+            return self.assertRegex(self.printed, block.pattern(), f"not printed: {block}")
+        until = time.monotonic() + RUN_SECONDS
+        while not any(re.search(block.pattern(), self.domain.said(process)[self.seen.get(process, 0) :]) for process in self.running.values()):
+            self.assertEqual([process.poll() for process in self.running.values() if process.poll() is not None], [], self.domain.story())
+            self.assertLess(time.monotonic(), until, f"not printed: {block}{self.domain.story()}")
+            time.sleep(0.01)
+
+    def test_what_the_quick_start_fetches_from_the_network_is_not_tried(self):
+        by_hand = [block for block in page.blocks_of(QUICK_START.read_text()) if block.word == "by-hand"]
+        lines = "".join(block.text for block in by_hand).splitlines()
+        self.assertTrue(lines)
+        for line in lines:
+            self.assertRegex(line, r"^(sudo apt-get install --yes|git clone) |^cd sinew$", "this can be tried")
+        self.skipTest("; ".join(lines))
+
+    def test_the_words_of_sinew_in_the_quick_start_are_those_of_the_headers(self):
+        headers = "".join(path.read_text() for path in (prefix / "include").rglob("*.hpp"))
+        known = set(re.findall(r"\w+", headers)) | {"init"}
+        text = page.text_of(QUICK_START.read_text())
+        text = re.sub(r"(?m)^\| (?!what)[^|]+\|", "", text[: text.index("## 6")]) + text[text.index("## 6") :]  # the words of ROS 2
+        spans = [span for span in re.findall(r"`([^`\n]+)`", text) if not re.search(r"[/$]|\.(cpp|hpp|txt|msg)$", span)]
+        words = {word for span in spans for word in re.findall(r"\b[a-z]+_\w+|\b[a-z]\w+(?=[(<])|(?<=::)\w+|(?<=\)\.)\w+", span)}
+        self.assertGreater(len(words), 30)
+        self.assertEqual(words - known, set())
+
+    def test_every_link_of_the_quick_start_leads_to_a_file(self):
+        links = re.findall(r"\]\(([^)]+)\)", page.text_of(QUICK_START.read_text()))
+        self.assertTrue(links)
+        self.assertEqual([link for link in links if not (ROOT / "docs" / link).exists()], [])
+
+    def test_the_first_program_of_the_readme_is_built_as_it_says_and_runs(self):
+        blocks = page.blocks_of((ROOT / "README.md").read_text())
+        folder = work / "readme"
+        folder.mkdir()
+        [program] = [block.text for block in blocks if block.language == "cpp"]
+        (folder / "my_node.cpp").write_text(program)
+        [commands] = [block.text for block in blocks if "my_node.cpp" in block.text]
+        (folder / "opt").mkdir()
+        (folder / "opt/sinew").symlink_to(prefix)
+        must(["bash", "-e", "-c", commands], env={"HOME": str(folder), "PKG_CONFIG_PATH": ""}, cwd=folder)
+        with Domain() as domain:
+            self.assertRegex(self.assert_ends_well(domain, domain.start(folder / "my_node")), r"(?m)^0\.\d: 1000 ranges$")
 
 
 class Replacement(Case):

@@ -1,0 +1,59 @@
+"""The blocks of code of a page, and what the words behind their language ask the tests to do with them.
+
+    ```sh                   commands: all of them end well
+    ```sh fails             commands: they do not
+    ```sh goes-on           one command, in a terminal of its own; one that runs already is killed, as by kill -9, and started again. Sections end so, too.
+    ```sh by-hand           commands that fetch from the network: not for a test
+    ```text                 lines that the commands before print, in this order
+    ```text any-numbers     the same, with other numbers
+    ```cpp FILE             what to save as FILE; so with every other language
+"""
+
+import dataclasses
+import re
+
+
+@dataclasses.dataclass
+class Block:
+    language: str
+    word: str
+    text: str
+    line: int
+    section: str
+    before: str  # the text of the section between the block before and this one
+
+    def __str__(self):
+        return f"line {self.line}:\n{self.text}"
+
+    def pattern(self):
+        """Of a text: what matches an output with its lines."""
+        lines = [re.escape(line.strip()) for line in self.text.splitlines()]
+        if self.word == "any-numbers":
+            lines = [re.sub(r"\d+", r"\\d+", line) for line in lines]
+        return r"(?m)^\s*" + r"\s*$(?:\n.*)*?\n\s*".join(lines) + r"\s*$"
+
+
+def blocks_of(page):
+    """The blocks of a page in their order. AssertionError where one is not closed."""
+    blocks, section, before, inside = [], "", [], None
+    for number, line in enumerate(page.splitlines(), 1):
+        if inside is not None:
+            if line.strip() == "```":
+                inside.text = "".join(f"{each}\n" for each in before)
+                blocks.append(inside)
+                inside, before = None, []
+            else:
+                before.append(line)
+        elif opened := re.fullmatch(r"```(\S*) ?(.*)", line.strip()):
+            inside = Block(*opened.groups(), "", number, section, "\n".join(before))
+            before = []
+        else:
+            section = line if line.startswith("## ") else section
+            before.append(line)
+    assert inside is None, f"line {inside.line}: the block is not closed"
+    return blocks
+
+
+def text_of(page):
+    """A page without its blocks."""
+    return re.sub(r"(?ms)^```.*?^```$", "", page)
