@@ -1,4 +1,22 @@
-// For types that reflection cannot see into or name. Plain structures of plain members need nothing of this.
+// What can be a message, and what to say of types that reflection cannot see into or name.
+//
+// A message, a request, a response or a part of an action is one of these types, alone or inside of one another:
+//
+// * bool, char, integers of 1, 2, 4 or 8 bytes, float, double; std::byte and other enumerations
+// * std::string, std::vector<E>, both with std::allocator; std::array<E, N>, std::optional<E>, std::pair, std::tuple; inside of others E[N] too
+// * std::variant of 1 to 128 types, among them std::monostate
+// * std::map<K, V> and std::unordered_map<K, V> with std::allocator: a message with one is not read in place by other processes, who get it as a stream
+// * structures that are aggregates: no constructors, private members, bases or virtual functions, at most 128 members
+// * classes that say SINEW_MESSAGE, below
+// * for subscribers only: std::string_view for a std::string, std::span<const E> for a std::vector<E> (sinew/subscriber.hpp)
+//
+// Each is default-constructible, contains nothing of its own type, is nested at most 64 deep and has at most 4 GiB in the object itself.
+//
+// Nothing else is: no pointers, references, unions, bit-fields, packed structures, volatile members, long double, wchar_t, char8_t, char16_t, char32_t, integers of 16 bytes,
+// nor any other class of the standard library, as std::set, std::shared_ptr or std::chrono::nanoseconds (send its count()). The compiler refuses them, and says why and what to do.
+//
+// Two programs understand each other when their types have the same fields: names, types and order. Names of the structures do not count. A map is a vector of structures `key` and `value`, a pair one
+// of `first` and `second`. All rules are in spec/types.md.
 #pragma once
 
 #include "sinew/msg/listing.hpp"
