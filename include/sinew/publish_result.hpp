@@ -3,13 +3,13 @@
 
 namespace sinew {
 
-/// Expected outcomes are values, not exceptions. Whatever the outcome, the message is no longer the caller's.
+/// Expected outcomes are values, not exceptions. Whatever the outcome, a loan or a std::unique_ptr that was given to publish() is gone; of an object or a std::shared_ptr the caller keeps its own.
 enum class PublishResult {
   published,    ///< Every subscriber connected now can take it.
   would_block,  ///< A reliable keep-all subscriber is a whole ring behind and did not catch up within PublisherOptions::max_blocking. Not published; counted in refused; logged once.
   no_memory,    ///< The publisher's memory budget or the machine's memory is used up. Not published; counted in refused.
   invalid,  ///< There is no message: the pointer is null, or the loan was moved from; or a std::variant in it has lost its value in an exception, so there is nothing to send for it. Not published; counted in refused. Of ActionClient::cancel: a goal that is none.
-  closed,   ///< The node has been destroyed. Not published.
+  closed,  ///< The node has been destroyed, the publisher is a ghost whose topic is gone, or this process was forked from the publisher's. Not published.
 };
 
 }  // namespace sinew

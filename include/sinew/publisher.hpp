@@ -30,8 +30,8 @@ enum class WhenFull {
 };
 
 struct PublisherOptions {
-  /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. At most the size of a window (1 to 4 GiB,
-  /// the manager says). Memory is taken as it is needed.
+  /// Bytes of shared memory that this publisher may take, for messages being built, kept for subscribers, and held by them. More than the size of a window (1 to 4 GiB,
+  /// the manager says) is as much as that; with 0 nothing can be published but by pointer, within the process. Memory is taken as it is needed.
   std::size_t memory_budget = std::size_t{1} << 30;
   /// Bytes of it to have mapped from the start and to keep: while messages fit into them, no system call maps memory, and no page fault comes later.
   /// create_publisher throws Error(exhausted) when they cannot be had.
@@ -150,19 +150,25 @@ class Loan {
 };
 
 /// Made by Node::create_publisher. Thread-safe: publish() and loan() may be called from any thread, also inside callbacks.
-/// Messages of one thread arrive in the order of its publish() calls. When the publisher is destroyed, or its process dies, messages that were published stay
+/// Messages of one thread arrive in the order of its publish() calls.
+///
+/// publish() may wait, in each of its forms: for another thread's publish() of the same publisher; for a reliable keep-all subscriber that is a whole ring behind, at most max_blocking; and with WhenFull::wait
+/// for memory, at most max_blocking in vain. For subscribers in other processes it allocates nothing on the heap, once its lists have grown; for those
+/// in this one what a shared pointer needs, and the copies that it speaks of.
+///
+/// When the publisher is destroyed, or its process dies, messages that were published stay
 /// readable: for subscribers that hold them, and for subscribers that were connected and have yet to take them.
 template <class T>
 class Publisher {
  public:
-  /// An empty message, value-initialised, to be filled in shared memory. Never fails for want of memory: then the message is built on the heap, and
-  /// publish() says no_memory if there still is none. System calls only when the publisher's memory must grow.
+  /// An empty message, value-initialised, to be filled in shared memory. Where there is no shared memory for it, it is built on the heap, and publish() says no_memory if there still is none; throws
+  /// std::bad_alloc when the heap has none either. System calls only when the publisher's memory must grow. A loan keeps the publisher: that is there, with its topic, until both are gone.
   Loan<T> loan() { return Loan<T>::make(core_); }
 
   /// Makes the message visible to all subscribers, in place: no byte of it is copied if all of it was built inside the loan, and it has no maps.
   /// Subscribers of this process share it as it is; each that takes `std::unique_ptr<T>` gets a copy.
   /// REQUIRES: the loan is this publisher's. `invalid` when it holds no message. At most one wake-up system call per sleeping subscriber thread. For subscribers of other
-  /// users, all of them together, the message is copied once, after everybody else was served. Blocks only for a reliable keep-all subscriber, at most max_blocking.
+  /// users, all of them together, the message is copied once, after everybody else was served.
   PublishResult publish(Loan<T>&& message) { return core_->publish_object(message.release()); }
 
   /// Copies the message once into shared memory, however many subscribers there are in other processes, and publishes that. Subscribers of this process get it from there, or one copy
@@ -172,7 +178,7 @@ class Publisher {
   /// Gives the message away: to subscribers of this process as the object it is, for other processes copied once into shared memory. The first subscriber here that takes
   /// `std::unique_ptr<T>` gets this very object and the others copies; where none does, all share it. Copies, by who subscribes here ("Number of message copies" of the ROS 2
   /// intra-process design): N that own: N-1; N that share: none; both: one for each that owns. With subscribers in other processes those that share use their copy.
-  /// `invalid` when it is null. Nothing here depends on the size of the message.
+  /// `invalid` when it is null. Within this process nothing of that depends on the size of the message, but for the copies.
   PublishResult publish(std::unique_ptr<T> message) { return core_->publish_owned(message.release()); }
 
   /// The same for a message that others keep, and nobody changes any more: subscribers of this process that share get this very object, each that owns gets a copy. `invalid` when it is null.
