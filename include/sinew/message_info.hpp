@@ -55,7 +55,8 @@ struct PublisherStatistics {
   bool detached = false;               ///< it is a ghost, and its topic is gone
 };
 
-/// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long.
+/// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long. Of one of another user nothing is known but its node: all numbers are 0. One in this
+/// process holds objects, not memory of the publisher's window: its `held`, `bytes_held` and `held_for` are 0.
 struct SubscriberShare {
   std::string node;                     ///< name of the subscribing node
   std::uint64_t received = 0;           ///< messages it has taken, as it counts itself
@@ -75,7 +76,8 @@ struct PublisherShare {
   std::uint64_t missed = 0;              ///< messages of it that were lost
   std::uint64_t bytes_copied = 0;        ///< copied or decoded on this side
   std::uint64_t over_quota = 0;          ///< messages copied because too many of it, or too large ones, were held (Subscriber)
-  std::uint64_t held = 0;                ///< messages that someone in this process still holds in its memory
+  std::uint64_t held =
+      0;  ///< messages that someone in this process still holds in its memory; 0 of a publisher of this process, and copies are none
 };
 
 /// Counts since the subscriber was created. A snapshot, not an atomic one.
@@ -85,11 +87,12 @@ struct SubscriberStatistics {
   std::uint64_t withdrawn = 0;  ///< of these, taken back by a publisher whose memory was full
   std::uint64_t skipped = 0;    ///< messages left out as SubscriberOptions::every and max_rate ask; not counted as missed
   std::uint64_t expired = 0;    ///< messages that were older than their publisher's lifespan when it was their turn; not counted as missed
-  std::uint64_t bytes_copied = 0;  ///< copied on this side (Delivery::copy)
+  std::uint64_t bytes_copied = 0;  ///< copied or decoded on this side: for Delivery::copy and view, and for a std::unique_ptr to own
   std::uint64_t over_quota = 0;    ///< messages copied because too many of their publisher, or too large ones, were held (Subscriber)
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
   std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber
-  std::uint64_t held = 0;          ///< messages that someone in this process still holds
+  std::uint64_t held =
+      0;  ///< messages that someone in this process still holds, as PublisherShare::held, of the publishers that are connected now
   std::uint64_t incompatible =
       0;  ///< publishers that did not connect: they offer less than is asked for (Qos); the log says which and what
   std::uint64_t deadlines_missed = 0;  ///< periods of Qos::deadline without a message of any publisher

@@ -63,8 +63,12 @@ struct SubscriberOptions {
 template <class T>
 class Subscriber {
  public:
-  /// Takes the next waiting message, oldest first per publisher; null when there is none. Never blocks, makes no system call. `info`, if given, is filled when a message is returned.
-  /// For subscribers without a callback: throws Error(invalid_argument) else.
+  /// Takes the next waiting message, oldest first per publisher; null when there is none. Does not wait for messages, but for another thread that is in take(), also in one that waits. `info`, if given, is filled when a
+  /// message is returned. For subscribers without a callback: throws Error(invalid_argument) else.
+  ///
+  /// A message that is read in place costs one small allocation, for the pointer; one that comes by pointer none (with Buffer::shared); one that is copied or decoded is made on the heap. Throws std::bad_alloc when there is no
+  /// memory for that: the message is lost then. System calls only to wake a publisher that waits for this subscriber, or the
+  /// thread of an event handler, to let go of the memory of publishers that are gone, and those of the heap.
   std::shared_ptr<const T> take(MessageInfo* info = nullptr) {
     auto received = core_->take(info);
     if (!received) return nullptr;
