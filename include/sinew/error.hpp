@@ -16,11 +16,11 @@ enum class ErrorKind {
   name_taken,        ///< Another node of the domain has this name: choose another, or set SINEW_NODE, for a program with one node.
   type_mismatch,     ///< The topic carries another type: the text names the first field that differs.
   incompatible,      ///< The other side speaks another version of sinew: use the same version everywhere.
-  unavailable,       ///< No manager could be reached or started: the text says what was tried.
-  denied,            ///< This user or group may not take part in this domain, or not in this topic: the text says which rule.
-  exhausted,         ///< A budget, a limit or the machine's memory is used up: free something or raise the limit.
-  disconnected,      ///< The node was destroyed, or there is no manager at the moment: the node seeks one, try again.
-  system,            ///< A system call failed for a reason that sinew does not know a remedy for; the text has errno.
+  unavailable,  ///< No manager could be reached or started, it does not answer, or the topic that a ghost is for is not there: the text says what was tried.
+  denied,       ///< This user or group may not take part in this domain, or not in this topic: the text says which rule.
+  exhausted,    ///< A budget, a limit or the machine's memory is used up: free something or raise the limit.
+  disconnected,  ///< The node was destroyed, or there is no manager at the moment: the node seeks one, try again.
+  system,        ///< A system call failed for a reason that sinew does not know a remedy for; the text has errno.
 };
 
 /// The word above, "name_taken".

@@ -20,7 +20,7 @@ using ThreadId = unsigned;
 struct ExecutorOptions {
   /// The execution threads that are not to be as usual. Others are made when they are asked for.
   std::map<ThreadId, ThreadOptions> threads{};
-  /// Execution thread 0 is no thread of the library's, but whoever calls spin() or dispatch(): nothing runs on it in between. Of its options only `spin` counts.
+  /// Execution thread 0 is no thread of the library's, but whoever calls spin() or dispatch(): nothing runs on it in between. Of its options only `spin` may be given; a name, scheduling or cpus throw Error(invalid_argument).
   bool by_caller = false;
 };
 

@@ -28,7 +28,10 @@
 namespace sinew {
 
 struct NodeOptions {
-  /// The domain to join: a name (letters, digits, '_', '-', '.'), or the path of the manager's socket. Empty: the environment variable SINEW_DOMAIN, else "default".
+  /// The domain to join: a name (letters, digits, '_', '-', '.'), or, with a '/' in it, the path of the manager's socket, whose folder must be there. Empty: the environment variable SINEW_DOMAIN, else "default".
+  ///
+  /// The socket of a name is $XDG_RUNTIME_DIR/sinew/NAME.sock, or /run/sinew/NAME.sock where that variable is not set. So the same name means two domains, and nobody is told, to root in a shell (/run/user/0) and in
+  /// a service of the system (unset), and to two users. Services, and domains of several users, should have SINEW_DOMAIN=/path/of/a.sock.
   std::string domain{};
   /// Where callbacks run; nodes may share one. Null: threads of the node's own, as Executor::create() makes them.
   std::shared_ptr<Executor> executor{};
@@ -46,11 +49,12 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// Joins the domain under `name` ([A-Za-z0-9_./-], at most 255 bytes), which must be free in it; the environment variable SINEW_NODE, when set, replaces `name`,
   /// that of every node of the program: it is for programs with one, of others the second node finds its name taken.
   /// Starts the domain's manager when none runs. Blocks until registered: about a millisecond, at most some seconds.
-  /// Throws Error: invalid_argument, name_taken, unavailable, incompatible, denied, exhausted.
+  /// Throws Error: invalid_argument, name_taken, unavailable, incompatible, denied, exhausted, disconnected (managers that came and went while this tried), system.
   [[nodiscard]] static std::shared_ptr<Node> create(const std::string& name, const NodeOptions& options = {});
 
   /// Waits for a running callback (unless called from it), then leaves the domain; the name is free when it returns. Publishers and subscribers of the node
-  /// become inert: publish() returns closed, take() null. Messages that are held stay valid.
+  /// become inert: publish() returns closed, take() null. So do its timers, which are cancelled for good, and its watches; calls and goals of its clients end with ServiceError::Kind::disconnected, and its providers and servers
+  /// are gone for their clients, as if destroyed. Messages that are held stay valid.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
@@ -60,8 +64,9 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
 
   // What the functions below create works as long as the node lives, and does not keep it: keep both.
 
-  /// Publishes on `topic` (segments of [A-Za-z0-9_] separated by '/'). Connects to every subscriber of the topic, present and future, in the background.
-  /// Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument, exhausted, disconnected.
+  /// Publishes on `topic`: segments of [A-Za-z0-9_] separated by '/', at most 255 bytes; "/a" is "a". Names of services, which are made in the same way, have at most 246 bytes, of actions 233.
+  /// Connects to every subscriber of the topic, present and future, in the background. Blocks until the manager has agreed. Throws Error: type_mismatch (the text names the first field that differs), denied, invalid_argument,
+  /// exhausted, disconnected, unavailable (the manager did not answer within 5 s, or there is no such topic for a ghost), system; and std::bad_alloc.
   /// The publisher does not keep the node: without it publish() returns closed, always.
   template <class T>
   [[nodiscard]] std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic, const Qos& qos = {},

@@ -26,6 +26,7 @@ class Qos {
   // --- history: how much is kept for a subscriber that is slower than its publisher ---
 
   /// Keep the newest `depth` messages per publisher; older ones that were not taken yet are lost, and counted as missed. Range 1 to 512; the default is 8.
+  /// A subscriber of another user finds the newest 8 at most, and holds no publisher back, whatever the two have agreed on.
   constexpr Qos& keep_last(std::uint32_t depth) noexcept {
     depth_ = depth;
     keep_all_ = false;
