@@ -2,7 +2,7 @@
 //
 //   auto server = node->create_action_server<Goal, Feedback, Result>("dock", [](sinew::ServerGoal<Goal, Feedback>& goal) {
 //     Result result;
-//     while (!goal.cancelled() && result.metres < goal->metres) goal.feedback({result.metres += drive()});
+//     while (result.metres < goal->metres && !goal.cancelled()) goal.feedback({result.metres += drive()});
 //     return result;
 //   });
 //   auto client = node->create_action_client<Goal, Feedback, Result>("dock");

@@ -43,7 +43,7 @@ struct ServiceClientOptions {
 struct ServiceProviderOptions {
   /// Which execution thread calls the handler, see Executor.
   ThreadId execution_thread = 0;
-  /// How many requests may be executed at a time. 1: one after the other, on the execution thread. More: on so many threads of the provider's own, at most; the handler must bear that.
+  /// How many requests may be executed at a time, 1 to 1024. 1: one after the other, on the execution thread. More: on so many threads of the provider's own, at most; the handler must bear that.
   std::uint32_t parallel = 1;
   /// Executes no request of which this provider may have begun to execute it before it went away a second time elsewhere: such calls end with ServiceError::Kind::lost. Otherwise they go to
   /// another provider, or wait for one to come.
@@ -134,7 +134,7 @@ concept AnswerCallback = std::invocable<Callback&, std::shared_ptr<const Respons
 
 }  // namespace detail
 
-/// Made by Node::create_service_client. Thread-safe.
+/// Made by Node::create_service_client. Thread-safe. When it is destroyed, it waits for a callback that is running, unless it is destroyed by it; calls that wait end with ServiceError::Kind::cancelled.
 ///
 /// A call goes to one of the providers that are connected, in turn, or waits until there is one. When a provider goes away, or dies, before it has answered, its calls go to another, or wait for one to
 /// come, so a handler may be executed twice for one call, or fail the call (ServiceProviderOptions::at_most_once); a call is answered once, in either case. Each provider has at most 256 calls of a client
@@ -286,8 +286,8 @@ class ServiceCall {
   Loan<Message> response_;
 };
 
-/// Made by Node::create_service_provider. Thread-safe. When it is destroyed, it waits for handlers that are running, unless it is destroyed by one, and their responses are sent; requests that it has not
-/// begun to execute go to other providers.
+/// Made by Node::create_service_provider. Thread-safe. When it is destroyed, it waits for handlers that are running, unless it is destroyed by one, and their responses are sent. Requests that it has not
+/// begun to execute go to other providers; but those that it has received and had no thread for yet (`parallel` above 1) end with ServiceError::Kind::lost when it is one that executes `at_most_once`.
 template <class Request, class Response>
 class ServiceProvider {
  public:
