@@ -3,7 +3,7 @@
 //   sinew::DomainState state = node->domain_state();                       // as it is now
 //   auto watch = node->watch_domain([&](const sinew::DomainUpdate& update) { apply(update, state); });  // and from now on
 //
-// All structures here are messages, which a program may publish as any other. After SM2, section 3.7.4.
+// All structures here are messages, which a program may publish as any other.
 #pragma once
 
 #include <array>

@@ -27,7 +27,6 @@ struct ExecutorOptions {
 /// The execution threads of a node, or of several that share it (NodeOptions::executor). Each runs the callbacks that were given to its id, one at a time; those of different ids run
 /// side by side. Who destroys something waits for its running callback; so callbacks of different threads must not destroy each other's interfaces. A thread is started for the first
 /// callback that is given to it. Nodes of one process that share a thread hand each other messages without waking anybody.
-/// After SM2, section 3.6.1.
 ///
 /// Thread-safe. Lives at least as long as the nodes that use it.
 class SINEW_API Executor {

@@ -21,7 +21,7 @@
 namespace sinew {
 
 /// What becomes of older messages, and of the new one, when the publisher's memory is full: messages that no subscriber wants any more have made room already.
-/// Messages that a subscriber holds, and those that a reliable keep-all subscriber has yet to take, are never touched. After TZC, section III-E.
+/// Messages that a subscriber holds, and those that a reliable keep-all subscriber has yet to take, are never touched.
 enum class WhenFull {
   best_effort,    ///< The oldest messages are withdrawn until there is room; subscribers that have yet to take them miss them.
   medium_effort,  ///< The same, but at most PublisherOptions::withdraw_at_most for one new message; then the new one is refused.
@@ -48,7 +48,7 @@ struct PublisherOptions {
   ThreadId execution_thread = 0;
   /// Is only there as long as others are: for tools and gateways, which look at topics and must not keep them. A ghost is not created on a topic that does not exist (Error of the kind unavailable), does not keep the topic
   /// or its type, connects to no other ghost, and is detached when the last one that is no ghost goes (PublisherEvents::detached, PublisherStatistics::detached): then publish() returns closed.
-  /// Within one process its messages go as between processes. After SM2, section 3.7.5.
+  /// Within one process its messages go as between processes.
   bool ghost = false;
   /// What to call when something happens beside publishing.
   PublisherEvents events = {};
@@ -68,7 +68,6 @@ class Publisher;
 /// Nor must it be moved into a module that replaces operator delete by one of its own, as a plugin may that was loaded with RTLD_LOCAL.
 /// A temporary made inside such an expression lives in shared memory too; so does whatever a function called inside of it keeps.
 /// A message with maps is built on the ordinary heap as a whole, whose nodes other processes could not follow; they get it as a stream, written once for all of them.
-/// The idea of the borrowed window is Agnocast's (section 4); here it ends with the expression.
 template <class T>
 class Loan {
  public:
@@ -176,8 +175,7 @@ class Publisher {
   PublishResult publish(const T& message) { return core_->publish_copy(std::addressof(message)); }
 
   /// Gives the message away: to subscribers of this process as the object it is, for other processes copied once into shared memory. The first subscriber here that takes
-  /// `std::unique_ptr<T>` gets this very object and the others copies; where none does, all share it. Copies, by who subscribes here ("Number of message copies" of the ROS 2
-  /// intra-process design): N that own: N-1; N that share: none; both: one for each that owns. With subscribers in other processes those that share use their copy.
+  /// `std::unique_ptr<T>` gets this very object and the others copies; where none does, all share it. Copies, by who subscribes here: N that own: N-1; N that share: none; both: one for each that owns. With subscribers in other processes those that share use their copy.
   /// `invalid` when it is null. Within this process nothing of that depends on the size of the message, but for the copies.
   PublishResult publish(std::unique_ptr<T> message) { return core_->publish_owned(message.release()); }
 

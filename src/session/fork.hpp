@@ -1,4 +1,4 @@
-// After fork() the child's copy of the library is dead: its sockets are closed, its handles inert (DESIGN-REVIEW S8).
+// After fork() the child's copy of the library is dead: its sockets are closed, its handles inert (S8 in docs/hazards.md).
 //
 // The kernel would otherwise keep the parent's sockets open in the child, so that peers never see the parent die. Shared memory is not inherited at
 // all (MADV_DONTFORK). A raw clone() runs no handlers; there the peers' pidfd is the second sign of death.

@@ -1,4 +1,4 @@
-// Whether operator new, as the calling module sees it, is the library's (DESIGN-REVIEW F4, S10). Not for direct use.
+// Whether operator new, as the calling module sees it, is the library's (F4 and S10 in docs/hazards.md). Not for direct use.
 #pragma once
 
 #include <cstdint>
