@@ -298,7 +298,7 @@ bool Domain::has_history_for(const Pair& pair) const {
 }
 
 void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
-  std::set<Session> deaf;
+  std::set<Session> waiting;
   std::map<Session, std::size_t> told;
   for (const Pair& pair : pairs) {
     const Sides sides = sides_of(pair);
@@ -310,17 +310,24 @@ void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
     }
     if (sides.same_process()) continue;
     introductions_.add(pair);
-    for (const Session side : {pair.publisher.first, pair.subscriber.first}) {
-      if (introductions_.waiting(side) > max_waiting && !introductions_.has_room(side)) deaf.insert(side);
-    }
+    waiting.insert({pair.publisher.first, pair.subscriber.first});
   }
+  std::erase_if(waiting, [&](Session side) { return !is_deaf(side); });
   introduce_waiting(session);
-  for (const Session side : deaf) {
+  for (const Session side : waiting) {
     const std::string why = "more than " + std::to_string(max_waiting) + " introductions wait for answers of this node.";
     send(side, wire::ErrorText{number(ErrorKind::exhausted), "the manager ends this connection: " + why});
     actions_.emplace_back(Drop{side, why});
     forget(side);
   }
+}
+
+// Never for what its partners leave unanswered: whoever makes a node lose its session can have its name.
+bool Domain::is_deaf(Session session) const {
+  if (introductions_.waiting(session) <= max_waiting) return false;
+  const auto interfaces = [&](Session side) { return nodes_.at(side).publishers.size() + nodes_.at(side).subscribers.size(); };
+  const auto has_fewer = [&](Session partner) { return interfaces(partner) <= interfaces(session); };
+  return introductions_.waiting_for(session, has_fewer) > max_waiting;
 }
 
 void Domain::tell_incompatible(const Pair& pair, std::map<Session, std::size_t>& told) {

@@ -52,7 +52,7 @@ using Actions = std::vector<Action>;
 
 class Domain {
  public:
-  /// A session for which more introductions wait, while it does not answer those it has, is dropped.
+  /// A session for whose answers more introductions wait is dropped.
   static constexpr std::size_t max_waiting = 65'536;
   /// Of the pairs that one event brings and whose qualities do not fit, a session is told of so many: more are not read by anybody, and would fill the queue
   /// of a session that did nothing wrong.
@@ -153,6 +153,7 @@ class Domain {
   /// The subscriber asks for what was published before it came, and the publisher, which keeps that, will be introduced.
   bool has_history_for(const Pair& pair) const;
   void add_pairs(Session session, const std::vector<Pair>& pairs);
+  bool is_deaf(Session session) const;
   /// `told`: how often in this event each session was told such a thing.
   void tell_incompatible(const Pair& pair, std::map<Session, std::size_t>& told);
   void introduce_waiting(Session session);

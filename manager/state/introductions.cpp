@@ -88,6 +88,22 @@ std::size_t Introductions::waiting(Session session) const {
   return side == sides_.end() ? 0 : side->second.waiting;
 }
 
+// The numbers of introductions grow, so the side with the smaller one has owed its answer for longer.
+std::size_t Introductions::waiting_for(Session session, const std::function<bool(Session partner)>& is_less) const {
+  const auto side = sides_.find(session);
+  if (side == sides_.end() || has_room(session)) return 0;
+  const auto is_to_blame = [&](Session partner) {
+    if (partner == session || has_room(partner)) return true;
+    const std::uint64_t owed = *side->second.unanswered.begin(), owed_there = *sides_.at(partner).unanswered.begin();
+    return owed < owed_there || (owed == owed_there && is_less(partner));
+  };
+  std::size_t waiting = 0;
+  for (const Session partner : side->second.partners) {
+    if (is_to_blame(partner)) waiting += waiting_.at(std::minmax(session, partner)).size();
+  }
+  return waiting;
+}
+
 bool Introductions::has_room(Session session) const {
   const auto side = sides_.find(session);
   return side == sides_.end() || side->second.unanswered.size() < room;

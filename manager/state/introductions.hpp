@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -44,6 +45,8 @@ class Introductions {
 
   /// How many pairs wait that involve the session.
   std::size_t waiting(Session session) const;
+  /// How many of them wait for its answers: the other side has room, or has owed an answer for less long. Where both owe the answers to the same introductions, those of partners for which `is_less()`.
+  std::size_t waiting_for(Session session, const std::function<bool(Session partner)>& is_less) const;
   bool has_room(Session session) const;
 
  private:

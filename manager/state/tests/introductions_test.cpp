@@ -17,7 +17,7 @@ using namespace wire;
 
 /// Nodes that answer introductions only when the test says so.
 struct SlowWorld : World {
-  SlowWorld() : World({0x2000'0000'0000, 0x1000, 16}) { nodes_answer = false; }
+  explicit SlowWorld(std::uint64_t windows = 16) : World({0x2000'0000'0000, 0x1000, windows}) { nodes_answer = false; }
 };
 
 std::size_t introductions(const Actions& actions) {
@@ -128,6 +128,43 @@ TEST(Introducing, S6_a_node_that_lets_too_many_introductions_wait_is_dropped_and
   EXPECT_EQ(world.domain.sessions(), 1u);
   const Session viewer = world.node("viewer");
   EXPECT_EQ(introductions(world.subscribe(viewer, 1)), 1u);
+}
+
+TEST(Introducing, S6_a_node_that_answers_is_not_dropped_for_what_many_others_leave_unanswered) {
+  SlowWorld world;
+  const Session camera = world.node("camera");
+  for (const char* topic : {"image", "depth"}) {
+    world.publish(camera, world.last_session, topic);
+    const Session deaf = world.node(std::string("deaf_to_") + topic);
+    for (std::uint64_t id = 1; id <= 35'000; ++id) {
+      const Actions actions = world.subscribe(deaf, id, topic);
+      if (introductions(actions) == 1) world.answer(camera, at<Introduce>(actions, 1));
+    }
+  }
+  const Session hasty = world.node("hasty");
+  for (std::uint64_t id = 1; id <= 3; ++id) world.subscribe(hasty, id);  // the third comes before the camera has answered the first two
+  EXPECT_EQ(world.domain.sessions(), 4u);
+}
+
+TEST(Introducing, S6_of_two_that_leave_the_same_introductions_unanswered_the_one_with_more_interfaces_is_dropped) {
+  SlowWorld world;
+  const Session greedy = world.node("greedy");
+  for (std::uint64_t id = 1; id <= Domain::max_waiting / 2; ++id) world.subscribe(greedy, id);
+  const Session camera = world.node("camera");
+  for (std::uint64_t id = 1; id <= 2; ++id) world.publish(camera, id);  // none of their introductions is answered yet
+  EXPECT_EQ(world.domain.sessions(), 2u);
+  const Actions actions = world.publish(camera, 3);
+  EXPECT_EQ(at<Drop>(actions, actions.size() - 1).session, greedy);
+  EXPECT_EQ(world.domain.sessions(), 1u);
+}
+
+TEST(Introducing, S6_two_that_never_answer_each_other_do_not_make_pairs_without_end) {
+  SlowWorld world(300);
+  const Session one = world.node("one"), other = world.node("other");
+  for (std::uint64_t id = 1; id <= 257; ++id) world.publish(one, id);
+  EXPECT_EQ(world.domain.sessions(), 2u);
+  for (std::uint64_t id = 1; id <= 258 && world.domain.sessions() == 2; ++id) world.subscribe(other, id);
+  EXPECT_EQ(world.domain.sessions(), 1u);
 }
 
 /// The same, looked up in the plainest way.
