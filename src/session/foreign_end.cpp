@@ -37,6 +37,7 @@ void ForeignEnd::handle(Channel::Input& input) {
   if (std::holds_alternative<wire::AttachForeign>(input.message)) {
     if (attached_) throw Violation("AttachForeign came twice");
     require_user(input.credentials, false);
+    if (publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
     publisher->start_exporting(shared_from_this());
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
     throw Violation("it says: " + error->text);

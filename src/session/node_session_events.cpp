@@ -164,8 +164,10 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   const std::shared_ptr<Subscription> subscription = subscription_of(introduction.id);
   const std::uint64_t manager = link_.manager();
   std::shared_ptr<SubscriberEnd> standing;
+  bool is_anothers_endpoint = false;
   try {
     if (subscription) standing = subscription->end_of(introduction);
+    if (subscription && !standing) is_anothers_endpoint = subscription->is_served_by(introduction.endpoint);
   } catch (const std::bad_alloc&) {
     release_window(introduction.window, manager);
     throw;
@@ -182,9 +184,12 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   }
   const Reading reading = subscription ? subscription->options().reading : Reading::nothing;
   const bool cannot_be_in_place = reading == Reading::in_place && !(introduction.same_user && introduction.same_layout);
-  if (reading == Reading::nothing || cannot_be_in_place) {
+  if (reading == Reading::nothing || cannot_be_in_place || is_anothers_endpoint) {
     std::string why = "the subscriber takes messages of its own process only";
-    if (cannot_be_in_place) {
+    if (is_anothers_endpoint) {
+      why = "its endpoint is that of another publisher";
+      base::log(base::LogLevel::warn, "messages of node '" + introduction.peer + "' are not received: " + why);
+    } else if (cannot_be_in_place) {
       why = std::string("the subscriber wants them in place, and ") +
             (introduction.same_user ? "they were built with another layout of the type (compiler flags or standard library differ)"
                                     : "their publisher belongs to another user");

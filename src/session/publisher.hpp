@@ -163,6 +163,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// From now on frames have pieces, and so have those that this reader has yet to take.
   void start_writing_pieces(PublisherEnd& end);
   void forget(const std::shared_ptr<PublisherEnd>& end);
+  /// Another connection stands whose reader has this endpoint: who comes now with the same one is not whom the endpoint belongs to. Without an endpoint of its own a publisher does not ask. First hears what that reader
+  /// has said, which may be that it ends.
+  bool serves(std::uint64_t endpoint);
 
   // --- for LocalTopics ---
   /// From now on messages are for this subscription of the same process, too. Null when the publisher is closed.

@@ -156,10 +156,12 @@ void PublisherEnd::on_attach(const wire::Attach& message, Channel::Input& input)
   ack_mapping_ = std::move(page.mapping);
   const auto& ack = *std::launder(reinterpret_cast<const shm::AckPage*>(ack_mapping_->data()));
   if (!shm::is_understood(ack)) throw Violation("the ack page has another layout version");
+  const auto publisher = publisher_.lock();
+  if (publisher && publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
   reader_.emplace(ack);
   stage_ = Stage::serving;
   SINEW_POINT("publisher.attaching");
-  if (const auto publisher = publisher_.lock()) publisher->start_serving(shared_from_this());
+  if (publisher) publisher->start_serving(shared_from_this());
 }
 
 void PublisherEnd::on_reads_pieces(Publisher& publisher) {

@@ -86,6 +86,10 @@ bool SubscriberEnd::is_with(const wire::ConnectSubscriber& introduction) {
       introduction.window != introduction_.window) {
     return false;
   }
+  return stands();
+}
+
+bool SubscriberEnd::stands() {
   for (int turn = 0; turn < turns_until_empty && !hung_up(); ++turn) on_event({});
   return !hung_up();
 }

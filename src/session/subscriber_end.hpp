@@ -87,6 +87,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // --- when there is another manager, on the loop's thread ---
   /// Whether this connection is with the publisher that is introduced, and stands. Reads first what the publisher has said, which may be that it ends.
   bool is_with(const wire::ConnectSubscriber& introduction);
+  /// Whether this connection stands. Reads first what the publisher has said.
+  bool stands();
   /// The manager introduces the two that are connected already: it hears how. False when that one had introduced them before, and so counts the window once too often.
   bool introduced_again(std::uint64_t connection, std::uint64_t manager);
 

@@ -82,6 +82,18 @@ std::shared_ptr<SubscriberEnd> Subscription::end_of(const wire::ConnectSubscribe
   return found == ends.end() ? nullptr : *found;
 }
 
+bool Subscription::is_served_by(std::uint64_t endpoint) const {
+  if (options_.endpoint == 0 || endpoint == 0) return false;
+  std::vector<std::shared_ptr<SubscriberEnd>> ends;  // which may tell us that they have ended
+  {
+    const std::lock_guard lock(mutex_);
+    const auto has_it = [&](const auto& queue) { return queue->options().publisher_endpoint == endpoint && queue->has_publisher(); };
+    if (std::ranges::any_of(queues_, has_it)) return true;
+    ends = ends_;
+  }
+  return std::ranges::any_of(ends, [&](const auto& end) { return end->endpoint() == endpoint && end->stands(); });
+}
+
 void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
   std::vector<std::shared_ptr<SubscriberEnd>> dropped;  // destroyed without the lock
   {

@@ -63,6 +63,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void add(std::shared_ptr<SubscriberEnd> end);
   /// The end of a connection with this publisher that stands since an earlier manager has introduced the two; null: there is none. On the loop's thread.
   std::shared_ptr<SubscriberEnd> end_of(const wire::ConnectSubscriber& introduction) const;
+  /// There is a connection with a publisher of this endpoint, as Publisher::serves(). On the loop's thread.
+  bool is_served_by(std::uint64_t endpoint) const;
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
   void incompatible(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return incompatible_.topic(); }

@@ -8,23 +8,30 @@
 #include <filesystem>
 #include <thread>
 
+#include "api/service_impl.hpp"
 #include "base/point.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/service.hpp"
 #include "tests/system/stranger.hpp"
+#include "wire/topic_name.hpp"
 
 namespace sinew::system {
 namespace {
 
-class Restarts : public Domain {
+template <class Domain>
+class WithRestarts : public Domain {
  protected:
   /// Returns when it is gone, not when the next one is there.
   void kill_manager() const {
-    const pid_t pid = manager().value_or(0);
+    const pid_t pid = this->manager().value_or(0);
     ASSERT_GT(pid, 0);
     ASSERT_EQ(::kill(pid, SIGKILL), 0);
-    await_end(pid);
+    this->await_end(pid);
   }
+};
+
+class Restarts : public WithRestarts<Domain> {
+ protected:
   /// Returns when the next manager has introduced so many pairs of the nodes that are there.
   void restart_manager(Node& node, std::size_t pairs) const {
     kill_manager();
@@ -257,6 +264,124 @@ TEST_F(Restarts, ANodeThatItsManagerHasDroppedComesBackAndPairsAreIntroducedOnce
   child.order("end");
   child.end();
   EXPECT_TRUE(eventually([] { return all_windows_are_free(); }));
+}
+
+// --- endpoints, whose owners are not there yet ---------------------------------------------------------------------------------------
+
+using Responses = ServiceResponse<Work::Response>;
+constexpr wire::Quality service_quality{.depth = 0, .reliable = true};
+
+// Calls "work" on order, or provides it.
+ROLE(one_of_work) {
+  auto node = Node::create("victim");
+  std::shared_ptr<WorkClient> client;
+  std::shared_ptr<WorkProvider> provider;
+  if (arguments[0] == "calls") {
+    client = node->create_service_client<Work::Request, Work::Response>("work");
+    await_providers(*client, 1);
+  } else {
+    provider = node->create_service_provider<Work::Request, Work::Response>(
+        "work", [](const Work::Request& request) { return result_of(request, "victim"); });
+    await_clients(*provider, 1);
+  }
+  say("ready");
+  for (std::string order = next_order(); order != "end"; order = next_order()) {
+    say(is_right(client->call(addition(std::stoull(order))).get(), std::stoull(order)) ? "right" : "wrong");
+  }
+}
+
+// Wants the responses of "work", or to send them, under another one's endpoint.
+ROLE(impostor) {
+  const bool is_foreign = arguments[0] == "stranger";
+  const std::uint64_t endpoint = std::stoull(arguments[2]);
+  const std::string responses = wire::response_topic("work");
+  if (is_foreign) become_stranger();
+  Stranger impostor("impostor");
+  bool is_served = false;
+  if (arguments[1] == "calls") {
+    Talk pair = impostor.meet_publisher<Responses>(responses, service_quality, endpoint);
+    if (is_foreign) {
+      pair.send(wire::AttachForeign{});
+      const auto answer = pair.receive();
+      is_served = answer && std::holds_alternative<wire::Ring>(*answer);
+    } else {
+      is_served = HandSubscriber(std::move(pair)).attach();
+    }
+  } else {
+    Talk pair = impostor.meet_subscriber<Responses>(responses, service_quality, endpoint);
+    is_served = pair.receive().has_value();  // its first word
+  }
+  say(is_served ? "served" : "refused");
+  until_finished();
+}
+
+template <class Domain>
+class Endpoints : public WithRestarts<Domain> {
+ protected:
+  /// The manager goes, and there is another one that knows those of `node`.
+  void next_manager(Node& node) const {
+    this->kill_manager();
+    EXPECT_TRUE(eventually([&] { return node.domain_state().endpoints.size() == 2; }));
+  }
+  static std::uint64_t endpoint_of_client() {
+    Stranger curious("curious");
+    curious.meet_subscriber<Responses>(wire::response_topic("work"), service_quality);
+    return curious.met_subscriber.endpoint;
+  }
+  static std::uint64_t endpoint_of_provider() {
+    Stranger curious("curious");
+    curious.meet_publisher<Responses>(wire::response_topic("work"), service_quality);
+    return curious.met_publisher.endpoint;
+  }
+  void nobody_reads_as_a_client_that_is_connected(const std::string& who) {
+    auto node = Node::create("serving");
+    auto provider = node->create_service_provider<Work::Request, Work::Response>(
+        "work", [](const Work::Request& request) { return result_of(request, "serving"); });
+    Child client("one_of_work", {"calls"});
+    client.expect("ready");
+    const std::uint64_t endpoint = endpoint_of_client();
+    client.stop();
+    next_manager(*node);
+    Child impostor("impostor", {who, "calls", std::to_string(endpoint)});
+    impostor.expect("refused");
+    client.go_on();
+    client.order("7");
+    client.expect("right");
+    impostor.end();
+    client.order("8");
+    client.expect("right");
+    client.order("end");
+    client.end();
+  }
+};
+
+class EndpointsOfOneUser : public Endpoints<Domain> {};
+class EndpointsOfTwoUsers : public Endpoints<Foreign> {};
+
+TEST_F(EndpointsOfOneUser, NobodyReadsAsAClientThatIsConnectedThoughTheManagerDoesNotKnowOfIt) {
+  nobody_reads_as_a_client_that_is_connected("own");
+}
+
+TEST_F(EndpointsOfTwoUsers, NobodyReadsAsAClientThatIsConnectedThoughTheManagerDoesNotKnowOfIt) {
+  nobody_reads_as_a_client_that_is_connected("stranger");
+}
+
+TEST_F(EndpointsOfOneUser, NobodyAnswersAsAProviderThatIsConnectedThoughTheManagerDoesNotKnowOfIt) {
+  auto node = Node::create("calling");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  Child provider("one_of_work", {"provides"});
+  provider.expect("ready");
+  const std::uint64_t endpoint = endpoint_of_provider();
+  provider.stop();
+  next_manager(*node);
+  Child impostor("impostor", {"own", "provides", std::to_string(endpoint)});
+  impostor.expect("refused");
+  provider.go_on();
+  EXPECT_TRUE(is_right(client->call(addition(7)).get(), 7));
+  impostor.end();
+  EXPECT_TRUE(is_right(client->call(addition(8)).get(), 8));
+  provider.order("end");
+  provider.end();
 }
 
 }  // namespace

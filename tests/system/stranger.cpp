@@ -121,7 +121,7 @@ bool HandSubscriber::attach() {
       ring = *found;
       ring_mapping = os::Mapping::map(pair.descriptors[0], found->size, os::Access::read);
       return true;
-    } else {
+    } else if (!std::holds_alternative<wire::Space>(*message)) {
       return false;
     }
   }
