@@ -100,6 +100,9 @@ void PublisherEnd::handle(Channel::Input& input) {
     throw Violation("it says: " + error->text);
   } else if (std::holds_alternative<wire::ReadsPieces>(input.message)) {
     on_reads_pieces(*publisher);
+  } else if (stage_ != Stage::serving && std::holds_alternative<wire::Unsubscribe>(input.message)) {
+    stage_ = Stage::deaf;  // what it has sent after that means nothing
+    ended();
   } else if (stage_ != Stage::serving) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before Attach");
   } else if (const auto* mapped_chunk = std::get_if<wire::ChunkMapped>(&input.message)) {

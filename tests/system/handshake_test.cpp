@@ -60,6 +60,19 @@ TEST_F(Handshake, S1_a_publisher_that_never_rests_is_heard_by_every_newcomer) {
   flood.join();
 }
 
+TEST_F(Handshake, W40_who_unsubscribes_before_it_is_attached_has_done_nothing_wrong_and_is_not_served) {
+  auto node = Node::create("publisher");
+  auto publisher = node->create_publisher<Sample>("topic");
+  Stranger stranger("stranger");
+  HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic"));
+  subscriber.send_doorbell();
+  subscriber.pair.send(wire::Unsubscribe{});
+  subscriber.pair.expect<wire::DoorbellTaken>();
+  subscriber.send_attach();
+  EXPECT_FALSE(subscriber.pair.receive()) << "a complaint, or a ring";
+  EXPECT_EQ(publisher->statistics().subscribers, 0u);
+}
+
 // --- listed first ----------------------------------------------------------------------------------------------------------------------------
 
 // Publishes one message of the size that is ordered.
