@@ -231,7 +231,7 @@ void ManagerLink::tell_ghosts() {
     const std::lock_guard lock(mutex_);
     if (lost_) return;
     for (auto& [key, note] : notes_) {
-      if (!note.is_told && !note.is_refused) tell_locked(note);
+      if (!note.is_told && !note.is_refused && !note.is_detached) tell_locked(note);
     }
   } catch (const std::bad_alloc&) {
     ghosts_come_ = loop_->move(ghosts_come_, os::now_ns() + retry_pause.count());
@@ -367,6 +367,11 @@ bool ManagerLink::refused(const Key& key) {
     notes_.erase(note);
   }
   return goes_on;
+}
+
+void ManagerLink::detached(const Key& key) {
+  const std::lock_guard lock(mutex_);
+  if (const auto note = notes_.find(key); note != notes_.end()) note->second.is_detached = true;
 }
 
 void ManagerLink::withdraw(const Key& key) noexcept {

@@ -58,6 +58,8 @@ class ManagerLink {
   Answer registered(const Key& key, const wire::Window& window = {});
   /// The manager has not. True when an earlier manager had, and the next one is to be told of it again.
   bool refused(const Key& key);
+  /// The ghost is on no topic any more: the next manager is not told of it.
+  void detached(const Key& key);
 
   // --- any thread ---
   /// Which manager this is, counted from 1; 0: it is gone.
@@ -90,6 +92,7 @@ class ManagerLink {
     bool is_withdrawn = false, is_released = false;  // the latter: a publisher's that is out of its window. It has yet to hear one of them
     bool is_deleted = false;                         // it has heard the former
     bool was_taken = false;                          // by any manager
+    bool is_detached = false;
   };
 
   static bool is_ghost(const Note& note);

@@ -141,6 +141,7 @@ void NodeSession::on_incompatible(const wire::Incompatible& peer) {
 }
 
 void NodeSession::on_detached(const wire::Detached& ghost) {
+  link_.detached({ghost.you_publish ? Kind::publisher : Kind::subscriber, ghost.id});
   if (ghost.you_publish) {
     if (const auto publisher = publisher_of(ghost.id)) publisher->status().detach();
   } else if (const auto subscription = subscription_of(ghost.id)) {

@@ -175,6 +175,20 @@ TEST_F(Restarts, AGhostComesBackWithItsTopicAndIsDetachedWithoutIt) {
   EXPECT_TRUE(eventually([&] { return detached == 1; }));
 }
 
+TEST_F(Restarts, AGhostThatIsDetachedDoesNotComeBackWithTheNextManager) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  auto goes = node->create_subscriber<Sample>("topic"), stays = node->create_subscriber<Sample>("other");
+  auto detached = tool->create_publisher<Sample>("topic", Qos{}, {.ghost = true});
+  auto ghost = tool->create_publisher<Sample>("other", Qos{}, {.ghost = true});  // announced after the first
+  goes.reset();
+  ASSERT_TRUE(eventually([&] { return detached->statistics().detached; }));
+  kill_manager();
+  goes = node->create_subscriber<Sample>("topic");
+  EXPECT_TRUE(eventually([&] { return node->domain_state().endpoints.size() >= 3; })) << "the other ghost does not come back";
+  EXPECT_EQ(node->domain_state().endpoints.size(), 3u);
+  EXPECT_EQ(goes->statistics().publishers, 0u);
+}
+
 // The first node is between two managers, while others have the second one already.
 ROLE(node_between_managers) {
   auto node = Node::create("node");
