@@ -135,7 +135,7 @@ void ManagerLink::lose(const char* why) {
     std::erase_if(notes_, [](const auto& each) { return each.second.is_withdrawn; });
     for (auto& [key, note] : notes_) note.is_told = note.is_answered = note.is_refused = false;
   }
-  ended->unwatch();
+  if (ended) ended->unwatch();  // else the next one was lost before it was taken
   ended.reset();
   start_to_seek();
   // Last: there may be no memory to say it.

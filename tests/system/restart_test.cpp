@@ -10,6 +10,9 @@
 
 #include "api/service_impl.hpp"
 #include "base/point.hpp"
+#include "os/fault.hpp"
+#include "os/memory.hpp"
+#include "os/socket.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/service.hpp"
 #include "tests/system/stranger.hpp"
@@ -187,6 +190,18 @@ TEST_F(Restarts, AGhostThatIsDetachedDoesNotComeBackWithTheNextManager) {
   EXPECT_TRUE(eventually([&] { return node->domain_state().endpoints.size() >= 3; })) << "the other ghost does not come back";
   EXPECT_EQ(node->domain_state().endpoints.size(), 3u);
   EXPECT_EQ(goes->statistics().publishers, 0u);
+}
+
+TEST_F(Restarts, ANodeThatCannotTellWhoseTheNextManagerIsSeeksAnother) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  for (int nth = 1; nth <= 3; ++nth) {  // one of them is that of the node that has just been registered
+    os::fault::arm(os::fault::Call::getsockopt, nth, ENOBUFS);
+    kill_manager();
+    EXPECT_TRUE(node->create_publisher<Sample>("other"));
+    os::fault::disarm();
+  }
+  EXPECT_EQ(node->domain_state().endpoints.size(), 1u);
 }
 
 // The first node is between two managers, while others have the second one already.
