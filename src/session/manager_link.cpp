@@ -254,6 +254,7 @@ void ManagerLink::stop() noexcept {
     woken_.notify_all();
   }
   tell(wire::Goodbye{});
+  SINEW_POINT("manager_link.goodbye_said");
   // The loop, which would send what the kernel had no memory for, ends now; and interfaces that outlive the node keep the socket, and so its name.
   for (int attempt = 0; attempt < telling_attempts && !has_sent_all(); ++attempt) os::sleep_for(telling_pause);
   const std::lock_guard lock(mutex_);
@@ -388,9 +389,21 @@ void ManagerLink::withdraw(const Key& key) noexcept {
   });
 }
 
+// Goodbye, which stop() says, is the deletion of all (W25).
+void ManagerLink::tell_deleted_locked(const Key& key) {
+  if (!stopped_.load(std::memory_order_relaxed)) channel_->send(deletion_of(key));
+}
+
+void ManagerLink::take_back(const Key& key) noexcept {
+  insist([&] {
+    if (channel_) tell_deleted_locked(key);
+    return channel_ != nullptr;
+  });
+}
+
 // May be tried again when it throws.
 void ManagerLink::tell_withdrawn_locked(Notes::iterator note) {
-  if (!note->second.is_deleted) channel_->send(deletion_of(note->first));
+  if (!note->second.is_deleted) tell_deleted_locked(note->first);
   note->second.is_deleted = true;
   const wire::Window* const window = window_of(note->second);
   if (window && !note->second.is_released) return;

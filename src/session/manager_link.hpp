@@ -54,7 +54,7 @@ class ManagerLink {
   /// The manager is gone, or not to be believed: ends the connection. Seeks the next one on a thread of its own.
   void lose(const char* why);
   enum class Answer : std::uint8_t { expected, unexpected, violation };
-  /// The manager has registered it. Unexpected, when it is not announced any more: it is to be told so. `window`: a publisher's, which must be the one that it has.
+  /// The manager has registered it. Unexpected, when it is not announced any more: then take_back(). `window`: a publisher's, which must be the one that it has.
   Answer registered(const Key& key, const wire::Window& window = {});
   /// The manager has not. True when an earlier manager had, and the next one is to be told of it again.
   bool refused(const Key& key);
@@ -72,6 +72,8 @@ class ManagerLink {
   void announce(const Key& key, Registration registration);
   /// It is no more. Nothing happens for what is not announced.
   void withdraw(const Key& key) noexcept;
+  /// The manager has registered what is not announced any more.
+  void take_back(const Key& key) noexcept;
   /// Nobody waits for the manager's answer any more.
   void forget(const Key& key) noexcept;
   /// Nothing of this publisher is left in its window. After withdraw().
@@ -108,6 +110,7 @@ class ManagerLink {
   void resume(const std::shared_ptr<Channel>& channel);
   void tell_locked(Note& note);
   using Notes = std::map<Key, Note>;
+  void tell_deleted_locked(const Key& key);
   void tell_withdrawn_locked(Notes::iterator note);
   void tell_ghosts();
   bool has_sent_all() noexcept;

@@ -93,7 +93,7 @@ void NodeSession::on_registered(const wire::PublisherRegistered& publisher) {
       answered(question, publisher);  // or it was told to a manager that has followed another
       break;
     case ManagerLink::Answer::unexpected:
-      link_.tell(wire::DeletePublisher{publisher.id});
+      link_.take_back(question);
       release_window(publisher.window, link_.manager());
   }
 }
@@ -103,7 +103,7 @@ void NodeSession::on_registered(const wire::SubscriberRegistered& subscriber) {
   if (link_.registered(question) == ManagerLink::Answer::expected) {
     answered(question, subscriber);
   } else {
-    link_.tell(wire::DeleteSubscriber{subscriber.id});
+    link_.take_back(question);
   }
 }
 

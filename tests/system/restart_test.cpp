@@ -295,6 +295,63 @@ TEST_F(Restarts, ANodeThatItsManagerHasDroppedComesBackAndPairsAreIntroducedOnce
   EXPECT_TRUE(eventually([] { return all_windows_are_free(); }));
 }
 
+// --- a manager by hand ---------------------------------------------------------------------------------------------------------------
+
+// Ends while its second manager has yet to answer.
+ROLE(leaves_unanswered) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  say("published");
+  next_order();
+  std::thread obeying([] {
+    require(eventually(base::is_held), "it does not say goodbye");
+    say("leaves");
+    next_order();
+    base::let_go();
+  });
+  publisher.reset();
+  node.reset();
+  obeying.join();
+}
+
+Talk next_node(const os::Fd& listener) {
+  os::Fd socket;
+  EXPECT_TRUE(eventually([&] { return static_cast<bool>(socket = os::accept_from(listener)); }));
+  Talk node(std::move(socket));
+  node.expect<wire::RegisterNode>();
+  return node;
+}
+
+TEST_F(Restarts, W25_what_a_manager_registers_after_goodbye_is_not_deleted_there) {
+  const os::Fd listener = os::listen_at(socket());
+  const os::AddressRange range = os::probe_address_range();
+  const wire::Window window{range.base, range.window_size};
+  const wire::NodeRegistered welcome{1, range.base, range.window_size, range.count};
+  Child child("leaves_unanswered", {}, {{"SINEW_AT", "manager_link.goodbye_said:1:hold"}});
+  Talk first = next_node(listener);
+  first.send(welcome);
+  first.send(wire::PublisherRegistered{first.expect<wire::RegisterPublisher>().id, window});
+  child.expect("published");
+  first.close();
+  Talk second = next_node(listener);
+  second.send(welcome);
+  const std::uint64_t id = second.expect<wire::RegisterPublisher>().id;
+  child.order("leave");
+  second.expect<wire::Goodbye>();
+  child.expect("leaves");
+  second.send(wire::PublisherRegistered{id, window});
+  second.send(wire::SubscriberRegistered{99, 0});
+  const auto [end, other_end] = os::socket_pair();
+  wire::ConnectPublisher nobodys;
+  nobodys.connection = 5;
+  second.send(nobodys, {end.get()});
+  auto last = second.receive();
+  if (last && std::holds_alternative<wire::WindowReleased>(*last)) last = second.receive();
+  EXPECT_TRUE(last && std::holds_alternative<wire::ConnectTaken>(*last)) << wire::name_of(*last);
+  child.order("go on");
+  EXPECT_EQ(child.wait(), 0) << child.errors();
+}
+
 // --- endpoints, whose owners are not there yet ---------------------------------------------------------------------------------------
 
 using Responses = ServiceResponse<Work::Response>;
