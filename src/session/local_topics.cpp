@@ -34,7 +34,11 @@ LocalTopics& LocalTopics::instance() {
   return *topics;
 }
 
-LocalTopics::LocalTopics() : process_(base::random_number()) {}
+std::uint64_t LocalTopics::process(const std::string& domain) {
+  const std::lock_guard lock(mutex_);
+  const auto known = processes_.find(domain);
+  return known != processes_.end() ? known->second : processes_.emplace(domain, base::random_number()).first->second;
+}
 
 LocalTopics::Topic& LocalTopics::enter_locked(const End& end, const void* who) {
   const auto topic = topics_.try_emplace({end.domain, std::string(wire::canonical_topic_name(end.topic))}).first;

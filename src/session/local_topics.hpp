@@ -25,8 +25,8 @@ class LocalTopics {
  public:
   /// The one of this process. Never destroyed: nodes in statics may outlive it.
   static LocalTopics& instance();
-  /// A number that tells this process from others, chosen once at random; never 0.
-  std::uint64_t process() const noexcept { return process_; }
+  /// A number that tells those of this process that meet here from all others, chosen once at random; never 0. Each name of a domain has its own: who names one domain in two ways does not meet here.
+  std::uint64_t process(const std::string& domain);
 
   struct End {
     std::string domain, topic;
@@ -39,7 +39,7 @@ class LocalTopics {
   void remove(const Subscription& subscription);
 
  private:
-  LocalTopics();
+  LocalTopics() = default;
   struct Topic {
     std::vector<std::pair<End, std::shared_ptr<Publisher>>> publishers;
     std::vector<std::pair<End, std::shared_ptr<Subscription>>> subscriptions;
@@ -51,8 +51,8 @@ class LocalTopics {
   Topics::iterator leave_locked(const void* who) noexcept;
   void forget_if_unused_locked(Topics::iterator topic) noexcept;
 
-  const std::uint64_t process_;
-  std::mutex mutex_;  // taken before those of publishers and subscriptions
+  std::mutex mutex_;                                // taken before those of publishers and subscriptions
+  std::map<std::string, std::uint64_t> processes_;  // by domains
   Topics topics_;
   std::unordered_map<const void*, Topics::iterator>
       places_;  // in which of them each is, so that leaving costs the same however many there are

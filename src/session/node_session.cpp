@@ -160,7 +160,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   ask(
       {Kind::publisher, id}, "RegisterPublisher",
       [&] {
-        const std::uint64_t process = options.ghost ? 0 : LocalTopics::instance().process();
+        const std::uint64_t process = options.ghost ? 0 : LocalTopics::instance().process(link_.socket_path());
         link_.announce(
             {Kind::publisher, id},
             wire::RegisterPublisher{id, topic, type, options.quality, process, options.endpoint, options.ghost, base::random_number(), {}});
@@ -203,7 +203,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
     ask(
         {Kind::subscriber, id}, "RegisterSubscriber",
         [&] {
-          const std::uint64_t process = options.takes_pointers ? LocalTopics::instance().process() : 0;
+          const std::uint64_t process = options.takes_pointers ? LocalTopics::instance().process(link_.socket_path()) : 0;
           link_.announce({Kind::subscriber, id}, wire::RegisterSubscriber{id, topic, type, options.quality, process, options.endpoint,
                                                                           options.ghost, base::random_number()});
         },

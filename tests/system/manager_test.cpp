@@ -104,5 +104,20 @@ TEST_F(Manager, F3_a_window_that_somebody_still_holds_messages_of_is_given_to_no
   EXPECT_TRUE(is_whole(*held));
 }
 
+TEST_F(Manager, NodesOfOneProcessThatNameItDifferentlyMeet) {
+  const std::string link = folder() + ".link";
+  std::filesystem::create_directory_symlink(folder(), link);
+  {
+    auto here = Node::create("here"), there = Node::create("there", {.domain = link + "/domain.sock"});
+    auto publisher = here->create_publisher<Sample>("topic");
+    auto subscriber = there->create_subscriber<Sample>("topic");
+    await_subscribers(*publisher, 1);
+    EXPECT_EQ(publisher->publish(sample_of(1, 1, 10)), PublishResult::published);
+    EXPECT_TRUE(take_soon(*subscriber));
+    EXPECT_EQ(managers(), 1U);
+  }
+  std::filesystem::remove(link);
+}
+
 }  // namespace
 }  // namespace sinew::system
