@@ -391,7 +391,8 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       continue;
     }
     const std::int64_t lifespan = introduction_.quality.lifespan;
-    if (lifespan > 0 && claimed && os::now_ns() - claim.frame.source_time > lifespan) {
+    // Not the age: of what a stranger says the source time is, that may be no number.
+    if (lifespan > 0 && claimed && claim.frame.source_time < os::now_ns() - lifespan) {
       claims_->release(claim.slot);
       expired_.fetch_add(1, std::memory_order_relaxed);
       if (loss_listener_) loss_listener_->raise();

@@ -162,8 +162,13 @@ std::uintptr_t HandPublisher::lay(std::size_t offset, std::uint64_t number) {
   return address(offset);
 }
 
-void HandPublisher::publish(std::uintptr_t root, std::uint64_t newest_chunk, std::uint64_t pieces) {
-  writer->publish({.root = root, .size = sizeof(Sample), .source_time = os::now_ns(), .newest_chunk = newest_chunk, .pieces = pieces});
+void HandPublisher::publish(std::uintptr_t root, std::uint64_t newest_chunk, std::uint64_t pieces,
+                            std::optional<std::int64_t> source_time) {
+  writer->publish({.root = root,
+                   .size = sizeof(Sample),
+                   .source_time = source_time.value_or(os::now_ns()),
+                   .newest_chunk = newest_chunk,
+                   .pieces = pieces});
   os::ring(bell_eventfd.get());
 }
 

@@ -136,7 +136,8 @@ struct HandPublisher {
   /// Lays a message with this number and nothing in its containers there; where readers find it.
   std::uintptr_t lay(std::size_t offset, std::uint64_t number);
   /// Publishes whatever lies at `root`, and rings.
-  void publish(std::uintptr_t root, std::uint64_t newest_chunk = 1, std::uint64_t pieces = shm::pieces_unknown);
+  void publish(std::uintptr_t root, std::uint64_t newest_chunk = 1, std::uint64_t pieces = shm::pieces_unknown,
+               std::optional<std::int64_t> source_time = std::nullopt);
 
   Talk pair;
   wire::Window window;

@@ -444,5 +444,23 @@ TEST_F(StrangePublisher, WhoseHeadRunsAwayOrBackCostsNothingButItsOwnMessages) {
   }
 }
 
+class StrangeTime : public Domain {};
+
+TEST_F(StrangeTime, AMessageWhosePublisherSaysThatItIsOlderThanAnyNumberHasExpired) {
+  auto node = Node::create("receiver");
+  auto subscriber = node->create_subscriber<Sample>("topic");
+  Stranger stranger("stranger");
+  HandPublisher publisher(stranger.meet_subscriber<Sample>("topic", {.depth = 8, .lifespan = 3'600'000'000'000}), stranger.window);
+  ASSERT_TRUE(publisher.take_attach());
+  publisher.send_ring();
+  publisher.send_chunk();
+  publisher.publish(publisher.lay(4096, 1), 1, shm::pieces_unknown, std::numeric_limits<std::int64_t>::min());
+  publisher.publish(publisher.lay(8192, 2));
+  const auto message = take_soon(*subscriber);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->number, 2u);
+  EXPECT_EQ(subscriber->statistics().expired, 1u);
+}
+
 }  // namespace
 }  // namespace sinew::system
