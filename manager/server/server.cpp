@@ -18,8 +18,9 @@ namespace {
 // Keys of the poller; all others are sessions.
 constexpr std::uint64_t stop_key = 0, entrance_key = 1;
 
-// A node that does not read is dropped beyond this. A descriptor weighs more than its bytes, since there are fewer of them.
+// A node that does not read is dropped beyond this. Keeping a packet costs more than its bytes, and a descriptor weighs more than it has, since there are fewer of them.
 constexpr std::size_t max_queued = 4 * 1024 * 1024;
+constexpr std::size_t packet_weight = 64;
 constexpr std::size_t descriptor_weight = 16 * 1024;
 // Nor may many that do not read have us keep as much for each.
 constexpr std::size_t max_queued_by_all = 16 * max_queued;
@@ -40,7 +41,7 @@ void log_session(base::LogLevel level, Session session, const std::string& text)
 }  // namespace
 
 std::size_t Server::Outgoing::weight() const noexcept {
-  return bytes.size() + (descriptor ? descriptor_weight : 0);
+  return packet_weight + bytes.size() + (descriptor ? descriptor_weight : 0);
 }
 
 Server::Server(Entrance entrance, Domain domain, const os::Fd& stop)

@@ -226,6 +226,16 @@ TEST(Sessions, a_node_that_does_not_read_is_dropped_and_the_others_are_served) {
   good.expect<SubscriberRegistered>();
 }
 
+TEST(Sessions, W17_small_answers_to_a_node_that_does_not_read_count_for_what_it_costs_to_keep_them) {
+  const Domain domain;
+  Client deaf = domain.client();
+  deaf.enter("deaf");
+  std::uint64_t id = 0;
+  while (id < 100'000 && deaf.try_send(RegisterSubscriber{++id, "image", some_type(), {}})) {
+  }
+  EXPECT_LT(id, 100'000u) << "it was not dropped at twice its answers";
+}
+
 TEST(Sessions, S6_a_stopped_node_has_two_descriptors_under_way_and_the_others_go_on_to_meet) {
   const Domain domain;
   Client camera = domain.client(), stopped = domain.client(), viewer = domain.client();
