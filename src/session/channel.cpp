@@ -55,7 +55,14 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
   if (weight > limit_ - queued_) throw Violation("it does not read what it is sent");
   queue_.push_back(std::move(packet));
   queued_ += weight;
-  if (queue_.size() == 1) wake_when_locked(result);
+  if (queue_.size() > 1) return;
+  try {
+    wake_when_locked(result);
+  } catch (...) {  // who tries again would send it twice
+    queue_.pop_back();
+    queued_ -= weight;
+    throw;
+  }
 }
 
 void Channel::try_send(const wire::Message& message) noexcept {

@@ -40,7 +40,7 @@ class Channel {
   const os::Fd& socket() const noexcept { return socket_; }
 
   /// Sends or queues a message; never blocks. Descriptors stay the caller's. Messages to a peer that is gone vanish: its hang-up is seen by the reading side.
-  /// Throws Violation when the peer lets too much wait.
+  /// Throws Violation when the peer lets too much wait, std::bad_alloc and Error; the message is not sent then.
   void send(const wire::Message& message, std::span<const int> descriptors = {});
   /// The same, where nothing can be done about it when it fails but to log that.
   void try_send(const wire::Message& message) noexcept;

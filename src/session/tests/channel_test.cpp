@@ -103,5 +103,24 @@ TEST(Channel, W66_no_more_than_a_limit_waits_for_a_peer_that_does_not_read) {
   EXPECT_EQ(sent, 2 * once) << "what was read counts no more";
 }
 
+TEST(Channel, what_it_throws_for_is_not_sent_after_all) {
+  auto [here, there] = os::socket_pair();
+  IoLoop loop;
+  loop.start("test");
+  const auto sender = std::make_shared<Flusher>(std::move(here));
+  Channel receiver(std::move(there));
+  sender->channel.watch(loop, sender);
+  std::uint64_t filled = 0;
+  while (os::send_packet(sender->channel.socket(), wire::encode(wire::DeletePublisher{filled + 1})) == os::SendResult::sent) ++filled;
+  os::fault::arm(os::fault::Call::epoll_ctl, 1, ENOMEM);
+  EXPECT_THROW(sender->channel.send(wire::DeletePublisher{filled + 1}), std::exception);
+  os::fault::disarm();
+  sender->channel.send(wire::DeletePublisher{filled + 1});
+  sender->channel.send(wire::DeletePublisher{filled + 2});
+  for (std::uint64_t id = 1; id <= filled + 2; ++id) ASSERT_EQ(next_id(receiver), id);
+  sender->channel.unwatch();
+  loop.stop();
+}
+
 }  // namespace
 }  // namespace sinew::session
