@@ -1,5 +1,6 @@
 #include "manager/server/entrance.hpp"
 
+#include <chrono>
 #include <filesystem>
 
 #include "os/process.hpp"
@@ -10,6 +11,7 @@ namespace sinew::manager {
 namespace {
 
 constexpr int first_inherited = 3;
+constexpr std::chrono::seconds patience{5};  // with somebody who is about to start a manager
 
 std::string folder_of(const std::string& path) {
   return std::filesystem::absolute(path).parent_path().string();
@@ -23,7 +25,7 @@ Entrance::Entrance(os::Fd socket, std::string path, bool owns_file)
 }
 
 Entrance Entrance::bind(const std::string& path) {
-  const os::Fd lock = os::lock_folder(folder_of(path));
+  const os::Fd lock = os::lock_folder(folder_of(path), patience);
   if (os::connect_to(path)) {
     throw Error(ErrorKind::unavailable,
                 "a manager is running already and listens at '" + path +
@@ -50,8 +52,8 @@ void Entrance::open_to_everybody() const {
   os::open_to_everybody(path_);
 }
 
-os::Fd Entrance::lock() const {
-  return os::lock_folder(folder_of(path_));
+std::optional<os::Fd> Entrance::try_to_lock() const {
+  return os::try_to_lock_folder(folder_of(path_));
 }
 
 void Entrance::remove_file() const noexcept {

@@ -1,6 +1,7 @@
 // The socket at which nodes find the manager: made by hand, by the first node, or by systemd.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "os/fd.hpp"
@@ -12,7 +13,7 @@ namespace sinew::manager {
 class Entrance {
  public:
   /// Binds `path`. A socket file that nobody listens at is replaced. Throws Error(unavailable) when a manager runs there or the path is something else
-  /// than a socket. Blocks while another process is starting a manager in that folder.
+  /// than a socket, or when another process has been about to start a manager in that folder for 5 s.
   static Entrance bind(const std::string& path);
   /// Takes over descriptor 3. `owns_file`: the file is ours to remove at the end. Throws Error(invalid_argument) when it is not a listening SOCK_SEQPACKET
   /// unix socket with a name.
@@ -23,9 +24,9 @@ class Entrance {
   bool owns_file() const { return owns_file_; }
   /// Lets every user connect, as far as the folder lets them through. Throws Error(unavailable).
   void open_to_everybody() const;
-  /// Excludes everybody who starts a manager in this folder. Blocks. Throws Error(unavailable).
-  os::Fd lock() const;
-  /// Removes the file, unless it is not ours or somebody else's socket stands there by now. REQUIRES: lock() is held.
+  /// Excludes everybody who starts a manager in this folder; nothing while one of them excludes us. Throws Error(unavailable).
+  std::optional<os::Fd> try_to_lock() const;
+  /// Removes the file, unless it is not ours or somebody else's socket stands there by now. REQUIRES: it is locked.
   void remove_file() const noexcept;
 
  private:

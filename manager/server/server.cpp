@@ -55,13 +55,13 @@ void Server::run() {
     serve_events();
     const Time now = os::now_ns();
     if (retry_at_ && now >= *retry_at_) retry();
-    if (const auto due = domain_.deadline(); due && now >= *due) perform(domain_.tick(now));
+    if (const auto due = time_to_leave(); due && now >= *due) perform(domain_.tick(now));
     shrink();
   }
 }
 
 void Server::serve_events() {
-  const std::optional<Time> due = domain_.deadline();
+  const std::optional<Time> due = time_to_leave();
   const std::optional<Time> deadline = due && retry_at_ ? std::min(due, retry_at_) : (due ? due : retry_at_);
   std::size_t count = 0;
   try {
@@ -74,8 +74,8 @@ void Server::serve_events() {
   bool somebody_waits = false;
   for (const os::Poller::Event& event : std::span(events_).first(count)) {
     if (event.key == stop_key) {
-      const auto lock = lock_entrance();
-      entrance_.remove_file();
+      std::optional<os::Fd> lock;
+      if (may_leave(lock)) entrance_.remove_file();  // else whoever is about to start a manager replaces it
       done_ = true;
     } else if (event.key == entrance_key) {
       somebody_waits = true;
@@ -228,8 +228,13 @@ void Server::perform(const Drop& drop) {
   disconnect(drop.session, drop.why);
 }
 
+// Nobody is waited for: who holds the lock may be stopped, or mean harm.
 void Server::perform(const Finish&) {
-  const auto lock = lock_entrance();
+  std::optional<os::Fd> lock;
+  if (!may_leave(lock)) {
+    stays_until_ = os::now_ns() + retry_pause;
+    return;
+  }
   // Who connected before we had the lock relies on us.
   accept_waiting();
   if (!connections_.empty()) return;
@@ -237,13 +242,19 @@ void Server::perform(const Finish&) {
   done_ = true;
 }
 
-std::optional<os::Fd> Server::lock_entrance() const {
+bool Server::may_leave(std::optional<os::Fd>& lock) const {
   try {
-    return entrance_.lock();
+    lock = entrance_.try_to_lock();
+    return lock.has_value();
   } catch (const Error& error) {
     base::log(base::LogLevel::warn, error.what());  // without its folder nobody can find us, nor start another manager there
-    return std::nullopt;
+    return true;
   }
+}
+
+std::optional<Time> Server::time_to_leave() const {
+  const std::optional<Time> due = domain_.deadline();
+  return due ? std::optional(std::max(*due, stays_until_)) : std::nullopt;
 }
 
 void Server::send(Session session, const wire::Message& message, os::Fd descriptor) {

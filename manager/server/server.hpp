@@ -61,7 +61,9 @@ class Server {
   void perform(const Introduce& meet);
   void perform(const Drop& drop);
   void perform(const Finish& finish);
-  std::optional<os::Fd> lock_entrance() const;
+  /// False when somebody is about to start a manager here. `lock` is not had either where nobody can find us any more.
+  bool may_leave(std::optional<os::Fd>& lock) const;
+  std::optional<Time> time_to_leave() const;
   void send(Session session, const wire::Message& message, os::Fd descriptor);
   void lose(Session session, const std::string& why);
   void lose_most_deaf();
@@ -78,6 +80,7 @@ class Server {
   std::size_t queued_ = 0;  // of all of them
   bool has_grown_ = false;
   Session last_session_;
+  Time stays_until_ = 0;          // since somebody else had locked the entrance
   std::optional<Time> retry_at_;  // set while the kernel refuses for want of something that gives no event when it is there again
   bool accepts_ = true;
   bool done_ = false;

@@ -148,10 +148,30 @@ std::string folder_of_code(const void* address) {
   return "";
 }
 
-Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience) {
-  const std::string what = "cannot lock the folder '" + folder + "'";
+namespace {
+
+std::string about_locking(const std::string& folder) {
+  return "cannot lock the folder '" + folder + "'";
+}
+
+Fd open_folder(const std::string& folder) {
   Fd fd(call(fault::Call::open, [&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
-  if (!fd) fail(errno, what, ErrorKind::unavailable);
+  if (!fd) fail(errno, about_locking(folder), ErrorKind::unavailable);
+  return fd;
+}
+
+}  // namespace
+
+std::optional<Fd> try_to_lock_folder(const std::string& folder) {
+  Fd fd = open_folder(folder);
+  if (call(fault::Call::flock, [&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) == 0) return fd;
+  if (errno != EWOULDBLOCK) fail(errno, about_locking(folder), ErrorKind::unavailable);
+  return std::nullopt;
+}
+
+Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience) {
+  const std::string what = about_locking(folder);
+  Fd fd = open_folder(folder);
   const int nonblocking = patience.count() > 0 ? LOCK_NB : 0;
   const std::int64_t deadline = now_ns() + std::chrono::nanoseconds(patience).count();
   for (auto pause = first_pause; call(fault::Call::flock, [&] { return ::flock(fd.get(), LOCK_EX | nonblocking); }) != 0;

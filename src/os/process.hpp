@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,6 +44,8 @@ std::string folder_of_code(const void* address);
 /// An exclusive lock on a folder, held until the result is destroyed. Leaves no file behind. Waits until it is free, for `patience`, or for ever when that is zero. Throws
 /// Error(unavailable).
 Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience = std::chrono::milliseconds(0));
+/// The same without waiting: nothing while another process holds it.
+std::optional<Fd> try_to_lock_folder(const std::string& folder);
 
 /// A descriptor that becomes readable when the process dies, or an empty one where the kernel or a namespace does not allow it.
 Fd open_pidfd(pid_t pid) noexcept;

@@ -122,6 +122,47 @@ TEST(Sinewd, a_node_that_connects_while_the_manager_wants_to_leave_is_served) {
   EXPECT_EQ(manager.wait(), 0);
 }
 
+TEST(Sinewd, while_somebody_else_holds_the_lock_it_serves_and_does_not_leave) {
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Client first(folder.socket());
+  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
+  listener.reset();
+  first.enter("camera");
+  std::optional<os::Fd> lock = os::lock_folder(folder.path());
+  first.close();
+  for (int i = 0; i < 100; ++i) {  // in some pause between two of them it wants to leave
+    Client next(folder.socket());
+    next.enter("viewer");
+    next.close();
+    ::usleep(1000);
+  }
+  lock.reset();
+  EXPECT_EQ(manager.wait(), 0);
+  EXPECT_FALSE(fs::exists(folder.socket()));
+}
+
+TEST(Sinewd, while_somebody_else_holds_the_lock_it_can_be_stopped_and_leaves_its_socket_to_be_replaced) {
+  const Folder folder;
+  Program manager({.arguments = {"--socket", folder.socket()}});
+  manager.next_line();
+  std::optional<os::Fd> lock = os::lock_folder(folder.path());
+  manager.signal(SIGTERM);
+  EXPECT_EQ(manager.wait(), 0);
+  EXPECT_TRUE(fs::exists(folder.socket()));
+  lock.reset();
+  Program next({.arguments = {"--socket", folder.socket()}});
+  EXPECT_NE(next.next_line().find("listens"), std::string::npos);
+}
+
+TEST(Sinewd, while_somebody_else_holds_the_lock_it_is_not_started_and_says_so) {
+  const Folder folder;
+  const os::Fd lock = os::lock_folder(folder.path());
+  Program manager({.arguments = {"--socket", folder.socket()}});
+  EXPECT_NE(manager.next_line().find("lslocks tells which one it is"), std::string::npos);
+  EXPECT_EQ(manager.wait(), 1);
+}
+
 TEST(Sinewd, the_socket_of_a_successor_is_not_removed) {
   const Folder folder;
   os::Fd listener = os::listen_at(folder.socket());
