@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "manager/state/names.hpp"
 #include "msg/walk.hpp"
 #include "wire/compatibility.hpp"
@@ -143,7 +144,7 @@ void Domain::handle(Session session, Node& node, const wire::Goodbye&) {
 }
 
 void Domain::handle(Session session, Node&, const wire::ErrorText& message) {
-  actions_.emplace_back(Drop{session, "it ended the connection: " + message.text});
+  actions_.emplace_back(Drop{session, "it ended the connection: " + base::printable(message.text)});
   forget(session);
 }
 

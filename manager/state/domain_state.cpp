@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/printable.hpp"
 #include "manager/state/domain.hpp"
 #include "wire/compatibility.hpp"
 
@@ -88,7 +89,7 @@ void Domain::handle(Session session, Node&, const wire::PathChosen& message) {
   }
   Meeting& meeting = meetings_.at(pair);
   meeting.path = message.path;
-  meeting.why = shortened(message.why);
+  meeting.why = base::printable(shortened(message.why));
   watches_.changed(pair);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/printable.hpp"
 #include "msg/signature.hpp"
 #include "msg/walk.hpp"
 
@@ -87,10 +88,7 @@ std::optional<Difference> first_difference(const SignatureType& a, const Signatu
 // Strangers' text for a terminal: one line, of a length that a person reads.
 std::string printable(std::string_view text) {
   constexpr std::size_t most = 160;
-  std::string result(text.substr(0, most));
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  }
+  std::string result = base::printable(text.substr(0, most));
   if (text.size() > most) result += "...";
   return result;
 }

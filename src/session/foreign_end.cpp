@@ -1,6 +1,7 @@
 #include "session/foreign_end.hpp"
 
 #include "base/log.hpp"
+#include "base/printable.hpp"
 #include "session/publisher.hpp"
 #include "session/trust.hpp"
 
@@ -40,7 +41,7 @@ void ForeignEnd::handle(Channel::Input& input) {
     if (publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
     publisher->start_exporting(shared_from_this());
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
-    throw Violation("it says: " + error->text);
+    throw Violation("it says: " + base::printable(error->text));
   } else if (!attached_) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before AttachForeign");
   } else if (const auto* mapped = std::get_if<wire::ChunkMapped>(&input.message)) {

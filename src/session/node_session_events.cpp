@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/printable.hpp"
 #include "session/foreign_end.hpp"
 #include "session/manager.hpp"
 #include "session/node_session.hpp"

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/point.hpp"
+#include "base/printable.hpp"
 #include "os/event.hpp"
 #include "os/process.hpp"
 #include "session/publisher.hpp"
@@ -97,7 +98,7 @@ void PublisherEnd::handle(Channel::Input& input) {
   } else if (const auto* attach = std::get_if<wire::Attach>(&input.message)) {
     on_attach(*attach, input);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
-    throw Violation("it says: " + error->text);
+    throw Violation("it says: " + base::printable(error->text));
   } else if (std::holds_alternative<wire::ReadsPieces>(input.message)) {
     on_reads_pieces(*publisher);
   } else if (stage_ != Stage::serving && std::holds_alternative<wire::Unsubscribe>(input.message)) {

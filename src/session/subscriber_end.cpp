@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/point.hpp"
+#include "base/printable.hpp"
 #include "os/clock.hpp"
 #include "os/event.hpp"
 #include "session/execution_thread.hpp"
@@ -161,7 +162,7 @@ void SubscriberEnd::handle(Channel::Input& input) {
     if (!os::is_eventfd(input.descriptors[0])) throw Violation("Space carries no eventfd");
     space_ = std::move(input.descriptors[0]);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
-    throw Violation("the publisher says: " + error->text);
+    throw Violation("the publisher says: " + base::printable(error->text));
   } else {
     throw Violation(std::string(wire::name_of(input.message)) + " is not for a subscriber");
   }

@@ -427,9 +427,9 @@ TEST(Violations, bad_bytes_end_that_session_and_nothing_else) {
 TEST(Violations, a_node_that_says_why_it_leaves_is_dropped_without_an_answer) {
   World world;
   const Session session = world.node("node");
-  const Actions actions = world.say(session, ErrorText{0, "I have my reasons"});
+  const Actions actions = world.say(session, ErrorText{0, "I have\nmy reasons"});
   ASSERT_EQ(actions.size(), 1u);
-  EXPECT_NE(at<Drop>(actions, 0).why.find("I have my reasons"), std::string::npos);
+  EXPECT_NE(at<Drop>(actions, 0).why.find("I have?my reasons"), std::string::npos);
 }
 
 // --- time --------------------------------------------------------------------------------------------------------------------------

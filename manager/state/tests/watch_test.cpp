@@ -135,9 +135,9 @@ TEST(Watches, AreToldWhyAPairIsNotConnectedAndWhichWayItsMessagesCome) {
 
   watcher.hear(world.subscribe(viewer, 2, "image", type_of(32), {8, false}));
   EXPECT_EQ(watcher.picture.pairs.begin()->second.path, Path::native);
-  watcher.hear(world.say(viewer, PathChosen{1, Path::view, "the subscriber asks for it"}));
+  watcher.hear(world.say(viewer, PathChosen{1, Path::view, "the subscriber\nasks\x1b for it"}));
   EXPECT_EQ(watcher.picture.pairs.begin()->second.path, Path::view);
-  EXPECT_EQ(watcher.picture.pairs.begin()->second.why, "the subscriber asks for it");
+  EXPECT_EQ(watcher.picture.pairs.begin()->second.why, "the subscriber?asks? for it");
   watcher.hear(world.say(viewer, DeleteSubscriber{2}));
 
   watcher.hear(world.subscribe(viewer, 3, "image", type_of(32, 2), {8, false}));
