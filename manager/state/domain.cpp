@@ -101,11 +101,11 @@ Actions Domain::end_event(Time now) {
 
 std::optional<Domain::Refusal> Domain::refusal_of_node(const Node& node, const wire::RegisterNode& message) const {
   if (message.version != wire::protocol_version) {
-    return Refusal{ErrorKind::incompatible, "node '" + message.name + "' speaks version " + std::to_string(message.version) +
-                                                " of the protocol and the running manager speaks version " +
-                                                std::to_string(wire::protocol_version) +
-                                                ": use the same version of sinew everywhere, and stop the running sinewd, so that "
-                                                "the right one starts."};
+    return Refusal{ErrorKind::incompatible,
+                   "node '" + message.name + "' speaks version " + std::to_string(message.version) +
+                       " of the protocol and the running manager speaks version " + std::to_string(wire::protocol_version) +
+                       ": use the same version of sinew everywhere. First end the nodes of the other "
+                       "version, which would start their sinewd again, and then that, so that the right one starts."};
   }
   if (!is_trusted(node.who.uid, user_) && !(access_.join && includes(*access_.join, node.who.uid, node.who.gid))) {
     return Refusal{ErrorKind::denied,

@@ -96,8 +96,9 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
         shm::add_window_range(registered->range_base, registered->range_base + registered->window_size * registered->window_count);
         return channel;
       }
-      throw Error(ErrorKind::incompatible,
-                  std::string("the manager at ") + socket_path_ + " answered with " + wire::name_of(input->message));
+      const auto* const error = std::get_if<wire::ErrorText>(&input->message);
+      throw Error(error ? error_kind_of(error->kind) : ErrorKind::incompatible,
+                  "the manager at " + socket_path_ + " answered with " + wire::name_of(input->message) + (error ? ": " + error->text : ""));
     }
     if (channel->state() == Channel::State::closed) {
       throw Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " ended the connection before it answered");

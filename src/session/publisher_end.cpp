@@ -159,7 +159,7 @@ void PublisherEnd::on_attach(const wire::Attach& message, Channel::Input& input)
   if (!page.mapping) throw Violation("the ack page: " + page.why);
   ack_mapping_ = std::move(page.mapping);
   const auto& ack = *std::launder(reinterpret_cast<const shm::AckPage*>(ack_mapping_->data()));
-  if (!shm::is_understood(ack)) throw Violation("the ack page has another layout version");
+  if (!shm::is_understood(ack)) throw Violation("the ack page has another layout version: use the same version of sinew in both processes");
   const auto publisher = publisher_.lock();
   if (publisher && publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
   reader_.emplace(ack);

@@ -177,7 +177,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   if (!attached.mapping) throw Violation("the ring: " + attached.why);
   ring_mapping_ = std::move(attached.mapping);
   ring_ = std::launder(reinterpret_cast<const shm::RingLayout*>(ring_mapping_->data()));
-  if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version");
+  if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version: use the same version of sinew in both processes");
   claims_.emplace(*ack_, *ring_);
   blocked_publisher_.emplace(ring_->header.blocked);
   quota_ = message.quota;

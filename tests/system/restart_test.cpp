@@ -352,6 +352,20 @@ TEST_F(Restarts, W25_what_a_manager_registers_after_goodbye_is_not_deleted_there
   EXPECT_EQ(child.wait(), 0) << child.errors();
 }
 
+TEST_F(Restarts, WhatAManagerSaysInsteadOfAnAnswerIsToldToWhoCreatesTheNode) {
+  const os::Fd listener = os::listen_at(socket());
+  std::thread answering(
+      [&] { next_node(listener).send(wire::ErrorText{static_cast<std::uint32_t>(ErrorKind::exhausted), "there is no room"}); });
+  try {
+    (void)Node::create("node");
+    ADD_FAILURE() << "created";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::exhausted);
+    EXPECT_NE(std::string(error.what()).find("there is no room"), std::string::npos) << error.what();
+  }
+  answering.join();
+}
+
 // --- endpoints, whose owners are not there yet ---------------------------------------------------------------------------------------
 
 using Responses = ServiceResponse<Work::Response>;
