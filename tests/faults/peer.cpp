@@ -46,7 +46,7 @@ ROLE(peer) {
   });
   auto in = node->create_publisher<Sample>("in");
   std::shared_ptr<Publisher<Sample>> kept;
-  std::shared_ptr<WorkProvider> work;
+  std::shared_ptr<WorkProvider> work, once;
   std::shared_ptr<MoveServer> move;
   if (!stranger) {
     kept = node->create_publisher<Sample>("kept", Qos{}.transient_local());
@@ -58,6 +58,8 @@ ROLE(peer) {
           return result_of(request, "peer");
         },
         {.parallel = 2});
+    once = node->create_service_provider<Work::Request, Work::Response>(
+        "once", [](const Work::Request& request) { return result_of(request, "peer"); }, {.at_most_once = true});
     move = create_move_server(*node, [](MoveGoal& goal) { return goal->what == "wait" ? waited(goal) : counted(goal); },
                               {.goals_at_a_time = 4});
   }

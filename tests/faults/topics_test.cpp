@@ -222,6 +222,26 @@ TEST_F(TopicFaults, big_messages_come_while_the_reader_cannot_map_them_or_its_co
   });
 }
 
+TEST_F(TopicFaults, big_messages_come_to_a_callback_or_its_connection_ends) {
+  walk_topics("a callback with messages that are to be mapped first", [&](Fault& fault) {
+    std::atomic<std::size_t> last{0};
+    const auto subscriber = node_->create_subscriber<Sample>("in", [&](const std::shared_ptr<const Sample>& sample) {
+      EXPECT_TRUE(is_whole(*sample));
+      last = sample->data.size();
+    });
+    EXPECT_TRUE(eventually([&] {
+      peer_->tell("publish 10");
+      return last > 0;
+    }));
+    fault.during([&] {
+      for (const std::size_t size : {3'000'000U, 30'000'000U}) {
+        peer_->tell("publish " + std::to_string(size));
+        fault.await([&] { return last == size; });
+      }
+    });
+  });
+}
+
 TEST_F(TopicFaults, a_late_subscriber_gets_what_is_kept_or_the_next_one_does) {
   walk_topics("create_subscriber for what is kept", [&](Fault& fault) {
     const auto both = [](Subscriber<Sample>& late, const std::function<void(const std::function<bool()>&)>& wait) {
