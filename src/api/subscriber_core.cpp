@@ -317,6 +317,8 @@ bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
     if (handler.wants_info && info.publisher != arrival.end->peer()) info.publisher = arrival.end->peer();
     message = admit(arrival, handler.takes);
   } catch (const std::bad_alloc&) {
+    if (arrival.in_pieces)
+      arrival.gather_pieces(pieces);  // for the publisher's name there may have been none: then they are another message's
     reject(arrival, without_memory, true);
   }
   const bool ours = !message || (!message->keep && !message->owned);

@@ -170,6 +170,8 @@ class ServiceAllocations : public Domain, public ::testing::WithParamInterface<s
   std::string call(WorkClient& client, std::uint64_t size) const { return ways[GetParam()].second(client, size); }
 };
 
+class AllocationsOfAProvider : public Domain {};
+
 // A provider in this process or in one of its own.
 class AllocationsOfACaller : public ServiceAllocations {
  protected:
@@ -306,6 +308,51 @@ TEST_P(ServiceAllocations, OfAProvidersProcessCostAtMostTheCallsThatItHas) {
     provider.end();
     await_providers(*client, 0);
   }
+}
+
+using LookupClient = ServiceClient<Lookup::Request, Lookup::Response>;
+
+// A client with a short name that calls twice, the second time to have the provider's n-th allocation from then on fail, and then one with a long name.
+ROLE(callers_one_after_the_other) {
+  auto short_one = Node::create("short"), long_one = Node::create("named_so_long_that_it_takes_memory");
+  const auto end_of = [](LookupClient& client, const char* what, std::int64_t number) {
+    return outcome_of([&]() -> std::string {
+      auto call = client.call({.known = {{what, number}}});
+      const bool ended = eventually([&] { return call.wait_for(std::chrono::seconds(0)) == std::future_status::ready; });
+      return !ended ? "no end" : call.get().by_value.at(number) == what ? "right" : "wrong";
+    });
+  };
+  for (std::string order = next_order(); order != "end"; order = next_order()) {
+    auto first = short_one->create_service_client<Lookup::Request, Lookup::Response>("work");
+    auto second = long_one->create_service_client<Lookup::Request, Lookup::Response>("work");
+    await_providers(*second, 1);
+    require(end_of(*first, "nothing", 1) == "right", "it is not answered");
+    end_of(*first, "forget", std::stol(order));
+    say(end_of(*second, "something", 1));
+  }
+}
+
+TEST_F(AllocationsOfAProvider, OneThatFailsForTheNameOfAClientCostsNoCallButItsOwn) {
+  auto node = Node::create("provider");
+  Child callers("callers_one_after_the_other");
+  int failed = 0;
+  for (int nth = 0; nth < 20; ++nth) {
+    auto provider = node->create_service_provider<Lookup::Request, Lookup::Response>("work", [](const Lookup::Request& request) {
+      fail_no_allocation();
+      const auto& [what, number] = *request.known.begin();
+      Lookup::Response response{.by_value = {{number, what}}};
+      if (what == "forget") fail_allocation(static_cast<int>(number));
+      return response;
+    });
+    callers.order(std::to_string(nth));
+    const std::string end = callers.line().value_or("nothing");
+    EXPECT_TRUE(end == "right" || end == "no memory") << end << " at " << nth;
+    failed += end == "right" ? 0 : 1;
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(failed, 0) << "none of them was in between";
+  callers.order("end");
+  callers.end();
 }
 
 const auto name_of_way = [](const auto& way) { return std::string(ways[way.param].first); };
