@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "tests/system/action.hpp"
+#include "tests/system/moved_folder.hpp"
 
 namespace sinew::system {
 namespace {
@@ -363,11 +364,15 @@ TEST_F(ActionDeath, AChildThatACallbackForkedEndsWithIt) {
 TEST_F(ActionDeath, GoalsGoOnWithoutTheManager) {
   Child server = mover("server");
   EXPECT_EQ(end_of(client->send_goal({.steps = 5, .what = "count"})), "succeeded");
-  end_manager();
-  auto goal = client->send_goal({.number = 1, .what = "wait"});
-  server.expect("1 waits");
-  goal.cancel();
-  EXPECT_EQ(end_of(goal), "cancelled");
+  {
+    const MovedFolder moved(folder());
+    end_manager();
+    auto goal = client->send_goal({.number = 1, .what = "wait"});
+    server.expect("1 waits");
+    goal.cancel();
+    EXPECT_EQ(end_of(goal), "cancelled");
+    EXPECT_EQ(managers(), 0u);
+  }
   server.finish();
   EXPECT_EQ(server.wait(), 0);
 }

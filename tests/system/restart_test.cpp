@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <filesystem>
 #include <thread>
 
 #include "api/service_impl.hpp"
@@ -13,6 +12,7 @@
 #include "os/fault.hpp"
 #include "os/memory.hpp"
 #include "os/socket.hpp"
+#include "tests/system/moved_folder.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/service.hpp"
 #include "tests/system/stranger.hpp"
@@ -246,21 +246,20 @@ TEST_F(Restarts, WhatIsDeletedAndMadeBetweenTwoManagersIsToldToTheSecond) {
 
 TEST_F(Restarts, WhereNoManagerCanBeHadItIsSaidWhyAndItGoesOnWhenOneCan) {
   auto node = Node::create("node");
-  const std::string elsewhere = folder() + ".moved";
-  const pid_t first = manager().value_or(0);
-  std::filesystem::rename(folder(), elsewhere);
-  ASSERT_EQ(::kill(first, SIGKILL), 0);
-  await_end(first);
-  try {
-    (void)node->create_publisher<Sample>("topic");
-    ADD_FAILURE() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
-    EXPECT_NE(std::string(error.what()).find("within 5 s there was no other one to answer RegisterPublisher (sinew cannot lock the folder"),
-              std::string::npos)
-        << error.what();
+  {
+    const MovedFolder moved(folder());
+    kill_manager();
+    try {
+      (void)node->create_publisher<Sample>("topic");
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+      EXPECT_NE(
+          std::string(error.what()).find("within 5 s there was no other one to answer RegisterPublisher (sinew cannot lock the folder"),
+          std::string::npos)
+          << error.what();
+    }
   }
-  std::filesystem::rename(elsewhere, folder());
   EXPECT_TRUE(node->create_publisher<Sample>("topic"));
 }
 

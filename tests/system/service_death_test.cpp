@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/point.hpp"
+#include "tests/system/moved_folder.hpp"
 #include "tests/system/service.hpp"
 
 namespace sinew::system {
@@ -337,8 +338,13 @@ TEST_F(ServiceDeath, CallsGoOnWithoutTheManager) {
   Child provider = worker("provider");
   await_providers(*client, 1);
   EXPECT_TRUE(is_right(client->call(addition(1)).get(), 1));
-  end_manager();
-  for (std::uint64_t number = 1; number <= 100; ++number) EXPECT_TRUE(is_right(client->call(addition(number)).get(), number));
+  {
+    const MovedFolder moved(folder());
+    end_manager();
+    for (std::uint64_t number = 1; number <= 100; ++number) EXPECT_TRUE(is_right(client->call(addition(number)).get(), number));
+    EXPECT_EQ(managers(), 0u);
+    EXPECT_EQ(client->statistics().resent, 0u);
+  }
   provider.end();
 }
 
