@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/log.hpp"
+#include "base/point.hpp"
 #include "base/random.hpp"
 #include "os/clock.hpp"
 #include "os/domain.hpp"
@@ -174,14 +175,17 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
         if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) return give_back();
         try {
           *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, objects, options);
+          SINEW_POINT("node_session.publisher");
           (*made)->status().start(loop_, listener, events);
+          const std::lock_guard lock(mutex_);
+          if (closed_) throw destroyed();
+          if (listener) callbacks_.add(listener);
+          publishers_[id] = *made;
         } catch (...) {
           made->reset();
           give_back();
           throw;
         }
-        const std::lock_guard lock(mutex_);
-        publishers_[id] = *made;
       });
   return *made;
 }
@@ -195,9 +199,15 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   {
     const std::lock_guard lock(mutex_);
     subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name(), options, runs_on, receiver);
-    if (runs_on) callbacks_.add(subscription);
   }
+  SINEW_POINT("node_session.subscriber");
   subscription->status().start(loop_, listener, events);
+  {
+    const std::lock_guard lock(mutex_);  // from here on close() finds them
+    if (closed_) throw destroyed();
+    if (runs_on) callbacks_.add(subscription);
+    if (listener) callbacks_.add(listener);
+  }
   const std::uint64_t id = subscription->id();
   try {
     ask(
@@ -271,11 +281,7 @@ std::shared_ptr<ExecutionThread> NodeSession::thread(unsigned id) {
 
 template <class Events>
 std::shared_ptr<Listener> NodeSession::listener_for(const Events& events, unsigned execution_thread) {
-  if (!any(events)) return nullptr;
-  const auto listener = std::make_shared<Listener>(thread(execution_thread));
-  const std::lock_guard lock(mutex_);
-  callbacks_.add(listener);
-  return listener;
+  return any(events) ? std::make_shared<Listener>(thread(execution_thread)) : nullptr;
 }
 
 // One that is still there; those that are not are forgotten.

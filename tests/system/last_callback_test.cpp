@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "base/point.hpp"
 #include "tests/system/belongings.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -48,6 +49,48 @@ TEST_F(LastCallback, WhoDestroysANodeWaitsForACallbackThatHasDestroyedItsOwnInte
     ASSERT_TRUE(eventually([&] { return destroyed.load(); }));
     node.reset();
     EXPECT_TRUE(over);
+  }
+}
+
+// Whoever destroys the node closes what it has to be called back by, while one of these is being made.
+ROLE(makes_what_has_events) {
+  auto node = Node::create("node");
+  const bool publishes = arguments.at(0) == "publisher";
+  std::string error;
+  const auto watch = node->watch_domain([&, made_by = node.get()](const DomainUpdate&) {
+    if (!error.empty()) return;
+    SubscriberOptions for_subscriber;
+    PublisherOptions for_publisher;
+    for_publisher.events.matched = for_subscriber.events.matched = [](const MatchedEvent&) {};
+    try {
+      publishes ? void(made_by->create_publisher<Sample>("topic", Qos{}, for_publisher))
+                : void(made_by->create_subscriber<Sample>("topic", Qos{}, for_subscriber));
+    } catch (const Error& thrown) {
+      error = thrown.what();
+    }
+  });
+  require(eventually(base::is_held), "nothing is made");
+  std::thread witness([made_by = node.get()] {
+    require(eventually([&] {
+              try {
+                (void)made_by->create_timer(1h, [] {});
+              } catch (const Error&) {
+                return true;
+              }
+              return false;
+            }),
+            "the node is not destroyed");
+    base::let_go();
+  });
+  node.reset();
+  witness.join();
+  require(error.find("has been destroyed") != error.npos, "it is told: " + error);
+}
+
+TEST_F(LastCallback, WhatACallbackMakesWhileItsNodeIsDestroyedIsRefusedAndNeverCallsBack) {
+  for (const char* const what : {"subscriber", "publisher"}) {
+    SCOPED_TRACE(what);
+    Child("makes_what_has_events", {what}, {{"SINEW_AT", std::string("node_session.") + what + ":1:hold"}}).end();
   }
 }
 
