@@ -48,8 +48,10 @@ int passed(Call call) noexcept {
 
 bool inject(Call call) noexcept {
   if (!watching.load(std::memory_order_relaxed)) return false;
-  const int nth = counts[static_cast<std::size_t>(call)].fetch_add(1, std::memory_order_acq_rel) + 1;  // sync: COUNTS (with start_over)
   const std::uint64_t wish = armed.load(std::memory_order_acquire);                                    // sync: ARMED (with start_over)
+  const int nth = counts[static_cast<std::size_t>(call)].fetch_add(1, std::memory_order_acq_rel) + 1;  // sync: COUNTS (with start_over)
+  // Another wish than before: the call was counted for one of them, and it is not known for which.
+  if (armed.load(std::memory_order_acquire) != wish) return false;  // sync: ARMED (with start_over)
   const int error = static_cast<int>(wish >> 32 & 0xffff);
   if (wish == nothing_armed || wish != pack(call, nth, error)) return false;
   errno = error;
