@@ -62,9 +62,9 @@ void IoLoop::post(std::function<void()> task) {
 void IoLoop::run(const std::function<void()>& task) {
   std::promise<void> done;
   bool posted = false;
-  if (std::this_thread::get_id() != thread_.get_id()) {
+  {
     const std::lock_guard lock(mutex_);
-    if (running_) {
+    if (running_ && std::this_thread::get_id() != thread_.get_id()) {  // while it runs nobody joins the thread
       tasks_.push_back([&] {
         try {
           task();

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <stdexcept>
@@ -130,6 +131,21 @@ TEST_F(Timers, What_still_waits_is_dropped_with_the_loop) {
   loop_.at(0, [kept] { *kept = true; });
   EXPECT_EQ(kept.use_count(), 1);
   EXPECT_FALSE(*kept);
+}
+
+TEST_F(Timers, Every_task_is_run_while_another_thread_stops_the_loop) {
+  std::atomic<bool> begun{false};
+  int times = 0;
+  std::thread runner([&] {
+    for (int i = 0; i < 1000; ++i) {
+      loop_.run([&] { ++times; });
+      begun = true;
+    }
+  });
+  while (!begun) std::this_thread::yield();
+  loop_.stop();
+  runner.join();
+  EXPECT_EQ(times, 1000);
 }
 
 TEST_F(Timers, A_loop_without_timers_and_one_whose_timers_are_over_are_never_woken) {
