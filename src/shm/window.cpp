@@ -58,14 +58,13 @@ struct Window::Impl {
   // pair UNIT: who finds a chunk's number in a unit finds its addresses in `ranges`.
   std::unique_ptr<std::uint16_t[], Free> units;
   std::unique_ptr<Range[], Free> ranges;  // likewise: the addresses of each of `chunks`, written before its units
-  // pair CHUNK_ID: who sees a chunk's id finds its units marked.
-  std::atomic<std::uint64_t> newest = 0;
 
   // Guarded by the mutex.
   mutable std::mutex mutex;
   Observer* observer;
   Blocks blocks;
   std::vector<std::unique_ptr<Mapped>> chunks;  // null where one was dropped
+  std::uint64_t newest = 0;                     // the id of the newest chunk
   std::size_t mapped = 0;
   std::size_t most_mapped = 0;  // ever
   Mapped* spare = nullptr;      // the one empty chunk that is kept, so that a loop of allocate and free does not map and unmap
@@ -207,11 +206,7 @@ Window::Impl::Mapped* Window::Impl::add_chunk(std::size_t needed) {
 
 Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_t bytes) {
   auto made = std::make_unique<Mapped>(address, bytes);
-  made->chunk = {.id = newest.load(std::memory_order_relaxed) + 1,  // relaxed: under the mutex
-                 .address = address,
-                 .size = bytes,
-                 .memfd = os::create_memfd("sinew-chunk", bytes),
-                 .mapping = nullptr};
+  made->chunk = {.id = newest + 1, .address = address, .size = bytes, .memfd = os::create_memfd("sinew-chunk", bytes), .mapping = nullptr};
   std::string why;
   std::optional<os::Mapping> mapping = os::Mapping::map_at(made->chunk.memfd, address, bytes, os::Access::read_write, &why);
   if (!mapping) throw Error(ErrorKind::exhausted, "A message needs " + in_mib(bytes) + " more shared memory, but " + why + ".");
@@ -244,7 +239,7 @@ Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_
   mapped += bytes;
   most_mapped = std::max(most_mapped, mapped);
   mark_units(chunk.chunk, static_cast<std::size_t>(place - chunks.begin()) + 1);
-  newest.store(chunk.chunk.id, std::memory_order_release);  // sync: CHUNK_ID (with newest_chunk)
+  newest = chunk.chunk.id;
   return chunk;
 }
 
@@ -371,10 +366,6 @@ Window::Range Window::chunk_around(const void* address) const noexcept {
   Range& range = impl_->ranges[chunk - 1U];
   // relaxed: read after the unit, and while the caller keeps the chunk
   return {std::atomic_ref(range.begin).load(std::memory_order_relaxed), std::atomic_ref(range.end).load(std::memory_order_relaxed)};
-}
-
-std::uint64_t Window::newest_chunk() const noexcept {
-  return impl_->newest.load(std::memory_order_acquire);  // sync: CHUNK_ID (with map_chunk)
 }
 
 void Window::for_each_chunk(const std::function<void(const Chunk&)>& visit) const {

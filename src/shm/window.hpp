@@ -79,8 +79,6 @@ class Window {
   /// The addresses of the chunk of this window in which `address` lies; empty when it lies in none. Thread-safe, wait-free: three loads. REQUIRES: a live block lies there, or
   /// nobody unmaps a chunk meanwhile.
   Range chunk_around(const void* address) const noexcept;
-  /// Id of the newest chunk, 0 before the first. Thread-safe.
-  std::uint64_t newest_chunk() const noexcept;
   /// Calls `visit` for every chunk in use, oldest first, under the window's mutex.
   void for_each_chunk(const std::function<void(const Chunk&)>& visit) const;
 
