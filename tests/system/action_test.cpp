@@ -117,12 +117,7 @@ TEST_P(ActionsOn, AGoalIsAcceptedTellsHowItGetsOnAndEndsWithItsResult) {
   }
 }
 
-std::vector<Path> paths_of_actions() {
-  std::vector<Path> unasked;
-  std::ranges::copy_if(paths, std::back_inserter(unasked), [](const Path& path) { return !path.asked; });
-  return unasked;
-}
-SINEW_ON_PATHS(ActionsOn, paths_of_actions());
+SINEW_ON_PATHS(ActionsOn, unasked_paths());
 
 // --- accepted or not ---------------------------------------------------------------------------------------------------------------------
 

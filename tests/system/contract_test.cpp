@@ -24,14 +24,6 @@ class Contract : public Paths {
   }
   /// Nothing of this process waits for another user, and an export has 8 frames.
   bool is_stranger() const { return GetParam().where == Where::other_user; }
-  static void expect_misfits(const std::vector<std::shared_ptr<Publisher<Sample>>>& publishers, const std::string& asked) {
-    Reader reader(GetParam(), asked);
-    for (const auto& publisher : publishers) {
-      EXPECT_TRUE(eventually([&] { return publisher->statistics().incompatible == 1; })) << asked;
-      EXPECT_EQ(publisher->statistics().subscribers, 0U);
-    }
-    EXPECT_TRUE(eventually([&] { return reader.ask("incompatible") == std::to_string(publishers.size()); })) << asked;
-  }
 };
 
 TEST_P(Contract, MessagesOfOnePublisherArriveWholeInTheirOrderOnceEach) {
@@ -134,28 +126,6 @@ TEST_P(Contract, ReliabilityBestEffort_ASubscriberThatDoesNotTakeHoldsNobodyBack
   EXPECT_EQ(reader.ask("missed"), "1992");
 }
 
-TEST_P(Contract, ReliabilityOfferedLessThanAskedFor_TheTwoAreNotConnectedAndBothCountIt) {
-  expect_misfits({create(Qos{}.best_effort())}, "reliable");
-}
-
-TEST_P(Contract, DurabilityOfferedLessThanAskedFor_TheTwoAreNotConnectedAndBothCountIt) {
-  expect_misfits({create()}, "kept");
-}
-
-TEST_P(Contract, DeadlineOfferedLongerThanAskedForOrNotAtAll_TheTwoAreNotConnectedAndBothCountIt) {
-  const auto longer = create(Qos{}.deadline(std::chrono::milliseconds(200))), none = create();
-  expect_misfits({longer, none}, "deadline=100");
-}
-
-TEST_P(Contract, LivelinessOfferedOnlyAutomatically_TheTwoAreNotConnectedAndBothCountIt) {
-  expect_misfits({create(Qos{}.liveliness(Liveliness::automatic, std::chrono::milliseconds(100)))}, "lease=200 by_topic");
-}
-
-TEST_P(Contract, LeaseOfferedLongerThanAskedForOrNotAtAll_TheTwoAreNotConnectedAndBothCountIt) {
-  const auto longer = create(Qos{}.liveliness(Liveliness::by_topic, std::chrono::milliseconds(200))), none = create();
-  expect_misfits({longer, none}, "lease=100");
-}
-
 TEST_P(Contract, WhatFitsIsConnected) {
   const auto publisher =
       create(Qos{lossless()}.transient_local().deadline(std::chrono::hours(1)).liveliness(Liveliness::by_topic, std::chrono::hours(1)));
@@ -166,31 +136,6 @@ TEST_P(Contract, WhatFitsIsConnected) {
   EXPECT_EQ(reader.ask("incompatible"), "0");
   EXPECT_EQ(reader.ask("deadlines"), "0");
   EXPECT_EQ(reader.ask("alive"), "1");
-}
-
-TEST_P(Contract, Deadline_BothSidesCountThePeriodsWithoutAMessageFromTheFirstOneOn) {
-  const auto publisher = create(Qos{}.deadline(std::chrono::milliseconds(20)));
-  Reader reader(GetParam(), "deadline=20");
-  reader.ask("hear 1");
-  EXPECT_EQ(reader.ask("deadlines"), "0");
-  publish_numbers(*publisher, 1, 1);
-  EXPECT_TRUE(eventually([&] { return std::stoull(reader.ask("deadlines")) >= 3; }));
-  EXPECT_TRUE(eventually([&] { return publisher->statistics().deadlines_missed >= 3; }));
-  EXPECT_EQ(reader.ask("take 1"), "1:1");
-}
-
-TEST_P(Contract, LivelinessByTopic_BothSidesSeeThatAPublisherIsSilentAndThatItIsNot) {
-  const auto publisher = create(Qos{}.liveliness(Liveliness::by_topic, std::chrono::milliseconds(200)));
-  Reader reader(GetParam(), "lease=200 by_topic");
-  reader.ask("hear 1");
-  for (std::uint64_t round = 1; round <= 2; ++round) {
-    EXPECT_TRUE(eventually([&] { return reader.ask("silent") == "1"; }));
-    EXPECT_TRUE(eventually([&] { return publisher->statistics().liveliness_lost >= round; }));
-    EXPECT_TRUE(eventually([&] {
-      publisher->assert_liveliness();
-      return reader.ask("alive") == "1";
-    }));
-  }
 }
 
 TEST_P(Contract, EveryNthMessageIsTakenAndTheOthersAreSkippedNotMissed) {

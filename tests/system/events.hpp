@@ -92,6 +92,7 @@ class PublisherByOrder {
       const auto event = told_->incompatible.soon([](const auto& each) { return each.total_count > 0; });
       require(event.has_value(), "it is not told of who does not fit");
       require(" " + why_apart(*event) == rest, "it is told something else: " + why_apart(*event));
+      require(publisher_->statistics().incompatible == 1 && publisher_->statistics().subscribers == 0, "statistics() says otherwise");
     } else if (verb == "missed") {
       require(eventually([&] { return told_->missed.total() >= number(); }), "it is not told of its deadline");
       require(publisher_->statistics().deadlines_missed >= number(), "statistics() says otherwise");

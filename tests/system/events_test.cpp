@@ -76,6 +76,8 @@ TEST_P(Events, BothSidesAreToldWhoDoesNotFitAndWhy) {
       {"", "reliable", "reliability: best_effort / reliable"},
       {"", "kept", "durability: volatile / transient_local"},
       {"deadline=2", "deadline=1", "deadline: 2 ms / 1 ms"},
+      {"", "deadline=1", "deadline: none / 1 ms"},
+      {"lease=200", "lease=100", "liveliness: automatic with a lease of 200 ms / automatic with a lease of 100 ms"},
       {"lease=200", "lease=200 by_topic", "liveliness: automatic with a lease of 200 ms / by_topic with a lease of 200 ms"},
       {"lease=3000 by_topic", "lease=200", "liveliness: by_topic with a lease of 3 s / automatic with a lease of 200 ms"},
       {"", "lease=200", "liveliness: automatic without a lease / automatic with a lease of 200 ms"},
@@ -95,6 +97,8 @@ TEST_P(Events, BothSidesAreToldWhoDoesNotFitAndWhy) {
     ASSERT_TRUE(event) << each.why;
     EXPECT_EQ(event->total_count_change, 1U);
     EXPECT_EQ(why_apart(*event), "camera | " + each.why);
+    EXPECT_EQ(subscriber->statistics().incompatible, 1U);
+    EXPECT_EQ(subscriber->statistics().publishers, 0U);
     publisher.obey("incompatible viewer | " + each.why);
     publisher.obey("destroy");
   }

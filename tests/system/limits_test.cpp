@@ -52,29 +52,6 @@ TEST_F(Limits, S12_a_subscriber_that_cannot_map_a_chunk_ends_its_connection_and_
   cramped.end();
 }
 
-ROLE(subscriber_without_descriptors) {
-  auto node = Node::create("cramped");
-  auto subscriber = node->create_subscriber<Sample>("topic");
-  const int first_free = ::dup(0);
-  ::close(first_free);
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = static_cast<rlim_t>(first_free);
-  require(::setrlimit(RLIMIT_NOFILE, &limit) == 0, "no limit");
-  say("ready");
-  until_finished();
-}
-
-TEST_F(Limits, a_node_without_a_descriptor_for_what_it_is_sent_says_which_limit_to_raise) {
-  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
-  Child cramped("subscriber_without_descriptors", {}, {{"SINEW_LOG", "warn"}});
-  cramped.expect("ready");
-  auto node = Node::create("publisher");
-  auto publisher = node->create_publisher<Sample>("topic");
-  EXPECT_TRUE(eventually([&] { return cramped.errors().find("ulimit -n") != std::string::npos; })) << cramped.errors();
-  cramped.end();
-}
-
 // --- other users ---------------------------------------------------------------------------------------------------------------------------
 
 // A subscriber by hand that becomes another user between its introduction and its first word.

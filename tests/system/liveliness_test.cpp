@@ -21,6 +21,11 @@ struct Watcher {
     const auto is_so = [&](const auto& each) { return each.alive_count == alive && each.not_alive_count == not_alive; };
     require(told.soon(is_so).has_value(),
             "not told that " + std::to_string(alive) + " are alive and " + std::to_string(not_alive) + " not");
+    require(eventually([&] {
+              const SubscriberStatistics statistics = subscriber->statistics();
+              return statistics.publishers_alive == alive && statistics.publishers_not_alive == not_alive;
+            }),
+            "statistics() says otherwise");
   }
 
   Told<LivelinessChangedEvent> told;

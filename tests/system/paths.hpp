@@ -77,7 +77,7 @@ class Taker {
     subscriber_ = node_->create_subscriber<Sample>("topic", qos_of(words), options);
   }
 
-  /// "take N": the next N messages as "writer:number ..."; "rest": all that wait; "missed", "expired", "skipped", "incompatible", "deadlines", "alive", "silent": the number; "hear N": waits for N publishers.
+  /// "take N": the next N messages as "writer:number ..."; "rest": all that wait; "missed", "expired", "skipped", "incompatible", "deadlines", "alive": the number; "hear N": waits for N publishers.
   std::string answer(const std::string& order) {
     std::istringstream words(order);
     std::string what;
@@ -96,7 +96,6 @@ class Taker {
     if (what == "incompatible") return std::to_string(statistics.incompatible);
     if (what == "deadlines") return std::to_string(statistics.deadlines_missed);
     if (what == "alive") return std::to_string(statistics.publishers_alive);
-    if (what == "silent") return std::to_string(statistics.publishers_not_alive);
     fail("no such order: " + order);
   }
 

@@ -1,11 +1,8 @@
 // What an adversarial reading of the design found beside the large things: a test for each that no other file has.
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <fstream>
-#include <thread>
 
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -140,24 +137,6 @@ TEST_F(Review, M6_TheDeathOfAPeerIsSeenWhileTheManagerLives) {
   idle.kill();
   EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 0; }));
   EXPECT_NO_THROW(node->create_publisher<Sample>("another"));  // the manager answers
-}
-
-TEST_F(Review, M9_AThreadThatIsCancelledWhilePublishingLeavesNoLockAndNoHalfMessage) {
-  const Busy busy;
-  for (int round = 0; round < rounds(30); ++round) {
-    std::atomic<std::uint64_t> number{0};
-    std::thread victim([&] {
-      for (;;) {
-        publish_in_place(*busy.publisher, 1, ++number, 1000);
-        ::pthread_testcancel();
-      }
-    });
-    require(eventually([&] { return number > 3; }), "it does not publish");
-    ::pthread_cancel(victim.native_handle());
-    victim.join();
-    EXPECT_EQ(publish_in_place(*busy.publisher, 1, 7, 1000), PublishResult::published);
-    while (const auto message = busy.subscriber->take()) EXPECT_TRUE(is_whole(*message));
-  }
 }
 
 }  // namespace
