@@ -119,5 +119,33 @@ TEST_F(Manager, NodesOfOneProcessThatNameItDifferentlyMeet) {
   std::filesystem::remove(link);
 }
 
+TEST_F(Manager, NodesOfTwoDomainsDoNotMeetNorDoTheirMessages) {
+  const std::string elsewhere = folder() + "/elsewhere.sock";
+  auto here = Node::create("here"), there = Node::create("there", {.domain = elsewhere});
+  const auto publisher_here = here->create_publisher<Sample>("topic"), publisher_there = there->create_publisher<Sample>("topic");
+  for (const SubscriberOptions& options : {SubscriberOptions{}, as_from_elsewhere()}) {
+    const auto subscriber_here = here->create_subscriber<Sample>("topic", Qos{}, options);
+    const auto subscriber_there = there->create_subscriber<Sample>("topic", Qos{}, options);
+    await_subscribers(*publisher_here, 1);
+    await_subscribers(*publisher_there, 1);
+    publish_in_place(*publisher_here, 1, 1, 10);
+    publish_in_place(*publisher_there, 2, 1, 10);
+    for (const auto& [subscriber, writer] : {std::pair(subscriber_here, 1U), std::pair(subscriber_there, 2U)}) {
+      const auto message = take_soon(*subscriber);
+      EXPECT_TRUE(message && message->writer == writer);
+      EXPECT_FALSE(subscriber->take());
+      EXPECT_EQ(subscriber->statistics().publishers, 1u);
+    }
+    EXPECT_EQ(here->domain_state().nodes.size(), 1u);
+    EXPECT_EQ(there->domain_state().nodes.size(), 1u);
+  }
+  there.reset();
+  for (const pid_t pid : managers_of(elsewhere)) {
+    ::kill(pid, SIGTERM);
+    await_end(pid);
+  }
+  std::filesystem::remove(elsewhere);
+}
+
 }  // namespace
 }  // namespace sinew::system
