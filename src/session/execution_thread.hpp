@@ -52,7 +52,7 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   void stop();
 
   // Without a thread of its own. One call at a time, others wait. REQUIRES: not in a callback of this, see is_inside().
-  /// Runs callbacks until leave() was called, once for each call of it.
+  /// Runs callbacks until leave() is called, or was since the last spin() ended.
   void spin();
   /// Runs what is due, and returns.
   void dispatch();
