@@ -43,7 +43,7 @@ void ServiceClientCore::Impl::ready() {
     const std::lock_guard lock(mutex);
     is_ready = true;
   }
-  is_to_look.store(true, std::memory_order_release);  // sync: TO_LOOK (with look_at_time)
+  is_to_look.exchange(true, std::memory_order_acq_rel);  // sync: TO_LOOK (with look_at_time)
   timer->set(look_at_time());
 }
 
@@ -79,7 +79,7 @@ std::int64_t ServiceClientCore::Impl::look_at_time() {
       look_again();
     } catch (const std::exception& shortage) {
       base::log(base::LogLevel::error, shortage.what());
-      is_to_look.store(true, std::memory_order_release);  // sync: TO_LOOK (with look_at_time)
+      is_to_look.exchange(true, std::memory_order_acq_rel);  // sync: TO_LOOK (with look_at_time)
       again = now + retry_pause;
     }
   }
@@ -248,8 +248,8 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
       // Answers to others make room.
       if (std::ranges::any_of(providers, [](const Provider& each) { return each.in_flight > 0; })) return Sent::not_now;
       if (call.request.in_window == 0 && put_loan_first_locked()) return Sent::elsewhere;
-      if (ends.publisher->is_kept_by_readers()) {           // a provider lets go of a request a moment after it has answered it
-        is_to_look.store(true, std::memory_order_release);  // sync: TO_LOOK (with look_at_time)
+      if (ends.publisher->is_kept_by_readers()) {              // a provider lets go of a request a moment after it has answered it
+        is_to_look.exchange(true, std::memory_order_acq_rel);  // sync: TO_LOOK (with look_at_time)
         timer->set(os::now_ns() + retry_pause);
         return Sent::not_now;
       }
