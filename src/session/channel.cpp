@@ -10,9 +10,16 @@ namespace {
 constexpr std::size_t packet_weight = 64;
 constexpr std::size_t descriptor_weight = 16 * 1024;
 
+// Never destroyed: handles that the program keeps in statics outlive every static of the library.
+const std::vector<std::byte>& word_of_shortage() {
+  static const auto* const packet = new std::vector<std::byte>(wire::encode(wire::ErrorText{0, "there was no memory to go on"}));
+  return *packet;
+}
+
 }  // namespace
 
 Channel::Channel(os::Fd socket, std::size_t limit) : socket_(std::move(socket)), limit_(limit) {
+  word_of_shortage();  // is there when it is wanted
   close_in_child(socket_.get());
 }
 
@@ -68,6 +75,20 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
 void Channel::try_send(const wire::Message& message) noexcept {
   try {
     send(message);
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, error.what());
+  }
+}
+
+void Channel::complain(const char* why) noexcept {
+  try {
+    return send(wire::ErrorText{0, why});
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, error.what());
+  }
+  try {
+    const std::lock_guard lock(mutex_);
+    os::send_packet(socket_, word_of_shortage(), {});  // past what waits, which the peer has no use for after this
   } catch (const std::exception& error) {
     base::log(base::LogLevel::warn, error.what());
   }

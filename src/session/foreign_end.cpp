@@ -26,9 +26,10 @@ void ForeignEnd::on_event(const os::Poller::Event& event) {
     }
     if (channel_.state() == Channel::State::closed) ended();
   } catch (const std::exception& violation) {
-    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user broke the protocol: " + violation.what());
-    channel_.try_send(wire::ErrorText{0, violation.what()});
+    channel_.complain(violation.what());
     ended();
+    // Last: there may be no memory to say it.
+    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user broke the protocol: " + violation.what());
   }
 }
 

@@ -78,16 +78,17 @@ void PublisherEnd::on_event(const os::Poller::Event& event) {
 // Its claims still count, so the socket stays open until the peer lets go of it (F2); it just is not served any more.
 void PublisherEnd::fail(const char* why) {
   if (stage_ == Stage::deaf) return;  // once is enough
-  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + why);
   const bool listed = stage_ == Stage::serving;
   stage_ = Stage::deaf;
-  channel_.try_send(wire::ErrorText{0, why});
+  channel_.complain(why);
   const auto publisher = publisher_.lock();
   if (listed && publisher) {
     publisher->unsubscribed(*this);
   } else {
     ended();
   }
+  // Last: there may be no memory to say it.
+  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + why);
 }
 
 void PublisherEnd::handle(Channel::Input& input) {

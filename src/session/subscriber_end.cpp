@@ -105,7 +105,6 @@ bool SubscriberEnd::introduced_again(std::uint64_t connection, std::uint64_t man
 
 void SubscriberEnd::on_event(const os::Poller::Event& event) {
   const auto self = shared_from_this();
-  bool over = false;
   try {
     if (event.writable) channel_.flush();
     for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
@@ -113,16 +112,19 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
       if (!input) break;
       handle(*input);
     }
-    over = channel_.state() == Channel::State::closed;
-    if (over) session_->tell_path(connection(), wire::Path::none, "the publisher's process has ended the connection");
+    if (channel_.state() != Channel::State::closed) return;
+    hang_up("the publisher's process has ended the connection");
   } catch (const std::exception& error) {
-    base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
-    channel_.try_send(wire::ErrorText{0, error.what()});
-    session_->tell_path(connection(), wire::Path::none, error.what());
     tell_lost(0);
-    over = true;
+    channel_.complain(error.what());
+    hang_up(error.what());
+    // Last: there may be no memory to say it.
+    base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
   }
-  if (!over) return;
+}
+
+void SubscriberEnd::hang_up(const char* why) noexcept {
+  session_->tell_path(connection(), wire::Path::none, why);
   channel_.unwatch();
   hung_up_.store(true, std::memory_order_release);  // sync: HUNG_UP (with hung_up)
   if (const auto subscription = subscription_.lock()) {
@@ -224,7 +226,7 @@ bool SubscriberEnd::has_news() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return false;  // sync: SERVING (with on_ring)
   const std::uint64_t head = claims_->head();
   if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
-  if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;  // sync: HUNG_UP (with on_event)
+  if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;  // sync: HUNG_UP (with hang_up)
   const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
   if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
   // sync: TOLD_CHUNK (with on_chunk)
@@ -249,7 +251,7 @@ std::optional<std::int64_t> SubscriberEnd::next_from_history() const noexcept {
 }
 
 bool SubscriberEnd::finished() const noexcept {
-  return hung_up_.load(std::memory_order_acquire) && !has_news();  // sync: HUNG_UP (with on_event)
+  return hung_up_.load(std::memory_order_acquire) && !has_news();  // sync: HUNG_UP (with hang_up)
 }
 
 std::uint64_t SubscriberEnd::untaken() const noexcept {
@@ -319,7 +321,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
   refresh_chunks();
   // Who writes nonsense into a ring faster than we can pass over it must not keep us here.
   for (std::uint32_t passed = 0; passed < 2 * shm::ring_capacity && has_news(); ++passed) {
-    // sync: HUNG_UP (with on_event)
+    // sync: HUNG_UP (with hang_up)
     const bool no_more_chunks =
         hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
     const std::uint64_t head = claims_->head();
@@ -445,7 +447,11 @@ void SubscriberEnd::release(std::uint32_t slot) noexcept {
 }
 
 void SubscriberEnd::unsubscribe() noexcept {
-  channel_.try_send(wire::Unsubscribe{});
+  try {
+    channel_.send(wire::Unsubscribe{});
+  } catch (const std::exception& error) {
+    channel_.complain(error.what());
+  }
 }
 
 bool SubscriberEnd::cancel_call(std::uint64_t call) noexcept {

@@ -138,7 +138,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t expired() const noexcept { return expired_.load(std::memory_order_relaxed); }
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
-  bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with on_event)
+  bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
   /// Why messages are not read in place; empty when they are.
   std::string why_not_in_place() const;
   bool reads_in_pieces() const noexcept { return reads_pieces_.load(std::memory_order_relaxed); }
@@ -153,6 +153,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
  private:
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
+  void hang_up(const char* why) noexcept;
   void tell_path();
   void on_ring(const wire::Ring& message, const os::Fd& memfd);
   void on_chunk(const wire::Chunk& message, const os::Fd& memfd);

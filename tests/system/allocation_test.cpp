@@ -1,6 +1,8 @@
-// Whatever allocation of the ordinary heap fails on the publishing thread: the message is published or it is not, nothing leaks, and the next one goes.
+// Whatever allocation of the ordinary heap fails on the publishing thread: the message is published or it is not, nothing leaks, and the next one goes. Whatever fails on the thread for sockets: what it is about
+// ends, on both sides, or goes on.
 #include <atomic>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <new>
 #include <vector>
@@ -157,6 +159,26 @@ TEST_F(Allocations, OneThatFailsWhileAnInterfaceIsMadeLeavesNothingOfIt) {
   walk([&] { attempt([&] { (void)node->create_publisher<Sample>("topic"); }); }, expect_free);
   walk([&] { attempt([&] { (void)node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}, as_from_elsewhere()); }); },
        expect_free);
+}
+
+TEST_F(Allocations, ThoseThatFailOnTheThreadForSocketsWhileAChunkIsToldEndTheConnectionOnBothSidesOrNotAtAll) {
+  auto node = Node::create("node");
+  for (int nth = 0; nth < 10'000; ++nth) {
+    auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
+    auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4), as_from_elsewhere());
+    await_subscribers(*publisher, 1);
+    fail_allocations_of_other_threads(nth, std::numeric_limits<int>::max());
+    EXPECT_EQ(publish_in_place(*publisher, 1, 1, 3'000'000), PublishResult::published) << nth;
+    std::shared_ptr<const Sample> message;
+    // While there is no memory yet.
+    EXPECT_TRUE(eventually([&] { return (message = subscriber->take()) || subscriber->statistics().publishers == 0; })) << nth;
+    const bool reached = allocation_of_other_threads_has_failed();
+    fail_no_allocation();
+    EXPECT_TRUE(!message || is_whole(*message)) << nth;
+    EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == subscriber->statistics().publishers; })) << nth;
+    if (!reached || HasFailure()) return;
+  }
+  ADD_FAILURE() << "it never ends";
 }
 
 TEST_F(Allocations, OneThatFailsWhileAPublisherIsDestroyedEndsNothingElse) {

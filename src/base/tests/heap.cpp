@@ -13,6 +13,8 @@ namespace {
 [[gnu::tls_model("initial-exec")]] thread_local bool all_fail = false;
 [[gnu::tls_model("initial-exec")]] thread_local std::uint64_t count = 0;
 std::atomic<int> countdown_of_all{-1};
+[[gnu::tls_model("initial-exec")]] thread_local bool is_spared = false;
+std::atomic<int> countdown_of_others{-1}, failures_of_others{0};
 
 }  // namespace
 
@@ -32,6 +34,8 @@ void fail_all_allocations() noexcept {
 void fail_no_allocation() noexcept {
   countdown = -1;
   then_all = all_fail = false;
+  if (is_spared) failures_of_others = 0;
+  is_spared = false;
 }
 
 bool allocation_has_failed() noexcept {
@@ -46,6 +50,16 @@ bool allocation_of_any_thread_has_failed() noexcept {
   return countdown_of_all.exchange(-1) < 0;
 }
 
+void fail_allocations_of_other_threads(int after, int times) noexcept {
+  is_spared = true;
+  countdown_of_others = after;
+  failures_of_others = times;
+}
+
+bool allocation_of_other_threads_has_failed() noexcept {
+  return countdown_of_others < 0;
+}
+
 std::uint64_t allocations() noexcept {
   return count;
 }
@@ -56,10 +70,15 @@ std::uint64_t allocations() noexcept {
 
 namespace {
 
+bool fails_for_others() noexcept {
+  if (sinew::is_spared || sinew::failures_of_others.load() <= 0) return false;
+  return sinew::countdown_of_others.fetch_sub(1) <= 0 && sinew::failures_of_others.fetch_sub(1) > 0;
+}
+
 bool fails() noexcept {
   ++sinew::count;
   if (sinew::countdown_of_all.load(std::memory_order_relaxed) >= 0 && sinew::countdown_of_all.fetch_sub(1) == 0) return true;
-  if (sinew::all_fail) return true;
+  if (sinew::all_fail || fails_for_others()) return true;
   if (sinew::countdown < 0 || sinew::countdown-- > 0) return false;
   sinew::all_fail = sinew::then_all;
   return true;

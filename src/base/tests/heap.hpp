@@ -18,6 +18,10 @@ bool allocation_has_failed() noexcept;
 void fail_allocation_of_any_thread(int after) noexcept;
 /// Since then one has failed; from now on none does.
 bool allocation_of_any_thread_has_failed() noexcept;
+/// Of those that all threads but the calling one make from now on, `times` fail after so many others. Until fail_no_allocation().
+void fail_allocations_of_other_threads(int after, int times) noexcept;
+/// Since then one has failed.
+bool allocation_of_other_threads_has_failed() noexcept;
 /// How many the calling thread has made so far.
 std::uint64_t allocations() noexcept;
 
