@@ -64,8 +64,9 @@ void NodeSession::remove(const std::shared_ptr<DomainWatch>& watch) {
   if (watch->thread()) {
     watch->thread()->remove(watch);
   } else {
-    answered({Kind::watch, watch->first_id()}, wire::UnwatchDomain{},
-             Refusal{ErrorKind::disconnected, destroyed().what()});  // where the node is closed meanwhile
+    answered({Kind::watch, watch->first_id()}, wire::UnwatchDomain{}, refusal_of(ErrorKind::disconnected, [this] {
+               return std::string(destroyed().what());
+             }));  // where the node is closed meanwhile
   }
   watch->close();
 }

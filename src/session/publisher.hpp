@@ -170,7 +170,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   // --- for LocalTopics ---
   /// From now on messages are for this subscription of the same process, too. Null when the publisher is closed.
   std::shared_ptr<LocalQueue> add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node);
-  void forget_closed_locals();
+  void forget_closed_locals() noexcept;
   /// A local queue that held this publisher back has room again.
   void made_space() noexcept;
 
@@ -293,6 +293,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void let_go_of_lane_locked(const PublisherEnd& end);
   std::uint64_t taken_locked(const PublisherEnd& end) const;
   void tell_left(std::uint64_t endpoint, std::uint64_t taken) const noexcept;
+  /// False when there is none.
+  bool forget_closed_local() noexcept;
   bool has_foreigners_locked() const;
   std::uint64_t subscribers_locked() const;
   void enlist(const std::shared_ptr<PublisherEnd>& end);

@@ -335,21 +335,25 @@ void Publisher::made_space() noexcept {
   if (ring().header.blocked.load(std::memory_order_seq_cst) % 2 == 1) os::ring(space_.get());  // sync: BLOCKED (with mark_asleep)
 }
 
-void Publisher::forget_closed_locals() {
-  std::vector<std::shared_ptr<LocalQueue>> closed;  // what is left in them goes without the lock
-  const std::lock_guard lock(mutex_);
-  const auto is_open = [](const auto& queue) { return queue->is_open(); };
-  late_.erase(std::partition(late_.begin(), late_.end(), is_open), late_.end());  // who are among locals_, too
-  const auto gone = std::partition(locals_.begin(), locals_.end(), is_open);
-  if (gone == locals_.end()) return;
-  for (auto queue = gone; queue != locals_.end(); ++queue) {
-    tell_left((*queue)->options().subscriber_endpoint, (*queue)->received());
-    if ((*queue)->options().holds_back) --reliable_readers_;
+// One by one, for there may be no memory to list them: it is called from destructors.
+void Publisher::forget_closed_locals() noexcept {
+  while (forget_closed_local()) {
   }
-  closed.assign(std::make_move_iterator(gone), std::make_move_iterator(locals_.end()));
-  locals_.erase(gone, locals_.end());
+}
+
+bool Publisher::forget_closed_local() noexcept {
+  std::shared_ptr<LocalQueue> closed;  // what is left in it goes without the lock
+  const std::lock_guard lock(mutex_);
+  const auto gone = std::ranges::find_if(locals_, [](const auto& queue) { return !queue->is_open(); });
+  if (gone == locals_.end()) return false;
+  closed = std::move(*gone);
+  locals_.erase(gone);
+  std::erase(late_, closed);
+  tell_left(closed->options().subscriber_endpoint, closed->received());
+  if (closed->options().holds_back) --reliable_readers_;
   os::ring(space_.get());  // it may have been the one that held us back
   status_.raise();
+  return true;
 }
 
 // Nothing of it may fail for want of memory: it is called from destructors. What cannot be listed as abandoned is never used again in this process, which is as safe.

@@ -181,6 +181,41 @@ TEST_F(Allocations, ThoseThatFailOnTheThreadForSocketsWhileAChunkIsToldEndTheCon
   ADD_FAILURE() << "it never ends";
 }
 
+TEST_F(Allocations, AllThatFailWhileASubscriberOfTheSameProcessIsDestroyedEndNothingElse) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", lossless());
+  auto stays = node->create_subscriber<Sample>("topic", lossless());
+  auto goes = node->create_subscriber<Sample>("topic", lossless());
+  await_subscribers(*publisher, 2);
+  EXPECT_EQ(publisher->publish(sample_of(1, 1, 10)), PublishResult::published);
+  fail_all_allocations();
+  goes.reset();
+  fail_no_allocation();
+  await_subscribers(*publisher, 1);
+  for (std::uint64_t number = 2; number <= 2 * 1024; ++number) {  // more than one that is gone would have let it
+    ASSERT_EQ(publisher->publish(sample_of(1, number, 10)), PublishResult::published);
+    ASSERT_TRUE(take_soon(*stays));
+  }
+}
+
+TEST_F(Allocations, AllThatFailFromSomeOneOnWhileTheDomainsStateIsAskedForCostAtMostThisAnswer) {
+  auto node = Node::create("node");
+  for (int nth = 0; nth < 10'000; ++nth) {
+    fail_allocations_from(nth);
+    try {
+      node->domain_state();
+    } catch (const std::bad_alloc&) {
+      // It says so.
+    } catch (const Error&) {
+      // Or so.
+    }
+    const bool reached = allocation_has_failed();
+    fail_no_allocation();
+    if (!reached) break;
+  }
+  EXPECT_EQ(node->domain_state().nodes.size(), 1U);
+}
+
 TEST_F(Allocations, OneThatFailsWhileAPublisherIsDestroyedEndsNothingElse) {
   auto node = Node::create("node");
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100), as_from_elsewhere());
