@@ -190,13 +190,13 @@ void PublisherEnd::ring_if_asleep() noexcept {
   if (!left_ && ringer_->must_ring()) os::ring(bell_fd_.get());
 }
 
-void PublisherEnd::give_up(const std::string& why) noexcept {
+void PublisherEnd::give_up(const char* why) noexcept {
   left_ = true;
+  channel_.complain(why);
   try {
     base::log(base::LogLevel::warn, "subscriber '" + peer() + "' is not served any more: " + why);
-    channel_.send(wire::ErrorText{0, why});
-  } catch (const std::exception& error) {
-    base::log(base::LogLevel::warn, error.what());  // it will see the end of the publisher
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::warn, shortage.what());
   }
 }
 

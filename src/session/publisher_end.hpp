@@ -74,7 +74,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   /// What it wants, or what was to be done for it, does not go. Serves this reader no more, and tells it why. On the loop's thread, without the mutex.
   void fail(const char* why);
   /// Serves this reader no more, and tells it so that it lets go. Its claims go on to count.
-  void give_up(const std::string& why) noexcept;
+  void give_up(const char* why) noexcept;
 
  private:
   struct Waiting {
