@@ -35,7 +35,7 @@ class CallbackSlot {
       }
       ~Run() {
         slot.running_.store({}, std::memory_order_relaxed);
-        if (slot.is_closed() && !forked()) over.swap(slot.callback_);  // by the callback itself
+        if (slot.ends_itself_ && !forked()) over.swap(slot.callback_);  // else close() waits for this, and does it
       }
       Run(const Run&) = delete;
       Run& operator=(const Run&) = delete;
@@ -50,7 +50,10 @@ class CallbackSlot {
   /// Idempotent. REQUIRES: the caller holds no lock that the callback takes.
   void close() noexcept {
     closed_.store(true, std::memory_order_relaxed);
-    if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return;
+    if (running_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+      ends_itself_ = true;
+      return;
+    }
     Callback over;
     const std::lock_guard lock(mutex_);
     over.swap(callback_);
@@ -60,6 +63,7 @@ class CallbackSlot {
   std::atomic<bool> closed_{false};         // relaxed: close() takes the mutex behind it, and whoever runs the callback holds it
   std::atomic<std::thread::id> running_{};  // the thread that it runs on; relaxed: a thread finds its own id, or not
   std::mutex mutex_;                        // held while it runs
+  bool ends_itself_ = false;                // close() was called by what runs, so under the mutex
   Callback callback_;
 };
 
