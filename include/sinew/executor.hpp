@@ -48,7 +48,7 @@ class SINEW_API Executor {
   /// For poll(), epoll and the loops on top of them: readable while dispatch() has something to do. The caller must not read it, and not use it after this object is gone.
   /// Throws Error(exhausted) when there is no descriptor to be had.
   int fd();
-  /// Ends the spin() that runs, after the callback that is running, or else the next one; without by_caller it does nothing. Anywhere, also in callbacks; async-signal-safe: may be called in a handler of SIGINT.
+  /// Ends the spin() that runs, after the callback that is running, or else the next one; called twice, two of them. Without by_caller it does nothing. Anywhere, also in callbacks; async-signal-safe: may be called in a handler of SIGINT.
   void stop() noexcept;
 
  private:

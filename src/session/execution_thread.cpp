@@ -80,7 +80,8 @@ void ExecutionThread::start() {
 }
 
 void ExecutionThread::stop() {
-  if (!thread_.joinable()) {  // whoever calls spin()
+  if (!thread_.joinable()) {                           // whoever calls spin(), and who waits to
+    stopping_.store(true, std::memory_order_release);  // sync: STOP (with takes_leave); first, so that all see it
     leave();
     if (!is_inside()) const Running nobody_else(*this);
     return;
@@ -100,16 +101,30 @@ void ExecutionThread::spin() {
   const auto self = shared_from_this();  // callbacks may drop everybody else's
   {
     const Running running(*this);
-    run_until(leaving_);
-    leaving_.store(false, std::memory_order_release);  // sync: STOP (with run_until)
-    doorbell_.ring();                                  // whatever came meanwhile: the caller may go on with dispatch()
+    do {
+      run_until(leaving_);
+    } while (!takes_leave());
+    doorbell_.ring();  // whatever came meanwhile: the caller may go on with dispatch()
   }
   let_go_of_removed();
 }
 
 void ExecutionThread::leave() noexcept {
-  leaving_.store(true, std::memory_order_release);  // sync: STOP (with run_until)
+  leaves_.fetch_add(1, std::memory_order_relaxed);
+  leaving_.exchange(true, std::memory_order_acq_rel);  // sync: STOP (with run_until, takes_leave)
   doorbell_.ring();
+}
+
+// False when all calls of leave() that were told of have ended another spin().
+bool ExecutionThread::takes_leave() noexcept {
+  leaving_.exchange(false, std::memory_order_acq_rel);  // sync: STOP (with leave, stop)
+  unsigned left = leaves_.load(std::memory_order_relaxed);
+  while (left > 0 && !leaves_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
+  }
+  const bool is_over = stopping_.load(std::memory_order_relaxed);  // relaxed: set before leave()
+  // Others may wait for their turn to spin.
+  if (left > 1 || is_over) leaving_.exchange(true, std::memory_order_acq_rel);  // sync: STOP (with run_until, takes_leave)
+  return left > 0 || is_over || forked();
 }
 
 void ExecutionThread::dispatch() {

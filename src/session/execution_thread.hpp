@@ -52,7 +52,7 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   void stop();
 
   // Without a thread of its own. One call at a time, others wait. REQUIRES: not in a callback of this, see is_inside().
-  /// Runs callbacks until leave() is called, or was since the last spin() ended.
+  /// Runs callbacks until leave() was called: each call ends one of these. After stop() they end at once.
   void spin();
   /// Runs what is due, and returns.
   void dispatch();
@@ -79,6 +79,7 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   /// As long as it lives the calling thread is the one that runs callbacks.
   class Running;
 
+  bool takes_leave() noexcept;
   void changed() noexcept;
   void let_go_of_removed() noexcept;
   void run_once();
@@ -101,6 +102,8 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   std::thread thread_;
   // pair STOP: who ends sees what was done before it was told to; it is rung afterwards, however it sleeps.
   std::atomic<bool> stopping_{false}, leaving_{false};
+  // relaxed: counted before leaving_ says so, and read behind it, which is only exchanged so that whoever sees the last call sees all
+  std::atomic<unsigned> leaves_{0};  // calls of leave() that no spin() has ended for
   // pair WAKES seq_cst: it changes, then running_ is tried; running_ is unlocked, then it is looked at (let_go_of_removed()).
   std::atomic<std::uint64_t> wakes_{0};  // counts wake(): tells the loop to look again whatever the rings say
 

@@ -240,6 +240,30 @@ TEST_F(Executors, SpinCanBeStoppedByTheHandlerOfASignal) {
   interrupted.reset();
 }
 
+TEST_F(Executors, EachCallOfStopEndsASpinAlsoOneThatWaitsForItsTurn) {
+  auto node = Node::create("node", {.executor = by_caller()});
+  std::atomic<bool> runs{false}, goes_on{false};
+  auto timer = node->create_timer(1ms, [&] {
+    runs = true;
+    goes_on.wait(false);
+  });
+  std::atomic<int> ended{0};
+  const auto spin = [&] {
+    node->spin();
+    ++ended;
+  };
+  std::thread one(spin), another(spin);
+  ASSERT_TRUE(eventually([&] { return runs.load(); }));
+  node->executor()->stop();
+  node->executor()->stop();
+  goes_on = true;
+  goes_on.notify_all();
+  EXPECT_TRUE(eventually([&] { return ended == 2; }));
+  if (HasFailure()) node->executor()->stop();
+  one.join();
+  another.join();
+}
+
 TEST_F(Executors, ACallbackMayDestroyItsNodeAndSpinGoesOnWithTheOthers) {
   const auto executor = by_caller();
   auto one = Node::create("one", {.executor = executor}), two = Node::create("two", {.executor = executor});
