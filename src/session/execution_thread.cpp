@@ -149,15 +149,21 @@ void ExecutionThread::run_once() {
 }
 
 int ExecutionThread::descriptor() {
-  const Running running(*this);
-  if (!descriptor_) {
-    Descriptor made{{}, os::create_alarm()};
-    made.poller.add(doorbell_.eventfd(), 0);
-    made.poller.add(made.alarm, 1);
-    descriptor_.emplace(std::move(made));
-    doorbell_.ring();  // the first dispatch() sets the alarm
+  const auto self = shared_from_this();
+  int descriptor = -1;
+  {
+    const Running running(*this);
+    if (!descriptor_) {
+      Descriptor made{{}, os::create_alarm()};
+      made.poller.add(doorbell_.eventfd(), 0);
+      made.poller.add(made.alarm, 1);
+      descriptor_.emplace(std::move(made));
+      doorbell_.ring();  // the first dispatch() sets the alarm
+    }
+    descriptor = descriptor_->poller.descriptor().get();
   }
-  return descriptor_->poller.descriptor().get();
+  let_go_of_removed();  // as whoever runs callbacks
+  return descriptor;
 }
 
 // --- what is run -----------------------------------------------------------------------------------------------------------------------
