@@ -412,9 +412,19 @@ void ManagerLink::tell_withdrawn_locked(Notes::iterator note) {
   notes_.erase(note);
 }
 
+// Where the manager has answered between the end of the waiting and this, nobody was there to use what it has registered.
 void ManagerLink::forget(const Key& key) noexcept {
-  const std::lock_guard lock(mutex_);
-  notes_.erase(key);
+  insist([&] {
+    const auto note = notes_.find(key);
+    if (note == notes_.end()) return false;
+    note->second.is_withdrawn = note->second.is_released = true;
+    if (note->second.is_answered) {
+      tell_withdrawn_locked(note);
+    } else {
+      notes_.erase(note);
+    }
+    return true;
+  });
 }
 
 void ManagerLink::release_window(std::uint64_t publisher) noexcept {

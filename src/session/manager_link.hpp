@@ -74,7 +74,7 @@ class ManagerLink {
   void withdraw(const Key& key) noexcept;
   /// The manager has registered what is not announced any more.
   void take_back(const Key& key) noexcept;
-  /// Nobody waits for the manager's answer any more.
+  /// Nobody waits for the manager's answer any more: if it has come, it is taken back.
   void forget(const Key& key) noexcept;
   /// Nothing of this publisher is left in its window. After withdraw().
   void release_window(std::uint64_t publisher) noexcept;

@@ -91,9 +91,13 @@ void NodeSession::ask(const Question& question, const char* what, const std::fun
     throw;
   }
   if (done.wait_for(patience) != std::future_status::ready) {
-    const std::lock_guard lock(mutex_);
-    if (asked_.erase(question) > 0) {
-      link_.forget(question);  // what is answered now is taken back
+    bool is_over = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_over = asked_.erase(question) > 0;
+    }
+    if (is_over) {
+      link_.forget(question);  // what is answered from now on is taken back, or was a moment ago
       throw unanswered(what);
     }
   }

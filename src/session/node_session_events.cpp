@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/point.hpp"
 #include "base/printable.hpp"
 #include "session/foreign_end.hpp"
 #include "session/manager.hpp"
@@ -91,6 +92,7 @@ void NodeSession::on_registered(const wire::PublisherRegistered& publisher) {
     case ManagerLink::Answer::violation:
       throw Violation("PublisherRegistered names another window than the publisher has");
     case ManagerLink::Answer::expected:
+      SINEW_POINT("node_session.registered");
       answered(question, publisher);  // or it was told to a manager that has followed another
       break;
     case ManagerLink::Answer::unexpected:

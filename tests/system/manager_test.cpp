@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 
+#include "base/point.hpp"
 #include "os/socket.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -145,6 +146,25 @@ TEST_F(Manager, NodesOfTwoDomainsDoNotMeetNorDoTheirMessages) {
     await_end(pid);
   }
   std::filesystem::remove(elsewhere);
+}
+
+ROLE(hears_the_answer_when_nobody_waits_any_more) {
+  auto node = Node::create("node");
+  bool is_refused = false;
+  try {
+    (void)node->create_publisher<Sample>("topic");
+  } catch (const Error& error) {
+    is_refused = error.kind() == ErrorKind::unavailable;
+  }
+  require(is_refused && base::is_held(), "the answer was not too late");
+  base::let_go();
+  auto publisher = node->create_publisher<std::uint64_t>("topic");  // another type: the manager has not kept the first
+  auto subscriber = node->create_subscriber<std::uint64_t>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+}
+
+TEST_F(Manager, WhatItAnswersAtTheVeryEndOfTheWaitingIsTakenBack) {
+  Child("hears_the_answer_when_nobody_waits_any_more", {}, {{"SINEW_AT", "node_session.registered:1:hold"}}).end();
 }
 
 }  // namespace
