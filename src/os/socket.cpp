@@ -277,9 +277,13 @@ Received receive_packet(const Fd& socket, std::span<std::byte> buffer) {
   return received;
 }
 
+void shut_down(const Fd& socket) noexcept {
+  ::shutdown(socket.get(), SHUT_RDWR);
+}
+
 void close_connection(Fd socket) noexcept {
   if (!socket) return;
-  ::shutdown(socket.get(), SHUT_RDWR);  // nothing more comes
+  shut_down(socket);  // nothing more comes
   try {
     receive_credentials(socket);  // by them an empty packet differs from the end
     std::array<std::byte, 1> byte;

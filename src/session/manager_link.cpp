@@ -274,7 +274,7 @@ std::string ManagerLink::trouble() const {
   return trouble_;
 }
 
-// A manager that is told the rest but not this would take the rest for a violation, so a shortage of memory is given a moment to pass.
+// A manager that is told the rest but not this would take the rest for a violation, or go on believing what is not so: a shortage of memory is given a moment to pass, and then the session ends.
 template <class Tell>
 bool ManagerLink::insist(Tell tell) noexcept {
   for (int attempt = 0; attempt < telling_attempts; ++attempt) {
@@ -286,9 +286,11 @@ bool ManagerLink::insist(Tell tell) noexcept {
       os::sleep_for(telling_pause);
     } catch (const std::exception& error) {
       base::log(base::LogLevel::error, error.what());
-      return false;
+      break;
     }
   }
+  const std::lock_guard lock(mutex_);
+  if (channel_) os::shut_down(channel_->socket());  // the loop finds it closed
   return false;
 }
 

@@ -38,13 +38,20 @@ void log_lost_introduction(const std::string& node, const std::string& peer) {
 
 void NodeSession::on_event(const os::Poller::Event& event) {
   if (link_.manager() == 0) return;  // it was lost a moment ago
+  bool is_read = false;
   try {
     if (event.writable) link_.channel().flush();
-    while (auto input = link_.channel().receive(true)) handle(*input);
+    while (auto input = link_.channel().receive(true)) {
+      is_read = true;
+      handle(*input);
+      is_read = false;
+    }
     if (link_.channel().state() == Channel::State::closed) lose_manager("it is gone");
   } catch (const Violation& violation) {
     lose_manager(violation.what());
   } catch (const std::bad_alloc&) {
+    // What it said is gone, and it may wait for the answer: the next one, which may be the same, begins anew.
+    if (!is_read) return lose_manager("there was no memory for what it said");
     watch_anew();  // it may have been for one of them
     throw;
   }

@@ -181,6 +181,43 @@ TEST_F(Allocations, ThoseThatFailOnTheThreadForSocketsWhileAChunkIsToldEndTheCon
   ADD_FAILURE() << "it never ends";
 }
 
+TEST_F(Allocations, OneThatFailsOnTheThreadForSocketsWhileInterfacesAreMadeLeavesNothingHalfMade) {
+  auto node = Node::create("node");
+  for (int nth = 0; nth < 10'000; ++nth) {
+    fail_allocations_of_other_threads(nth, 1);
+    const auto attempt = [&](const auto& make) {
+      try {
+        make();
+      } catch (const Error& error) {
+        EXPECT_NE(error.kind(), ErrorKind::unavailable) << error.what() << " at " << nth;  // as of a manager that does not answer
+      }
+    };
+    attempt([&] {
+      auto publisher = node->create_publisher<Sample>("topic");
+      auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+    });
+    const bool reached = allocation_of_other_threads_has_failed();
+    fail_no_allocation();
+    auto publisher = node->create_publisher<std::uint64_t>("topic");  // another type
+    auto subscriber = node->create_subscriber<std::uint64_t>("topic", Qos{}, as_from_elsewhere());
+    await_subscribers(*publisher, 1);
+    if (!reached || HasFailure()) return;
+  }
+  ADD_FAILURE() << "it never ends";
+}
+
+TEST_F(Allocations, WhatTheManagerCannotBeToldOfForWantOfThemIsToldByTheEndOfTheSession) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto stays = node->create_publisher<Sample>("another");
+  fail_all_allocations();
+  publisher.reset();
+  fail_no_allocation();
+  EXPECT_NO_THROW(node->create_publisher<std::uint64_t>("topic"));  // another type
+  auto reader = node->create_subscriber<Sample>("another", Qos{}, as_from_elsewhere());
+  await_subscribers(*stays, 1);
+}
+
 TEST_F(Allocations, AllThatFailWhileASubscriberOfTheSameProcessIsDestroyedEndNothingElse) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic", lossless());
