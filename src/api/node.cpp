@@ -166,10 +166,13 @@ std::shared_ptr<Node> Node::create(const std::string& name, const NodeOptions& o
   const char* const variable = std::getenv("SINEW_NODE");
   const std::string renamed = variable ? variable : "";
   auto executor = options.executor ? options.executor : Executor::create();
+  std::shared_ptr<session::NodeSession> session;
   try {
-    auto session =
-        session::NodeSession::create(renamed.empty() ? name : renamed, {.domain = options.domain, .executor = executor->shared_});
-    return std::shared_ptr<Node>(new Node(std::make_unique<Impl>(Impl{std::move(executor), std::move(session)})));
+    session = session::NodeSession::create(renamed.empty() ? name : renamed, {.domain = options.domain, .executor = executor->shared_});
+    return std::shared_ptr<Node>(new Node(std::make_unique<Impl>(Impl{std::move(executor), session})));
+  } catch (const std::bad_alloc&) {
+    if (session) session->close();  // else the last to have it may be its own thread, which cannot wait for itself
+    throw;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::name_taken || renamed.empty()) throw;
     throw Error(error.kind(), error.what() + (" SINEW_NODE is set, and names every node of this program '" + renamed + "', so also '" +
