@@ -179,7 +179,8 @@ class Publisher {
   /// `invalid` when it is null. Within this process nothing of that depends on the size of the message, but for the copies.
   PublishResult publish(std::unique_ptr<T> message) { return core_->publish_owned(message.release()); }
 
-  /// The same for a message that others keep, and nobody changes any more: subscribers of this process that share get this very object, each that owns gets a copy. `invalid` when it is null.
+  /// The same for a message that others keep, and nobody changes any more: subscribers of this process that share get this very object, each that owns gets a copy. Whoever lets go of it last, a thread of the library also, runs its deleter, which must not wait for callbacks nor destroy nodes.
+  /// `invalid` when it is null.
   PublishResult publish(std::shared_ptr<const T> message) { return core_->publish_shared(std::move(message)); }
 
   /// Shows that the publisher is alive without publishing anything, for Liveliness::by_topic. A lock and no system call. With Liveliness::automatic it changes nothing.

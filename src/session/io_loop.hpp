@@ -1,4 +1,4 @@
-// The thread of a node that handles its control sockets. It never runs user code and never waits for anything but its descriptors.
+// The thread of a node that handles its control sockets. It never runs user code, but deleters of messages that a history lets go of, and never waits for anything but its descriptors.
 #pragma once
 
 #include <compare>
