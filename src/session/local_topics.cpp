@@ -1,6 +1,7 @@
 #include "session/local_topics.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/random.hpp"
 #include "session/publisher.hpp"
@@ -11,15 +12,27 @@
 namespace sinew::session {
 namespace {
 
+/// What is to be let go of when ends were joined, with users' deleters: so without the lock.
+struct Left {
+  std::vector<std::shared_ptr<Publisher>> publishers;  // whose histories have let go of something
+  std::vector<std::vector<std::shared_ptr<LocalQueue>>> queues;
+
+  ~Left() {
+    for (const auto& publisher : publishers) publisher->let_go_of_history();
+  }
+};
+
 void join(const LocalTopics::End& one, const std::shared_ptr<Publisher>& publisher, const LocalTopics::End& other,
-          const std::shared_ptr<Subscription>& subscription) {
+          const std::shared_ptr<Subscription>& subscription, Left& left) {
   // The same questions as the manager's, which introduces this pair when it is not joined here, and tells both sides when they do not fit.
   if (one.layout != other.layout) return;
   if (!wire::incompatible_policies(publisher->quality(), subscription->options().quality).empty()) return;
+  left.publishers.push_back(publisher);
+  left.queues.emplace_back();
   const auto queue = publisher->add_local(*subscription, one.node, other.node);
   if (!queue) return;
   try {
-    subscription->add(queue);
+    left.queues.back() = subscription->add(queue);
   } catch (...) {
     queue->close();  // nobody would ever take from it
     publisher->forget_closed_locals();
@@ -65,17 +78,19 @@ void LocalTopics::forget_if_unused_locked(Topics::iterator topic) noexcept {
 }
 
 void LocalTopics::add(const End& end, const std::shared_ptr<Publisher>& publisher) {
+  Left left;
   const std::lock_guard lock(mutex_);
   Topic& topic = enter_locked(end, publisher.get());
   topic.publishers.emplace_back(end, publisher);
-  for (const auto& [other, subscription] : topic.subscriptions) join(end, publisher, other, subscription);
+  for (const auto& [other, subscription] : topic.subscriptions) join(end, publisher, other, subscription, left);
 }
 
 void LocalTopics::add(const End& end, const std::shared_ptr<Subscription>& subscription) {
+  Left left;
   const std::lock_guard lock(mutex_);
   Topic& topic = enter_locked(end, subscription.get());
   topic.subscriptions.emplace_back(end, subscription);
-  for (const auto& [other, publisher] : topic.publishers) join(other, publisher, end, subscription);
+  for (const auto& [other, publisher] : topic.publishers) join(other, publisher, end, subscription, left);
 }
 
 void LocalTopics::remove(const Publisher& gone) {

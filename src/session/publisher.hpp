@@ -168,9 +168,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool serves(std::uint64_t endpoint);
 
   // --- for LocalTopics ---
-  /// From now on messages are for this subscription of the same process, too. Null when the publisher is closed.
+  /// From now on messages are for this subscription of the same process, too. Null when the publisher is closed. Afterwards let_go_of_history() is due.
   std::shared_ptr<LocalQueue> add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node);
   void forget_closed_locals() noexcept;
+  /// Users' deleters run with what it lets go of. REQUIRES: the caller holds no lock.
+  void let_go_of_history() noexcept;
   /// A local queue that held this publisher back has room again.
   void made_space() noexcept;
 
@@ -263,7 +265,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t first_for_locked(const wire::Quality& asked) const noexcept;
   Kept* in_history_locked(std::uint64_t sequence) noexcept;
   void leave_history_locked(std::uint64_t sequence);
-  void let_go_of_history() noexcept;
   bool let_go_of_history(std::unique_lock<std::mutex>& lock) noexcept;
   void hand_over_locked(Kept& frame, LocalQueue& queue) noexcept;
   void hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue);

@@ -310,7 +310,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
                                             objects_, subscription.bell(), [weak = weak_from_this()] {
                                               if (const auto publisher = weak.lock()) publisher->made_space();
                                             });
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   if (closed_) return nullptr;
   late_.reserve(late_.size() + 1);
   locals_.push_back(queue);
@@ -321,8 +321,6 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
   }
   if (queue->options().holds_back) ++reliable_readers_;
   came_locked();
-  lock.unlock();
-  if (history_ > 0) let_go_of_history();
   return queue;
 }
 

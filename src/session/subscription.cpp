@@ -43,13 +43,13 @@ std::shared_ptr<Doorbell> Subscription::bell() {
   return thread_ ? std::shared_ptr<Doorbell>(thread_, &thread_->doorbell()) : silent_;
 }
 
-void Subscription::add(std::shared_ptr<LocalQueue> queue) {
-  std::vector<std::shared_ptr<LocalQueue>> dropped;  // destroyed without the lock
+std::vector<std::shared_ptr<LocalQueue>> Subscription::add(std::shared_ptr<LocalQueue> queue) {
+  std::vector<std::shared_ptr<LocalQueue>> dropped;
   {
     const std::lock_guard lock(mutex_);
     if (closed_.load(std::memory_order_relaxed)) {
       queue->close();
-      return;
+      return dropped;
     }
     if (!thread_) {
       std::ptrdiff_t too_many = 0;
@@ -70,6 +70,7 @@ void Subscription::add(std::shared_ptr<LocalQueue> queue) {
   if (!dropped.empty()) status_.raise();  // what they had for us is lost
   wake();
   status_.publishers_changed();
+  return dropped;
 }
 
 std::shared_ptr<SubscriberEnd> Subscription::end_of(const wire::ConnectSubscriber& introduction) const {
@@ -334,11 +335,12 @@ void Subscription::close() {
   std::unique_lock<std::mutex> taking(taking_, std::defer_lock);
   if (running_.load(std::memory_order_relaxed) != std::this_thread::get_id()) taking.lock();
   for (const auto& end : ends) end->unsubscribe();
-  for (const auto& queue : queues) queue->close();
   if (taking && !thread_) {  // else the thread's, which looks at them without the lock
     seen_.clear();
     seen_queues_.clear();
   }
+  if (taking) taking.unlock();  // users' deleters run with what is left in the queues, from which nobody takes any more
+  for (const auto& queue : queues) queue->close();
 }
 
 void Subscription::for_each_end(const std::function<void(const SubscriberEnd&)>& visit) const {

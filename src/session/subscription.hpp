@@ -69,8 +69,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void incompatible(const wire::Incompatible& peer);
   const std::string& topic() const noexcept { return incompatible_.topic(); }
   IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
-  /// A publisher of this process. Any thread.
-  void add(std::shared_ptr<LocalQueue> queue);
+  /// A publisher of this process. Any thread. Gives back the queues of those that are forgotten for it, to be let go of without locks: users' deleters run with what is in them.
+  [[nodiscard]] std::vector<std::shared_ptr<LocalQueue>> add(std::shared_ptr<LocalQueue> queue);
   /// The execution thread shall look at this subscription again.
   void wake() noexcept;
 

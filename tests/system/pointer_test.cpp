@@ -1,5 +1,6 @@
 // What nodes of one process hand each other by pointer: the two tables of copies of the ROS 2 intra-process design, and what holds beside them.
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -385,6 +386,46 @@ TEST_F(Pointer, TheInfoSaysThatItCameByPointer) {
   ASSERT_EQ(subscribers.size(), 1U);
   EXPECT_EQ(subscribers[0].node, "node");
   EXPECT_EQ(subscribers[0].received, 1U);
+}
+
+/// A message whose deleter does something else on another thread and waits for that, as one that needs a lock that others hold meanwhile. Where the library held a lock, it would never end.
+std::shared_ptr<const Sample> deleted_with(std::uint64_t number, const std::function<void()>& elsewhere) {
+  return {new Sample(sample_of(1, number, 10)), [elsewhere](const Sample* gone) {
+            const auto done = std::make_shared<std::atomic<bool>>(false);
+            std::thread thread([elsewhere, done] {
+              elsewhere();
+              *done = true;
+            });
+            const bool ended = eventually([&] { return done->load(); });
+            EXPECT_TRUE(ended);
+            ended ? thread.join() : thread.detach();
+            delete gone;
+          }};
+}
+
+TEST_F(Pointer, WhatWaitsForASubscriberWhoseNodeIsDestroyedIsDeletedWithoutALock) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic");
+  publisher->publish(deleted_with(1, [subscriber] { subscriber->take(); }));
+  node.reset();
+  EXPECT_FALSE(subscriber->take());
+}
+
+TEST_F(Pointer, WhatADepartedPublisherHasLeftIsDeletedWithoutALock) {
+  auto node = Node::create("node"), other = Node::create("other");
+  auto subscriber = node->create_subscriber<Sample>("topic");
+  const auto deleted = std::make_shared<std::atomic<int>>(0);
+  for (int departed = 0; departed < 40; ++departed) {
+    auto publisher = node->create_publisher<Sample>("topic");
+    publisher->publish(deleted_with(1, [other, deleted] {
+      (void)other->create_subscriber<Sample>("another");
+      ++*deleted;
+    }));
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(*deleted, 0);
+  subscriber.reset();
 }
 
 }  // namespace
