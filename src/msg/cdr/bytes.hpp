@@ -1,4 +1,4 @@
-// Copying numbers into the other byte order.
+// Numbers on their way into a stream and out of it: where they stand, and copying them, also into the other byte order.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,35 @@
 #include <cstring>
 
 namespace sinew::msg::cdr {
+
+/// So many bytes from `position` to the next multiple of `alignment`, a power of two.
+constexpr std::uint64_t padding(std::uint64_t position, std::uint64_t alignment) {
+  return (0 - position) & (alignment - 1);
+}
+
+constexpr bool is_aligned(std::uint64_t position, std::uint64_t alignment) {
+  return padding(position, alignment) == 0;
+}
+
+// memcpy of a size that the compiler does not know is a call; most steps are a number or a few.
+inline void copy(std::byte* to, const std::byte* from, std::uint64_t size) {
+  switch (size) {
+    case 1:
+      *to = *from;
+      return;
+    case 2:
+      std::memcpy(to, from, 2);
+      return;
+    case 4:
+      std::memcpy(to, from, 4);
+      return;
+    case 8:
+      std::memcpy(to, from, 8);
+      return;
+    default:
+      std::memcpy(to, from, size);
+  }
+}
 
 template <class Number>
 inline void copy_swapped_as(std::byte* to, const std::byte* from, std::uint64_t size) {

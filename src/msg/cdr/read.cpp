@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "msg/cdr/bytes.hpp"
 #include "msg/cdr/cdr.hpp"
 #include "msg/cdr/plan.hpp"
-#include "msg/cdr/swap.hpp"
 #include "msg/maps.hpp"
 #include "msg/std_layout.hpp"
 
@@ -43,7 +43,7 @@ class Source {
       size -= here_.size();
       next_piece();
     }
-    if (size > 0) std::memcpy(into, here_.data(), size);
+    if (size > 0) copy(into, here_.data(), size);
     here_ = here_.subspan(size);
     return true;
   }
@@ -60,8 +60,9 @@ class Source {
   }
 
   bool align(std::uint64_t alignment) {
-    std::byte padding[8];
-    return take(padding, (alignment - position_ % alignment) % alignment);
+    const std::uint64_t left = padding(position_, alignment);
+    std::byte ignored[8];
+    return left == 0 || take(ignored, left);
   }
 
   /// What follows begins the body: alignment counts from here.
@@ -330,7 +331,7 @@ class Filler {
   const std::byte* elements_in_place(const Step& step, std::uint32_t count) {
     const Plan& body = plans_[step.body];
     if (!in_place_ || !body.plain || !body.flags.empty() || (Swapped && body.widest > 1)) return nullptr;
-    if (!source_.align(body.first) || source_.position() % body.widest != 0) return nullptr;
+    if (!source_.align(body.first) || !is_aligned(source_.position(), body.widest)) return nullptr;
     return source_.take_in_place(count * step.size, step.type->element->align);
   }
 
@@ -338,7 +339,7 @@ class Filler {
     if (count == 0) return true;
     if (plan.plain) {
       if (!source_.align(plan.first)) return fail("the stream ends before the message does");
-      if (source_.position() % plan.widest == 0) {
+      if (is_aligned(source_.position(), plan.widest)) {
         if (!numbers(first, count * plan.size, plan.widest)) return false;
         for (std::uint64_t i = 0; !plan.flags.empty() && i < count; ++i) {
           if (!flags(plan, first + i * plan.size)) return false;

@@ -1,9 +1,9 @@
 #include <bit>
 #include <cstring>
 
+#include "msg/cdr/bytes.hpp"
 #include "msg/cdr/cdr.hpp"
 #include "msg/cdr/plan.hpp"
-#include "msg/cdr/swap.hpp"
 #include "msg/maps.hpp"
 #include "msg/std_layout.hpp"
 
@@ -11,30 +11,6 @@ namespace sinew::msg::cdr {
 namespace {
 
 constexpr std::uint64_t header_size = 4;
-
-constexpr std::uint64_t padding(std::uint64_t position, std::uint64_t alignment) {
-  return (alignment - position % alignment) % alignment;
-}
-
-// memcpy of a size that the compiler does not know is a call; most steps are a number or a few.
-inline void copy(std::byte* to, const std::byte* from, std::uint64_t size) {
-  switch (size) {
-    case 1:
-      *to = *from;
-      return;
-    case 2:
-      std::memcpy(to, from, 2);
-      return;
-    case 4:
-      std::memcpy(to, from, 4);
-      return;
-    case 8:
-      std::memcpy(to, from, 8);
-      return;
-    default:
-      std::memcpy(to, from, size);
-  }
-}
 
 /// Writes all bytes, one after the other.
 template <bool Swapped>
@@ -222,7 +198,7 @@ class Writer {
     if (count == 0) return;
     if (plan.plain) {
       sink_.align(plan.first);
-      if (sink_.position() % plan.widest == 0) return sink_.numbers(first, count * plan.size, plan.widest);
+      if (is_aligned(sink_.position(), plan.widest)) return sink_.numbers(first, count * plan.size, plan.widest);
     }
     for (std::uint64_t i = 0; i < count; ++i) value(plan, first + i * plan.size);
   }
