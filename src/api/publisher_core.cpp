@@ -56,6 +56,17 @@ std::string why_invalid(const std::optional<std::string>& variant) {
          " a variant that lost its value when an assignment threw; assign it again, or drop the message";
 }
 
+/// Says what `text()` makes, unless it was said already. Where there is no memory for that, it is not said: what it is about is counted, too.
+template <class Text>
+void say_once(std::atomic<bool>& said, Text text) noexcept {
+  if (said.exchange(true, std::memory_order_relaxed)) return;
+  try {
+    base::log(base::LogLevel::warn, text());
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::warn, shortage.what());
+  }
+}
+
 // An object made in allocate_object()'s memory, wherever its storage lies. Throws std::bad_alloc, having let go of it.
 std::shared_ptr<const void> share_as_it_is(const msg::Type& type, void* object) {
   return {static_cast<const void*>(object), [&type](const void* kept) {
@@ -106,21 +117,29 @@ std::optional<std::uint64_t> PublisherCore::Impl::complete(void* object) noexcep
     if (audit.copied > 0) repaired_in_place(audit);
     return audit.size;
   } catch (const std::bad_alloc&) {
-    return std::nullopt;  // for the text that tells of it
+    return std::nullopt;  // for the name of what was to be copied in
   }
 }
 
-void PublisherCore::Impl::repaired_in_place(const msg::Audit& audit) {
+void PublisherCore::Impl::repaired_in_place(const msg::Audit& audit) noexcept {
   publisher->count_copied(audit.copied);
-  count_repaired("field '" + audit.first_field + "' was built outside the loan");
-  if (repair_reported.exchange(true, std::memory_order_relaxed)) return;
-  base::log(base::LogLevel::warn, "topic '" + topic + "': field '" + audit.first_field + "' was built outside the loan; publish copied " +
-                                      std::to_string(audit.copied) + " bytes in (said once; statistics().bytes_copied counts)");
+  count_repaired([&] { return "field '" + audit.first_field + "' was built outside the loan"; });
+  say_once(repair_reported, [&] {
+    return "topic '" + topic + "': field '" + audit.first_field + "' was built outside the loan; publish copied " +
+           std::to_string(audit.copied) + " bytes in (said once; statistics().bytes_copied counts)";
+  });
 }
 
-void PublisherCore::Impl::count_repaired(const std::string& why) {
+// The first for whose reason there is memory tells it.
+template <class Why>
+void PublisherCore::Impl::count_repaired(Why why) noexcept {
   const std::lock_guard lock(mutex);
-  if (repaired.fetch_add(1, std::memory_order_relaxed) == 0) first_reason = why;
+  repaired.fetch_add(1, std::memory_order_relaxed);
+  try {
+    if (first_reason.empty()) first_reason = why();
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 std::string PublisherCore::Impl::why_repaired() const {
@@ -242,7 +261,7 @@ PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* obj
     type.destroy(object);
     free_object(object);
     if (result == PublishResult::published)
-      impl_->count_repaired("the message was built on the heap: " + std::string(impl_->why_on_heap()));
+      impl_->count_repaired([this] { return "the message was built on the heap: " + std::string(impl_->why_on_heap()); });
     return result;
   }
   const std::optional<std::uint64_t> size = impl_->complete(object);
@@ -332,26 +351,28 @@ PublishResult PublisherCore::refused() {
 }
 
 PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoint) {
-  if (result == PublishResult::no_memory && !impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
-    base::log(base::LogLevel::warn, "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts). " +
-                                        impl_->publisher->window().why_refused());
+  const auto not_published = [this] {
+    return "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts)";
+  };
+  if (result == PublishResult::no_memory) {
+    say_once(impl_->refusal_reported, [&] { return not_published() + ". " + impl_->publisher->window().why_refused(); });
   }
   // What goes to one reader is sent again by who sends it.
-  if (result == PublishResult::would_block && endpoint == 0 && !impl_->wait_reported.exchange(true, std::memory_order_relaxed)) {
-    base::log(base::LogLevel::warn,
-              "topic '" + impl_->topic +
-                  "': a message was not published (said once; statistics().refused counts): a reliable keep-all subscriber is a whole ring "
-                  "behind, and caught up too late for max_blocking (PublisherOptions); subscribers() says which one");
+  if (result == PublishResult::would_block && endpoint == 0) {
+    say_once(impl_->wait_reported, [&] {
+      return not_published() +
+             ": a reliable keep-all subscriber is a whole ring behind, and caught up too late for max_blocking (PublisherOptions); "
+             "subscribers() says which one";
+    });
   }
   return result;
 }
 
 PublishResult PublisherCore::invalid(const std::optional<std::string>& variant) {
   impl_->publisher->count_refused();
-  if (!impl_->refusal_reported.exchange(true, std::memory_order_relaxed)) {
-    base::log(base::LogLevel::warn, "topic '" + impl_->topic +
-                                        "': a message was not published (said once; statistics().refused counts): " + why_invalid(variant));
-  }
+  say_once(impl_->refusal_reported, [&] {
+    return "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts): " + why_invalid(variant);
+  });
   return PublishResult::invalid;
 }
 

@@ -41,8 +41,10 @@ struct PublisherCore::Impl {
   session::Publisher::Outcome deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame);
   /// Copies in what of an object in the window lies elsewhere. Its bytes; none: there is no memory for that, and the object is one all the same.
   std::optional<std::uint64_t> complete(void* object) noexcept;
-  void repaired_in_place(const msg::Audit& audit);
-  void count_repaired(const std::string& why);
+  void repaired_in_place(const msg::Audit& audit) noexcept;
+  /// `why()` makes the text.
+  template <class Why>
+  void count_repaired(Why why) noexcept;
   std::string why_repaired() const;
   const char* why_on_heap() const;
   std::atomic<bool> repair_reported{false}, refusal_reported{false}, wait_reported{false};  // relaxed: one thread is the first

@@ -253,6 +253,19 @@ TEST_F(Allocations, AllThatFailFromSomeOneOnWhileTheDomainsStateIsAskedForCostAt
   EXPECT_EQ(node->domain_state().nodes.size(), 1U);
 }
 
+TEST_F(Allocations, AMessageThatTheBudgetHasNoRoomForIsRefusedAlsoWithoutMemoryForTheWordsThatSaySo) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}, {.memory_budget = 1 << 20});
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  const Sample large = sample_of(1, 1, 4 << 20);
+  fail_all_allocations();
+  const PublishResult result = publisher->publish(large);
+  fail_no_allocation();
+  EXPECT_EQ(result, PublishResult::no_memory);
+  EXPECT_EQ(publisher->statistics().refused, 1U);
+}
+
 TEST_F(Allocations, OneThatFailsWhileAPublisherIsDestroyedEndsNothingElse) {
   auto node = Node::create("node");
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100), as_from_elsewhere());
