@@ -59,7 +59,7 @@ std::string why_invalid(const std::optional<std::string>& variant) {
 /// Says what `text()` makes, unless it was said already. Where there is no memory for that, it is not said: what it is about is counted, too.
 template <class Text>
 void say_once(std::atomic<bool>& said, Text text) noexcept {
-  if (said.exchange(true, std::memory_order_relaxed)) return;
+  if (said.exchange(true, std::memory_order_relaxed)) return;  // relaxed: one thread is the first
   try {
     base::log(base::LogLevel::warn, text());
   } catch (const std::bad_alloc& shortage) {

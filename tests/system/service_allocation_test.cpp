@@ -383,7 +383,7 @@ class AllocationsOfEnds : public Domain {
 TEST_F(AllocationsOfEnds, OneThatFailsWhileAClientOrAProviderIsMadeLeavesNothingOfIt) {
   auto node = Node::create("node");
   const auto expect_free = [&](int nth) {  // for other types
-    EXPECT_NO_THROW((node->create_service_client<OtherWork, OtherWork>("work"))) << nth;
+    EXPECT_NO_THROW(((void)node->create_service_client<OtherWork, OtherWork>("work"))) << nth;
   };
   walk([&] { (void)node->create_service_client<Work::Request, Work::Response>("work"); }, expect_free);
   walk(

@@ -381,9 +381,9 @@ TEST_F(Services, NoTopicHasTheNameOfAServicesOwn) {
       }
     }
   }
-  EXPECT_THROW((node->create_service_client<Work::Request, Work::Response>("a b")), Error);
-  EXPECT_THROW((node->create_service_provider<Work::Request, Work::Response>("work", [](const Work::Request&) { return Work::Response{}; },
-                                                                             {.parallel = 0})),
+  EXPECT_THROW(((void)node->create_service_client<Work::Request, Work::Response>("a b")), Error);
+  EXPECT_THROW(((void)node->create_service_provider<Work::Request, Work::Response>(
+                   "work", [](const Work::Request&) { return Work::Response{}; }, {.parallel = 0})),
                Error);
   auto topic = node->create_publisher<std::uint64_t>("work");  // has nothing to do with the service
   auto client = node->create_service_client<Work::Request, Work::Response>("work");

@@ -147,7 +147,7 @@ TEST_F(ServiceAccess, WhoMayNotPublishResponsesCannotProvideAndMayStillCall) {
     EXPECT_EQ(error.kind(), ErrorKind::denied);
     EXPECT_NE(std::string(error.what()).find("none but us provide"), std::string::npos) << error.what();
   }
-  EXPECT_NO_THROW((node->create_service_client<Work::Request, Work::Response>("work")));
+  EXPECT_NO_THROW(((void)node->create_service_client<Work::Request, Work::Response>("work")));
 }
 
 // --- paths -------------------------------------------------------------------------------------------------------------------------------

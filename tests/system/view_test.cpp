@@ -205,7 +205,7 @@ TEST_F(View, ViewsOfSubscribersThatWantCopiesAreCopies) {
   options.delivery = Delivery::copy;
   auto viewer = node->create_subscriber<Glance>("topic", Qos{}, options);
   options.delivery = Delivery::native;
-  EXPECT_THROW(node->create_subscriber<Glance>("topic", Qos{}, options), Error);
+  EXPECT_THROW((void)node->create_subscriber<Glance>("topic", Qos{}, options), Error);
   await_subscribers(*publisher, 1);
   publish_in_place(*publisher, 1, 1, 5000);
   MessageInfo info;
@@ -242,7 +242,7 @@ TEST_F(View, OtherDeliveriesAreRefused) {
   auto node = Node::create("node");
   SubscriberOptions options;
   options.delivery = Delivery::network;
-  EXPECT_THROW(node->create_subscriber<Sample>("topic", Qos{}, options), Error);
+  EXPECT_THROW((void)node->create_subscriber<Sample>("topic", Qos{}, options), Error);
 }
 
 // --- no room at the publisher's addresses ------------------------------------------------------------------------------------------------
