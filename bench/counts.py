@@ -136,11 +136,13 @@ def main():
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
         parser.error("this needs valgrind: apt-get install valgrind")
+    wanted = [part for part in PARTS if not options.part or part[0] in options.part]
+    for program in {program for _, program, _ in wanted}:
+        if not (options.programs / program).exists():  # else the trace would be waited for in vain
+            parser.error(f"{options.programs / program} is not there: build it first (make bench-counts does)")
     before = json.loads(options.before.read_text()) if options.before else {}
     measured = {}
-    for name, program, batches in PARTS:
-        if options.part and name not in options.part:
-            continue
+    for name, program, batches in wanted:
         print(f"counting {name}", file=sys.stderr, flush=True)
         try:
             measured[name] = measure(options.programs / program, name, batches)
