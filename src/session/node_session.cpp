@@ -183,8 +183,8 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
           (*made)->status().start(loop_, listener, events);
           const std::lock_guard lock(mutex_);
           if (closed_) throw destroyed();
-          if (listener) callbacks_.add(listener);
           publishers_[id] = *made;
+          if (listener) callbacks_.add(listener);
         } catch (...) {
           made->reset();
           give_back();
