@@ -56,6 +56,10 @@ std::string why_invalid(const std::optional<std::string>& variant) {
          " a variant that lost its value when an assignment threw; assign it again, or drop the message";
 }
 
+std::string not_published(const std::string& topic) {
+  return "topic '" + topic + "': a message was not published (said once; statistics().refused counts)";
+}
+
 /// Says what `text()` makes, unless it was said already. Where there is no memory for that, it is not said: what it is about is counted, too.
 template <class Text>
 void say_once(std::atomic<bool>& said, Text text) noexcept {
@@ -351,16 +355,13 @@ PublishResult PublisherCore::refused() {
 }
 
 PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoint) {
-  const auto not_published = [this] {
-    return "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts)";
-  };
   if (result == PublishResult::no_memory) {
-    say_once(impl_->refusal_reported, [&] { return not_published() + ". " + impl_->publisher->window().why_refused(); });
+    say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic) + ". " + impl_->publisher->window().why_refused(); });
   }
   // What goes to one reader is sent again by who sends it.
   if (result == PublishResult::would_block && endpoint == 0) {
     say_once(impl_->wait_reported, [&] {
-      return not_published() +
+      return not_published(impl_->topic) +
              ": a reliable keep-all subscriber is a whole ring behind, and caught up too late for max_blocking (PublisherOptions); "
              "subscribers() says which one";
     });
@@ -370,9 +371,7 @@ PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoi
 
 PublishResult PublisherCore::invalid(const std::optional<std::string>& variant) {
   impl_->publisher->count_refused();
-  say_once(impl_->refusal_reported, [&] {
-    return "topic '" + impl_->topic + "': a message was not published (said once; statistics().refused counts): " + why_invalid(variant);
-  });
+  say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic) + ": " + why_invalid(variant); });
   return PublishResult::invalid;
 }
 
