@@ -15,6 +15,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A manager as the first node starts it, which has entered.
+class OnDemand : public testing::Test {
+ protected:
+  OnDemand() {
+    listener.reset();
+    first.enter("camera");
+  }
+
+  const Folder folder;
+  os::Fd listener = os::listen_at(folder.socket());
+  Client first{folder.socket()};
+  Program manager{{.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()}};
+};
+
 TEST(Sinewd, says_its_version_and_helps_with_examples) {
   Program version({.arguments = {"--version"}});
   EXPECT_EQ(version.next_line().substr(0, 9), "sinewd 0.");
@@ -82,13 +96,7 @@ TEST(Sinewd, what_is_not_a_socket_is_never_removed) {
   EXPECT_EQ(fs::file_size(folder.socket()), 8u);
 }
 
-TEST(Sinewd, started_on_demand_it_serves_who_waits_at_the_inherited_socket_and_ends_after_the_last_node) {
-  const Folder folder;
-  os::Fd listener = os::listen_at(folder.socket());
-  Client first(folder.socket());
-  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
-  listener.reset();
-  first.enter("camera");
+TEST_F(OnDemand, started_on_demand_it_serves_who_waits_at_the_inherited_socket_and_ends_after_the_last_node) {
   Client second(folder.socket());
   second.enter("viewer");
   first.close();
@@ -105,13 +113,7 @@ TEST(Sinewd, started_on_demand_it_ends_even_if_nobody_ever_comes) {
   EXPECT_FALSE(fs::exists(folder.socket()));
 }
 
-TEST(Sinewd, a_node_that_connects_while_the_manager_wants_to_leave_is_served) {
-  const Folder folder;
-  os::Fd listener = os::listen_at(folder.socket());
-  Client first(folder.socket());
-  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
-  listener.reset();
-  first.enter("camera");
+TEST_F(OnDemand, a_node_that_connects_while_the_manager_wants_to_leave_is_served) {
   // Whoever starts a manager holds this lock while it looks for a running one; the manager needs it to leave.
   std::optional<os::Fd> lock = os::lock_folder(folder.path());
   first.close();
@@ -122,13 +124,7 @@ TEST(Sinewd, a_node_that_connects_while_the_manager_wants_to_leave_is_served) {
   EXPECT_EQ(manager.wait(), 0);
 }
 
-TEST(Sinewd, while_somebody_else_holds_the_lock_it_serves_and_does_not_leave) {
-  const Folder folder;
-  os::Fd listener = os::listen_at(folder.socket());
-  Client first(folder.socket());
-  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
-  listener.reset();
-  first.enter("camera");
+TEST_F(OnDemand, while_somebody_else_holds_the_lock_it_serves_and_does_not_leave) {
   std::optional<os::Fd> lock = os::lock_folder(folder.path());
   first.close();
   for (int i = 0; i < 100; ++i) {  // in some pause between two of them it wants to leave

@@ -30,6 +30,23 @@ class Flusher final : public IoLoop::Handler {
   std::atomic<bool> shortage{false};
 };
 
+/// A channel that a loop flushes, and who reads from it.
+struct Watched {
+  Watched() {
+    loop.start("test");
+    sender->channel.watch(loop, sender);
+  }
+  ~Watched() {
+    sender->channel.unwatch();
+    loop.stop();
+  }
+
+  std::pair<os::Fd, os::Fd> ends = os::socket_pair();
+  IoLoop loop;
+  const std::shared_ptr<Flusher> sender = std::make_shared<Flusher>(std::move(ends.first));
+  Channel receiver{std::move(ends.second)};
+};
+
 std::optional<std::uint64_t> next_id(Channel& channel) {
   os::Poller poller;
   os::Poller::Event event;
@@ -41,12 +58,9 @@ std::optional<std::uint64_t> next_id(Channel& channel) {
 }
 
 TEST(Channel, S6_what_a_shortage_in_the_kernel_held_back_is_tried_again_after_pauses_and_in_order) {
-  auto [here, there] = os::socket_pair();
-  IoLoop loop;
-  loop.start("test");
-  const auto sender = std::make_shared<Flusher>(std::move(here));
-  Channel receiver(std::move(there));
-  sender->channel.watch(loop, sender);
+  Watched watched;
+  const auto& sender = watched.sender;
+  Channel& receiver = watched.receiver;
 
   const std::int64_t begin = os::now_ns();
   sender->shortage = true;
@@ -60,23 +74,16 @@ TEST(Channel, S6_what_a_shortage_in_the_kernel_held_back_is_tried_again_after_pa
   sender->shortage = false;
   EXPECT_EQ(next_id(receiver), 1U);
   EXPECT_EQ(next_id(receiver), 2U);
-  sender->channel.unwatch();
-  loop.stop();
 }
 
 TEST(Channel, What_a_full_socket_held_back_is_sent_when_there_is_room) {
-  auto [here, there] = os::socket_pair();
-  IoLoop loop;
-  loop.start("test");
-  const auto sender = std::make_shared<Flusher>(std::move(here));
-  Channel receiver(std::move(there));
-  sender->channel.watch(loop, sender);
+  Watched watched;
+  const auto& sender = watched.sender;
+  Channel& receiver = watched.receiver;
   constexpr std::uint64_t count = 10'000;
   for (std::uint64_t id = 1; id <= count; ++id) sender->channel.send(wire::DeletePublisher{id});
   for (std::uint64_t id = 1; id <= count; ++id) ASSERT_EQ(next_id(receiver), id);
   EXPECT_GT(sender->times, 0);
-  sender->channel.unwatch();
-  loop.stop();
 }
 
 TEST(Channel, W66_no_more_than_a_limit_waits_for_a_peer_that_does_not_read) {
@@ -104,12 +111,9 @@ TEST(Channel, W66_no_more_than_a_limit_waits_for_a_peer_that_does_not_read) {
 }
 
 TEST(Channel, what_it_throws_for_is_not_sent_after_all) {
-  auto [here, there] = os::socket_pair();
-  IoLoop loop;
-  loop.start("test");
-  const auto sender = std::make_shared<Flusher>(std::move(here));
-  Channel receiver(std::move(there));
-  sender->channel.watch(loop, sender);
+  Watched watched;
+  const auto& sender = watched.sender;
+  Channel& receiver = watched.receiver;
   std::uint64_t filled = 0;
   while (os::send_packet(sender->channel.socket(), wire::encode(wire::DeletePublisher{filled + 1})) == os::SendResult::sent) ++filled;
   os::fault::arm(os::fault::Call::epoll_ctl, 1, ENOMEM);
@@ -118,8 +122,6 @@ TEST(Channel, what_it_throws_for_is_not_sent_after_all) {
   sender->channel.send(wire::DeletePublisher{filled + 1});
   sender->channel.send(wire::DeletePublisher{filled + 2});
   for (std::uint64_t id = 1; id <= filled + 2; ++id) ASSERT_EQ(next_id(receiver), id);
-  sender->channel.unwatch();
-  loop.stop();
 }
 
 }  // namespace
