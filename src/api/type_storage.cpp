@@ -10,6 +10,17 @@
 namespace sinew::detail {
 namespace {
 
+/// A publisher's window, from which nothing is taken.
+class FreeingMemory final : public msg::Memory {
+ public:
+  explicit FreeingMemory(shm::Window::Freeing& blocks) noexcept : blocks_(blocks) {}
+  void* allocate(std::size_t, std::size_t) noexcept override { return nullptr; }
+  void free(void* block, std::size_t) noexcept override { blocks_.free(block); }
+
+ private:
+  shm::Window::Freeing& blocks_;
+};
+
 class TypeStorage final : public session::FrameStorage {
  public:
   explicit TypeStorage(const msg::Type& type) noexcept : type_(type) {}
@@ -27,10 +38,10 @@ class TypeStorage final : public session::FrameStorage {
     window.free(root);
     return {};
   }
-  void release(const void* root, shm::Window& window) const noexcept override {
-    WindowMemory memory(window);
+  void release(const void* root, shm::Window::Freeing& blocks) const noexcept override {
+    FreeingMemory memory(blocks);
     msg::free_storage(type_, root, memory);
-    window.free(const_cast<void*>(root));  // the block was ours before it was published
+    blocks.free(const_cast<void*>(root));  // the block was ours before it was published
   }
   void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept override {
     const auto size = measure(root);

@@ -180,6 +180,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
         try {
           *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, objects, options);
           SINEW_POINT("node_session.publisher");
+          (*made)->start_trimming(loop_);
           (*made)->status().start(loop_, listener, events);
           const std::lock_guard lock(mutex_);
           if (closed_) throw destroyed();

@@ -84,8 +84,13 @@ void Publisher::retire_up_to_locked(std::uint64_t sequence) {
 }
 
 void Publisher::release(const Kept& frame) noexcept {
-  if (frame.pieces) window_->free(frame.pieces);
-  if (frame.root && !frame.shared) storage_->release(frame.root, *window_);
+  shm::Window::Freeing blocks(*window_);
+  release(frame, blocks);
+}
+
+void Publisher::release(const Kept& frame, shm::Window::Freeing& blocks) noexcept {
+  if (frame.pieces) blocks.free(frame.pieces);
+  if (frame.root && !frame.shared) storage_->release(frame.root, blocks);
 }
 
 void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
@@ -114,14 +119,18 @@ bool Publisher::sweep_limbo_locked(std::uint64_t& left) {
   claims_.clear();
   for (const auto& end : connections_) end->gather_claims(claims_);
   std::sort(claims_.begin(), claims_.end());
-  return std::erase_if(limbo_, [&](const Kept& frame) {
-           if (frame.pins > 0 || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) {
-             left += frame.size;
-             return false;
-           }
-           release(frame);
-           return true;
-         }) > 0;
+  {
+    shm::Window::Freeing blocks(*window_);
+    for (Kept& frame : limbo_) {
+      if (frame.pins > 0 || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) {
+        left += frame.size;
+      } else {
+        release(frame, blocks);
+        frame.root = frame.pieces = nullptr;
+      }
+    }
+  }
+  return std::erase_if(limbo_, [](const Kept& frame) { return !frame.is_in_window(); }) > 0;
 }
 
 bool Publisher::is_closed() const {
@@ -138,6 +147,28 @@ void Publisher::reclaim() noexcept {
   } catch (const std::bad_alloc&) {
     return;  // another time: nothing is lost by keeping frames longer
   }
+}
+
+// --- memory that was needed once --------------------------------------------------------------------------------------------------
+
+void Publisher::start_trimming(IoLoop& loop) {
+  trimmer_ = Timer::create(loop, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    return self ? self->trim() : Timer::never;
+  });
+}
+
+// Unmapping takes long, so it is not for a thread that publishes, and no such waits for it.
+std::int64_t Publisher::trim() {
+  std::unique_lock lock(mutex_);
+  if (closed_) return Timer::never;
+  sweep_locked();  // it may have published its last message for long
+  lock.unlock();
+  const bool again = window_->trim();
+  lock.lock();
+  if (closed_) return Timer::never;
+  announce_changes_locked();
+  return again ? os::now_ns() + trim_interval : Timer::never;
 }
 
 // --- memory is short (TZC III-E) ---------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@
 #include "session/new_frame.hpp"
 #include "session/objects.hpp"
 #include "session/publisher_status.hpp"
+#include "session/timer.hpp"
 #include "shm/ring.hpp"
 #include "shm/window.hpp"
 #include "wire/messages.hpp"
@@ -40,7 +41,7 @@ class Subscription;
 class FrameStorage {
  public:
   /// Gives every block of the frame back to the window, its root included, writing nothing to the message.
-  virtual void release(const void* root, shm::Window& window) const noexcept = 0;
+  virtual void release(const void* root, shm::Window::Freeing& blocks) const noexcept = 0;
   /// A copy of a message in the window, which may withdraw frames that are in the way; not in the window when there is no memory.
   virtual NewFrame copy_in(const void* object, shm::Window& window) const noexcept = 0;
   /// Makes the frame's shm::PieceTable, one block of the window. Null when it cannot be had. `make_room`: frames that are in the way may be withdrawn.
@@ -139,6 +140,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const std::string& topic() const noexcept { return incompatible_.topic(); }
   IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
 
+  /// From now on the loop gives memory back that has not been used for a while.
+  void start_trimming(IoLoop& loop);
+
   /// Deadline, liveliness and events.
   PublisherStatus& status() noexcept { return status_; }
   MatchedEvent matched() const;
@@ -235,6 +239,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void chunk_dropped(std::uint64_t id) override;
   bool make_room() noexcept override;
   void withdraw_chunk_locked(std::uint64_t chunk);
+  static constexpr std::int64_t trim_interval = 1'000'000'000;  // longer than a reader is late at times
+  std::int64_t trim();
 
   std::uint64_t floor_locked() const;
   const Kept* find_locked(std::uint64_t sequence) const noexcept;
@@ -243,6 +249,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void unpin(std::uint64_t sequence) noexcept;
   static Kept kept_of(const Lane::Frame& frame) { return {.root = frame.root, .pieces = frame.pieces, .shared = frame.shared}; }
   void release(const Kept& frame) noexcept;
+  void release(const Kept& frame, shm::Window::Freeing& blocks) noexcept;
   void list(const Kept& frame, std::vector<const void*>& into) const;
   void count_unswept_locked(std::uint64_t bytes) noexcept;
   /// True when it freed something.
@@ -324,8 +331,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   os::Fd space_;  // readers ring it while header.blocked is odd
 
   Notes notes_;
-  std::mutex publishing_;         // one publish() at a time; taken before mutex_, held while waiting for space
-  LocalDelivery local_delivery_;  // guarded by publishing_
+  std::shared_ptr<Timer> trimmer_;  // set while there is more than one chunk
+  std::mutex publishing_;           // one publish() at a time; taken before mutex_, held while waiting for space
+  LocalDelivery local_delivery_;    // guarded by publishing_
   mutable std::mutex mutex_;
   // relaxed: counts and marks of one publish() and those who allocate for it; a number that is late costs one message more, or one wait
   std::atomic<std::uint64_t> withdrawn_for_next_{0};  // since the last start_over()

@@ -104,7 +104,9 @@ class SharedStorage {
   SharedStorage(std::shared_ptr<shm::Window> window, std::shared_ptr<const FrameStorage> storage, const void* root) noexcept
       : window_(std::move(window)), storage_(std::move(storage)), root_(root) {}
   ~SharedStorage() {
-    if (!forked()) storage_->release(root_, *window_);  // in a child it is not there
+    if (forked()) return;  // in a child it is not there
+    shm::Window::Freeing blocks(*window_);
+    storage_->release(root_, blocks);
   }
   SharedStorage(const SharedStorage&) = delete;
   SharedStorage& operator=(const SharedStorage&) = delete;
@@ -121,7 +123,8 @@ std::shared_ptr<const void> Publisher::share(NewFrame frame) {
   try {
     return {std::make_shared<SharedStorage>(window_, storage_, frame.root), frame.root};
   } catch (const std::bad_alloc&) {
-    storage_->release(frame.root, *window_);
+    shm::Window::Freeing blocks(*window_);
+    storage_->release(frame.root, blocks);
     throw;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/point.hpp"
+#include "os/clock.hpp"
 #include "os/event.hpp"
 #include "session/foreign_end.hpp"
 #include "session/node_session.hpp"
@@ -97,6 +98,7 @@ void Publisher::chunk_added(const shm::Chunk& chunk) {
     const std::lock_guard lock(notes_.mutex);
     notes_.dropped.reserve(notes_.dropped.size() + notes_.chunks + 1);
     ++notes_.chunks;
+    if (notes_.chunks > 1 && trimmer_) trimmer_->set(os::now_ns() + trim_interval);
   }
   notes_.changed.store(true, std::memory_order_relaxed);  // relaxed: the id that is stored next tells of it
   // sync: NEWEST (with publish_frame_locked)
@@ -366,6 +368,7 @@ void Publisher::close() {
     os::ring(space_.get());
   }
   status_.stop();
+  if (trimmer_) trimmer_->stop();
   {
     const std::lock_guard one_at_a_time(publishing_);  // a publish() that had begun is over, and reads nothing of the window any more
     std::unique_lock lock(mutex_);

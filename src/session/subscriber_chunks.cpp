@@ -86,8 +86,10 @@ void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
   }
   // sync: TOLD_CHUNK (with take); relaxed: only this thread writes it
   if (message.id > newest_chunk_.load(std::memory_order_relaxed)) newest_chunk_.store(message.id, std::memory_order_release);
-  if (const auto subscription = subscription_.lock())
-    subscription->wake();  // a frame may have waited for this id; and the data path lets go of its table
+  if (const auto subscription = subscription_.lock()) {
+    subscription->let_go_of_chunks(*this);
+    subscription->wake();  // a frame may have waited for this id
+  }
 }
 
 std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {

@@ -237,7 +237,7 @@ bool SubscriberEnd::has_news() const noexcept {
 void SubscriberEnd::prefetch() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return;  // sync: SERVING (with on_ring)
   claims_->prefetch_next();
-  __builtin_prefetch(seen_chunks_.get());
+  __builtin_prefetch(prefetched_chunks_.load(std::memory_order_relaxed));
 }
 
 // A frame that is gone is passed over by take().
@@ -304,11 +304,13 @@ void SubscriberEnd::skipped(std::uint64_t count) noexcept {
   skipped_.store(skipped_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
 }
 
-void SubscriberEnd::refresh_chunks() {
+std::shared_ptr<const ChunkTable> SubscriberEnd::refresh_chunks() {
   const std::uint64_t version = chunks_version_.load(std::memory_order_acquire);  // sync: CHUNKS (with on_chunk)
-  if (version == seen_version_) return;
-  seen_chunks_ = chunks();
+  if (version == seen_version_) return nullptr;
   seen_version_ = version;
+  std::shared_ptr<const ChunkTable> before = std::exchange(seen_chunks_, chunks());
+  prefetched_chunks_.store(seen_chunks_.get(), std::memory_order_relaxed);
+  return before;
 }
 
 // Made after their frame, in a chunk that came after it (M38).

@@ -97,6 +97,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   bool has_news() const noexcept;
   /// Brings what take() will need into this core's cache, all at once and without waiting for it.
   void prefetch() const noexcept;
+  /// Looks at the chunks that are mapped now. What was looked at before, which ends what is mapped no more when the caller lets go of it; null when nothing has changed.
+  std::shared_ptr<const ChunkTable> refresh_chunks();
   /// Claims the next frame, or nothing when there is none, or its chunk is not mapped yet. `depth` 0: keep all.
   std::optional<Arrival> take(std::uint32_t depth);
   /// When the next message was published, if the publisher kept it for those who come late.
@@ -167,7 +169,6 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void skipped(std::uint64_t count) noexcept;
   std::shared_ptr<const ChunkTable> chunks() const;
   SharedMapping answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk);
-  void refresh_chunks();
   bool is_yet_to_come(std::uint64_t pieces) const noexcept;
 
   // What take() reads and writes for every frame stands together, so that a thread that has just woken waits for few cache lines.
@@ -196,6 +197,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t missed_ = 0;
   std::uint64_t seen_version_ = 0;
   std::shared_ptr<const ChunkTable> seen_chunks_;
+  std::atomic<const ChunkTable*> prefetched_chunks_{nullptr};  // relaxed: the same, for prefetch(), which looks at nothing of it
   std::optional<shm::Claims> claims_;
   shm::AckPage* ack_ = nullptr;
   const shm::RingLayout* ring_ = nullptr;

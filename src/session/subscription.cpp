@@ -139,6 +139,16 @@ void Subscription::note_newest_locked(std::int64_t time) {
   if (time <= os::now_ns()) newest_of_departed_ = std::max(newest_of_departed_, time);  // whatever a peer claims
 }
 
+void Subscription::let_go_of_chunks(SubscriberEnd& end) {
+  std::shared_ptr<const ChunkTable> before;  // unmapped here, for that takes long, and without the lock
+  const std::unique_lock taking(taking_, std::try_to_lock);
+  if (taking) {
+    before = end.refresh_chunks();
+  } else {
+    version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
+  }
+}
+
 void Subscription::wake() noexcept {
   if (thread_) {
     thread_->wake();

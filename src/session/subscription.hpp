@@ -73,6 +73,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   [[nodiscard]] std::vector<std::shared_ptr<LocalQueue>> add(std::shared_ptr<LocalQueue> queue);
   /// The execution thread shall look at this subscription again.
   void wake() noexcept;
+  /// Chunks of this publisher are withdrawn: what takes messages is not to keep them mapped until the next one comes.
+  void let_go_of_chunks(SubscriberEnd& end);
 
   bool has_news() const noexcept override;
   void prefetch() const noexcept override;

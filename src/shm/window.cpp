@@ -23,6 +23,7 @@ constexpr std::size_t chunk_unit =
 constexpr std::size_t first_chunk = 256 * 1024;
 constexpr std::size_t largest_step = 64 * 1024 * 1024;
 constexpr std::size_t most_chunks = 4096;  // per window; few by the doubling, but for small chunks taken one by one in a full machine
+constexpr std::uint32_t frees_per_holding = 256;  // of the mutex, by who frees many blocks
 
 std::string in_mib(std::uint64_t bytes) {
   const std::uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
@@ -43,9 +44,11 @@ struct Window::Impl {
     Chunk chunk;
     Blocks::Area area;
     bool reserved = false;             // stays when it is empty
+    bool was_idle = false;             // at the last trim(), and not used since
     Unreleased::node_type to_release;  // made with the chunk, since dropping one must not fail
 
     Mapped(std::uintptr_t address, std::size_t bytes) noexcept : area(address, bytes) {}
+    bool is_idle() const noexcept { return area.live == 0 && !reserved; }
   };
 
   // Constant after construction.
@@ -66,8 +69,7 @@ struct Window::Impl {
   std::vector<std::unique_ptr<Mapped>> chunks;  // null where one was dropped
   std::uint64_t newest = 0;                     // the id of the newest chunk
   std::size_t mapped = 0;
-  std::size_t most_mapped = 0;  // ever
-  Mapped* spare = nullptr;      // the one empty chunk that is kept, so that a loop of allocate and free does not map and unmap
+  std::size_t most_mapped = 0;                      // ever
   std::map<std::uintptr_t, std::size_t> addresses;  // ranges of the window that no reader maps
   Unreleased unreleased;
   std::string refusal;
@@ -109,19 +111,22 @@ struct Window::Impl {
   bool is_dead() const noexcept { return closed && mapped == 0; }
 
   std::uintptr_t allocate(std::size_t bytes, std::size_t alignment);
-  void spare_may_be_used() noexcept;
   Mapped* add_chunk(std::size_t needed);
   std::size_t admit(std::size_t needed);
   std::uintptr_t take_address(std::size_t bytes);
   void put_address(std::uintptr_t address, std::size_t bytes);
   Mapped& map_chunk(std::uintptr_t address, std::size_t bytes);
-  void drop(Mapped& chunk);
-  void became_empty(Mapped& chunk);
+  std::unique_ptr<Mapped> take_out(Mapped& chunk);
+  void drop(Mapped& chunk) { take_out(chunk).reset(); }
+  Mapped* largest_idle() noexcept;
+  bool drop_largest_idle();
+  bool free(std::uintptr_t address);
 };
 
 // How large the next chunk is to be: 0 when it is not allowed.
 std::size_t Window::Impl::admit(std::size_t needed) {
-  if (limits.budget < mapped + needed && spare != nullptr) drop(*spare);
+  while (limits.budget < mapped + needed && drop_largest_idle()) {
+  }
   if (limits.budget < mapped + needed) {
     refuse("A message needs " + in_mib(needed) + " more shared memory, but " + in_mib(mapped) + " of the publisher's budget of " +
            in_mib(limits.budget) + " are taken: raise its memory budget, or let publisher and subscribers keep fewer messages.");
@@ -130,8 +135,9 @@ std::size_t Window::Impl::admit(std::size_t needed) {
   // Doubling what once was needed, not what is mapped now: else dropping chunks would make every new one small again.
   std::size_t wanted = std::max(needed, std::min(std::max(most_mapped, first_chunk), largest_step));
   wanted = std::min(wanted, (limits.budget - mapped) / chunk_unit * chunk_unit);
-  const std::uint64_t available = limits.available();
+  std::uint64_t available = limits.available();
   if (available < wanted) wanted = needed;
+  while (available < wanted && drop_largest_idle()) available = limits.available();
   if (available < wanted) {
     refuse("A message needs " + in_mib(needed) + " more shared memory, but the machine (or this process's memory cgroup) has only " +
            in_mib(available) + " left to give: end something, or raise the cgroup's limit.");
@@ -147,12 +153,7 @@ std::uintptr_t Window::Impl::allocate(std::size_t bytes, std::size_t alignment) 
   }
   std::uintptr_t address = blocks.allocate(bytes, alignment);
   if (address == 0 && add_chunk(Blocks::bytes_needed(bytes, alignment)) != nullptr) address = blocks.allocate(bytes, alignment);
-  spare_may_be_used();
   return address;
-}
-
-void Window::Impl::spare_may_be_used() noexcept {
-  if (spare != nullptr && spare->area.live != 0) spare = nullptr;
 }
 
 std::uintptr_t Window::Impl::take_address(std::size_t bytes) {
@@ -243,24 +244,40 @@ Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_
   return chunk;
 }
 
-void Window::Impl::drop(Mapped& chunk) {
-  if (spare == &chunk) spare = nullptr;
+// Out of the books; it is unmapped when the caller lets go of it.
+std::unique_ptr<Window::Impl::Mapped> Window::Impl::take_out(Mapped& chunk) {
   blocks.remove(chunk.area);
   mark_units(chunk.chunk, 0);
   mapped -= chunk.chunk.size;
   unreleased.insert(std::move(chunk.to_release));
   if (observer != nullptr) observer->chunk_dropped(chunk.chunk.id);
-  std::find_if(chunks.begin(), chunks.end(), [&](const auto& each) { return each.get() == &chunk; })->reset();
+  return std::exchange(*std::find_if(chunks.begin(), chunks.end(), [&](const auto& each) { return each.get() == &chunk; }), nullptr);
 }
 
-// The larger of two empty chunks stays: the next message of the same size fits into it.
-void Window::Impl::became_empty(Mapped& chunk) {
-  if (closed) return drop(chunk);
-  if (chunk.reserved) return;
-  Mapped* other = std::exchange(spare, &chunk);
-  if (other == nullptr) return;
-  if (other->chunk.size > chunk.chunk.size) std::swap(spare, other);
-  drop(*other);
+Window::Impl::Mapped* Window::Impl::largest_idle() noexcept {
+  Mapped* largest = nullptr;
+  for (const auto& each : chunks) {
+    if (each && each->is_idle() && (largest == nullptr || largest->chunk.size < each->chunk.size)) largest = each.get();
+  }
+  return largest;
+}
+
+bool Window::Impl::drop_largest_idle() {
+  Mapped* const largest = largest_idle();
+  if (largest != nullptr) drop(*largest);
+  return largest != nullptr;
+}
+
+// True when the window is dead now.
+bool Window::Impl::free(std::uintptr_t address) {
+  Mapped* const chunk = chunk_at(address);
+  if (chunk == nullptr || !blocks.free(chunk->area, address)) return false;
+  if (chunk->area.live != 0) return false;
+  chunk->was_idle = false;
+  if (!closed) return false;
+  const HeapScope heap;
+  drop(*chunk);
+  return is_dead();
 }
 
 // --- the window ------------------------------------------------------------------------------------------------------------------------
@@ -323,29 +340,51 @@ bool Window::reserve(std::size_t size) noexcept {
 }
 
 void Window::free(void* block) noexcept {
-  if (is_forked_child()) return;
-  bool dead = false;
-  bool unowned = false;
-  std::function<void()> when_dead;
-  {
-    const std::lock_guard lock(impl_->mutex);
-    const auto address = reinterpret_cast<std::uintptr_t>(block);
-    Impl::Mapped* chunk = impl_->chunk_at(address);
-    if (chunk == nullptr || !impl_->blocks.free(chunk->area, address) || chunk->area.live != 0) return;
-    const HeapScope heap;
-    impl_->became_empty(*chunk);
-    dead = impl_->is_dead();
-    unowned = !impl_->has_publisher;
-    if (dead) {
-      remove_window(*this, impl_->base, impl_->size);
-      when_dead.swap(impl_->when_dead);
+  Freeing(*this).free(block);
+}
+
+Window::Freeing::Freeing(Window& window) noexcept : window_(window), lock_(window.impl_->mutex, std::defer_lock) {
+  if (!is_forked_child()) lock_.lock();
+}
+
+void Window::Freeing::free(void* block) noexcept {
+  if (!lock_) return;
+  if (++freed_ % frees_per_holding == 0) {
+    lock_.unlock();
+    lock_.lock();
+  }
+  if (window_.impl_->free(reinterpret_cast<std::uintptr_t>(block))) is_dead_ = true;
+}
+
+Window::Freeing::~Freeing() {
+  if (!lock_ || !is_dead_) return;
+  const HeapScope heap;
+  Impl& impl = *window_.impl_;
+  const bool is_unowned = !impl.has_publisher;
+  const std::function<void()> when_dead = std::exchange(impl.when_dead, nullptr);
+  remove_window(window_, impl.base, impl.size);
+  lock_.unlock();
+  if (when_dead) when_dead();
+  if (is_unowned) delete &window_;
+}
+
+bool Window::trim() {
+  const HeapScope heap;
+  std::vector<std::unique_ptr<Impl::Mapped>> dropped;  // unmapped without the lock
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->closed) return false;
+  dropped.reserve(impl_->chunks.size());
+  const Impl::Mapped* const kept = impl_->largest_idle();
+  std::size_t may_go = 0;
+  for (const auto& each : impl_->chunks) {
+    if (!each || each->reserved) continue;
+    if (std::exchange(each->was_idle, each->is_idle()) && each->was_idle && each.get() != kept) {
+      dropped.push_back(impl_->take_out(*each));
+    } else {
+      ++may_go;
     }
   }
-  if (when_dead) {
-    const HeapScope heap;
-    when_dead();
-  }
-  if (dead && unowned) delete this;
+  return may_go > 1;
 }
 
 std::string Window::why_refused() const {

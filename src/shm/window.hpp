@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -66,8 +67,27 @@ class Window {
   /// refused (why_refused() has the sentence). Thread-safe.
   bool reserve(std::size_t size) noexcept;
   /// Thread-safe, also after close(). REQUIRES: `block` came from allocate() of this window and is not free. An address where no live block begins is ignored.
-  /// Unmaps a chunk that became empty, but for the largest such.
+  /// A chunk that became empty stays mapped until trim(), or until the budget or the machine has no memory for another.
   void free(void* block) noexcept;
+  /// The same for many blocks at once, which takes the window's mutex seldom: it may be held as long as this object lives. Blocks of other windows are ignored.
+  class Freeing {
+   public:
+    explicit Freeing(Window& window) noexcept;
+    ~Freeing();
+    Freeing(const Freeing&) = delete;
+    Freeing& operator=(const Freeing&) = delete;
+    void free(void* block) noexcept;
+
+   private:
+    Window& window_;
+    std::unique_lock<std::mutex> lock_;
+    std::uint32_t freed_ = 0;
+    bool is_dead_ = false;
+  };
+  /// Unmaps the chunks that were empty at the last call already, and were not used since, but for the largest of the empty ones. False when the next call will find nothing to
+  /// unmap, unless a chunk is mapped meanwhile. To be called in intervals that are longer than readers are late at times: mapping a chunk takes longer than many a message, and
+  /// makes late readers later still. Others may allocate and free while it unmaps. Thread-safe. Throws std::bad_alloc, with nothing unmapped.
+  bool trim();
   /// Why allocate() gave null the last time: a complete sentence for a person. Thread-safe.
   std::string why_refused() const;
 

@@ -340,7 +340,7 @@ TEST_F(Handshake, F3_addresses_of_a_chunk_are_used_again_when_its_last_reader_ha
   auto node = Node::create("publisher");
   auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1), {.memory_budget = 16 << 20});
   ChunkKeeper quick("quick"), slow("slow");
-  // Takes nearly all of its memory, in chunks that all are told of, and gives it back: the largest stays, the others go.
+  // Takes nearly all of its memory, in chunks that all are told of, and gives it back: the largest stays, the others go after a while.
   const auto come_and_go = [&](bool slow_is_there) {
     std::vector<Loan<Sample>> loans;
     for (int i = 0; i < 14; ++i) {
@@ -348,14 +348,18 @@ TEST_F(Handshake, F3_addresses_of_a_chunk_are_used_again_when_its_last_reader_ha
       loans.back()->data.resize(1'000'000);
     }
     for (const bool all_are_there : {true, false}) {
-      if (!all_are_there) loans.clear();
+      if (!all_are_there) {
+        const std::uint64_t mapped = publisher->statistics().memory_mapped;
+        loans.clear();
+        EXPECT_TRUE(eventually([&] { return publisher->statistics().memory_mapped < mapped; }));
+      }
       EXPECT_EQ(publish_in_place(*publisher, 1, 1, 10), PublishResult::published);
       quick.hear();
       if (slow_is_there) slow.hear();
     }
     quick.let_go();
   };
-  for (int round = 0; round < 8; ++round) come_and_go(true);
+  for (int round = 0; round < 2; ++round) come_and_go(true);
   ASSERT_TRUE(slow.has_withdrawn_ones());
   EXPECT_EQ(slow.used_too_early, 0U);
   const auto comes_back_after = [&](bool slow_is_there) {
@@ -368,7 +372,7 @@ TEST_F(Handshake, F3_addresses_of_a_chunk_are_used_again_when_its_last_reader_ha
     });
   };
   EXPECT_TRUE(comes_back_after(true)) << "it has answered";
-  for (int round = 0; round < 8; ++round) come_and_go(true);
+  for (int round = 0; round < 2; ++round) come_and_go(true);
   ASSERT_TRUE(slow.has_withdrawn_ones());
   slow.leave();
   EXPECT_TRUE(comes_back_after(false)) << "it has gone";

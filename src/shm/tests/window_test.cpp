@@ -106,24 +106,66 @@ TEST(Window, a_loop_of_allocate_and_free_maps_once) {
   EXPECT_LE(notes.added.size(), 4u);
 }
 
-TEST(Window, of_several_empty_chunks_only_the_largest_is_kept) {
+TEST(Window, of_several_empty_chunks_only_the_largest_is_kept_for_long) {
   Notes notes;
   const auto window = new_window({}, &notes);
+  void* const stays = window->allocate(100, 16);
+  const auto use_all = [&] {
+    std::vector<void*> blocks;
+    for (const std::size_t size : {mib, 4 * mib, 16 * mib}) blocks.push_back(window->allocate(size, 64));
+    for (const std::size_t i : {2u, 0u, 1u}) window->free(blocks[i]);
+  };
+  for (int i = 0; i < 5; ++i) {
+    use_all();
+    EXPECT_TRUE(window->trim());
+  }
+  EXPECT_EQ(notes.added.size(), 4u) << "what is used again and again was unmapped in between";
+  EXPECT_TRUE(window->trim()) << "the one that is in use may go next time";
+  EXPECT_EQ(notes.dropped, (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_TRUE(window->trim());
+  window->free(stays);
+  EXPECT_TRUE(window->trim()) << "it was in use a moment ago";
+  EXPECT_FALSE(window->trim());
+  EXPECT_EQ(notes.dropped, (std::vector<std::uint64_t>{2, 3, 1}));
+}
+
+TEST(Window, empty_chunks_go_when_the_machine_has_no_memory_for_another) {
+  Notes notes;
+  const auto window = new_window({.available = [&] { return notes.dropped.size() < 2 ? 8 * mib : 24 * mib; }}, &notes);
   std::vector<void*> blocks;
-  for (const std::size_t size : {mib, 4 * mib, 16 * mib}) blocks.push_back(window->allocate(size, 64));
-  ASSERT_EQ(notes.added.size(), 3u);
-  for (const std::size_t i : {2u, 0u, 1u}) window->free(blocks[i]);
-  EXPECT_EQ(notes.dropped, (std::vector<std::uint64_t>{1, 2}));
-  EXPECT_EQ(window->usage().mapped, 16 * mib);
+  for (int i = 0; i < 3; ++i) blocks.push_back(window->allocate(8 * mib, 64));
+  for (void* const block : blocks) window->free(block);
+  EXPECT_NE(window->allocate(24 * mib, 64), nullptr) << window->why_refused();
+  EXPECT_EQ(notes.dropped.size(), 2u);
+}
+
+TEST(Window, many_blocks_are_freed_at_once_while_others_allocate) {
+  const auto window = new_window();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 2'000; ++i) blocks.push_back(window->allocate(1'000, 16));
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    while (!done) window->free(window->allocate(1'000, 16));
+  });
+  {
+    Window::Freeing freeing(*window);
+    for (void* const block : blocks) freeing.free(block);
+    int elsewhere = 0;
+    freeing.free(&elsewhere);
+  }
+  done = true;
+  other.join();
+  EXPECT_EQ(window->usage().in_use, 0u);
 }
 
 TEST(Window, F3_addresses_of_a_dropped_chunk_are_not_used_before_every_reader_has_unmapped_it) {
   Notes notes;
   // A machine that has just enough for the block, so that every chunk is one block.
-  const auto window = new_window({.budget = 1024 * mib, .available = [] { return 8 * mib; }}, &notes);
+  const auto window = new_window({.budget = 32 * mib, .available = [] { return 8 * mib; }}, &notes);
   void* first = window->allocate(8 * mib, 64);
   void* second = window->allocate(8 * mib, 64);
   window->free(first);
+  EXPECT_EQ(window->allocate(25 * mib, 64), nullptr) << "which drops what is empty all the same";
   window->free(second);
   ASSERT_EQ(notes.dropped, (std::vector<std::uint64_t>{1}));
   EXPECT_FALSE(window->contains(first, 1));
