@@ -1,34 +1,15 @@
 // Runs the programs themselves: every system and every part gives a whole row.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "tests/program.hpp"
+
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-
-  nlohmann::json row() const {
-    const std::size_t line = output.find('\n');
-    return nlohmann::json::parse(output.substr(line + 1));
-  }
-};
-
-Outcome run(const std::string& command) {
-  Outcome outcome;
-  FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> text;
-  while (const std::size_t size = fread(text.data(), 1, text.size(), pipe)) outcome.output.append(text.data(), size);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
+using sinew::bench::Outcome, sinew::bench::run;
 
 Outcome sinew_bench(const std::string& arguments) {
   return run(SINEW_BENCH_PROGRAM " " + arguments);
@@ -123,7 +104,7 @@ void expect_times(const nlohmann::json& row, const std::string& prefix) {
 nlohmann::json part(const std::string& program, const std::string& name, int count) {
   const Outcome outcome = run(program + " --part " + name + " --count " + std::to_string(count));
   EXPECT_EQ(outcome.status, 0) << outcome.output;
-  nlohmann::json row = nlohmann::json::parse(outcome.output);
+  nlohmann::json row = outcome.row();
   EXPECT_EQ(row["experiment"], "part");
   EXPECT_EQ(row["part"], name);
   EXPECT_EQ(row["count"], count);
@@ -170,20 +151,20 @@ TEST(Registration, gives_the_managers_time_in_each_way_that_a_domain_grows) {
   for (const std::string shape : {"topics", "readers", "clients"}) {
     const Outcome outcome = run(SINEW_BENCH_REGISTRATION " --interfaces 200 --rounds 2 --shape " + shape);
     ASSERT_EQ(outcome.status, 0) << outcome.output;
-    const nlohmann::json row = nlohmann::json::parse(outcome.output);
+    const nlohmann::json row = outcome.row();
     EXPECT_EQ(row["shape"], shape);
     EXPECT_EQ(row["interfaces"], 200);
     for (const char* key : {"register_us", "delete_us", "node_us", "resident_kib"}) EXPECT_GT(row.at(key), 0) << key << row;
   }
   const Outcome outcome = run(SINEW_BENCH_REGISTRATION " --interfaces 20 --shape nodes");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_GT(nlohmann::json::parse(outcome.output)["introduce_us"], 0) << outcome.output;
+  EXPECT_GT(outcome.row()["introduce_us"], 0) << outcome.output;
 }
 
 TEST(Scale, processes_that_come_up_at_once_are_matched_hear_each_other_and_leave_nothing_behind) {
   const Outcome outcome = run(SINEW_BENCH_SCALE " --topics 60 --processes 10 --interfaces 18");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
-  const nlohmann::json row = nlohmann::json::parse(outcome.output);
+  const nlohmann::json row = outcome.row();
   EXPECT_EQ(row["unmatched"], 0);
   EXPECT_EQ(row["unheard"], 0);
   EXPECT_EQ(row["left_behind"], false);

@@ -1,33 +1,18 @@
 // Runs the program itself.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/program.hpp"
+
 namespace {
 
-struct Outcome {
-  int status = -1;
-  std::string output;
-
-  nlohmann::json row() const {
-    const std::size_t line = output.find("\n{");
-    return nlohmann::json::parse(output.substr(line + 1));
-  }
-};
+using sinew::bench::Outcome;
 
 Outcome bench_graph(const std::string& arguments) {
-  Outcome outcome;
-  FILE* const pipe = popen((SINEW_BENCH_GRAPH " " + arguments + " 2>&1").c_str(), "r");
-  std::array<char, 4096> text;
-  while (const std::size_t size = fread(text.data(), 1, text.size(), pipe)) outcome.output.append(text.data(), size);
-  const int status = pclose(pipe);
-  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+  return sinew::bench::run(SINEW_BENCH_GRAPH " " + arguments);
 }
 
 class Mode : public testing::TestWithParam<const char*> {};
