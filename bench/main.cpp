@@ -1,8 +1,7 @@
-// sinew-bench: measures one cell and prints a line for a person and a line of JSON.
+// sinew-bench: measures one cell and prints a line of JSON.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +33,7 @@ std::string footer() {
 
 int main(int argc, char** argv) {
   Cell cell;
-  std::string topology = "1p1s", wait = "block", json_file;
+  std::string topology = "1p1s", wait = "block";
   const std::map<std::string, Containers> containers = {{"none", Containers::none}, {"one", Containers::one}, {"each", Containers::each}};
   std::vector<std::string> names;
   for (const System& system : systems()) names.emplace_back(system.name);
@@ -61,7 +60,6 @@ int main(int argc, char** argv) {
       ->transform(CLI::CheckedTransformer(containers))
       ->default_str("none");
   app.add_option("--experiment", cell.experiment, "Written into the row")->capture_default_str();
-  app.add_option("--json", json_file, "Write the row to this file too");
   try {
     app.parse(argc, argv);
     set_topology(cell, topology);
@@ -77,9 +75,7 @@ int main(int argc, char** argv) {
     const Awake awake;
     if (cell.containers == Containers::one) enter_container();
     const auto system = std::ranges::find(systems(), std::string_view(cell.system), &System::name);
-    const nlohmann::json row = make_row(cell, system->measure(cell), awake.granted());
-    std::printf("%s\n%s\n", describe(row).c_str(), row.dump().c_str());
-    if (!json_file.empty() && !(std::ofstream(json_file) << row.dump() << "\n")) throw std::runtime_error("cannot write " + json_file);
+    std::printf("%s\n", make_row(cell, system->measure(cell), awake.granted()).dump().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sinew-bench: %s\n", error.what());
     return 1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -30,13 +29,6 @@ json variation_of(std::span<const std::int64_t> values) {
 
 const char* name_of(Containers containers) {
   return containers == Containers::none ? "none" : containers == Containers::one ? "one" : "each";
-}
-
-std::string text_of(const json& row, const char* key) {
-  if (row[key].is_null()) return "-";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", row[key].get<double>());
-  return text;
 }
 
 }  // namespace
@@ -94,24 +86,6 @@ json make_row(const Cell& cell, Samples samples, bool awake) {
   };
   for (const auto& [key, value] : samples.extra) row[key] = value;
   return row;
-}
-
-std::string describe(const json& row) {
-  const auto rate = row["rate"].get<double>();
-  char pace[32] = "flat out", text[512];
-  if (rate > 0) std::snprintf(pace, sizeof pace, "at %g Hz", rate);
-  std::snprintf(text, sizeof text,
-                "%s %s %s %llu B %s: p50 %s us, p99 %s us, max %s us, publish %s us, cpu %s us/message, %s bytes copied, %llu lost%s",
-                row["system"].get<std::string>().c_str(), row["topology"].get<std::string>().c_str(),
-                row["wait"].get<std::string>().c_str(), row["size"].get<unsigned long long>(), pace, text_of(row, "p50_us").c_str(),
-                text_of(row, "p99_us").c_str(), text_of(row, "max_us").c_str(), text_of(row, "publish_us").c_str(),
-                text_of(row, "cpu_us_per_message").c_str(), text_of(row, "bytes_copied_per_message").c_str(),
-                row["lost"].get<unsigned long long>(), row["awake"].get<bool>() ? "" : " (processor not kept awake)");
-  std::string line = text;
-  for (const char* key : {"publish_cpu_us", "idle_cpu_us", "idle_switches", "private_kib"}) {
-    if (row.contains(key) && !row[key].is_null()) line += std::string(", ") + key + " " + row[key].dump();
-  }
-  return line;
 }
 
 }  // namespace sinew::bench

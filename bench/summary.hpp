@@ -21,7 +21,4 @@ std::string topology_of(const Cell& cell);
 /// The row of a measured cell. Latencies and times are null when nothing arrived. `awake`: the processor was kept from sleeping (see awake.hpp).
 nlohmann::json make_row(const Cell& cell, Samples samples, bool awake);
 
-/// The row as one line for a person.
-std::string describe(const nlohmann::json& row);
-
 }  // namespace sinew::bench

@@ -1,8 +1,7 @@
-// sinew-bench-graph: runs the graphs of the iRobot benchmark, a table for people and a line of JSON for each run.
+// sinew-bench-graph: runs the graphs of the iRobot benchmark and prints a line of JSON for each run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,7 +14,6 @@ namespace {
 
 using namespace sinew::bench;
 using namespace sinew::bench::graphs;
-using nlohmann::json;
 
 std::string footer() {
   std::string text = "Modes:\n";
@@ -29,8 +27,7 @@ std::string footer() {
   return text +
          "\nExamples:\n"
          "  sinew-bench-graph                                  both graphs in all modes for 120 s each: 21 minutes\n"
-         "  sinew-bench-graph --graph mont_blanc --mode sinew-one udp-one --seconds 30\n"
-         "  sinew-bench-graph --graph my_robot.json --seconds 10 --json my_robot_results.json";
+         "  sinew-bench-graph --graph mont_blanc --mode sinew-one udp-one --seconds 30";
 }
 
 }  // namespace
@@ -38,7 +35,6 @@ std::string footer() {
 int main(int argc, char** argv) {
   std::vector<std::string> chosen_graphs, chosen_modes;
   unsigned seconds = 120;
-  std::string json_file;
   std::vector<std::string> known_modes;
   for (const Mode& mode : modes()) known_modes.emplace_back(mode.name);
 
@@ -49,7 +45,6 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", seconds, "How long each run lasts, after a second to warm up")
       ->check(CLI::Range(1u, 86'400u))
       ->capture_default_str();
-  app.add_option("--json", json_file, "Write the rows to this file too");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -63,20 +58,14 @@ int main(int argc, char** argv) {
   try {
     end_waiting_on_signals();
     const Awake awake;
-    std::vector<json> rows;
     for (const std::string& graph : chosen_graphs) {
-      const std::size_t first = rows.size();
       for (const std::string& name : chosen_modes) {
         const auto mode = std::ranges::find(modes(), std::string_view(name), &Mode::name);
         std::fprintf(stderr, "%s, %s: %u s\n", graph.c_str(), name.c_str(), seconds);
-        rows.push_back(run(graph, *mode, seconds, awake.granted()));
+        std::printf("%s\n", run(graph, *mode, seconds, awake.granted()).dump().c_str());
+        std::fflush(stdout);
       }
-      std::printf("%s\n", table_of(std::span(rows).subspan(first)).c_str());
-      std::fflush(stdout);
     }
-    for (const json& row : rows) std::printf("%s\n", row.dump().c_str());
-    if (!json_file.empty() && !(std::ofstream(json_file) << json(rows).dump(1) << "\n"))
-      throw std::runtime_error("cannot write " + json_file);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sinew-bench-graph: %s\n", error.what());
     return 1;

@@ -30,6 +30,9 @@ constexpr std::int64_t settled_ns = 5 * second;
 constexpr std::int64_t grace_ns = second;
 constexpr std::int64_t grace_step_ns = second / 50;
 
+// Payloads from this size on are summed up once more by themselves.
+constexpr std::size_t big_bytes = 10'000;
+
 using Nodes = Mode::Nodes;
 constexpr Mode all[] = {
     {"floor", "the least that it takes, on one thread: a queue of pointers", "sinew-bench-graph-floor", false, Nodes::on_one_thread},

@@ -20,14 +20,8 @@ struct Mode {
 
 std::span<const Mode> modes();
 
-/// Payloads from this size on are summed up once more by themselves.
-inline constexpr std::size_t big_bytes = 10'000;
-
 /// Runs all nodes for so many seconds in fresh processes, in a domain of their own, and returns the row (README.md says what is in it). Throws std::exception
 /// when it cannot be measured.
 nlohmann::json run(const std::string& graph, const Mode& mode, unsigned seconds, bool awake);
-
-/// Rows as a table for people, in Markdown.
-std::string table_of(std::span<const nlohmann::json> rows);
 
 }  // namespace sinew::bench::graphs

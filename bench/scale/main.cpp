@@ -1,4 +1,4 @@
-// sinew-bench-scale: many topics in many processes come up at once. Prints a line for a person and a line of JSON; fails when something is not matched, not received, or
+// sinew-bench-scale: many topics in many processes come up at once. Prints a line of JSON; fails when something is not matched, not received, or
 // left behind.
 #include <sys/prctl.h>
 #include <sys/syscall.h>
