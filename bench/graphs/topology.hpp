@@ -42,10 +42,7 @@ struct BuiltIn {
 };
 std::span<const BuiltIn> built_in();
 
-/// `graph`: the name of one that is built in, or a topology file of the iRobot benchmark. Throws std::runtime_error with a sentence that says what is wrong with it.
+/// REQUIRES: `graph` is the name of one that is built in.
 Topology load(const std::string& graph);
-
-/// As load, of the text of a topology file.
-Topology parse(const std::string& name, std::string_view text);
 
 }  // namespace sinew::bench::graphs

@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(All, Mode,
 
 TEST(Graph, that_does_not_exist_is_refused_with_those_that_do) {
   const Outcome outcome = bench_graph("--graph everest --seconds 1");
-  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.status, 2);
   EXPECT_NE(outcome.output.find("mont_blanc"), std::string::npos) << outcome.output;
 }
 
