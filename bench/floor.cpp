@@ -7,6 +7,7 @@
 
 #include "clock.hpp"
 #include "shared_slots.hpp"
+#include "signal.hpp"
 
 namespace sinew::bench {
 
@@ -77,14 +78,13 @@ class FloorSink final : public Sink {
 
 class Floor final : public Transport {
  public:
-  Floor(const Cell& cell, Bell bell) {
+  explicit Floor(const Cell& cell) {
     for (unsigned publisher = 0; publisher < cell.publishers; ++publisher) slots_.emplace_back(cell.size, cell.subscribers);
-    const unsigned signals = bell == Bell::eventfd ? cell.subscribers : bell == Bell::futex ? 1 : 0;
-    for (unsigned i = 0; i < signals; ++i) signals_.push_back(std::make_unique<Signal>(bell));
+    for (unsigned i = 0; i < cell.subscribers && !cell.spin; ++i) signals_.push_back(std::make_unique<Signal>());
   }
   std::unique_ptr<Source> open_source(unsigned publisher) override { return std::make_unique<FloorSource>(slots_[publisher], signals_); }
   std::unique_ptr<Sink> open_sink(unsigned subscriber, Arrivals& arrivals) override {
-    Signal* const signal = signals_.empty() ? nullptr : signals_[subscriber % signals_.size()].get();
+    Signal* const signal = signals_.empty() ? nullptr : signals_[subscriber].get();
     return std::make_unique<FloorSink>(slots_, signal, subscriber, arrivals);
   }
 
@@ -95,8 +95,8 @@ class Floor final : public Transport {
 
 }  // namespace
 
-std::unique_ptr<Transport> make_floor(const Cell& cell, Bell bell) {
-  return std::make_unique<Floor>(cell, bell);
+std::unique_ptr<Transport> make_floor(const Cell& cell) {
+  return std::make_unique<Floor>(cell);
 }
 
 }  // namespace sinew::bench

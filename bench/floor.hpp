@@ -4,20 +4,16 @@
 #include <memory>
 
 #include "cell.hpp"
-#include "signal.hpp"
 #include "transport.hpp"
 
 namespace sinew::bench {
 
 /// Bare processes and plain shared memory: eight slots for each publisher, filled in place. A publisher rings one eventfd for each
-/// subscriber, or one futex for all, or only stores its head, on which the subscribers then spin. Loses nothing: a publisher that is eight
+/// subscriber, or only stores its head, on which the subscribers then spin. Loses nothing: a publisher that is eight
 /// messages ahead of a subscriber yields until a slot is free.
-std::unique_ptr<Transport> make_floor(const Cell& cell, Bell bell);
+std::unique_ptr<Transport> make_floor(const Cell& cell);
 
 /// One process copies `size` bytes from private memory into eight slots of shared memory in turn. Latency: one memcpy.
 Samples measure_memcpy(const Cell& cell);
-
-/// Two processes send a bare signal to and fro. Latency: half the round trip. Size and topology do not matter.
-Samples measure_ping_pong(const Cell& cell, Bell bell);
 
 }  // namespace sinew::bench

@@ -52,12 +52,9 @@ def bundles(quick, idle, containers):
 
 def peers(sizes):
     """What the machine and ordinary sockets do, beside which the numbers above are read. No bar stands on these: few messages each."""
-    plan = [[cell("ping_pong", "ping-pong", wait="spin", rate=0, count=100_000),
-             cell("ping_pong", "ping-pong", rate=0, count=10_000), cell("ping_pong", "ping-pong-futex", rate=0, count=10_000)],
-            [cell("ping_pong_paced", "ping-pong", count=10), cell("ping_pong_paced", "ping-pong-futex", count=10)],
-            [cell("flatout_1p1s", "floor", wait="spin", rate=0, count=100_000), cell("flatout_1p1s", "tcp", rate=0, count=100_000)]]
+    plan = [[cell("flatout_1p1s", "floor", wait="spin", rate=0, count=100_000), cell("flatout_1p1s", "tcp", rate=0, count=100_000)]]
     for size in sizes:
-        plan.append([cell("latency_1p1s", system, size, count=10) for system in ("floor-futex", "sinew-publish", "tcp", "unix")])
+        plan.append([cell("latency_1p1s", system, size, count=10) for system in ("sinew-publish", "tcp", "unix")])
         plan.append([cell("memcpy", "memcpy", size, count=10)])
     for size in (sizes[0], sizes[-1]):
         plan.append([cell("latency_1p5s", "tcp", size, "1p5s", count=10)])

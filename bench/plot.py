@@ -9,8 +9,7 @@ import matplotlib.pyplot as plt
 import parts
 import scale
 
-COLORS = {"sinew-loan": "#c0392b", "sinew-publish": "#e59866", "floor": "#2c3e50", "floor-futex": "#85929e", "tcp": "#2471a3", "unix": "#7fb3d5",
-          "memcpy": "#7d8c3c"}
+COLORS = {"sinew-loan": "#c0392b", "sinew-publish": "#e59866", "floor": "#2c3e50", "tcp": "#2471a3", "unix": "#7fb3d5", "memcpy": "#7d8c3c"}
 PANELS = (("latency_1p1s", "one subscriber"), ("latency_1p5s", "five subscribers"))
 
 

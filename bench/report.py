@@ -156,9 +156,6 @@ TABLES = (
     ("On the host, in one container, in a container each", "containers", "block", show_latency),
     ("publish(const T&) and what it is made of", "publish_copy", "block", show_latency),
     ("memcpy", "memcpy", "block", show_latency),
-    ("Half a ping-pong at 30 Hz, blocking", "ping_pong_paced", "block", show_latency),
-    ("Half a ping-pong back to back, blocking", "ping_pong", "block", show_latency),
-    ("Half a ping-pong back to back, spinning", "ping_pong", "spin", show_latency),
     ("Flat out, one publisher, one subscriber, blocking", "flatout_1p1s", "block", show_speed),
     ("Flat out, one publisher, one subscriber, spinning", "flatout_1p1s", "spin", show_speed),
 )

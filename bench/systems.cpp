@@ -11,13 +11,8 @@ namespace sinew::bench {
 
 namespace {
 
-// The bare signal of a cell; a spinning subscriber needs none but the cache line itself.
-Bell bell_of(const Cell& cell, Bell when_blocking) {
-  return cell.spin ? Bell::line : when_blocking;
-}
-
-Samples floor_by(const Cell& cell, Bell bell) {
-  return run_processes(cell, *make_floor(cell, bell));
+Samples floor_by(const Cell& cell) {
+  return run_processes(cell, *make_floor(cell));
 }
 Samples sinew_by(const Cell& cell, Publishing publishing) {
   const PrivateDomain domain;
@@ -34,14 +29,8 @@ Samples stream_by(const Cell& cell, Stream kind) {
 }
 
 constexpr System all[] = {
-    {"floor", "bare shared memory; block: one eventfd write wakes a subscriber, spin: it spins on a cache line",
-     [](const Cell& cell) { return floor_by(cell, bell_of(cell, Bell::eventfd)); }},
-    {"floor-futex", "the same, one FUTEX_WAKE wakes all subscribers",
-     [](const Cell& cell) { return floor_by(cell, bell_of(cell, Bell::futex)); }},
+    {"floor", "bare shared memory; block: one eventfd write wakes a subscriber, spin: it spins on a cache line", floor_by},
     {"memcpy", "one copy of SIZE bytes into shared memory, in one process", measure_memcpy},
-    {"ping-pong", "half the round trip of a bare signal; block: eventfd, spin: cache line",
-     [](const Cell& cell) { return measure_ping_pong(cell, bell_of(cell, Bell::eventfd)); }},
-    {"ping-pong-futex", "the same by futex", [](const Cell& cell) { return measure_ping_pong(cell, bell_of(cell, Bell::futex)); }},
     {"sinew-loan", "sinew, messages built in shared memory", [](const Cell& cell) { return sinew_by(cell, Publishing::loan); }},
     {"sinew-publish", "sinew, publish(const T&)", [](const Cell& cell) { return sinew_by(cell, Publishing::copy); }},
     {"sinew-idle", "processor time and memory of a node with nothing to do, for COUNT seconds", idle_sinew},

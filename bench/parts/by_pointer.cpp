@@ -1,6 +1,3 @@
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -15,6 +12,7 @@
 #include "parts/outside.hpp"
 #include "parts/timing.hpp"
 #include "private_domain.hpp"
+#include "signal.hpp"
 
 namespace sinew::bench {
 
@@ -46,7 +44,6 @@ class Floor {
   ~Floor() {
     send(-1);
     thread_.join();
-    ::close(event_);
   }
   Floor(const Floor&) = delete;
   Floor& operator=(const Floor&) = delete;
@@ -59,12 +56,11 @@ class Floor {
  private:
   void send(std::int64_t stamp) {
     stamp_.store(stamp, std::memory_order_seq_cst);
-    constexpr std::uint64_t one = 1;
-    if (!spins_ && ::write(event_, &one, sizeof one) != sizeof one) throw std::runtime_error("cannot write to an eventfd");
+    if (!spins_) signal_.ring();
   }
   void run() {
     for (;;) {
-      if (std::uint64_t rung = 0; !spins_ && ::read(event_, &rung, sizeof rung) != sizeof rung) return;
+      if (!spins_) signal_.await();
       std::int64_t stamp = 0;
       while ((stamp = stamp_.load(std::memory_order_seq_cst)) == 0) spin_hint();
       const std::int64_t now = now_ns();
@@ -75,7 +71,7 @@ class Floor {
   }
 
   const bool spins_;
-  const int event_ = ::eventfd(0, 0);
+  const Signal signal_;
   alignas(64) std::atomic<std::int64_t> stamp_{0};
   Answer answer_;
   std::thread thread_;

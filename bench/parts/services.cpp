@@ -1,4 +1,3 @@
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "parts/outside.hpp"
 #include "parts/timing.hpp"
 #include "private_domain.hpp"
+#include "signal.hpp"
 
 namespace sinew::bench {
 
@@ -59,26 +59,6 @@ class OtherProcess {
   const pid_t pid_;
 };
 
-class Bell {
- public:
-  Bell() {
-    if (fd_ < 0) throw std::runtime_error("cannot make an eventfd");
-  }
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
-  ~Bell() { ::close(fd_); }
-  void ring() const {
-    constexpr std::uint64_t one = 1;
-    if (::write(fd_, &one, sizeof one) != sizeof one) throw std::runtime_error("cannot write to an eventfd");
-  }
-  void await() const {
-    if (std::uint64_t rung = 0; ::read(fd_, &rung, sizeof rung) != sizeof rung) throw std::runtime_error("cannot read an eventfd");
-  }
-
- private:
-  const int fd_ = ::eventfd(0, 0);
-};
-
 /// Two wake-ups, before which each side fills its bytes, always the same ones.
 class Floor {
  public:
@@ -104,7 +84,7 @@ class Floor {
     std::ranges::fill(bytes, value_of(round));
     look_at(bytes.data());
   }
-  const Bell asked_, answered_;
+  const Signal asked_, answered_;
   const OtherProcess other_;
   std::vector<std::uint8_t> bytes_;
 };
