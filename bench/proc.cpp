@@ -18,4 +18,8 @@ double private_kib_of(const std::string& process) {
   return sum_of(rollup, "Private_Clean:") + sum_of(rollup, "Private_Dirty:");
 }
 
+double resident_kib_of(const std::string& process) {
+  return sum_of("/proc/" + process + "/status", "VmRSS:");
+}
+
 }  // namespace sinew::bench

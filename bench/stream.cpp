@@ -5,7 +5,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "descriptor.hpp"
 
 namespace sinew::bench {
 
@@ -30,27 +30,10 @@ struct Header {
   std::int64_t stamp;
 };
 
-class Socket {
- public:
-  explicit Socket(int fd, const char* call) : fd_(fd) {
-    if (fd < 0) fail(call);
-  }
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-using Pair = std::pair<Socket, Socket>;  // the publisher's end and the subscriber's
+using Pair = std::pair<Descriptor, Descriptor>;  // the publisher's end and the subscriber's
 
 Pair connect_tcp() {
-  const Socket listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+  const Descriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -59,18 +42,18 @@ Pair connect_tcp() {
   if (bind(listener.get(), generic, length) != 0 || listen(listener.get(), 1) != 0 || getsockname(listener.get(), generic, &length) != 0) {
     fail("listening on the loopback");
   }
-  Socket publisher(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+  Descriptor publisher(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
   const int on = 1;
   if (connect(publisher.get(), generic, length) != 0 || setsockopt(publisher.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
     fail("connecting on the loopback");
   }
-  return {std::move(publisher), Socket(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept")};
+  return {std::move(publisher), Descriptor(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC), "accept")};
 }
 
 Pair connect_unix() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("socketpair");
-  return {Socket(ends[0], "socketpair"), Socket(ends[1], "socketpair")};
+  return {Descriptor(ends[0], "socketpair"), Descriptor(ends[1], "socketpair")};
 }
 
 void send_all(int socket, const std::byte* data, std::size_t size) {

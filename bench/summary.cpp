@@ -6,19 +6,21 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "percentile.hpp"
+
 namespace sinew::bench {
 
 namespace {
 
 using nlohmann::json;
 
-json microseconds(std::span<const std::int64_t> sorted, double fraction) {
+json microseconds(const std::vector<std::int64_t>& sorted, double fraction) {
   if (sorted.empty()) return nullptr;
   return static_cast<double>(percentile(sorted, fraction)) / 1000.0;
 }
 
 // Standard deviation over mean.
-json variation_of(std::span<const std::int64_t> values) {
+json variation_of(const std::vector<std::int64_t>& values) {
   if (values.empty()) return nullptr;
   double sum = 0, squares = 0;
   for (const std::int64_t value : values) sum += static_cast<double>(value);
@@ -32,11 +34,6 @@ const char* name_of(Containers containers) {
 }
 
 }  // namespace
-
-std::int64_t percentile(std::span<const std::int64_t> sorted, double fraction) {
-  const auto rank = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(sorted.size())));
-  return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
-}
 
 void set_topology(Cell& cell, const std::string& topology) {
   const char* const end = topology.data() + topology.size();

@@ -1,18 +1,12 @@
 // From samples to the numbers of a row.
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <span>
 #include <string>
 
 #include "cell.hpp"
 
 namespace sinew::bench {
-
-/// The smallest sample that at least `fraction` (0 to 1) of all samples do not exceed: nearest rank, always a sample that really occurred.
-/// `sorted` is in ascending order and not empty.
-std::int64_t percentile(std::span<const std::int64_t> sorted, double fraction);
 
 /// "1p5s" into 1 publisher and 5 subscribers. Throws std::invalid_argument, saying what is allowed, when it is not of that form or a number is not in 1 to 64.
 void set_topology(Cell& cell, const std::string& topology);

@@ -11,8 +11,8 @@
 #include "board.hpp"
 #include "clock.hpp"
 #include "crew.hpp"
+#include "percentile.hpp"
 #include "private_domain.hpp"
-#include "summary.hpp"
 
 namespace sinew::bench::graphs {
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <random>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "parts/raw.hpp"
 #include "parts/timing.hpp"
 #include "private_domain.hpp"
+#include "proc.hpp"
 
 namespace sinew::bench {
 
@@ -20,14 +20,6 @@ namespace {
 
 constexpr std::uint64_t first_cycles = 1000;  // after which the memory of the process is to stay as it is
 constexpr std::uint64_t looks = 100;
-
-double resident_kib() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::stod(line.substr(6));
-  }
-  throw std::runtime_error("/proc/self/status has no VmRSS");
-}
 
 }  // namespace
 
@@ -45,11 +37,11 @@ Outcome measure_churn(std::uint64_t count) {
   Outcome outcome;
   outcome.sinew.reserve(looks);
   time_of(std::min(first_cycles, count), cycle);
-  const double first = resident_kib();
+  const double first = resident_kib_of("self");
   double last = first, most = first;
   for (std::uint64_t i = 0; i < looks && count > first_cycles; ++i) {
     outcome.sinew.push_back(time_of(std::max<std::uint64_t>((count - first_cycles) / looks, 1), cycle));
-    last = resident_kib();
+    last = resident_kib_of("self");
     most = std::max(most, last);
   }
   outcome.extra = {{"resident_first_kib", first},

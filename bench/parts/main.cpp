@@ -2,26 +2,23 @@
 // through the shared library, and what is inside of it cannot be reached there.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "awake.hpp"
 #include "parts/part.hpp"
 #include "parts/trace.hpp"
+#include "percentile.hpp"
 
 namespace {
 
 using namespace sinew::bench;
 using nlohmann::json;
 
-// Nearest rank, as in the rows of cells between processes.
 json percentile_of(std::vector<double> values, double fraction) {
   if (values.empty()) return nullptr;
-  const auto rank = static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(values.size())));
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::clamp<std::size_t>(rank, 1, values.size()) - 1);
-  std::ranges::nth_element(values, at);
-  return *at;
+  std::ranges::sort(values);
+  return percentile(values, fraction);
 }
 
 // The median over the batches of what `of` makes of sinew's time and its floor's.

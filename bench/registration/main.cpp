@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "awake.hpp"
+#include "percentile.hpp"
 #include "private_domain.hpp"
+#include "proc.hpp"
 #include "registration/crowd.hpp"
 
 namespace {
@@ -35,18 +37,9 @@ double cpu_ns_of(pid_t manager) {
   return ran;
 }
 
-double resident_kib_of(pid_t manager) {
-  std::ifstream status("/proc/" + std::to_string(manager) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::stod(line.substr(6));
-  }
-  throw std::runtime_error("/proc/PID/status has no VmRSS");
-}
-
 double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
+  std::ranges::sort(values);
+  return percentile(values, 0.5);
 }
 
 /// A way in which a domain may grow.
@@ -118,7 +111,7 @@ json measure_growth(const Shape& shape, std::uint64_t interfaces, unsigned round
     if (number % a_batch == a_batch - 1) crowd.settle(introductions);
   }
   crowd.settle(introductions);
-  const double resident_kib = resident_kib_of(domain.domain.manager());
+  const double resident_kib = resident_kib_of(std::to_string(domain.domain.manager()));
 
   std::vector<double> to_register, to_delete, to_come_and_go;
   for (unsigned round = 0; round < rounds; ++round) {
@@ -159,7 +152,7 @@ json measure_all_to_all(std::uint64_t interfaces) {
   const double per_pair = (domain.cpu_ns() - before) / static_cast<double>(count * count);
   return {{"introduce_us", per_pair / 1000},
           {"introductions", static_cast<double>(count) / 2},
-          {"resident_kib", resident_kib_of(domain.domain.manager())}};
+          {"resident_kib", resident_kib_of(std::to_string(domain.domain.manager()))}};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "percentile.hpp"
+
 namespace sinew::bench {
 namespace {
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "clock.hpp"
+#include "descriptor.hpp"
 #include "graphs/messages.hpp"
 #include "graphs/reactor.hpp"
 #include "graphs/udp/assembly.hpp"
@@ -36,23 +37,6 @@ constexpr int receive_buffer = 8 << 20;
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::generic_category(), call);
 }
-
-class Descriptor {
- public:
-  Descriptor(int fd, const char* call) : fd_(fd) {
-    if (fd < 0) fail(call);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 sockaddr_in loopback(std::uint32_t port) {
   sockaddr_in address{};
