@@ -3,16 +3,12 @@
 #include <cstdlib>
 #include <new>
 
-#include "os/clock.hpp"
-#include "os/event.hpp"
 #include "os/socket.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
 namespace sinew::system {
 namespace {
-
-constexpr std::int64_t patience = 60'000'000'000;
 
 os::Fd connection_to_manager() {
   auto socket = os::connect_to(std::getenv("SINEW_DOMAIN"));
@@ -23,47 +19,6 @@ os::Fd connection_to_manager() {
 }  // namespace
 
 // --- talking -----------------------------------------------------------------------------------------------------------------------
-
-bool Talk::send(const wire::Message& message, const std::vector<int>& with) {
-  return send_bytes(wire::encode(message), with);
-}
-
-bool Talk::send_bytes(std::span<const std::byte> bytes, const std::vector<int>& with) {
-  for (;;) {
-    switch (os::send_packet(socket_, bytes, with)) {
-      case os::SendResult::sent:
-        return true;
-      case os::SendResult::closed:
-        return false;
-      case os::SendResult::shortage:
-      case os::SendResult::would_block: {
-        os::Poller poller;
-        os::Poller::Event event;
-        poller.add(socket_, 0, true);
-        if (poller.wait({&event, 1}, os::now_ns() + patience) == 0) fail("the other end does not read");
-      }
-    }
-  }
-}
-
-std::optional<wire::Message> Talk::receive() {
-  std::vector<std::byte> buffer(os::max_packet);
-  for (;;) {
-    os::Received received = os::receive_packet(socket_, buffer);
-    if (received.kind == os::Received::Kind::would_block) {
-      os::Poller poller;
-      os::Poller::Event event;
-      poller.add(socket_, 0);
-      if (poller.wait({&event, 1}, os::now_ns() + patience) == 0) fail("the other end says nothing");
-      continue;
-    }
-    if (received.kind != os::Received::Kind::packet) return std::nullopt;
-    descriptors = std::move(received.descriptors);
-    auto decoded = wire::decode(std::span(buffer).first(received.size));
-    if (const auto* complaint = std::get_if<wire::Complaint>(&decoded)) fail(complaint->text);
-    return std::get<wire::Message>(std::move(decoded));
-  }
-}
 
 void Talk::expect_end() {
   while (const auto message = receive()) {

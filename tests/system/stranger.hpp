@@ -1,8 +1,6 @@
 // Somebody who speaks the control protocol by hand, byte by byte if need be: to the manager, and to a peer that the manager introduces.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "manager/server/tests/talk.hpp"
 #include "os/fd.hpp"
 #include "os/memory.hpp"
 #include "shm/layout.hpp"
@@ -21,31 +20,11 @@
 
 namespace sinew::system {
 
-/// One end of a control connection. Whatever waits gives up, as a failure, after a minute.
-class Talk {
+class Talk : public wire::Talk {
  public:
-  Talk() = default;
-  explicit Talk(os::Fd socket) : socket_(socket.release()) {}  // what the manager sent is closed as one of our own
-
-  /// Sends, waiting while the socket is full. False when the other end is closed.
-  bool send(const wire::Message& message, const std::vector<int>& descriptors = {});
-  bool send_bytes(std::span<const std::byte> bytes, const std::vector<int>& descriptors = {});
-  /// The next message and its descriptors; nothing at the end of the connection.
-  std::optional<wire::Message> receive();
-  template <class M>
-  M expect() {
-    auto message = receive();
-    if (message && std::holds_alternative<M>(*message)) return std::get<M>(std::move(*message));
-    ADD_FAILURE() << (message ? wire::name_of(*message) : "the end of the connection") << " came";
-    return {};
-  }
+  using wire::Talk::Talk;
+  /// What says why may come before.
   void expect_end();
-  std::vector<os::Fd> descriptors;  ///< of the last message
-  void close() { socket_.reset(); }
-  const os::Fd& socket() const { return socket_; }
-
- private:
-  os::Fd socket_;
 };
 
 /// A node by hand.

@@ -8,9 +8,9 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
-#include "os/clock.hpp"
-#include "os/event.hpp"
+#include "os/socket.hpp"
 
 namespace sinew::manager {
 
@@ -90,62 +90,15 @@ int Program::wait() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-Client::Client(const std::string& path) {
+namespace {
+os::Fd connected_to(const std::string& path) {
   auto socket = os::connect_to(path);
   EXPECT_TRUE(socket) << "nobody listens at " << path;
-  if (socket) socket_ = std::move(*socket);
+  return socket ? std::move(*socket) : os::Fd();
 }
+}  // namespace
 
-void Client::wait(bool writable) {
-  os::Poller poller;
-  std::array<os::Poller::Event, 1> events;
-  poller.add(socket_, 1, writable);
-  ASSERT_EQ(poller.wait(events, os::now_ns() + 30'000'000'000), 1u) << "the manager does not answer";
-}
-
-bool Client::try_send(const wire::Message& message) {
-  return try_send(wire::encode(message));
-}
-
-bool Client::try_send(std::span<const std::byte> bytes, std::span<const int> fds) {
-  for (;;) {
-    switch (os::send_packet(socket_, bytes, fds)) {
-      case os::SendResult::sent:
-        return true;
-      case os::SendResult::closed:
-        return false;
-      case os::SendResult::shortage:
-      case os::SendResult::would_block:
-        wait(true);
-        if (::testing::Test::HasFatalFailure()) return false;
-    }
-  }
-}
-
-std::optional<wire::Message> Client::receive() {
-  std::vector<std::byte> buffer(os::max_packet);
-  for (;;) {
-    os::Received received = os::receive_packet(socket_, buffer);
-    switch (received.kind) {
-      case os::Received::Kind::would_block:
-        wait(false);
-        if (::testing::Test::HasFatalFailure()) return std::nullopt;
-        break;
-      case os::Received::Kind::packet: {
-        descriptors = std::move(received.descriptors);
-        credentials = received.credentials;
-        auto decoded = wire::decode(std::span(buffer).first(received.size));
-        if (auto* message = std::get_if<wire::Message>(&decoded)) return std::move(*message);
-        ADD_FAILURE() << std::get<wire::Complaint>(decoded).text;
-        return std::nullopt;
-      }
-      case os::Received::Kind::closed:
-      case os::Received::Kind::malformed:
-      case os::Received::Kind::no_room:
-        return std::nullopt;
-    }
-  }
-}
+Client::Client(const std::string& path) : Talk(connected_to(path)) {}
 
 wire::TypeDescription some_type() {
   wire::TypeDescription type;

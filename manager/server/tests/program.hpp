@@ -6,13 +6,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "manager/server/tests/talk.hpp"
 #include "os/fd.hpp"
-#include "os/socket.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::manager {
@@ -59,27 +57,16 @@ class Program {
   std::string buffered_;
 };
 
-/// One end of a control connection. Everything that waits gives up, as a failure, after 30 seconds.
-class Client {
+/// What a node has to the manager, or to another node.
+class Client : public wire::Talk {
  public:
   /// Connects to the manager, which must be listening.
   explicit Client(const std::string& path);
-  explicit Client(os::Fd socket) : socket_(socket.release()) {}  // what the manager sent is closed as one of our own
+  using wire::Talk::Talk;
 
   void send(const wire::Message& message) { EXPECT_TRUE(try_send(message)); }
   /// False when the other end is closed.
-  bool try_send(const wire::Message& message);
-  bool try_send(std::span<const std::byte> bytes, std::span<const int> descriptors = {});
-  /// The next message; nothing when the other end is closed.
-  std::optional<wire::Message> receive();
-  /// The next message, which must be of this kind.
-  template <class M>
-  M expect() {
-    const auto message = receive();
-    if (message && std::holds_alternative<M>(*message)) return std::get<M>(*message);
-    ADD_FAILURE() << (message ? wire::name_of(*message) : "the end of the connection") << " came instead";
-    return {};
-  }
+  bool try_send(const wire::Message& message) { return wire::Talk::send(message); }
   void expect_end() {
     if (const auto message = receive()) ADD_FAILURE() << wire::name_of(*message) << " came instead of the end of the connection";
   }
@@ -87,16 +74,6 @@ class Client {
     send(wire::RegisterNode{wire::protocol_version, name});
     return expect<wire::NodeRegistered>();
   }
-  /// The descriptors that came with the last message.
-  std::vector<os::Fd> descriptors;
-  std::optional<os::Credentials> credentials;
-  const os::Fd& socket() const { return socket_; }
-  void close() { socket_.reset(); }
-
- private:
-  void wait(bool writable);
-
-  os::Fd socket_;
 };
 
 wire::TypeDescription some_type();

@@ -139,7 +139,7 @@ TEST(Sessions, garbage_ends_the_connection_that_sent_it_with_a_reason_and_no_oth
     Client bad = domain.client();
     std::vector<std::byte> garbage(1 + random() % 200);
     for (std::byte& byte : garbage) byte = static_cast<std::byte>(random());
-    bad.try_send(garbage);
+    bad.send_bytes(garbage);
     bad.expect<ErrorText>();
     bad.expect_end();
   }
@@ -151,8 +151,7 @@ TEST(Sessions, descriptors_that_do_not_belong_to_a_message_end_the_connection) {
   const Domain domain;
   Client bad = domain.client();
   const os::Fd bell = os::create_eventfd();
-  const int descriptor = bell.get();
-  bad.try_send(encode(RegisterNode{protocol_version, "bad"}), std::span(&descriptor, 1));
+  bad.Talk::send(RegisterNode{protocol_version, "bad"}, {bell.get()});
   EXPECT_NE(bad.expect<ErrorText>().text.find("1 descriptors instead of 0"), std::string::npos);
   bad.expect_end();
 }
