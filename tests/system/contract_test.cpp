@@ -106,6 +106,7 @@ TEST_P(Contract, ReliabilityWithKeepAll_APublisherThatMustNotWaitIsToldThatItWou
   reader.ask("hear 1");
   publish_numbers(*publisher, 1, 1024);
   EXPECT_EQ(publisher->publish(sample_of(1, 1025, 10)), is_stranger() ? PublishResult::published : PublishResult::would_block);
+  EXPECT_EQ(publisher->statistics().refused, is_stranger() ? 0U : 1U);
   if (is_stranger()) return;
   EXPECT_EQ(reader.ask("take 1024"), numbers(1, 1024));
   publish_numbers(*publisher, 1025, 1025);
@@ -151,6 +152,13 @@ TEST_P(Contract, EveryNthMessageIsTakenAndTheOthersAreSkippedNotMissed) {
   EXPECT_EQ(reader.ask("rest"), "");
   EXPECT_EQ(reader.ask("skipped"), "20");
   EXPECT_EQ(reader.ask("missed"), "0");
+  if (is_stranger()) return;
+  // Of those that it wants it keeps as many as it is deep, and misses the others.
+  publish_numbers(*publisher, 31, 60);
+  EXPECT_EQ(reader.ask("take 8"), numbers(37, 58, 3));
+  EXPECT_EQ(reader.ask("rest"), "");
+  EXPECT_EQ(reader.ask("skipped"), "40");
+  EXPECT_EQ(reader.ask("missed"), "2");
 }
 
 TEST_P(Contract, MessagesBeyondAMaximumRateAreSkippedNotMissed) {

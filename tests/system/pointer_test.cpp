@@ -287,17 +287,8 @@ TEST_F(Pointer, MemoryThatWasSharedHereIsUsedAgain) {
   EXPECT_EQ(publisher->statistics().bytes_copied, 0U);
 }
 
-TEST_F(Pointer, AReliableKeepAllSubscriberHoldsThePublisherBack) {
+TEST_F(Pointer, AReliablePublisherWaitsUntilThereIsRoomAndNothingIsLost) {
   auto node = Node::create("node");
-  auto publisher = node->create_publisher<std::uint32_t>("topic", lossless(), {.max_blocking = 0ns});
-  auto subscriber = node->create_subscriber<std::uint32_t>("topic", lossless());
-  std::uint32_t number = 0;
-  while (publisher->publish(number) == PublishResult::published) ++number;
-  EXPECT_EQ(number, 1024U);
-  EXPECT_EQ(publisher->statistics().refused, 1U);
-  EXPECT_EQ(*subscriber->take(), 0U);
-  EXPECT_EQ(publisher->publish(number), PublishResult::published);
-  // Another waits until there is room.
   auto patient = node->create_publisher<std::uint32_t>("patient", lossless(), {.max_blocking = 60s});
   std::atomic<std::uint32_t> received{0}, wrong{0};
   auto slow =
@@ -305,19 +296,6 @@ TEST_F(Pointer, AReliableKeepAllSubscriberHoldsThePublisherBack) {
   for (std::uint32_t each = 0; each < 20'000; ++each) ASSERT_EQ(patient->publish(each), PublishResult::published);
   EXPECT_TRUE(eventually([&] { return received == 20'000; }));
   EXPECT_EQ(wrong, 0U);
-}
-
-TEST_F(Pointer, ThinningMeansTheSame) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<std::uint32_t>("topic");
-  SubscriberOptions third;
-  third.every = 3;
-  auto by_pointer = node->create_subscriber<std::uint32_t>("topic", Qos{}.keep_last(4), third);
-  for (std::uint32_t number = 1; number <= 30; ++number) publisher->publish(number);
-  for (const std::uint32_t number : {19U, 22U, 25U, 28U}) EXPECT_EQ(*by_pointer->take(), number);
-  EXPECT_EQ(by_pointer->take(), nullptr);
-  EXPECT_EQ(by_pointer->statistics().missed, 6U);
-  EXPECT_EQ(by_pointer->statistics().skipped, 20U);
 }
 
 TEST_F(Pointer, SubscribersMayBeDestroyedInsideTheirCallbacksAndMeanwhile) {

@@ -104,69 +104,6 @@ TEST_F(PubSub, ASpinningThreadSeesSubscribersThatComeLater) {
   EXPECT_TRUE(eventually([&] { return first == 2; }));
 }
 
-TEST_F(PubSub, ASlowSubscriberGetsTheNewestMessagesAndKnowsHowManyItMissed) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<std::uint64_t>("topic");
-  auto five = node->create_subscriber<std::uint64_t>("topic", Qos{}.keep_last(5), as_from_elsewhere());
-  auto most = node->create_subscriber<std::uint64_t>("topic", Qos{}.keep_last(512), as_from_elsewhere());
-  await_subscribers(*publisher, 2);
-  for (std::uint64_t number = 1; number <= 2000; ++number) publisher->publish(number);
-  for (const auto& [subscriber, depth] : {std::pair(five, 5U), std::pair(most, 512U)}) {
-    MessageInfo info;
-    auto first = take_soon(*subscriber, &info);
-    ASSERT_TRUE(first);
-    EXPECT_EQ(*first, 2000 - depth + 1);
-    EXPECT_EQ(info.missed, 2000 - depth);
-    EXPECT_EQ(info.sequence, *first);
-    for (std::uint64_t number = *first + 1; number <= 2000; ++number) {
-      const auto next = subscriber->take(&info);
-      ASSERT_TRUE(next);
-      EXPECT_EQ(*next, number);
-      EXPECT_EQ(info.missed, 0U);
-    }
-    EXPECT_FALSE(subscriber->take());
-    EXPECT_EQ(subscriber->statistics().received, depth);
-    EXPECT_EQ(subscriber->statistics().missed, 2000 - depth);
-  }
-}
-
-TEST_F(PubSub, ASubscriberOfEveryThirdMessageGetsEveryThirdAndMissesNothing) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<Sample>("topic", lossless());
-  auto thinned = node->create_subscriber<Sample>("topic", Qos{}.keep_last(4), {.every = 3});
-  auto all = node->create_subscriber<Sample>("topic", lossless(), as_from_elsewhere());
-  await_subscribers(*publisher, 2);
-  for (std::uint64_t number = 1; number <= 10; ++number) publish_in_place(*publisher, 1, number, 10);
-  for (std::uint64_t number = 1; number <= 10; ++number) EXPECT_EQ(take_soon(*all)->number, number);
-  for (const std::uint64_t number : {1U, 4U, 7U, 10U}) {
-    MessageInfo info;
-    EXPECT_EQ(take_soon(*thinned, &info)->number, number);
-    EXPECT_EQ(info.missed, 0U);
-  }
-  EXPECT_EQ(thinned->take(), nullptr);
-  EXPECT_EQ(thinned->statistics().skipped, 6U);
-  EXPECT_EQ(thinned->statistics().missed, 0U);
-  // Of those that it wants it keeps the newest four, and misses the others.
-  for (std::uint64_t number = 11; number <= 40; ++number) publish_in_place(*publisher, 1, number, 10);
-  std::vector<std::uint64_t> got;
-  while (const auto message = thinned->take()) got.push_back(message->number);
-  EXPECT_EQ(got, (std::vector<std::uint64_t>{31, 34, 37, 40}));
-  EXPECT_EQ(thinned->statistics().missed, 6U) << "13, 16, 19, 22, 25, 28";
-  EXPECT_EQ(thinned->statistics().skipped, 6U + 20U);
-}
-
-TEST_F(PubSub, ASubscriberWithAMaximumRateLeavesOutWhatComesTooEarly) {
-  auto node = Node::create("node");
-  auto publisher = node->create_publisher<Sample>("topic");
-  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(64), {.max_rate = 1.0 / 3600});
-  await_subscribers(*publisher, 1);
-  for (std::uint64_t number = 1; number <= 50; ++number) publish_in_place(*publisher, 1, number, 10);
-  EXPECT_EQ(take_soon(*subscriber)->number, 1U);
-  EXPECT_EQ(subscriber->take(), nullptr);
-  EXPECT_EQ(subscriber->statistics().skipped, 49U);
-  EXPECT_EQ(subscriber->statistics().missed, 0U);
-}
-
 TEST_F(PubSub, TheInfoOfAMessageTellsWhereItCameFromAndWhen) {
   auto camera = Node::create("head/camera"), viewer = Node::create("viewer");
   auto publisher = camera->create_publisher<Sample>("topic");
