@@ -1,4 +1,4 @@
-// Messages as CDR streams (spec/cdr.md): plain CDR of version 1, which ROS 2 speaks, in either byte order, over the type table.
+// Messages as CDR streams (spec/cdr.md): plain CDR of version 1, which ROS 2 speaks, over the type table; written in this machine's byte order, read in either.
 //
 // Partial serialization is TZC's (section III.B): small members are written into a control part and big arrays are referred to where they lie. Here the pieces
 // in their order are the CDR stream itself, so that who wants the bytes need not know which were copied.
@@ -17,8 +17,6 @@
 
 namespace sinew::msg::cdr {
 
-enum class Order : std::uint8_t { big = 0, little = 1 };
-
 /// A part of a stream.
 using Piece = std::span<const std::byte>;
 
@@ -27,7 +25,7 @@ using Piece = std::span<const std::byte>;
 class Codec {
  public:
   /// `type` has no views, and lives as long as the codec.
-  explicit Codec(const Type& type, Order order = Order::little);
+  explicit Codec(const Type& type);
 
   /// Arrays and strings of this size and more are referred to, smaller ones copied: a page, about where a copy costs as much as another piece does.
   static constexpr std::uint64_t refer_from = 4096;
@@ -48,7 +46,6 @@ class Codec {
   void write_pieces(const void* message, std::byte* control, Piece* pieces) const noexcept;
 
  private:
-  const Order order_;
   const std::vector<Plan> plans_;
 };
 

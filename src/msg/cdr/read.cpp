@@ -426,9 +426,9 @@ Read Reader::read(std::span<const Piece> pieces, void* target, Memory& memory, s
         "the stream is not plain CDR: its encapsulation is " + std::to_string(header[0] * 256 + header[1]) + ", and 0 and 1 are understood",
         0};
   }
-  const Order order = header[1] == 1 ? Order::little : Order::big;
-  const Plan* const plans = order == Order::little ? little_.data() : big_.data();
-  if ((order == Order::little) == (std::endian::native == std::endian::little)) {
+  const bool is_little = header[1] == 1;
+  const Plan* const plans = is_little ? little_.data() : big_.data();
+  if (is_little == (std::endian::native == std::endian::little)) {
     return read_as<false>(type_, plans, source, target, memory, budget, views);
   }
   return read_as<true>(type_, plans, source, target, memory, budget, views);

@@ -13,7 +13,6 @@ namespace {
 constexpr std::uint64_t header_size = 4;
 
 /// Writes all bytes, one after the other.
-template <bool Swapped>
 class Flat {
  public:
   explicit Flat(std::byte* body) : begin_(body), at_(body) {}
@@ -22,12 +21,8 @@ class Flat {
   void align(std::uint64_t alignment) {
     for (std::uint64_t left = padding(position(), alignment); left > 0; --left) *at_++ = std::byte{0};
   }
-  void numbers(const std::byte* from, std::uint64_t size, std::uint8_t width) {
-    if constexpr (Swapped) {
-      copy_swapped(at_, from, size, width);
-    } else {
-      copy(at_, from, size);
-    }
+  void numbers(const std::byte* from, std::uint64_t size) {
+    copy(at_, from, size);
     at_ += size;
   }
   void text(const char* from, std::uint64_t size) {
@@ -42,7 +37,6 @@ class Flat {
 };
 
 /// Writes what is small and refers to what is big.
-template <bool Swapped>
 class Pieces {
  public:
   Pieces(std::byte* control, Piece* pieces) : at_(control + header_size), open_(control), piece_(pieces) {}
@@ -51,13 +45,9 @@ class Pieces {
   void align(std::uint64_t alignment) {
     for (std::uint64_t left = padding(position_, alignment); left > 0; --left, ++position_) *at_++ = std::byte{0};
   }
-  void numbers(const std::byte* from, std::uint64_t size, std::uint8_t width) {
-    if constexpr (Swapped) {
-      copy_swapped(at_, from, size, width);
-    } else {
-      if (size >= Codec::refer_from) return refer(from, size);
-      copy(at_, from, size);
-    }
+  void numbers(const std::byte* from, std::uint64_t size) {
+    if (size >= Codec::refer_from) return refer(from, size);
+    copy(at_, from, size);
     at_ += size;
     position_ += size;
   }
@@ -91,27 +81,14 @@ class Pieces {
 };
 
 /// Counts what Flat and Pieces will write.
-template <bool Swapped>
 class Measure {
  public:
   bool fits = true;
 
   std::uint64_t position() const { return position_; }
   void align(std::uint64_t alignment) { written(padding(position_, alignment)); }
-  void numbers(const std::byte*, std::uint64_t size, std::uint8_t) {
-    if (!Swapped && size >= Codec::refer_from) {
-      refer(size);
-    } else {
-      written(size);
-    }
-  }
-  void text(const char*, std::uint64_t size) {
-    if (size >= Codec::refer_from) {
-      refer(size);
-    } else {
-      written(size);
-    }
-  }
+  void numbers(const std::byte*, std::uint64_t size) { size >= Codec::refer_from ? refer(size) : written(size); }
+  void text(const char*, std::uint64_t size) { numbers(nullptr, size); }
   void flag(bool) { written(1); }
   Codec::Size size() const { return {header_size + position_, header_size + control_, pieces_ + (open_ ? 1 : 0)}; }
 
@@ -142,7 +119,7 @@ class Writer {
       switch (step.action) {
         case Step::Action::numbers:
           sink_.align(step.alignment);
-          sink_.numbers(at, step.size, step.alignment);
+          sink_.numbers(at, step.size);
           break;
         case Step::Action::text: {
           const std::string_view text = text_at(at).characters;
@@ -191,14 +168,14 @@ class Writer {
     if constexpr (requires { sink_.fits; }) sink_.fits &= count <= UINT32_MAX;
     const auto number = static_cast<std::uint32_t>(count);
     sink_.align(sizeof number);
-    sink_.numbers(reinterpret_cast<const std::byte*>(&number), sizeof number, sizeof number);
+    sink_.numbers(reinterpret_cast<const std::byte*>(&number), sizeof number);
   }
 
   void elements(const Plan& plan, const std::byte* first, std::uint64_t count) {
     if (count == 0) return;
     if (plan.plain) {
       sink_.align(plan.first);
-      if (is_aligned(sink_.position(), plan.widest)) return sink_.numbers(first, count * plan.size, plan.widest);
+      if (is_aligned(sink_.position(), plan.widest)) return sink_.numbers(first, count * plan.size);
     }
     for (std::uint64_t i = 0; i < count; ++i) value(plan, first + i * plan.size);
   }
@@ -223,56 +200,33 @@ class Writer {
   Sink& sink_;
 };
 
-void put_header(std::byte* at, Order order) {
-  constexpr std::byte zero{0};
-  at[0] = zero;
-  at[1] = static_cast<std::byte>(order);
-  at[2] = at[3] = zero;
-}
-
-bool is_swapped(Order order) {
-  return (order == Order::little) != (std::endian::native == std::endian::little);
-}
-
-/// Calls use(sink) with the sink of the right order.
-template <template <bool> class Sink, class... Arguments, class Use>
-auto with(Order order, Use use, Arguments... arguments) {
-  if (is_swapped(order)) {
-    Sink<true> sink(arguments...);
-    return use(sink);
-  }
-  Sink<false> sink(arguments...);
-  return use(sink);
+void put_header(std::byte* at) {
+  at[0] = at[2] = at[3] = std::byte{0};
+  at[1] = std::byte{std::endian::native == std::endian::little};
 }
 
 }  // namespace
 
-Codec::Codec(const Type& type, Order order) : order_(order), plans_(compile(type, is_swapped(order))) {}
+Codec::Codec(const Type& type) : plans_(compile(type, false)) {}
 
 std::optional<Codec::Size> Codec::measure(const void* message) const noexcept {
-  return with<Measure>(order_, [&](auto& sink) -> std::optional<Size> {
-    Writer(plans_.data(), sink).value(plans_[0], static_cast<const std::byte*>(message));
-    if (!sink.fits) return std::nullopt;
-    return sink.size();
-  });
+  Measure sink;
+  Writer(plans_.data(), sink).value(plans_[0], static_cast<const std::byte*>(message));
+  if (!sink.fits) return std::nullopt;
+  return sink.size();
 }
 
 void Codec::write(const void* message, std::byte* into) const noexcept {
-  put_header(into, order_);
-  with<Flat>(
-      order_, [&](auto& sink) { Writer(plans_.data(), sink).value(plans_[0], static_cast<const std::byte*>(message)); },
-      into + header_size);
+  put_header(into);
+  Flat sink(into + header_size);
+  Writer(plans_.data(), sink).value(plans_[0], static_cast<const std::byte*>(message));
 }
 
 void Codec::write_pieces(const void* message, std::byte* control, Piece* pieces) const noexcept {
-  put_header(control, order_);
-  with<Pieces>(
-      order_,
-      [&](auto& sink) {
-        Writer(plans_.data(), sink).value(plans_[0], static_cast<const std::byte*>(message));
-        sink.close();
-      },
-      control, pieces);
+  put_header(control);
+  Pieces sink(control, pieces);
+  Writer(plans_.data(), sink).value(plans_[0], static_cast<const std::byte*>(message));
+  sink.close();
 }
 
 }  // namespace sinew::msg::cdr

@@ -18,10 +18,10 @@
 namespace sinew::msg::testing {
 
 using cdr::Codec;
-using cdr::Order;
 using cdr::Piece;
 using cdr::Reader;
 using Bytes = std::vector<std::byte>;
+enum class Order { big, little };
 
 template <class T>
 const Type& type_for() {
@@ -29,13 +29,14 @@ const Type& type_for() {
 }
 
 template <class T>
-Bytes stream_of(const T& message, Order order = Order::little) {
-  const Codec codec(type_for<T>(), order);
+Bytes stream_of(const T& message) {
+  const Codec codec(type_for<T>());
   Bytes bytes(codec.measure(&message).value().stream);
   codec.write(&message, bytes.data());
   return bytes;
 }
 
+/// Of up to 64 KiB.
 template <class T>
 Bytes by_fast_cdr(const T& message, Order order) {
   using eprosima::fastcdr::Cdr;
@@ -113,8 +114,8 @@ struct Written {
 };
 
 template <class T>
-Written in_pieces(const T& message, Order order = Order::little) {
-  const Codec codec(type_for<T>(), order);
+Written in_pieces(const T& message) {
+  const Codec codec(type_for<T>());
   const Codec::Size size = codec.measure(&message).value();
   Written written{Bytes(size.control), std::vector<Piece>(size.pieces)};
   codec.write_pieces(&message, written.control.data(), written.pieces.data());

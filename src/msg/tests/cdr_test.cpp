@@ -36,7 +36,9 @@ TYPED_TEST(Vectors, AreWhatSinewAndFastCdrWriteAndSinewReads) {
     SCOPED_TRACE(order == Order::little ? "little" : "big");
     const Bytes expected = vector_in(name, order == Order::little ? "little" : "big");
     EXPECT_EQ(hex(by_fast_cdr(message, order)), hex(expected));
-    EXPECT_EQ(hex(stream_of(message, order)), hex(expected));
+    if (order == Order::little) {
+      EXPECT_EQ(hex(stream_of(message)), hex(expected));
+    }
     Decoded<TypeParam> decoded(expected);
     EXPECT_EQ(decoded.result.complaint, "");
     if (!decoded.result.complaint.empty()) continue;
@@ -64,8 +66,10 @@ TYPED_TEST(CdrOf, random_messages_are_written_as_fast_cdr_writes_them_and_read_b
   for (int i = 0; i < 500; ++i) {
     const TypeParam message = random_value<TypeParam>(random);
     for (const Order order : {Order::little, Order::big}) {
-      const Bytes stream = stream_of(message, order);
-      ASSERT_EQ(stream, by_fast_cdr(message, order));
+      const Bytes stream = by_fast_cdr(message, order);
+      if (order == Order::little) {
+        ASSERT_EQ(stream_of(message), stream);
+      }
       Decoded<TypeParam> decoded(stream);
       ASSERT_EQ(decoded.result.complaint, "");
       ASSERT_EQ(decoded.value(), message);
@@ -105,13 +109,6 @@ TEST(Cdr, a_member_array_of_a_page_is_referred_to_inside_the_object) {
   EXPECT_EQ(written.joined(), stream_of(*grid));
 }
 
-TEST(Cdr, in_the_other_byte_order_only_text_is_referred_to) {
-  const Cloud cloud{.header = {}, .points = std::vector<Point>(1000, Point{1, 2, 3}), .remark = std::string(5000, 'r')};
-  const Written written = in_pieces(cloud, Order::big);
-  EXPECT_EQ(written.pieces.size(), 3U);
-  EXPECT_EQ(written.joined(), stream_of(cloud, Order::big));
-}
-
 TEST(Cdr, the_pieces_of_random_messages_are_their_streams_and_are_read_wherever_they_are_cut) {
   Random random(6);
   for (int i = 0; i < 300; ++i) {
@@ -119,7 +116,6 @@ TEST(Cdr, the_pieces_of_random_messages_are_their_streams_and_are_read_wherever_
     message.data.resize(below(random, 3) * 4096);
     message.name.resize(below(random, 2) * 6000, 'n');
     ASSERT_EQ(in_pieces(message).joined(), stream_of(message));
-    ASSERT_EQ(in_pieces(message, Order::big).joined(), stream_of(message, Order::big));
     const Bytes stream = stream_of(message);
     std::vector<Piece> pieces;
     for (std::size_t at = 0; at < stream.size();) {
@@ -163,7 +159,7 @@ TEST(Cdr, other_encapsulations_are_refused_by_their_number) {
 // In the other byte order this message has sequences and texts that go on behind its end.
 TEST(Cdr, one_and_two_flipped_bits_of_an_encapsulation_are_a_complaint_or_the_same_message) {
   for (const Order order : {Order::little, Order::big}) {
-    const Bytes original = stream_of(Image{}, order);
+    const Bytes original = by_fast_cdr(Image{}, order);
     Bytes stream = original;
     int same = 0;
     with_one_and_two_flipped_bits({std::span(stream).first(4)}, [&]() -> const char* {
@@ -171,7 +167,7 @@ TEST(Cdr, one_and_two_flipped_bits_of_an_encapsulation_are_a_complaint_or_the_sa
       const bool is_ours = stream[0] == original[0] && stream[1] == original[1];  // of the options behind them nothing is used
       if (!decoded.result.complaint.empty()) return is_ours ? "a message is refused" : nullptr;
       ++same;
-      return is_ours && stream_of(decoded.value(), order) == original ? nullptr : "another message is read";
+      return is_ours && by_fast_cdr(decoded.value(), order) == original ? nullptr : "another message is read";
     });
     EXPECT_EQ(same, 16 + 16 * 15 / 2);
   }

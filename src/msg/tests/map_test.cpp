@@ -108,9 +108,11 @@ TEST(Map, C2_11_is_written_as_fast_cdr_writes_it) {
 TEST(Map, maps_of_all_places_are_read_back_from_both_orders) {
   const Atlas source = atlas();
   for (const Order order : {Order::little, Order::big}) {
-    const Bytes stream = stream_of(source, order);
-    EXPECT_EQ(stream, by_fast_cdr(source, order));
-    EXPECT_EQ(in_pieces(source, order).joined(), stream);
+    const Bytes stream = by_fast_cdr(source, order);
+    if (order == Order::little) {
+      EXPECT_EQ(stream_of(source), stream);
+      EXPECT_EQ(in_pieces(source).joined(), stream);
+    }
     Decoded<Atlas> decoded(stream);
     ASSERT_EQ(decoded.result.complaint, "");
     expect_equal(decoded.value(), source);
