@@ -21,9 +21,9 @@ bool LocalDelivery::shares_frame(const GivenMessage& message) const noexcept {
   return sharers() > 0 && !message.shared && !(message.owned && owners_ == 0);
 }
 
-bool LocalDelivery::must_copy(const GivenMessage& message, bool has_frame) const noexcept {
-  if (message.owned) return owners_ > 1 || (owners_ == 1 && sharers() > 0 && !has_frame);
-  return owners_ > 0 || (sharers() > 0 && !message.shared && !has_frame);
+bool LocalDelivery::must_copy(const GivenMessage& message) const noexcept {
+  if (message.owned) return owners_ > 1 || (owners_ == 1 && sharers() > 0);
+  return owners_ > 0 || (sharers() > 0 && !message.shared);
 }
 
 std::shared_ptr<const void> LocalDelivery::common(GivenMessage& message, const std::shared_ptr<const void>& frame,

@@ -23,8 +23,8 @@ class LocalDelivery {
   void keep(bool wanted) noexcept { keeps_ = wanted; }
   /// Given a frame, prepare() would share it.
   bool shares_frame(const GivenMessage& message) const noexcept;
-  /// prepare() would copy. `has_frame`: it is given one.
-  bool must_copy(const GivenMessage& message, bool has_frame) const noexcept;
+  /// Given no frame, prepare() would copy.
+  bool must_copy(const GivenMessage& message) const noexcept;
   /// Makes what the queues will get. `frame`, if not null, is the same message where other processes read it. Throws std::bad_alloc. Returns the bytes copied.
   /// `message` must live until put() has returned.
   std::uint64_t prepare(GivenMessage& message, const std::shared_ptr<const void>& frame);

@@ -302,7 +302,7 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   const auto needs_pieces = [&] { return frame.root && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0; };
   const auto shares_frame = [&] { return frame.root && !made.local && local_delivery_.shares_frame(message); };
   if (!made.local) local_delivery_.keep(history_ > 0 && !frame.root);
-  if (!needs_frame && !needs_pieces() && !shares_frame() && (made.local || !local_delivery_.must_copy(message, false))) {
+  if (!needs_frame && !needs_pieces() && !shares_frame() && (made.local || !local_delivery_.must_copy(message))) {
     if (!made.local) local_delivery_.prepare(message, nullptr);
     return true;
   }
