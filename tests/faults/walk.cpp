@@ -91,18 +91,6 @@ struct Everything {
     for (const Child* other : others) all.elsewhere.emplace_back(other->descriptors(), other->mappings());
     return all;
   }
-  /// When it has been the same for a while.
-  static Everything settled(const std::vector<const Child*>& others) {
-    Everything last = of(others);
-    int same = 0;
-    eventually([&] {
-      const Everything next = of(others);
-      same = next == last ? same + 1 : 0;
-      last = next;
-      return same == 100;
-    });
-    return last;
-  }
 };
 
 std::vector<int> passed_here() {
@@ -218,7 +206,7 @@ void walk_with(const Make& make, const std::string& operation, const Scenario& s
   run({}, 0, 0);  // what is made once per process is made now
   const auto counts = run({}, 0, 0)->counts();
   if (::testing::Test::HasFailure()) return;
-  const Everything before = Everything::settled(others);
+  const Everything before = settled([&] { return Everything::of(others); });
   const auto is_as_before = [&] {
     for (int attempt = 0; attempt < 60; ++attempt) {
       for (int look = 0; look < 100; ++look) {

@@ -256,23 +256,14 @@ std::vector<pid_t> Isolated::managers_inside() const {
 }
 
 void Isolated::TearDown() {
-  std::filesystem::remove(folder() + "/rules.json");
-  ::unsetenv("SINEW_CONFIG");
   EXPECT_TRUE(managers_inside().empty()) << "a manager was left behind in a container";
   Domain::TearDown();
-}
-
-void Isolated::let_join(const std::string& users) const {
-  const std::string config = folder() + "/rules.json";
-  std::ofstream(config) << R"({"join": {"uid": [)" << users << "]}}";
-  ::setenv("SINEW_CONFIG", config.c_str(), 1);
-  fs::permissions(folder(), fs::perms::others_exec, fs::perm_options::add);
 }
 
 void IsolatedUsers::SetUp() {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   Isolated::SetUp();
-  if (!IsSkipped()) let_join(std::to_string(stranger_id));
+  if (!IsSkipped()) let_stranger_join();
 }
 
 }  // namespace sinew::system

@@ -51,8 +51,6 @@ class Isolated : public Domain {
   static std::string complaint_about(const std::string& words);
   /// The managers that were started in containers of this domain.
   std::vector<pid_t> managers_inside() const;
-  /// Who else may join; before the first node.
-  void let_join(const std::string& users) const;
 };
 
 /// Only for root, with another user who may join.

@@ -46,7 +46,7 @@ class BetweenContainers : public Isolated, public ::testing::WithParamInterface<
   void SetUp() override {
     if (is_stranger() && ::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     Isolated::SetUp();
-    if (!IsSkipped() && is_stranger()) let_join(std::to_string(stranger_id));
+    if (!IsSkipped() && is_stranger()) let_stranger_join();
   }
   /// An export has eight messages.
   static void expect_all(Contained& writer, Contained& reader) {

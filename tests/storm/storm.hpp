@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -98,13 +97,9 @@ class StormDomain : public Domain {
     in_dev_shm_ = files_in("/dev/shm");
     runtime_.emplace("XDG_RUNTIME_DIR", folder() + "/runtime");
     temporary_.emplace("TMPDIR", folder() + "/temporary");
-    std::ofstream(config()) << R"({"join": {"uid": [12345]}})";
-    ::setenv("SINEW_CONFIG", config().c_str(), 1);
-    std::filesystem::permissions(folder(), std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
+    let_stranger_join();
   }
   void TearDown() override {
-    std::filesystem::remove(config());
-    ::unsetenv("SINEW_CONFIG");
     const bool had_failed = HasFailure();
     for (const auto& each : {runtime_->path(), temporary_->path()})
       EXPECT_EQ(files_in(each), std::set<std::string>{}) << "left in " << each;
@@ -117,8 +112,6 @@ class StormDomain : public Domain {
     if (HasFailure() && !had_failed) tally_.left_behind();
     tally_.report();
   }
-  std::string config() const { return folder() + "/rules.json"; }
-
   /// "" when everybody else is well, and the tally knows.
   std::string trouble_of(Graph& graph, const Place* but = nullptr) {
     const std::string trouble = graph.trouble(but);

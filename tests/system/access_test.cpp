@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -13,18 +11,7 @@
 namespace sinew::system {
 namespace {
 
-class Access : public Domain {
- protected:
-  std::string config() const { return folder() + "/rules.json"; }
-  void configure(const std::string& text) const {
-    std::ofstream(config()) << text;
-    ::setenv("SINEW_CONFIG", config().c_str(), 1);
-  }
-  void TearDown() override {
-    std::filesystem::remove(config());
-    Domain::TearDown();
-  }
-};
+class Access : public Domain {};
 
 std::string outcome_of(const std::function<void()>& call) {
   try {
@@ -77,7 +64,7 @@ ROLE(member_of) {
 
 TEST_F(Access, ARuleRefusesWhoIsNotListedAndTellsWhichItIsWhileOthersGoOn) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-  configure(R"({"access": [{"name": "cameras are ours", "topic": "camera/**", "publish": {"uid": [1000, 0], "gid": [44]},
+  set_rules(R"({"access": [{"name": "cameras are ours", "topic": "camera/**", "publish": {"uid": [1000, 0], "gid": [44]},
                             "subscribe": {"gid": [45]}}]})");
   ASSERT_EQ(::chown(folder().c_str(), 1234, 1234), 0);
   Child manager("manager_of", {"1234", "1234", socket(), config()});
@@ -118,7 +105,7 @@ TEST_F(Access, ARuleRefusesWhoIsNotListedAndTellsWhichItIsWhileOthersGoOn) {
 
 TEST_F(Access, AManagerStartedOnDemandHasTheRulesOfTheEnvironmentOfItsFirstNode) {
   const std::string another = std::to_string(::geteuid() + 1);
-  configure(R"({"access": [{"topic": "theirs", "publish": {"uid": [)" + another + "]}}]}");
+  set_rules(R"({"access": [{"topic": "theirs", "publish": {"uid": [)" + another + "]}}]}");
   auto node = Node::create("node");
   EXPECT_EQ(outcome_of([&] { (void)node->create_publisher<Sample>("theirs"); }).substr(0, 42),
             "denied: you may not publish topic 'theirs'");
@@ -126,14 +113,14 @@ TEST_F(Access, AManagerStartedOnDemandHasTheRulesOfTheEnvironmentOfItsFirstNode)
 }
 
 TEST_F(Access, WithABadConfigurationNodesAreToldWhatIsWrongWithItAndGoOnOnceItIsRight) {
-  configure(R"({"access": [{"topic": "theirs", "publish": {"uid": [-1]}}]})");
+  set_rules(R"({"access": [{"topic": "theirs", "publish": {"uid": [-1]}}]})");
   for (int round = 0; round < 2; ++round) {
     const std::string said = outcome_of([] { (void)Node::create("node"); });
     for (const std::string& words : {socket(), config(), std::string("access[0].publish.uid[0] is -1, expected the number of a user")})
       EXPECT_NE(said.find(words), said.npos) << words << " is missing in: " << said;
     EXPECT_FALSE(std::filesystem::exists(socket()));
   }
-  configure("{}");
+  set_rules("{}");
   EXPECT_EQ(outcome_of([] { (void)Node::create("node"); }), "allowed");
 }
 

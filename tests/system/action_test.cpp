@@ -2,8 +2,6 @@
 #include "tests/system/action.hpp"
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <semaphore>
@@ -418,22 +416,10 @@ TEST_F(Actions, AcceptanceAndResultCanBeWaitedForInACallbackOfTheSameNode) {
 
 // --- access ------------------------------------------------------------------------------------------------------------------------------
 
-class ActionAccess : public Domain {
- protected:
-  void SetUp() override {
-    Domain::SetUp();
-    std::ofstream(folder() + "/rules.json")
-        << R"({"access": [{"name": "nobody moves it", "topic": "move/_action/goal@response", "publish": "none"}]})";
-    ::setenv("SINEW_CONFIG", (folder() + "/rules.json").c_str(), 1);
-  }
-  void TearDown() override {
-    std::filesystem::remove(folder() + "/rules.json");
-    ::unsetenv("SINEW_CONFIG");
-    Domain::TearDown();
-  }
-};
+class ActionAccess : public Domain {};
 
 TEST_F(ActionAccess, WhoMayNotPublishResultsCannotServeAndMayStillSendGoals) {
+  set_rules(R"({"access": [{"name": "nobody moves it", "topic": "move/_action/goal@response", "publish": "none"}]})");
   auto node = Node::create("node");
   try {
     create_move_server(*node, counted_here);

@@ -9,10 +9,25 @@
 #include <iterator>
 #include <ostream>
 #include <string>
+#include <utility>
 
 #include "tests/system/harness.hpp"
 
 namespace sinew::system {
+
+/// What `now` gives when that has been the same for a tenth of a second: a thread that was joined is there a moment longer, and what a process has heard the end of it lets go of
+/// on threads of its own.
+template <class Now>
+auto settled(Now now) {
+  auto last = now();
+  int same = 0;
+  eventually([&] {
+    auto next = now();
+    same = next == std::exchange(last, next) ? same + 1 : 0;
+    return same == 100;
+  });
+  return last;
+}
 
 /// Descriptors, threads and shared memory of this process.
 struct Belongings {
@@ -25,18 +40,6 @@ struct Belongings {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) all.shared += line.find("memfd:sinew") != std::string::npos ? 1 : 0;
     return all;
-  }
-  /// When they have been the same for a tenth of a second: a thread that was joined is among them a moment longer.
-  static Belongings settled() {
-    Belongings last = now();
-    int same = 0;
-    eventually([&] {
-      const Belongings next = now();
-      same = next == last ? same + 1 : 0;
-      last = next;
-      return same == 100;
-    });
-    return last;
   }
   friend bool operator==(const Belongings&, const Belongings&) = default;
   friend std::ostream& operator<<(std::ostream& to, const Belongings& all) {

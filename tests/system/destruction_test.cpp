@@ -376,7 +376,7 @@ TEST_F(Destruction, AnythingMayBeDestroyedAtAnyTimeByAnyThreadAndCallsNobodyAfte
   Child elsewhere("ceaseless_publisher");
   run_round(1, 100ms);
   std::thread([] {}).join();  // with the first one, the thread sanitizer starts one of its own
-  const Belongings before = Belongings::settled();
+  const Belongings before = settled(Belongings::now);
   const auto end = std::chrono::steady_clock::now() + soak();
   const auto goes_on = [&, now = [] { return std::chrono::steady_clock::now(); }] {
     return now() < end ||

@@ -3,8 +3,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "base/point.hpp"
 #include "tests/system/foreign.hpp"

@@ -6,8 +6,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <thread>
 
@@ -128,7 +126,7 @@ TEST_F(Foreign, F6_ASubscriberOfAnotherUserThatTakesNothingHoldsNobodyBackAndNoM
 }
 
 TEST_F(Foreign, NodesOfUsersThatMayNotJoinAreTurnedAway) {
-  std::ofstream(config()) << R"({"join": {"uid": [54321]}})";
+  set_rules(R"({"join": {"uid": [54321]}})");
   auto node = Node::create("owner");
   Child stranger("foreign_subscriber", {"1"});
   EXPECT_NE(stranger.wait(), 0);

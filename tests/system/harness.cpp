@@ -353,8 +353,20 @@ void Domain::end_manager() {
   await_end(*pid);
 }
 
+void Domain::set_rules(const std::string& rules) const {
+  std::ofstream(config()) << rules;
+  ::setenv("SINEW_CONFIG", config().c_str(), 1);
+}
+
+void Domain::let_stranger_join() const {
+  set_rules(R"({"join": {"uid": [)" + std::to_string(stranger_id) + "]}}");
+  std::filesystem::permissions(folder_, std::filesystem::perms::others_exec, std::filesystem::perm_options::add);
+}
+
 void Domain::TearDown() {
   os::fault::disarm();
+  std::filesystem::remove(config());
+  ::unsetenv("SINEW_CONFIG");
   for (const auto& each : std::filesystem::directory_iterator(folder_)) EXPECT_EQ(each.path().string(), socket()) << "left behind";
   // A test may keep nodes until it is destroyed. Where there is no folder they start no other manager.
   std::filesystem::rename(folder_, over());

@@ -140,6 +140,9 @@ std::size_t private_bytes_of(pid_t pid);
 /// The managers of the domain with this socket, as they were told its path.
 std::vector<pid_t> managers_of(const std::string& socket);
 
+/// Another user, of whom nothing is known and whom only root can become.
+inline constexpr uid_t stranger_id = 12345;
+
 /// Every system test is a Domain: a private folder and SINEW_DOMAIN in it, and a look around at the end.
 class Domain : public ::testing::Test {
  protected:
@@ -150,6 +153,11 @@ class Domain : public ::testing::Test {
 
   const std::string& folder() const { return folder_; }
   std::string socket() const { return folder_ + "/domain.sock"; }
+  /// The configuration of this domain's managers from the next on, which nobody has written before set_rules().
+  std::string config() const { return folder_ + "/rules.json"; }
+  void set_rules(const std::string& rules) const;
+  /// set_rules() by which the stranger may join, who then also reaches the socket.
+  void let_stranger_join() const;
   /// The manager of this domain; nothing when none runs.
   std::optional<pid_t> manager() const;
   std::size_t managers() const;

@@ -96,7 +96,7 @@ TEST_F(LastCallback, WhatACallbackMakesWhileItsNodeIsDestroyedIsRefusedAndNeverC
 
 TEST_F(LastCallback, ACallerWhoseLastCallbackDestroyedItsNodeKeepsNothingOfIt) {
   std::thread([] {}).join();  // with the first one, the thread sanitizer starts one of its own
-  const Belongings before = Belongings::settled();
+  const Belongings before = settled(Belongings::now);
   for (const bool spins : {true, false}) {
     auto node = Node::create("node", {.executor = Executor::create({.by_caller = true})});
     auto executor = node->executor();
@@ -111,7 +111,7 @@ TEST_F(LastCallback, ACallerWhoseLastCallbackDestroyedItsNodeKeepsNothingOfIt) {
     executor.reset();
     publisher.reset();
     subscriber.reset();
-    EXPECT_EQ(Belongings::settled(), before) << (spins ? "spin()" : "dispatch()");
+    EXPECT_EQ(settled(Belongings::now), before) << (spins ? "spin()" : "dispatch()");
   }
 }
 

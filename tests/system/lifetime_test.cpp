@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/system/belongings.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
@@ -41,16 +42,9 @@ void obey(Child& child, const std::string& order) {
 }
 
 using Footprint = std::pair<std::size_t, std::size_t>;
-/// How many descriptors and mappings a process has when it changes no more: what it has heard the end of it lets go of on threads of its own.
+/// How many descriptors and mappings a process has when it changes no more.
 Footprint settled_footprint(const Child& child) {
-  Footprint last;
-  int same = 0;
-  eventually([&] {
-    const Footprint now(child.descriptors(), child.mappings());
-    same = now == std::exchange(last, now) ? same + 1 : 0;
-    return same == 100;
-  });
-  return last;
+  return settled([&] { return Footprint(child.descriptors(), child.mappings()); });
 }
 
 TEST_F(Lifetime, F2_a_message_outlives_its_subscriber_and_its_node_while_the_publisher_goes_on) {

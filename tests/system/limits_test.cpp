@@ -5,6 +5,7 @@
 #include <atomic>
 #include <fstream>
 
+#include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
@@ -58,14 +59,14 @@ TEST_F(Limits, S12_a_subscriber_that_cannot_map_a_chunk_ends_its_connection_and_
 ROLE(turncoat_subscriber) {
   Stranger stranger("turncoat");
   HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic"));
-  require(::setresgid(12345, 12345, 12345) == 0 && ::setresuid(12345, 12345, 12345) == 0, "cannot become another user");
+  become_stranger();
   require(!subscriber.attach(), "the publisher shares memory with another user");
 }
 
 ROLE(turncoat_publisher) {
   Stranger stranger("turncoat");
   HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
-  require(::setresgid(12345, 12345, 12345) == 0 && ::setresuid(12345, 12345, 12345) == 0, "cannot become another user");
+  become_stranger();
   require(!publisher.take_attach(), "the subscriber shares memory with another user");
 }
 

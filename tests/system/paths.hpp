@@ -164,13 +164,6 @@ class Paths : public Foreign, public ::testing::WithParamInterface<Path> {
       Domain::SetUp();
     }
   }
-  void TearDown() override {
-    if (GetParam().where == Where::other_user) {
-      Foreign::TearDown();
-    } else {
-      Domain::TearDown();
-    }
-  }
 };
 
 /// Publishes the messages of these numbers in all the ways that there are, one after the other.

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "sinew/sinew.hpp"
-#include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
+#include "tests/system/paths.hpp"
 #include "tests/system/pattern.hpp"
 
 namespace sinew::system {
@@ -125,6 +125,22 @@ class WithClient : public Domain {
 /// A provider of "work" in a process of its own, which is ready. Options: "parallel=N", "once", "stranger" (another user's). The order "quit" destroys the provider, which then says "gone"; "go on" lets
 /// one handler of "say" go on.
 Child worker(const std::string& name, const std::string& options = "", const Child::Environment& environment = {});
+
+/// A provider of "work" where the path says, which is ready.
+struct ProviderOn {
+  explicit ProviderOn(const Path& path) {
+    if (path.where == Where::this_process) {
+      here = Node::create("provider");
+      provider = here->create_service_provider<Work::Request, Work::Response>(
+          "work", [](const Work::Request& request) { return result_of(request, "provider"); });
+    } else {
+      child.emplace(worker("provider", path.where == Where::other_user ? "stranger" : ""));
+    }
+  }
+  std::optional<Child> child;  ///< none on a path within this process
+  std::shared_ptr<Node> here;
+  std::shared_ptr<WorkProvider> provider;
+};
 
 template <class Client>
 void await_providers(const Client& client, std::uint64_t count) {

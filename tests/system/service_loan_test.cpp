@@ -390,16 +390,7 @@ class LoanedRequestsOn : public Paths {};
 TEST_P(LoanedRequestsOn, AreAnsweredHoweverTheyAreCalledWith) {
   auto node = Node::create("client");  // first: the manager is this user's
   std::atomic<std::uint64_t> called{0};
-  std::optional<Child> child;
-  std::shared_ptr<Node> here;
-  std::shared_ptr<WorkProvider> provider;
-  if (GetParam().where == Where::this_process) {
-    here = Node::create("provider");
-    provider = here->create_service_provider<Work::Request, Work::Response>(
-        "work", [](const Work::Request& request) { return result_of(request, "provider"); });
-  } else {
-    child.emplace(worker("provider", GetParam().where == Where::other_user ? "stranger" : ""));
-  }
+  ProviderOn provided(GetParam());
   auto client = node->create_service_client<Work::Request, Work::Response>("work");
   await_providers(*client, 1);
   std::vector<PendingCall<Work::Response>> calls;
@@ -419,7 +410,7 @@ TEST_P(LoanedRequestsOn, AreAnsweredHoweverTheyAreCalledWith) {
   EXPECT_TRUE(eventually([&] { return called == 200; })) << called;
   EXPECT_EQ(client->statistics().answered, 800u);
   EXPECT_EQ(client->statistics().bytes_copied, 0u);
-  if (child) child->end();
+  if (provided.child) provided.child->end();
 }
 
 SINEW_ON_PATHS(LoanedRequestsOn, unasked_paths());

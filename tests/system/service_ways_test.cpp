@@ -1,8 +1,4 @@
 // Requests and responses on every way that messages go, of types that cannot be read in place, between users, and where rules forbid it.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-
 #include "tests/system/paths.hpp"
 #include "tests/system/service.hpp"
 
@@ -123,22 +119,10 @@ TEST_F(ForeignServices, LargeAnswersLeaveRoomForThoseAfterThem) {
   stranger.end();
 }
 
-class ServiceAccess : public Domain {
- protected:
-  void SetUp() override {
-    Domain::SetUp();
-    std::ofstream(folder() + "/rules.json")
-        << R"({"access": [{"name": "none but us provide", "topic": "work@response", "publish": "none"}]})";
-    ::setenv("SINEW_CONFIG", (folder() + "/rules.json").c_str(), 1);
-  }
-  void TearDown() override {
-    std::filesystem::remove(folder() + "/rules.json");
-    ::unsetenv("SINEW_CONFIG");
-    Domain::TearDown();
-  }
-};
+class ServiceAccess : public Domain {};
 
 TEST_F(ServiceAccess, WhoMayNotPublishResponsesCannotProvideAndMayStillCall) {
+  set_rules(R"({"access": [{"name": "none but us provide", "topic": "work@response", "publish": "none"}]})");
   auto node = Node::create("node");
   try {
     (void)node->create_service_provider<Work::Request, Work::Response>("work", [](const Work::Request&) { return Work::Response{}; });
@@ -157,29 +141,20 @@ class ServicesOn : public Paths {};
 // The provider is where the path says; requests go there and responses come back the same way.
 TEST_P(ServicesOn, CallsAreAnsweredInOrderWhateverTheWay) {
   auto node = Node::create("client");  // first: the manager is this user's
-  std::optional<Child> child;
-  std::shared_ptr<Node> here;
-  std::shared_ptr<WorkProvider> provider;
-  if (GetParam().where == Where::this_process) {
-    here = Node::create("provider");
-    provider = here->create_service_provider<Work::Request, Work::Response>(
-        "work", [](const Work::Request& request) { return result_of(request, "provider"); });
-  } else {
-    child.emplace(worker("provider", GetParam().where == Where::other_user ? "stranger" : ""));
-  }
+  ProviderOn provided(GetParam());
   auto client = node->create_service_client<Work::Request, Work::Response>("work");
   std::vector<PendingCall<Work::Response>> calls;
   for (std::uint64_t number = 1; number <= 500; ++number) calls.push_back(client->call(addition(number, 1, number * 100)));
   for (std::uint64_t number = 1; number <= 500; ++number) ASSERT_TRUE(is_right(calls[number - 1].get(), number, 1, number * 100)) << number;
   EXPECT_EQ(client->statistics().answered, 500u);
   EXPECT_EQ(client->statistics().strays, 0u);
-  if (child) {
+  if (provided.child) {
     auto waits = client->call({.what = "wait", .terms = {}});
-    child->expect("waits");
+    provided.child->expect("waits");
     waits.cancel();
-    child->expect("cancelled");
+    provided.child->expect("cancelled");
     EXPECT_EQ(error_of(client->call({.what = "throw up", .terms = {}})), "up");
-    child->end();
+    provided.child->end();
   }
 }
 
