@@ -112,7 +112,20 @@ void Copier::own_storage(const Type& type, const void* source, void* target) noe
       break;
     case Kind::enumeration:
       return type.element->flat ? void() : own_storage(*type.element, source, target);
-    default:
+    case Kind::int8:
+    case Kind::int16:
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::uint8:
+    case Kind::uint16:
+    case Kind::uint32:
+    case Kind::uint64:
+    case Kind::float32:
+    case Kind::float64:
+    case Kind::array:
+    case Kind::structure:
+    case Kind::text_view:
+    case Kind::view:
       break;
   }
   each_part(type, target, inspector_ ? is_deep : owns, [&](const Type& part, void* at, const Field*, std::size_t) {

@@ -48,9 +48,26 @@ bool each_part(const Type& type, Place* at, Wanted wanted, Visit visit) {
       const Type* const held = held_by(type, at);
       return !held || !wanted(*held) || visit(*held, offset_by(at, variant_place(type)), nullptr, std::size_t{0});
     }
-    default:
-      return true;
+    case Kind::boolean:
+    case Kind::int8:
+    case Kind::int16:
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::uint8:
+    case Kind::uint16:
+    case Kind::uint32:
+    case Kind::uint64:
+    case Kind::float32:
+    case Kind::float64:
+    case Kind::enumeration:
+    case Kind::string:
+    case Kind::bit_vector:
+    case Kind::text_view:
+    case Kind::view:
+    case Kind::map:
+      break;
   }
+  return true;
 }
 
 /// Path of a part that each_part() visits. The value in an optional or variant has the path of that.

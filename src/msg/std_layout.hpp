@@ -177,9 +177,28 @@ inline Block block_of(const Type& type, const void* at) {
       const Bits bits = bits_at(at);
       return {bits.words, bits.capacity * sizeof(Bits::Word), alignof(Bits::Word)};
     }
-    default:
-      return {};
+    case Kind::boolean:
+    case Kind::int8:
+    case Kind::int16:
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::uint8:
+    case Kind::uint16:
+    case Kind::uint32:
+    case Kind::uint64:
+    case Kind::float32:
+    case Kind::float64:
+    case Kind::enumeration:
+    case Kind::array:
+    case Kind::optional:
+    case Kind::structure:
+    case Kind::text_view:
+    case Kind::view:
+    case Kind::variant:
+    case Kind::map:
+      break;
   }
+  return {};
 }
 
 /// Bytes of a container's storage that its value needs: what a copy with trimmed capacity takes.
@@ -195,9 +214,28 @@ inline std::size_t used_bytes(const Type& type, const void* at) {
     }
     case Kind::bit_vector:
       return bit_words(bits_at(at).count) * sizeof(Bits::Word);
-    default:
-      return 0;
+    case Kind::boolean:
+    case Kind::int8:
+    case Kind::int16:
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::uint8:
+    case Kind::uint16:
+    case Kind::uint32:
+    case Kind::uint64:
+    case Kind::float32:
+    case Kind::float64:
+    case Kind::enumeration:
+    case Kind::array:
+    case Kind::optional:
+    case Kind::structure:
+    case Kind::text_view:
+    case Kind::view:
+    case Kind::variant:
+    case Kind::map:
+      break;
   }
+  return 0;
 }
 
 }  // namespace sinew::msg

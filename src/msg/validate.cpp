@@ -53,9 +53,22 @@ class Validator {
           if (!check(*field.type, offset_by(at, field.offset), Path{&path, &field, 0})) return false;
         }
         return true;
-      default:
-        return true;  // flat; what is never read in place was refused before
+      case Kind::int8:
+      case Kind::int16:
+      case Kind::int32:
+      case Kind::int64:
+      case Kind::uint8:
+      case Kind::uint16:
+      case Kind::uint32:
+      case Kind::uint64:
+      case Kind::float32:
+      case Kind::float64:
+      case Kind::text_view:
+      case Kind::view:
+      case Kind::map:
+        break;  // flat; what is never read in place was refused before
     }
+    return true;
   }
 
  private:

@@ -33,10 +33,21 @@ Numbers numbers_in(const Type& type) {
     case Kind::view:
     case Kind::variant:
     case Kind::map:
-      return {};
-    default:
+      break;
+    case Kind::boolean:
+    case Kind::int8:
+    case Kind::int16:
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::uint8:
+    case Kind::uint16:
+    case Kind::uint32:
+    case Kind::uint64:
+    case Kind::float32:
+    case Kind::float64:
       return {static_cast<std::uint8_t>(type.size), 1, type.kind == Kind::boolean};
   }
+  return {};
 }
 
 /// What is known of the position in the stream: position % modulus == rest.
@@ -105,8 +116,21 @@ class Compiler {
         return add_variant(draft, type, offset);
       case Kind::map:
         return add_counted(draft, map, type, offset);
-      default:
+      case Kind::optional:
         return add_counted(draft, optional, type, offset);
+      case Kind::boolean:
+      case Kind::int8:
+      case Kind::int16:
+      case Kind::int32:
+      case Kind::int64:
+      case Kind::uint8:
+      case Kind::uint16:
+      case Kind::uint32:
+      case Kind::uint64:
+      case Kind::float32:
+      case Kind::float64:
+      case Kind::enumeration:
+        return;  // numbers, which numbers_in() knows
     }
   }
 
