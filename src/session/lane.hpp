@@ -35,7 +35,8 @@ class Lane {
   /// Throws Error(exhausted).
   Lane();
 
-  const os::Fd& ring() const noexcept { return ring_fd_; }
+  /// For the reader; the lane needs it no more. Once.
+  os::Fd take_ring() noexcept { return std::move(ring_fd_); }
   std::uint64_t head() const noexcept { return writer_->head(); }
   /// `decided`: as the reader's cursor says. Without room it is a whole ring behind.
   bool has_room(std::uint64_t decided) const noexcept { return head() - std::min(decided, head()) < shm::ring_capacity; }

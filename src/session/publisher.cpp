@@ -44,13 +44,17 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
       ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
-      space_(os::create_eventfd()),
+      space_(options.endpoint == 0 ? os::create_eventfd() : os::Fd()),
       local_delivery_(objects_),
       writer_(ring()),
-      kept_(shm::ring_capacity) {
+      kept_(options.endpoint == 0 ? shm::ring_capacity : 0) {
   os::seal_for_readers(ring_fd_);
   shm::initialise(ring());
-  offer_mapping(ring_fd_, ring_mapping_);
+  if (options.endpoint == 0) {
+    offer_mapping(ring_fd_, ring_mapping_);
+  } else {
+    ring_fd_.reset();  // nobody is sent it: only what is counted stands in it
+  }
 }
 
 Publisher::~Publisher() {

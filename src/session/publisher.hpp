@@ -155,7 +155,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t id() const noexcept { return id_; }
   /// Whether a reader that asks for this must not lose anything.
   bool is_held_back_by(const wire::Quality& asked) const noexcept;
-  /// What readers that hold this publisher back ring; open as long as this object lives.
+  /// What readers that hold this publisher back ring; open as long as this object lives. None for an endpoint, which waits for nobody.
   const os::Fd& space() const noexcept { return space_; }
   /// False when the publisher is closed: the connection is not wanted.
   bool add_connecting(const std::shared_ptr<PublisherEnd>& end);
@@ -261,6 +261,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void retire_up_to_locked(std::uint64_t sequence);
   std::uint64_t slowest_reliable_locked() const;
   bool wait_for_space(std::unique_lock<std::mutex>& lock);
+  void wake_who_waits_for_space() const noexcept;
   struct Made {
     bool local = false, pieces = false, failed = false;
   };
@@ -326,9 +327,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   IncompatiblePeers incompatible_;
   PublisherStatus status_;
   const std::shared_ptr<shm::Window> window_;
-  os::Fd ring_fd_;
+  os::Fd ring_fd_;  // none for an endpoint, whose readers have lanes
   SharedMapping ring_mapping_;
-  os::Fd space_;  // readers ring it while header.blocked is odd
+  os::Fd space_;  // readers ring it while header.blocked is odd; none for an endpoint
 
   Notes notes_;
   std::shared_ptr<Timer> trimmer_;  // set while there is more than one chunk
@@ -346,7 +347,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool closed_ = false;
   bool is_abandoned_ = false;  // closed, and what is left in limbo_ is only there for those of this process that hold it
   std::uint64_t oldest_ = 1;   // sequence of the oldest frame in kept_
-  std::vector<Kept> kept_;     // by sequence modulo ring_capacity: frames oldest_..head that may be claimed
+  std::vector<Kept> kept_;     // by sequence modulo ring_capacity: frames oldest_..head that may be claimed; none of an endpoint's
   std::uint64_t unswept_bytes_ = 0, unswept_frames_ = 0;  // published since the last sweep
   std::vector<Kept> limbo_;                               // retired, but claimed when we looked last
   std::vector<std::shared_ptr<const void>> gone_;         // has left the history; to be let go without the mutex

@@ -146,7 +146,7 @@ void PublisherEnd::on_doorbell(const wire::Doorbell& message, Channel::Input& in
   }
   stage_ = Stage::waits_for_attach;
   // Before DoorbellTaken, so that Attach answers for it: Ring and a chunk follow, and no more than two descriptors may be in flight (S6).
-  if (const auto publisher = publisher_.lock(); publisher && holds_back_) {
+  if (const auto publisher = publisher_.lock(); publisher && publisher->space() && holds_back_) {
     const int space_fd = publisher->space().get();
     channel_.send(wire::Space{}, {&space_fd, 1});
   }

@@ -21,7 +21,7 @@ namespace sinew::session {
 
 class Publisher;
 
-/// Handshake (spec/wire.md): Doorbell in, Space (reliable keep-all pairs) and DoorbellTaken out, Attach in, listed, Ring out, Chunks out one at a time.
+/// Handshake (spec/wire.md): Doorbell in, Space (reliable keep-all pairs, but of endpoints) and DoorbellTaken out, Attach in, listed, Ring out, Chunks out one at a time.
 /// on_event() runs on the loop's thread; the rest, but for stop(), under the publisher's mutex.
 class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_from_this<PublisherEnd> {
  public:

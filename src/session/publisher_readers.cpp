@@ -71,7 +71,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
 void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (!awaits_history_locked(end)) return;
-  const os::Fd& ring = options_.endpoint != 0 ? add_lane_locked(*end).ring() : ring_fd_;
+  const os::Fd lane = options_.endpoint != 0 ? add_lane_locked(*end).take_ring() : os::Fd();
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
@@ -79,7 +79,7 @@ void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   if (end->reads_pieces()) write_missing_pieces_locked(start);
   came_locked();
   SINEW_POINT("publisher.listed");
-  const int ring_fd = ring.get();
+  const int ring_fd = lane ? lane.get() : ring_fd_.get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start, options_.budget / quota_part}, {&ring_fd, 1});
   announce_all_locked(*end);
 }
@@ -242,7 +242,7 @@ void Publisher::unsubscribed(PublisherEnd& end) {
   if (end.has_unsubscribed()) tell_left(end.endpoint(), taken_locked(end));
   left_locked(end);
   end.leave();
-  os::ring(space_.get());
+  wake_who_waits_for_space();
 }
 
 void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
@@ -254,7 +254,7 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   let_go_of_lane_locked(*end);
   stop_waiting_locked(*end, std::nullopt);
   announced_.notify_all();
-  os::ring(space_.get());  // it may have been the one that held us back
+  wake_who_waits_for_space();  // it may have been the one that held us back
 }
 
 bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
@@ -330,9 +330,13 @@ bool Publisher::is_held_back_by(const wire::Quality& asked) const noexcept {
   return options_.quality.reliable && asked.reliable && asked.depth == 0;
 }
 
+void Publisher::wake_who_waits_for_space() const noexcept {
+  if (space_) os::ring(space_.get());
+}
+
 // Dekker with wait_for_space(), as SubscriberEnd::tell_blocked_publisher().
 void Publisher::made_space() noexcept {
-  if (ring().header.blocked.load(std::memory_order_seq_cst) % 2 == 1) os::ring(space_.get());  // sync: BLOCKED (with mark_asleep)
+  if (ring().header.blocked.load(std::memory_order_seq_cst) % 2 == 1) wake_who_waits_for_space();  // sync: BLOCKED (with mark_asleep)
 }
 
 // One by one, for there may be no memory to list them: it is called from destructors.
@@ -351,7 +355,7 @@ bool Publisher::forget_closed_local() noexcept {
   std::erase(late_, closed);
   tell_left(closed->options().subscriber_endpoint, closed->received());
   if (closed->options().holds_back) --reliable_readers_;
-  os::ring(space_.get());  // it may have been the one that held us back
+  wake_who_waits_for_space();  // it may have been the one that held us back
   status_.raise();
   return true;
 }
@@ -365,7 +369,7 @@ void Publisher::close() {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     closed_ = true;
-    os::ring(space_.get());
+    wake_who_waits_for_space();
   }
   status_.stop();
   if (trimmer_) trimmer_->stop();

@@ -107,5 +107,36 @@ TEST_F(ServiceLoad, CallsAreAnsweredOnceWhileProvidersDieAndComeAllTheTime) {
   for (Child& provider : providers) provider.end();
 }
 
+// A service sends to one reader at a time and never waits: it needs neither a ring for all nor a bell for space, nor a lane's ring once its reader has it.
+TEST_F(ServiceLoad, AClientCostsNoDescriptorsButForItsMemoryItsSocketsAndTheOtherSidesBell) {
+  Child provider = worker("worker");
+  auto node = Node::create("client");
+  std::vector<std::shared_ptr<WorkClient>> clients;
+  const auto add = [&] {
+    clients.push_back(node->create_service_client<Work::Request, Work::Response>("work"));
+    await_providers(*clients.back(), 1);
+    EXPECT_TRUE(is_right(*clients.back()->call_and_wait(addition(1)), 1));
+  };
+  add();  // what the node makes once
+  constexpr std::size_t more = 8;
+  const auto settled = [](const auto& count) {
+    std::size_t last = count();
+    eventually([&, same = 0]() mutable {
+      const std::size_t now = count();
+      same = now == last ? same + 1 : 0;
+      last = now;
+      return same == 100;
+    });
+    return last;
+  };
+  const auto count_here = [] { return descriptors_of(::getpid()); };
+  const auto count_there = [&] { return provider.descriptors(); };
+  const std::size_t here = settled(count_here), there = settled(count_there);
+  for (std::size_t i = 0; i < more; ++i) add();
+  EXPECT_EQ(settled(count_here) - here, more * 7);
+  EXPECT_EQ(settled(count_there) - there, more * 4) << "the request's socket; the response's socket, and the client's bell and process";
+  provider.end();
+}
+
 }  // namespace
 }  // namespace sinew::system

@@ -12,7 +12,7 @@ namespace {
 
 /// A lane and its reader, as mapped by a process that was sent its ring.
 struct Pair {
-  Pair() : mapping(os::Mapping::map(lane.ring(), ring_file_size(), os::Access::read)) { shm::initialise(page); }
+  Pair() : mapping(os::Mapping::map(lane.take_ring(), ring_file_size(), os::Access::read)) { shm::initialise(page); }
 
   const shm::RingLayout& ring() { return *std::launder(reinterpret_cast<const shm::RingLayout*>(mapping.data())); }
   std::uint64_t send(std::uint64_t root) { return lane.publish({.root = reinterpret_cast<void*>(root), .size = 8}, 0); }
