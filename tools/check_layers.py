@@ -13,12 +13,13 @@ import sys
 BELOW = {
     "base": set(),
     "os": {"base"},
-    "wire": {"os", "base"},
+    "wire": {"base"},
     "shm": {"os", "base"},
     "msg": {"base"},
     "session": {"wire", "shm", "os", "base"},
     "api": {"session", "msg", "wire", "shm", "os", "base"},
-    "manager": {"wire", "msg", "os", "base"},
+    "manager": {"manager state", "wire", "os", "base"},
+    "manager state": {"wire", "msg", "base"},
     # Programs that show what a user writes get only what a user gets: the installed headers.
     "examples": set(),
     "bench": set(),
@@ -37,6 +38,7 @@ PLACES = {
     "include/sinew/thread_options.hpp": "os",
     "include/sinew/msg/": "msg",
     "manager/": "manager",
+    "manager/state/": "manager state",
     "examples/": "examples",
     "bench/": "bench",
     "bench/parts/inside/": "bench inside",
@@ -49,7 +51,10 @@ USERS = ("examples/", "bench/")
 
 # Only these speak with the kernel: what a second operating system would have to replace. `base` writes its log lines.
 SEAM = ("src/os/", "src/base/")
-KERNEL = re.compile(r"^(sys/|linux/|netinet/|arpa/|asm/|(unistd|fcntl|poll|pthread|sched|signal|dlfcn|spawn|errno|time)\.h$)")
+KERNEL = re.compile(
+    r"^(sys/|linux/|net/|netinet/|arpa/|asm/|(cerrno|csignal|ctime|filesystem|fstream)$"
+    r"|(dirent|dlfcn|errno|fcntl|glob|grp|ifaddrs|malloc|mqueue|netdb|poll|pthread|pwd|sched|semaphore|signal|spawn|syslog|time|unistd)\.h$)"
+)
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SOURCES = {".hpp", ".cpp", ".h", ".c", ".inc"}

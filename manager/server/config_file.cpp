@@ -1,7 +1,6 @@
 #include "manager/server/config_file.hpp"
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "manager/state/config.hpp"
 #include "os/account.hpp"
@@ -24,7 +23,7 @@ std::string variable(const char* name) {
 
 std::string find_config(const std::string& named) {
   for (const std::string& path : {named, variable("SINEW_CONFIG")}) {
-    if (!path.empty()) return std::filesystem::absolute(path).lexically_normal();
+    if (!path.empty()) return os::absolute_path(path);
   }
   std::string folder = variable("XDG_CONFIG_HOME");
   if (const std::string home = variable("HOME"); folder.empty() && !home.empty()) folder = home + "/.config";

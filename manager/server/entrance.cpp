@@ -1,8 +1,8 @@
 #include "manager/server/entrance.hpp"
 
 #include <chrono>
-#include <filesystem>
 
+#include "os/file.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
 #include "sinew/error.hpp"
@@ -13,10 +13,6 @@ namespace {
 constexpr int first_inherited = 3;
 constexpr std::chrono::seconds patience{5};  // with somebody who is about to start a manager
 
-std::string folder_of(const std::string& path) {
-  return std::filesystem::absolute(path).parent_path().string();
-}
-
 }  // namespace
 
 Entrance::Entrance(os::Fd socket, std::string path, bool owns_file)
@@ -25,7 +21,7 @@ Entrance::Entrance(os::Fd socket, std::string path, bool owns_file)
 }
 
 Entrance Entrance::bind(const std::string& path) {
-  const os::Fd lock = os::lock_folder(folder_of(path), patience);
+  const os::Fd lock = os::lock_folder(os::folder_of(path), patience);
   if (os::connect_to(path)) {
     throw Error(ErrorKind::unavailable,
                 "a manager is running already and listens at '" + path +
@@ -53,7 +49,7 @@ void Entrance::open_to_everybody() const {
 }
 
 std::optional<os::Fd> Entrance::try_to_lock() const {
-  return os::try_to_lock_folder(folder_of(path_));
+  return os::try_to_lock_folder(os::folder_of(path_));
 }
 
 void Entrance::remove_file() const noexcept {

@@ -1,6 +1,5 @@
 // sinewd: introduces the nodes of a domain to each other.
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,6 +13,7 @@
 #include "os/clock.hpp"
 #include "os/domain.hpp"
 #include "os/event.hpp"
+#include "os/memory.hpp"
 #include "os/process.hpp"
 
 namespace {
@@ -39,11 +39,6 @@ struct Options {
   bool listening_on_3 = false;
   bool daemon = false;
 };
-
-int stop_eventfd = -1;
-void stop(int) {
-  os::ring(stop_eventfd);
-}
 
 /// systemd's way of handing a socket over.
 bool started_by_systemd() {
@@ -77,14 +72,14 @@ void serve(Options options) {
   os::allow_many_descriptors();
 
   const os::Fd stop_bell = os::create_eventfd();
-  stop_eventfd = stop_bell.get();
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, stop);
+  os::ring_when_asked_to_end(stop_bell);
 
   std::optional<manager::Time> linger;
   if (options.linger) linger = static_cast<manager::Time>(*options.linger * 1e9);
   std::printf("sinewd %s listens at %s\n", SINEW_VERSION, entrance.path().c_str());
   std::fflush(stdout);
-  manager::Server(std::move(entrance), manager::Domain(range, os::this_user(), std::move(access), linger, os::now_ns()), stop_bell).run();
+  const manager::WindowRange windows{.base = range.base, .window_size = range.window_size, .count = range.count};
+  manager::Server(std::move(entrance), manager::Domain(windows, os::this_user(), std::move(access), linger, os::now_ns()), stop_bell).run();
 }
 
 }  // namespace

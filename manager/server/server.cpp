@@ -101,7 +101,7 @@ void Server::accept_waiting() {
       const Session session = ++last_session_;
       poller_.add(socket, session);
       connections_[session].socket = std::move(socket);
-      perform(domain_.opened(os::now_ns(), session, who, os::container_of(who.pid)));
+      perform(domain_.opened(os::now_ns(), session, {.pid = who.pid, .uid = who.uid, .gid = who.gid}, os::container_of(who.pid)));
       log_session(base::LogLevel::debug, session,
                   "process " + std::to_string(who.pid) + " of user " + std::to_string(who.uid) + " connected");
     } catch (const Error& error) {

@@ -59,7 +59,7 @@ std::string described(const Peers& peers) {
 
 }  // namespace
 
-bool includes(const Peers& peers, uid_t uid, gid_t gid) {
+bool includes(const Peers& peers, User uid, Group gid) {
   return peers.all || peers.users.contains(uid) || peers.groups.contains(gid);
 }
 
@@ -76,7 +76,7 @@ bool matches(std::string_view pattern, std::string_view topic) {
   return wildcard(levels_of(pattern), levels_of(topic), [](std::string_view level) { return level == "**"; }, level_matches);
 }
 
-std::optional<std::string> decide(const AccessRules& rules, Access access, std::string_view topic, uid_t uid, gid_t gid) {
+std::optional<std::string> decide(const AccessRules& rules, Access access, std::string_view topic, User uid, Group gid) {
   for (std::size_t place = 0; place < rules.rules.size(); ++place) {
     const AccessRule& rule = rules.rules[place];
     const std::optional<Peers>& peers = access == Access::publish ? rule.publish : rule.subscribe;

@@ -1,27 +1,30 @@
 // Who may publish and who may subscribe to which topics, as the manager's configuration says.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "os/account.hpp"
-
 namespace sinew::manager {
+
+/// The numbers of a user and of a group of this machine.
+using User = std::uint32_t;
+using Group = std::uint32_t;
 
 enum class Access { publish, subscribe };
 
 /// Everybody, or those of these users or (effective) groups.
 struct Peers {
   bool all = false;
-  std::set<uid_t> users;
-  std::set<gid_t> groups;
+  std::set<User> users;
+  std::set<Group> groups;
 };
 
 /// Whether they include somebody with this user and effective group.
-bool includes(const Peers& peers, uid_t uid, gid_t gid);
+bool includes(const Peers& peers, User uid, Group gid);
 
 struct AccessRule {
   std::string name;                         // for people; empty when it has none
@@ -43,6 +46,6 @@ bool matches(std::string_view pattern, std::string_view topic);
 
 /// Why this peer may not do that on the topic, as a sentence; nothing when it may. The first rule whose pattern matches and that speaks about the access
 /// decides, and where there is none it is allowed.
-std::optional<std::string> decide(const AccessRules& rules, Access access, std::string_view topic, uid_t uid, gid_t gid);
+std::optional<std::string> decide(const AccessRules& rules, Access access, std::string_view topic, User uid, Group gid);
 
 }  // namespace sinew::manager

@@ -10,8 +10,8 @@ namespace sinew::manager {
 
 /// The numbers of users and groups by their names; nothing for a name that means nothing here.
 struct Accounts {
-  std::function<std::optional<uid_t>(const std::string&)> user;
-  std::function<std::optional<gid_t>(const std::string&)> group;
+  std::function<std::optional<User>(const std::string&)> user;
+  std::function<std::optional<Group>(const std::string&)> group;
 };
 
 /// What the JSON in `text` says, in which there may be comments; `file` is what it is called in sentences. Throws Error(invalid_argument) with the line and

@@ -7,16 +7,10 @@
 #include "msg/walk.hpp"
 #include "wire/compatibility.hpp"
 #include "wire/topic_name.hpp"
+#include "wire/users.hpp"
 
 namespace sinew::manager {
 namespace {
-
-/// What the kernel shows for users that have no number in this user namespace: many people, hence nobody's friend.
-constexpr uid_t overflow_user = 65534;
-
-bool is_trusted(uid_t one, uid_t other) {
-  return one == other && one != overflow_user;
-}
 
 std::uint32_t number(ErrorKind kind) {
   return static_cast<std::uint32_t>(kind);
@@ -35,7 +29,7 @@ bool may_follow_goodbye(const wire::Message& message) {
 
 }  // namespace
 
-Domain::Domain(const os::AddressRange& range, uid_t user, AccessRules access, std::optional<Time> linger, Time now)
+Domain::Domain(const WindowRange& range, User user, AccessRules access, std::optional<Time> linger, Time now)
     : user_(user),
       access_(std::move(access)),
       linger_(linger),
@@ -45,7 +39,7 @@ Domain::Domain(const os::AddressRange& range, uid_t user, AccessRules access, st
 
 // --- events ----------------------------------------------------------------------------------------------------------------------
 
-Actions Domain::opened(Time now, Session session, const os::Credentials& who, const std::string& container) {
+Actions Domain::opened(Time now, Session session, const Who& who, const std::string& container) {
   Node& node = nodes_[session];
   node.who = who;
   node.container = container;
@@ -107,10 +101,10 @@ std::optional<Domain::Refusal> Domain::refusal_of_node(const Node& node, const w
                        ": use the same version of sinew everywhere. First end the nodes of the other "
                        "version, which would start their sinewd again, and then that, so that the right one starts."};
   }
-  if (!is_trusted(node.who.uid, user_) && !(access_.join && includes(*access_.join, node.who.uid, node.who.gid))) {
+  if (!wire::is_same_user(node.who.uid, user_) && !(access_.join && includes(*access_.join, node.who.uid, node.who.gid))) {
     return Refusal{ErrorKind::denied,
                    "node '" + message.name + "' runs as user " + std::to_string(node.who.uid) +
-                       (node.who.uid == overflow_user ? " (a user that is unknown here, as one of a container may be)" : "") +
+                       (node.who.uid == wire::overflow_user ? " (a user that is unknown here, as one of a container may be)" : "") +
                        " and this domain belongs to user " + std::to_string(user_) +
                        ": run the node as that user, choose a domain of its own with SINEW_DOMAIN, or let it in with \"join\" in the "
                        "manager's configuration."};
@@ -134,7 +128,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterNode& messa
   node.stage = Stage::registered;
   node.name = message.name;
   names_[node.name] = session;
-  const os::AddressRange& range = windows_.range();
+  const WindowRange& range = windows_.range();
   node.number = give_number(session);
   send(session, wire::NodeRegistered{node.number, range.base, range.window_size, range.count});
 }
@@ -283,7 +277,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
 }
 
 bool Domain::Sides::same_user() const {
-  return is_trusted(from.who.uid, to.who.uid);
+  return wire::is_same_user(from.who.uid, to.who.uid);
 }
 
 Domain::Sides Domain::sides_of(const Pair& pair) const {

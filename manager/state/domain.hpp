@@ -19,12 +19,17 @@
 #include "manager/state/introductions.hpp"
 #include "manager/state/watches.hpp"
 #include "manager/state/windows.hpp"
-#include "os/memory.hpp"
-#include "os/socket.hpp"
 #include "sinew/error.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::manager {
+
+/// Who has connected, as the kernel says.
+struct Who {
+  std::int64_t pid = 0;
+  User uid = 0;
+  Group gid = 0;
+};
 
 /// Monotonic nanoseconds.
 using Time = std::int64_t;
@@ -60,10 +65,10 @@ class Domain {
 
   /// `range` is given out in windows. `user` is the manager's own; nobody else may take part (F8), and what those who do may publish and subscribe to is up to
   /// `access`. Without `linger` (nanoseconds) there is no Finish.
-  Domain(const os::AddressRange& range, uid_t user, AccessRules access, std::optional<Time> linger, Time now);
+  Domain(const WindowRange& range, User user, AccessRules access, std::optional<Time> linger, Time now);
 
   /// Somebody connected. REQUIRES: `session` was never used before. `who` is what the kernel says about the process that connected, `container` in which it runs, if in any.
-  Actions opened(Time now, Session session, const os::Credentials& who, const std::string& container = {});
+  Actions opened(Time now, Session session, const Who& who, const std::string& container = {});
   /// A packet that was decoded and came with as many descriptors as its kind has. Nothing happens for a session that the domain does not know.
   Actions message(Time now, Session session, const wire::Message& message);
   /// The session broke the protocol in a way that bytes or descriptors show.
@@ -93,7 +98,7 @@ class Domain {
     std::uint64_t memory = 0;  // likewise; bytes, as its node says
   };
   struct Node {
-    os::Credentials who;
+    Who who;
     std::string container;
     std::uint64_t number = 0;
     Stage stage = Stage::unknown;
@@ -189,7 +194,7 @@ class Domain {
   /// Nothing: there is no such pair.
   std::optional<wire::Message> describe_pair(const PairNumbers& numbers, std::uint64_t watch) const;
 
-  const uid_t user_;
+  const User user_;
   const AccessRules access_;
   const std::optional<Time> linger_;
   std::map<Session, Node> nodes_;

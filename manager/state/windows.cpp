@@ -4,7 +4,7 @@
 
 namespace sinew::manager {
 
-Windows::Windows(const os::AddressRange& range, std::uint64_t first) : range_(range) {
+Windows::Windows(const WindowRange& range, std::uint64_t first) : range_(range) {
   for (Index index = 0; index < range.count; ++index) free_.push_back((first % range.count + index) % range.count);
 }
 

@@ -8,19 +8,24 @@
 #include <set>
 #include <utility>
 
-#include "os/memory.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::manager {
 
 using Session = std::uint64_t;
 
+/// Addresses for windows: `count` windows of `window_size` bytes from `base`.
+struct WindowRange {
+  std::uint64_t base = 0, window_size = 0, count = 0;
+  std::uint64_t end() const noexcept { return base + window_size * count; }
+};
+
 /// The windows of a range. A window is free, or owned by a publisher, or only held: by sessions that may still have some of it mapped.
 /// It goes back to the end of the queue of free ones when nobody owns or holds it, so an address comes back as late as possible.
 class Windows {
  public:
   /// Gives out windows from number `first` (modulo their count) on.
-  explicit Windows(const os::AddressRange& range, std::uint64_t first = 0);
+  explicit Windows(const WindowRange& range, std::uint64_t first = 0);
 
   /// A free window, owned, and held once, by `owner` from now on; nothing when all are in use.
   std::optional<wire::Window> grant(Session owner);
@@ -37,7 +42,7 @@ class Windows {
   /// The session's process has closed its connection: whatever it held is unmapped or no concern of ours. REQUIRES: it owns none.
   void closed(Session holder);
 
-  const os::AddressRange& range() const { return range_; }
+  const WindowRange& range() const { return range_; }
   std::size_t free() const { return free_.size(); }
 
  private:
@@ -51,7 +56,7 @@ class Windows {
   Index index_of(const wire::Window& window) const { return (window.base - range_.base) / range_.window_size; }
   void free_if_unused(std::map<Index, Used>::iterator used);
 
-  os::AddressRange range_;
+  WindowRange range_;
   std::deque<Index> free_;
   std::map<Index, Used> used_;
   std::set<std::pair<Session, Index>> held_;  // the same by holder: what one held is found among what all others hold

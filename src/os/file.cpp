@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 
 #include "os/call.hpp"
 #include "os/failure.hpp"
@@ -29,6 +30,14 @@ std::optional<NamedFile> look_at_file(const std::string& path) noexcept {
   struct stat status{};
   if (call(fault::Call::lstat, [&] { return ::lstat(path.c_str(), &status); }) != 0) return std::nullopt;
   return NamedFile{{status.st_dev, status.st_ino}, S_ISSOCK(status.st_mode)};
+}
+
+std::string absolute_path(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+std::string folder_of(const std::string& path) {
+  return std::filesystem::absolute(path).parent_path().string();
 }
 
 bool is_executable(const std::string& path) noexcept {

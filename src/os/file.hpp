@@ -23,6 +23,11 @@ struct NamedFile {
 /// What stands under that name, itself and not what a symbolic link leads to; nothing when there is nothing or one may not look.
 std::optional<NamedFile> look_at_file(const std::string& path) noexcept;
 
+/// From the root, without '.' and '..', which are left out by their words: a symbolic link may lead elsewhere.
+std::string absolute_path(const std::string& path);
+/// The folder, from the root, in which that name stands.
+std::string folder_of(const std::string& path);
+
 /// True when this user may execute that file.
 bool is_executable(const std::string& path) noexcept;
 

@@ -23,6 +23,7 @@
 
 #include "os/call.hpp"
 #include "os/clock.hpp"
+#include "os/event.hpp"
 #include "os/failure.hpp"
 #include "os/file.hpp"
 #include "os/memory.hpp"
@@ -111,6 +112,21 @@ void become_daemon(bool keep_stderr) {
   close_descriptors_from(4);
   call(fault::Call::dup, [] { return ::dup2(STDIN_FILENO, STDOUT_FILENO); });
   if (!keep_stderr) call(fault::Call::dup, [] { return ::dup2(STDIN_FILENO, STDERR_FILENO); });
+}
+
+namespace {
+
+int end_bell = -1;  // written before the signals can come
+
+void ask_to_end(int) {
+  ring(end_bell);
+}
+
+}  // namespace
+
+void ring_when_asked_to_end(const Fd& eventfd) noexcept {
+  end_bell = eventfd.get();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, ask_to_end);
 }
 
 void allow_many_descriptors() noexcept {

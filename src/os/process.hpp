@@ -28,6 +28,9 @@ void start_daemon(const std::string& program, const std::vector<std::string>& ar
 /// Error(exhausted) when there can be no other process, Error(system) else; then this process is as it was but for its folder.
 void become_daemon(bool keep_stderr);
 
+/// From now on SIGINT, SIGTERM and SIGHUP ring this eventfd, which must stay open, and do nothing else. Once in a process.
+void ring_when_asked_to_end(const Fd& eventfd) noexcept;
+
 /// Raises the soft limit of open descriptors to the hard one, as far as the kernel lets it.
 void allow_many_descriptors() noexcept;
 

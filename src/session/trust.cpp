@@ -2,12 +2,12 @@
 
 #include "os/process.hpp"
 #include "session/channel.hpp"
+#include "wire/users.hpp"
 
 namespace sinew::session {
 
 bool is_own_user(uid_t user) noexcept {
-  constexpr uid_t overflow_uid = 65534;
-  return user == os::this_user() && user != overflow_uid;
+  return wire::is_same_user(user, os::this_user());
 }
 
 void require_user(const std::optional<os::Credentials>& credentials, bool same) {

@@ -7,6 +7,7 @@
 #include "manager/server/server.hpp"
 #include "os/clock.hpp"
 #include "os/domain.hpp"
+#include "os/memory.hpp"
 #include "os/process.hpp"
 #include "tests/faults/walk.hpp"
 #include "tests/system/sample.hpp"
@@ -17,8 +18,10 @@ namespace {
 // The manager as sinewd runs it, in a process that obeys orders, too.
 ROLE(manager) {
   const os::Fd stop = os::create_eventfd();
+  const os::AddressRange range = os::probe_address_range();
+  const manager::WindowRange windows{.base = range.base, .window_size = range.window_size, .count = range.count};
   manager::Server server(manager::Entrance::bind(arguments.at(0)),
-                         manager::Domain(os::probe_address_range(), os::this_user(), {}, std::nullopt, os::now_ns()), stop);
+                         manager::Domain(windows, os::this_user(), {}, std::nullopt, os::now_ns()), stop);
   std::thread obeying([&] {
     say("ready");
     for (std::string order; std::getline(std::cin, order);) obey_faults(order);

@@ -31,7 +31,7 @@ std::size_t DomainModel::interfaces() const {
 
 // --- events ----------------------------------------------------------------------------------------------------------------------
 
-void DomainModel::open(const os::Credentials& who) {
+void DomainModel::open(const manager::Who& who) {
   nodes_[++last_session_].who = who;
   follow(domain_.opened(now_, last_session_, who), last_session_, {}, nullptr);
 }

@@ -29,7 +29,7 @@ class DomainModel {
     std::uint64_t memory = 0;
   };
   struct Node {
-    os::Credentials who;
+    manager::Who who;
     Stage stage = Stage::unknown;
     std::string name;
     std::map<std::uint64_t, Interface> publishers, subscribers;
@@ -38,12 +38,12 @@ class DomainModel {
     std::map<std::uint64_t, WatchModel> watches;
   };
   static constexpr uid_t our_user = 1000;
-  static constexpr os::AddressRange range{0x2000'0000'0000, 0x4000'0000, 6};
+  static constexpr manager::WindowRange range{0x2000'0000'0000, 0x4000'0000, 6};
   static constexpr Time linger = 1'000'000'000;
 
   explicit DomainModel(AccessRules access);
 
-  void open(const os::Credentials& who);
+  void open(const manager::Who& who);
   void close(Session session);
   void violate(Session session);
   void wait(Time nanoseconds);

@@ -142,7 +142,7 @@ void happen(Input& input, DomainModel& domain) {
   if (what >= 244) return domain.violate(session);
   if (what >= 240) return domain.wait(static_cast<Time>(input.number() % (2 * DomainModel::linger)));
   if (what >= 224) {
-    static constexpr std::array<sinew::os::Credentials, 4> users{{{100, 1000, 1000}, {101, 1000, 44}, {102, 1001, 44}, {103, 65534, 44}}};
+    static constexpr std::array<sinew::manager::Who, 4> users{{{100, 1000, 1000}, {101, 1000, 44}, {102, 1001, 44}, {103, 65534, 44}}};
     if (domain.nodes().size() < most_sessions && domain.last_session() < 200) domain.open(input.pick_from(users));
     return;
   }

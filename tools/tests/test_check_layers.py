@@ -52,7 +52,11 @@ class CheckLayers(unittest.TestCase):
         self.assert_one({"src/msg/a.cpp": '#include "os/fd.hpp"\n', "src/os/fd.hpp": ""}, "layer 'msg'")
 
     def test_the_manager_may_not_use_shared_memory(self):
-        self.assert_one({"manager/state/d.hpp": '#include "shm/ring.hpp"\n', "src/shm/ring.hpp": ""}, "layer 'manager'")
+        self.assert_one({"manager/server/d.hpp": '#include "shm/ring.hpp"\n', "src/shm/ring.hpp": ""}, "layer 'manager'")
+
+    def test_what_is_pure_may_not_use_os(self):
+        for pure in "src/wire/", "src/msg/", "manager/state/":
+            self.assert_one({pure + "d.hpp": '#include "os/fd.hpp"\n', "src/os/fd.hpp": ""}, "of layer 'os'")
 
     def test_an_include_relative_to_its_file_counts_too(self):
         self.assert_one({"src/wire/a.cpp": '#include "../shm/ring.hpp"\n', "src/shm/ring.hpp": ""}, "layer 'wire'")

@@ -7,7 +7,7 @@
 namespace sinew::manager {
 namespace {
 
-constexpr os::AddressRange range{0x1000'0000, 0x10'0000, 3};
+constexpr WindowRange range{0x1000'0000, 0x10'0000, 3};
 
 TEST(Windows, windows_lie_side_by_side_in_the_range_until_none_is_left) {
   Windows windows(range);

@@ -11,7 +11,7 @@
 namespace sinew::manager {
 
 constexpr uid_t our_user = 1000;
-constexpr os::AddressRange four_windows{0x2000'0000'0000, 0x4000'0000, 4};
+constexpr WindowRange four_windows{0x2000'0000'0000, 0x4000'0000, 4};
 constexpr Time second = 1'000'000'000;
 
 inline wire::TypeDescription type_of(std::uint8_t structure, std::uint64_t layout = 1) {
@@ -47,7 +47,7 @@ M sent(const Actions& actions, std::size_t n, Session session) {
 }
 
 struct World {
-  explicit World(const os::AddressRange& range = four_windows, std::optional<Time> linger = std::nullopt, const AccessRules& access = {})
+  explicit World(const WindowRange& range = four_windows, std::optional<Time> linger = std::nullopt, const AccessRules& access = {})
       : domain(range, our_user, access, linger, 0) {}
 
   Session open(uid_t uid = our_user, pid_t pid = 100, gid_t gid = our_user) {
