@@ -93,12 +93,11 @@ std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr
                                                            const session::Publisher::Options& options, const PublisherEvents& events,
                                                            ThreadId execution_thread) {
   auto impl = std::make_unique<Impl>();
-  impl->topic = topic;
   impl->type = type.type;
   impl->session = session;
   impl->storage = storage_of(*type.type);
-  impl->objects = objects_of(*type.type, objects);
-  impl->publisher = session->create_publisher(topic, description_of(type), impl->storage, impl->objects, options, events, execution_thread);
+  impl->publisher = session->create_publisher(topic, description_of(type), impl->storage, objects_of(*type.type, objects), options, events,
+                                              execution_thread);
   const std::shared_ptr<session::Publisher> publisher = impl->publisher;
   try {
     return std::make_shared<PublisherCore>(std::move(impl));
@@ -129,7 +128,7 @@ void PublisherCore::Impl::repaired_in_place(const msg::Audit& audit) noexcept {
   publisher->count_copied(audit.copied);
   count_repaired([&] { return "field '" + audit.first_field + "' was built outside the loan"; });
   say_once(repair_reported, [&] {
-    return "topic '" + topic + "': field '" + audit.first_field + "' was built outside the loan; publish copied " +
+    return "topic '" + topic() + "': field '" + audit.first_field + "' was built outside the loan; publish copied " +
            std::to_string(audit.copied) + " bytes in (said once; statistics().bytes_copied counts)";
   });
 }
@@ -170,7 +169,7 @@ PublisherCore::~PublisherCore() {
 }
 
 const std::string& PublisherCore::topic() const noexcept {
-  return impl_->topic;
+  return impl_->topic();
 }
 
 void PublisherCore::prefault(std::size_t bytes) {
@@ -178,7 +177,7 @@ void PublisherCore::prefault(std::size_t bytes) {
   shm::Window& window = impl_->publisher->window();
   if (bytes == 0 || window.reserve(bytes)) return;
   throw Error(ErrorKind::exhausted,
-              "topic '" + impl_->topic + "': cannot prefault " + std::to_string(bytes) + " bytes. " + window.why_refused());
+              "topic '" + impl_->topic() + "': cannot prefault " + std::to_string(bytes) + " bytes. " + window.why_refused());
 }
 
 // --- building ----------------------------------------------------------------------------------------------------------------------
@@ -232,7 +231,7 @@ bool PublisherCore::is_replacement(void (*operator_delete)(void*) noexcept) noex
 void PublisherCore::report_not_replaced() const {
   impl_->not_replaced.store(true, std::memory_order_relaxed);
   base::log(base::LogLevel::warn,
-            "topic '" + impl_->topic +
+            "topic '" + impl_->topic() +
                 "': a module of this process is not linked with sinew's operator new (see sinew's pkg-config or CMake package); "
                 "its loans are built on the heap and copied at publish");
 }
@@ -323,7 +322,7 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
 
 PublishResult PublisherCore::publish_owned(void* object) {
   const shm::HeapScope heap;
-  session::GivenMessage message{.borrowed = nullptr, .owned = {object, {impl_->objects.get()}}, .shared = {}};
+  session::GivenMessage message{.borrowed = nullptr, .owned = {object, {&impl_->publisher->objects()}}, .shared = {}};
   if (session::forked()) return PublishResult::closed;
   if (!object) return invalid(std::nullopt);
   if (const auto variant = msg::variant_without_value(*impl_->type, object)) return invalid(variant);
@@ -356,12 +355,12 @@ PublishResult PublisherCore::refused() {
 
 PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoint) {
   if (result == PublishResult::no_memory) {
-    say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic) + ". " + impl_->publisher->window().why_refused(); });
+    say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic()) + ". " + impl_->publisher->window().why_refused(); });
   }
   // What goes to one reader is sent again by who sends it.
   if (result == PublishResult::would_block && endpoint == 0) {
     say_once(impl_->wait_reported, [&] {
-      return not_published(impl_->topic) +
+      return not_published(impl_->topic()) +
              ": a reliable keep-all subscriber is a whole ring behind, and caught up too late for max_blocking (PublisherOptions); "
              "subscribers() says which one";
     });
@@ -371,7 +370,7 @@ PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoi
 
 PublishResult PublisherCore::invalid(const std::optional<std::string>& variant) {
   impl_->publisher->count_refused();
-  say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic) + ": " + why_invalid(variant); });
+  say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic()) + ": " + why_invalid(variant); });
   return PublishResult::invalid;
 }
 

@@ -25,17 +25,17 @@ struct PublisherCore::Impl {
                                                const session::Publisher::Options& options, const PublisherEvents& events,
                                                ThreadId execution_thread);
 
-  std::string topic;
   const msg::Type* type = nullptr;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Publisher> publisher;
   std::shared_ptr<const session::FrameStorage> storage;
-  std::shared_ptr<const session::Objects> objects;
   // relaxed: told, or marks that stand for themselves
   std::atomic<std::uint64_t> repaired{0};
   std::atomic<bool> not_replaced{false};  // somewhere in this process
   mutable std::mutex mutex;
   std::string first_reason;  // guarded by mutex
+
+  const std::string& topic() const noexcept { return publisher->topic(); }
 
   /// `endpoint` 0: to all subscribers.
   session::Publisher::Outcome deliver(std::uint64_t endpoint, session::GivenMessage message, session::NewFrame frame);

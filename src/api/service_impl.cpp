@@ -43,7 +43,6 @@ std::uint64_t new_endpoint(bool at_most_once) {
 }
 
 void make_ends(ServiceEnds& ends, const EndsToMake& making) {
-  ends.session = making.session;
   ends.sends = PublisherCore::Impl::create(
       making.session, making.out.topic, making.out.type, making.objects,
       {.budget = making.memory_budget, .quality = quality, .endpoint = making.endpoint, .watcher = making.watcher, .ghost = making.ghost},

@@ -23,7 +23,6 @@ namespace sinew::detail {
 
 /// What a service's client or provider is made of: a publisher and a subscription of one endpoint.
 struct ServiceEnds {
-  std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<PublisherCore> sends;
   std::shared_ptr<session::Publisher> publisher;  // of `sends`
   std::shared_ptr<SubscriberCore> receives;

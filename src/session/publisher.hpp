@@ -82,6 +82,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   ~Publisher() override;
 
   shm::Window& window() noexcept { return *window_; }
+  const Objects& objects() const noexcept { return *objects_; }
   bool is_closed() const;
 
   /// Frees the frames that nobody needs any more, so that their memory, still in the caches, serves the next message. Call before building one.
@@ -150,7 +151,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void show_alive(std::int64_t now);
 
   // --- for PublisherEnd, on the loop's thread ---
-  const std::shared_ptr<NodeSession>& session() const noexcept { return session_; }
   const wire::Quality& quality() const noexcept { return options_.quality; }
   std::uint64_t id() const noexcept { return id_; }
   /// Whether a reader that asks for this must not lose anything.
