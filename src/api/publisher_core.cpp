@@ -95,9 +95,8 @@ std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr
   auto impl = std::make_unique<Impl>();
   impl->type = type.type;
   impl->session = session;
-  impl->storage = storage_of(*type.type);
-  impl->publisher = session->create_publisher(topic, description_of(type), impl->storage, objects_of(*type.type, objects), options, events,
-                                              execution_thread);
+  impl->publisher = session->create_publisher(topic, description_of(type), storage_of(*type.type), objects_of(*type.type, objects), options,
+                                              events, execution_thread);
   const std::shared_ptr<session::Publisher> publisher = impl->publisher;
   try {
     return std::make_shared<PublisherCore>(std::move(impl));
@@ -310,9 +309,9 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
   if (const auto variant = msg::variant_without_value(type, source)) return invalid(variant);
   session::Publisher& publisher = *impl_->publisher;
   session::NewFrame frame;
-  if (publisher.is_read_elsewhere()) {  // before publish(), which is one at a time
-    publisher.reclaim();
-    frame = impl_->storage->copy_in(source, publisher.window());
+  // Before publish(), which is one at a time; behind its wait where it may have to.
+  if (endpoint == 0 && publisher.is_read_elsewhere() && !publisher.may_be_held_back()) {
+    frame = publisher.copy_in(source);
     if (!frame.is_in_window()) return refused();
   }
   const session::Publisher::Outcome outcome = impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame);

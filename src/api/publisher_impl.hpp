@@ -28,7 +28,6 @@ struct PublisherCore::Impl {
   const msg::Type* type = nullptr;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Publisher> publisher;
-  std::shared_ptr<const session::FrameStorage> storage;
   // relaxed: told, or marks that stand for themselves
   std::atomic<std::uint64_t> repaired{0};
   std::atomic<bool> not_replaced{false};  // somewhere in this process

@@ -142,6 +142,11 @@ bool Publisher::is_closed() const {
   return closed_;
 }
 
+NewFrame Publisher::copy_in(const void* object) noexcept {
+  reclaim();
+  return storage_->copy_in(object, *window_);
+}
+
 void Publisher::reclaim() noexcept {
   if (!sweep_is_due_.load(std::memory_order_relaxed)) return;
   const std::lock_guard lock(mutex_);
@@ -312,8 +317,7 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   }
   lock.unlock();
   if (needs_frame) {
-    reclaim();
-    const NewFrame copy = storage_->copy_in(object, *window_);
+    const NewFrame copy = copy_in(object);
     made.failed = !copy.is_in_window();
     if (made.failed) return false;
     frame.root = copy.root;
@@ -395,7 +399,7 @@ std::uint64_t Publisher::slowest_reliable_locked() const {
 
 // Dekker with SubscriberEnd::tell_blocked_publisher(): either the reader sees the odd epoch and rings, or we see its cursor.
 bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
-  if (reliable_readers_ == 0) return true;
+  if (!may_be_held_back()) return true;
   const auto is_full = [](const auto& local) { return local->options().holds_back && local->is_full(); };
   const auto space = [&] {
     return closed_ || (writer_.head() - slowest_reliable_locked() < shm::ring_capacity && std::ranges::none_of(locals_, is_full));

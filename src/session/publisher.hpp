@@ -85,11 +85,17 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   const Objects& objects() const noexcept { return *objects_; }
   bool is_closed() const;
 
+  /// A copy of a message in the window, for publish(), which makes one itself where there is none. Before it, callers copy side by side; behind it nothing is copied, and no frame withdrawn for it, that is held back.
+  NewFrame copy_in(const void* object) noexcept;
+
   /// Frees the frames that nobody needs any more, so that their memory, still in the caches, serves the next message. Call before building one.
   void reclaim() noexcept;
 
   /// Someone outside of this process, or who wants to be treated like that, reads what is published: messages go into the window.
   bool is_read_elsewhere() const noexcept { return read_elsewhere_.load(std::memory_order_relaxed) > 0; }
+
+  /// Someone reads it who must not lose anything.
+  bool may_be_held_back() const noexcept { return reliable_readers_.load(std::memory_order_relaxed) > 0; }
 
   enum class Outcome { published, held_back, no_memory, closed, nobody };
   /// Publishes a message. `frame`, if it is in the window, is the same message and lies there with all its storage: the publisher owns it from now on, also when it was
@@ -356,10 +362,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   // relaxed: both change under mutex_, and who reads them without it gives way to who was there before
   std::atomic<std::size_t> piece_readers_ = 0;   // of both, those that read pieces; changed under mutex_
   std::atomic<std::size_t> read_elsewhere_ = 0;  // those of both that are served, and all of foreign_; changed under mutex_
+  std::atomic<std::size_t> reliable_readers_ =
+      0;  // of connections_ and of locals_, those that hold the publisher back; changed under mutex_
   std::vector<std::shared_ptr<LocalQueue>> locals_;
   std::vector<std::shared_ptr<LocalQueue>> late_;  // of those that want the history, the ones that came after the last publish() had begun
   std::uint64_t ever_matched_ = 0;                 // readers of all kinds
-  std::size_t reliable_readers_ = 0;               // of both and of locals_, those that hold the publisher back
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
   std::unique_ptr<Export> export_;                      // made for the first of them

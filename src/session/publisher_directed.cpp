@@ -235,8 +235,7 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
     const bool in_pieces = end.reads_pieces();
     lock.unlock();
     if (!frame.is_in_window()) {
-      reclaim();
-      const NewFrame copy = storage_->copy_in(message.look(), *window_);
+      const NewFrame copy = copy_in(message.look());
       if (!copy.is_in_window()) return refuse(lock, {}, Outcome::no_memory);
       frame.root = copy.root;
       frame.size = copy.size;

@@ -54,7 +54,7 @@ bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
 void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   std::unique_lock lock(mutex_);
   if (closed_) return;
-  if (end->holds_back()) ++reliable_readers_;
+  if (end->holds_back()) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
   read_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // from now on every message has a frame
   if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
   awaiting_history_.push_back(end);  // when it fails, unsubscribed() takes back what was counted
@@ -208,7 +208,7 @@ void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
 
 void Publisher::left_locked(const PublisherEnd& end) {
   if (end.is_served()) read_elsewhere_.fetch_sub(1, std::memory_order_relaxed);
-  if (end.holds_back()) --reliable_readers_;
+  if (end.holds_back()) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
   if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
   sweep_is_due_.store(true, std::memory_order_relaxed);  // perhaps nothing will be published that would count
   status_.raise();
@@ -321,7 +321,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
     hand_over_history_locked(wanted.quality, *queue);
     queue->end_history(writer_.head());
   }
-  if (queue->options().holds_back) ++reliable_readers_;
+  if (queue->options().holds_back) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
   came_locked();
   return queue;
 }
@@ -354,7 +354,7 @@ bool Publisher::forget_closed_local() noexcept {
   locals_.erase(gone);
   std::erase(late_, closed);
   tell_left(closed->options().subscriber_endpoint, closed->received());
-  if (closed->options().holds_back) --reliable_readers_;
+  if (closed->options().holds_back) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
   wake_who_waits_for_space();  // it may have been the one that held us back
   status_.raise();
   return true;
@@ -411,7 +411,7 @@ void Publisher::close() {
     lanes_.clear();  // after the window: what goes with them may be held by readers, and is not used again
     foreign = std::move(foreign_);
     foreign_.clear();
-    reliable_readers_ = 0;
+    reliable_readers_.store(0, std::memory_order_relaxed);
     piece_readers_.store(0, std::memory_order_relaxed);
     read_elsewhere_.store(0, std::memory_order_relaxed);
     locals = std::move(locals_);

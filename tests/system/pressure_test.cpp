@@ -361,6 +361,25 @@ TEST_F(FullMemory, WhatAReliableKeepAllSubscriberHasYetToTakeIsNeverWithdrawn) {
   EXPECT_EQ(publish(fitted + 1), PublishResult::published);
 }
 
+TEST_F(FullMemory, AMessageThatIsHeldBackIsNotCopiedAndNothingIsWithdrawnForIt) {
+  start({.max_blocking = {}});
+  const auto untaken = node_->create_subscriber<Sample>("topic", lossless());
+  await_subscribers(*publisher_, 2);
+  for (std::uint64_t number = 1; number <= 1023; ++number)
+    ASSERT_EQ(publisher_->publish(sample_of(1, number, 10)), PublishResult::published);
+  ASSERT_EQ(publisher_->publish(sample_of(1, 1024, 5 * large)), PublishResult::published);
+  const PublisherStatistics before = publisher_->statistics();
+  EXPECT_EQ(publisher_->publish(sample_of(1, 1025, 5 * large)), PublishResult::would_block);
+  EXPECT_EQ(publisher_->statistics().withdrawn, before.withdrawn);
+  EXPECT_EQ(publisher_->statistics().memory_mapped, before.memory_mapped);
+  EXPECT_EQ(publisher_->statistics().bytes_copied, before.bytes_copied);
+  const std::vector<std::uint64_t> got = take_all();
+  EXPECT_EQ(got.size(), 64U);
+  EXPECT_EQ(got.back(), 1024U);
+  EXPECT_EQ(untaken->take()->number, 1U);
+  EXPECT_EQ(publisher_->publish(sample_of(1, 1025, 10)), PublishResult::published) << "there is room again";
+}
+
 TEST_F(FullMemory, ByWorstEffortTheOldestMessagesArriveAndTheNewOnesAreRefused) {
   start({.when_full = WhenFull::worst_effort});
   const std::uint64_t fitted = fill_up();
