@@ -11,21 +11,6 @@ namespace {
 // Peers of ever new names must not fill the memory; then one may be told of, or counted, again.
 constexpr std::size_t most_remembered = 64, most_counted = 4096;
 
-std::string remedy(wire::Policy policy) {
-  switch (policy) {
-    case wire::Policy::reliability:
-      return "Make the publisher reliable(), or the subscriber best_effort().";
-    case wire::Policy::durability:
-      return "Make the publisher transient_local(), or the subscriber volatile_().";
-    case wire::Policy::deadline:
-      return "Give the publisher a deadline() that is no longer than the subscriber's, or the subscriber a longer one or none.";
-    case wire::Policy::liveliness:
-      return "Give the publisher the liveliness() that the subscriber asks for, with a lease that is no longer, or let the subscriber ask "
-             "for less.";
-  }
-  return {};
-}
-
 }  // namespace
 
 IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const wire::Quality& own)
@@ -55,7 +40,7 @@ std::string IncompatiblePeers::text_about(const wire::Incompatible& peer) const 
   std::string text = "topic '" + topic_ + "': the publisher of node '" + (peer.you_publish ? node_ : peer.peer) +
                      "' and the subscriber of node '" + (peer.you_publish ? peer.peer : node_) + "' are not connected.";
   for (const wire::Policy policy : wire::incompatible_policies(offered(peer), asked(peer))) {
-    text += " " + wire::explain(policy, offered(peer), asked(peer)) + ". " + remedy(policy);
+    text += " " + wire::explain(policy, offered(peer), asked(peer)) + ". " + wire::terms_of(policy, offered(peer), asked(peer)).remedy;
   }
   return text;
 }

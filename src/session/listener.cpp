@@ -7,13 +7,6 @@
 namespace sinew::session {
 namespace {
 
-/// For everything that only grows.
-template <class Event>
-bool note_total(Event& now, const Event& told) noexcept {
-  now.total_count_change = now.total_count - told.total_count;
-  return now.total_count_change != 0;
-}
-
 std::int64_t difference(std::uint64_t now, std::uint64_t before) noexcept {
   return static_cast<std::int64_t>(now - before);
 }
@@ -22,19 +15,7 @@ std::int64_t difference(std::uint64_t now, std::uint64_t before) noexcept {
 
 bool Listener::note_change(MatchedEvent& now, const MatchedEvent& told) noexcept {
   now.current_count_change = difference(now.current_count, told.current_count);
-  return note_total(now, told) || now.current_count_change != 0;
-}
-
-bool Listener::note_change(IncompatibleQosEvent& now, const IncompatibleQosEvent& told) noexcept {
-  return note_total(now, told);
-}
-
-bool Listener::note_change(DeadlineMissedEvent& now, const DeadlineMissedEvent& told) noexcept {
-  return note_total(now, told);
-}
-
-bool Listener::note_change(LivelinessLostEvent& now, const LivelinessLostEvent& told) noexcept {
-  return note_total(now, told);
+  return note_change<MatchedEvent>(now, told) || now.current_count_change != 0;
 }
 
 bool Listener::note_change(LivelinessChangedEvent& now, const LivelinessChangedEvent& told) noexcept {
@@ -46,10 +27,10 @@ bool Listener::note_change(LivelinessChangedEvent& now, const LivelinessChangedE
 bool Listener::note_change(MessageLostEvent& now, const MessageLostEvent& told) noexcept {
   // Reasons are counted one after the other: what was read in between must not make one go back.
   now.pushed_out.total_count = std::max(now.pushed_out.total_count, told.pushed_out.total_count);
-  note_total(now.pushed_out, told.pushed_out);
-  note_total(now.withdrawn, told.withdrawn);
-  note_total(now.expired, told.expired);
-  return note_total(now, told);
+  note_change(now.pushed_out, told.pushed_out);
+  note_change(now.withdrawn, told.withdrawn);
+  note_change(now.expired, told.expired);
+  return note_change<MessageLostEvent>(now, told);
 }
 
 void Listener::raise() noexcept {

@@ -48,11 +48,13 @@ class Listener final : public Runnable {
   bool run_some(const std::atomic<bool>& end) override;
 
  private:
-  // Fill the changes; false when there are none.
+  // Fill the changes; false when there are none. This one is for what only grows.
+  template <class Event>
+  static bool note_change(Event& now, const Event& told) noexcept {
+    now.total_count_change = now.total_count - told.total_count;
+    return now.total_count_change != 0;
+  }
   static bool note_change(MatchedEvent& now, const MatchedEvent& told) noexcept;
-  static bool note_change(IncompatibleQosEvent& now, const IncompatibleQosEvent& told) noexcept;
-  static bool note_change(DeadlineMissedEvent& now, const DeadlineMissedEvent& told) noexcept;
-  static bool note_change(LivelinessLostEvent& now, const LivelinessLostEvent& told) noexcept;
   static bool note_change(LivelinessChangedEvent& now, const LivelinessChangedEvent& told) noexcept;
   static bool note_change(MessageLostEvent& now, const MessageLostEvent& told) noexcept;
   static bool note_change(DetachedEvent& now, const DetachedEvent& told) noexcept { return now.topic != told.topic; }

@@ -1,5 +1,6 @@
 #include "wire/compatibility.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -48,29 +49,44 @@ std::string durability_of(const Quality& quality) {
   return quality.durability == Durability::transient_local ? "transient_local" : "volatile";
 }
 
+struct Rule {
+  Policy policy;
+  const char* name;
+  bool (*fits)(const Quality& offered, const Quality& asked);
+  std::string (*text)(const Quality& quality);
+  const char* remedy;
+};
+
+constexpr std::array<Rule, 4> rules{{
+    {Policy::reliability, "reliability", [](const Quality& offered, const Quality& asked) { return offered.reliable || !asked.reliable; },
+     reliability_of, "Make the publisher reliable(), or the subscriber best_effort()."},
+    {Policy::durability, "durability", [](const Quality& offered, const Quality& asked) { return offered.durability >= asked.durability; },
+     durability_of, "Make the publisher transient_local(), or the subscriber volatile_()."},
+    {Policy::deadline, "deadline",
+     [](const Quality& offered, const Quality& asked) { return length_of(offered.deadline) <= length_of(asked.deadline); }, deadline_of,
+     "Give the publisher a deadline() that is no longer than the subscriber's, or the subscriber a longer one or none."},
+    {Policy::liveliness, "liveliness",
+     [](const Quality& offered, const Quality& asked) {
+       return offered.liveliness >= asked.liveliness && length_of(offered.lease) <= length_of(asked.lease);
+     },
+     liveliness_of,
+     "Give the publisher the liveliness() that the subscriber asks for, with a lease that is no longer, or let the subscriber ask for "
+     "less."},
+}};
+
 }  // namespace
 
 std::vector<Policy> incompatible_policies(const Quality& offered, const Quality& asked) {
   std::vector<Policy> found;
-  if (!offered.reliable && asked.reliable) found.push_back(Policy::reliability);
-  if (offered.durability < asked.durability) found.push_back(Policy::durability);
-  if (length_of(offered.deadline) > length_of(asked.deadline)) found.push_back(Policy::deadline);
-  if (offered.liveliness < asked.liveliness || length_of(offered.lease) > length_of(asked.lease)) found.push_back(Policy::liveliness);
+  for (const Rule& rule : rules) {
+    if (!rule.fits(offered, asked)) found.push_back(rule.policy);
+  }
   return found;
 }
 
 Terms terms_of(Policy policy, const Quality& offered, const Quality& asked) {
-  switch (policy) {
-    case Policy::reliability:
-      return {"reliability", reliability_of(offered), reliability_of(asked)};
-    case Policy::durability:
-      return {"durability", durability_of(offered), durability_of(asked)};
-    case Policy::deadline:
-      return {"deadline", deadline_of(offered), deadline_of(asked)};
-    case Policy::liveliness:
-      return {"liveliness", liveliness_of(offered), liveliness_of(asked)};
-  }
-  return {};
+  const Rule& rule = *std::ranges::find(rules, policy, &Rule::policy);
+  return {rule.name, rule.text(offered), rule.text(asked), rule.remedy};
 }
 
 std::string explain(Policy policy, const Quality& offered, const Quality& asked) {

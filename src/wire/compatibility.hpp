@@ -18,9 +18,9 @@ enum class Policy : std::uint8_t { reliability, durability, deadline, liveliness
 /// * its liveliness is at least the one that is asked for, where by-topic is more than automatic, and its lease at most that, where none is the longest.
 std::vector<Policy> incompatible_policies(const Quality& offered, const Quality& asked);
 
-/// What each side says about a policy, as text.
+/// What each side says about a policy, as text, and a sentence of what to do where that does not fit.
 struct Terms {
-  std::string name, offered, asked;
+  std::string name, offered, asked, remedy;
 };
 Terms terms_of(Policy policy, const Quality& offered, const Quality& asked);
 
