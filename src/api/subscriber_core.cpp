@@ -68,8 +68,7 @@ class Held {
 };
 
 Delivery delivery_of(const session::Arrival& arrival, Handler::Takes takes) noexcept {
-  if (arrival.must_copy || takes == Handler::Takes::own) return Delivery::copy;
-  return arrival.in_pieces ? Delivery::view : Delivery::native;
+  return session::delivery_of(session::path_of(arrival.must_copy || takes == Handler::Takes::own, arrival.in_pieces));
 }
 
 /// What the views of one message refer to: the publisher's memory, or what was copied for them.
@@ -449,9 +448,8 @@ std::vector<PublisherShare> SubscriberCore::publishers() const {
   std::vector<PublisherShare> all;
   if (session::forked()) return all;
   impl_->subscription->for_each_end([&](const session::SubscriberEnd& end) {
-    const Delivery delivery = end.copies() ? Delivery::copy : end.reads_in_pieces() ? Delivery::view : Delivery::native;
     all.push_back({.node = end.peer(),
-                   .delivery = delivery,
+                   .delivery = session::delivery_of(end.path()),
                    .why = end.why_not_in_place(),
                    .received = end.received(),
                    .missed = end.missed(),

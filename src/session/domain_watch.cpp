@@ -5,6 +5,7 @@
 
 #include "session/fork.hpp"
 #include "session/node_session.hpp"
+#include "session/reading.hpp"
 
 namespace sinew::session {
 namespace {
@@ -17,21 +18,6 @@ DomainQos qos_of(const wire::Quality& quality) {
           .lifespan = quality.lifespan,
           .by_topic = quality.liveliness == wire::Liveliness::by_topic,
           .lease = quality.lease};
-}
-
-Delivery delivery_of(wire::Path path) {
-  switch (path) {
-    case wire::Path::pointer:
-      return Delivery::pointer;
-    case wire::Path::view:
-      return Delivery::view;
-    case wire::Path::copy:
-      return Delivery::copy;
-    case wire::Path::none:
-    case wire::Path::native:
-      break;
-  }
-  return Delivery::native;
 }
 
 // What one message adds to an update.

@@ -77,8 +77,7 @@ void SubscriberEnd::start(const Doorbell& doorbell) {
 
 // It is taken for read in place unless it is said otherwise.
 void SubscriberEnd::tell_path() {
-  if (!must_copy_ && !reads_in_pieces()) return;
-  session_->tell_path(connection(), must_copy_ ? wire::Path::copy : wire::Path::view, why_not_in_place().c_str());
+  if (path() != wire::Path::native) session_->tell_path(connection(), path(), why_not_in_place().c_str());
 }
 
 bool SubscriberEnd::is_with(const wire::ConnectSubscriber& introduction) {

@@ -143,9 +143,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
   /// Why messages are not read in place; empty when they are.
   std::string why_not_in_place() const;
-  bool reads_in_pieces() const noexcept { return reads_pieces_.load(std::memory_order_relaxed); }
-  /// Every message is copied or decoded as a whole.
-  bool copies() const noexcept { return must_copy_; }
+  /// How its messages are read; one that is beyond the quota is copied, whatever this says.
+  wire::Path path() const noexcept { return path_of(must_copy_, reads_pieces_.load(std::memory_order_relaxed)); }
   std::uint64_t received() const noexcept { return ack_->received.load(std::memory_order_relaxed); }
   void count_copied(std::uint64_t bytes) noexcept { bytes_copied_.fetch_add(bytes, std::memory_order_relaxed); }
   std::uint64_t bytes_copied() const noexcept { return bytes_copied_.load(std::memory_order_relaxed); }
