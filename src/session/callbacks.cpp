@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "session/domain_watch.hpp"
 #include "session/execution_thread.hpp"
-#include "session/listener.hpp"
 #include "session/periodic_timer.hpp"
-#include "session/subscription.hpp"
+#include "session/runnable.hpp"
 
 namespace sinew::session {
 namespace {
@@ -30,16 +28,8 @@ void Callbacks::add(const std::shared_ptr<PeriodicTimer>& timer) {
   note(timers_, timer);
 }
 
-void Callbacks::add(const std::shared_ptr<Subscription>& subscription) {
-  note(subscriptions_, subscription);
-}
-
-void Callbacks::add(const std::shared_ptr<Listener>& listener) {
-  note(listeners_, listener);
-}
-
-void Callbacks::add(const std::shared_ptr<DomainWatch>& watch) {
-  note(watches_, watch);
+void Callbacks::add(const std::shared_ptr<Runnable>& runnable) {
+  note(runnables_, runnable);
 }
 
 void Callbacks::close() {
@@ -49,14 +39,8 @@ void Callbacks::close() {
     timer->close();
     timer->thread()->remove(timer);
   }
-  for (const auto& weak : subscriptions_) {
-    if (const auto subscription = weak.lock()) subscription->close();
-  }
-  for (const auto& weak : listeners_) {
-    if (const auto listener = weak.lock()) listener->close();
-  }
-  for (const auto& weak : watches_) {
-    if (const auto watch = weak.lock()) watch->close();
+  for (const auto& weak : runnables_) {
+    if (const auto runnable = weak.lock()) runnable->close();
   }
 }
 

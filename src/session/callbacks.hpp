@@ -6,27 +6,21 @@
 
 namespace sinew::session {
 
-class DomainWatch;
-class Listener;
 class PeriodicTimer;
-class Subscription;
+class Runnable;
 
 /// Also what was destroyed by its own last callback, which may still be running: who destroys the node waits for that one, too.
 class Callbacks {
  public:
   // Throw std::bad_alloc.
   void add(const std::shared_ptr<PeriodicTimer>& timer);
-  void add(const std::shared_ptr<Subscription>& subscription);
-  void add(const std::shared_ptr<Listener>& listener);
-  void add(const std::shared_ptr<DomainWatch>& watch);
+  void add(const std::shared_ptr<Runnable>& runnable);
   /// Closes all. No callback runs any more when this returns, except the one that this is called from.
   void close();
 
  private:
   std::vector<std::weak_ptr<PeriodicTimer>> timers_;
-  std::vector<std::weak_ptr<Subscription>> subscriptions_;
-  std::vector<std::weak_ptr<Listener>> listeners_;
-  std::vector<std::weak_ptr<DomainWatch>> watches_;
+  std::vector<std::weak_ptr<Runnable>> runnables_;
 };
 
 }  // namespace sinew::session

@@ -44,7 +44,7 @@ class DomainWatch final : public Runnable {
   bool is_known = false;   ///< to the manager of now
 
   /// The handler does not run any more when this returns, except the call that this is called from. Idempotent.
-  void close() noexcept { handler_.close(); }
+  void close() noexcept override { handler_.close(); }
 
   bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }  // sync: WATCH_RAISED (with take)
   bool run_some(const std::atomic<bool>& end) override;

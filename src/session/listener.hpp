@@ -42,7 +42,7 @@ class Listener final : public Runnable {
   /// Something may have changed. Any thread; one system call, unless that was said before and not looked at yet.
   void raise() noexcept;
   /// No handler runs any more when this returns, except the one that this is called from. Idempotent. REQUIRES: the caller holds no lock that a handler or a `read` takes.
-  void close() noexcept { tellers_.close(); }
+  void close() noexcept override { tellers_.close(); }
 
   bool has_news() const noexcept override { return raised_.load(std::memory_order_acquire); }  // sync: RAISED (with raise)
   bool run_some(const std::atomic<bool>& end) override;

@@ -14,6 +14,8 @@ class Runnable {
   virtual void prefetch() const noexcept {}
   /// Runs a few callbacks at most, none any more once `end` is set; true when there may be more to do.
   virtual bool run_some(const std::atomic<bool>& end) = 0;
+  /// Any thread: no callback of it runs any more when this returns, except the one that this is called from. Idempotent.
+  virtual void close() = 0;
 
  protected:
   ~Runnable() = default;

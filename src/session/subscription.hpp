@@ -97,7 +97,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
 
   bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
-  void close();
+  void close() override;
 
   /// A publisher that has an endpoint.
   struct Source {
