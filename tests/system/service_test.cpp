@@ -17,11 +17,10 @@ namespace sinew::system {
 namespace {
 
 class Services : public Domain {};
+class ServiceCalls : public WithClient {};
 
-TEST_F(Services, EveryCallIsAnsweredWithItsOwnResponse) {
+TEST_F(ServiceCalls, EveryCallIsAnsweredWithItsOwnResponse) {
   Child provider = worker("provider");
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
   std::vector<PendingCall<Work::Response>> calls;
   for (std::uint64_t number = 1; number <= 1000; ++number) calls.push_back(client->call(addition(number, 1, number % 50)));
   for (std::uint64_t number = 1; number <= 1000; ++number) EXPECT_TRUE(is_right(calls[number - 1].get(), number, 1, number % 50)) << number;
@@ -64,10 +63,8 @@ ROLE(big_asker) {
   until_finished();
 }
 
-TEST_F(Services, AnExceptionOfTheHandlerReachesTheClientWithItsText) {
+TEST_F(ServiceCalls, AnExceptionOfTheHandlerReachesTheClientWithItsText) {
   Child provider = worker("provider");
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
   EXPECT_EQ(error_of(client->call({.what = "throw the arm is stuck", .terms = {}})), "the arm is stuck");
   EXPECT_EQ(kind_of_error(client->call({.what = "throw again", .terms = {}})), ServiceError::Kind::failed);
   try {
@@ -89,9 +86,7 @@ TEST_F(Services, AHandlerThatFindsNoMemoryIsToldApartFromOneThatFails) {
   EXPECT_EQ(kind_of_error(client->call(addition(1))), ServiceError::Kind::no_memory);
 }
 
-TEST_F(Services, ACallWaitsForAProviderToCome) {
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+TEST_F(ServiceCalls, ACallWaitsForAProviderToCome) {
   auto first = client->call(addition(1));
   auto second = client->call_shared(addition(2));
   EXPECT_EQ(first.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
@@ -101,9 +96,7 @@ TEST_F(Services, ACallWaitsForAProviderToCome) {
   provider.end();
 }
 
-TEST_F(Services, ACallThatIsNotAnsweredInTimeEndsWithAnErrorThatSaysWhy) {
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+TEST_F(ServiceCalls, ACallThatIsNotAnsweredInTimeEndsWithAnErrorThatSaysWhy) {
   EXPECT_EQ(error_of(client->call(addition(1), std::chrono::milliseconds(10))),
             "service 'work' gave no answer in time: no provider of it is connected");
   EXPECT_EQ(kind_of_error(client->call_shared(addition(1), std::chrono::nanoseconds(0))), ServiceError::Kind::timeout);
@@ -120,10 +113,8 @@ TEST_F(Services, ACallThatIsNotAnsweredInTimeEndsWithAnErrorThatSaysWhy) {
   provider.end();
 }
 
-TEST_F(Services, ACancelledCallIsSeenAsCancelledByTheHandlerThatRuns) {
+TEST_F(ServiceCalls, ACancelledCallIsSeenAsCancelledByTheHandlerThatRuns) {
   Child provider = worker("provider");
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
   auto call = client->call({.what = "wait", .terms = {}});
   provider.expect("waits");
   call.cancel();
@@ -133,9 +124,7 @@ TEST_F(Services, ACancelledCallIsSeenAsCancelledByTheHandlerThatRuns) {
   provider.end();
 }
 
-TEST_F(Services, ACallIsRecalledAsLongAsNoProviderHasIt) {
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+TEST_F(ServiceCalls, ACallIsRecalledAsLongAsNoProviderHasIt) {
   const auto call = [&](std::promise<ServiceError::Kind>& end) {
     return client->call({.number = 1, .what = "say", .terms = {}}, [&end](const auto&, const ServiceError* error) {
       end.set_value(error ? error->kind() : ServiceError::Kind::failed);
@@ -156,10 +145,8 @@ TEST_F(Services, ACallIsRecalledAsLongAsNoProviderHasIt) {
   EXPECT_EQ(sent.get_future().get(), ServiceError::Kind::cancelled);
 }
 
-TEST_F(Services, ARequestThatIsCancelledBeforeItsTurnIsNotExecuted) {
+TEST_F(ServiceCalls, ARequestThatIsCancelledBeforeItsTurnIsNotExecuted) {
   Child provider = worker("provider", "parallel=2");
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
   auto held = client->call({.number = 1, .what = "say", .terms = {}});
   provider.expect("1 of client");
   auto waits = client->call({.what = "wait", .terms = {}});
@@ -446,10 +433,8 @@ TEST_F(Services, CallsOfANodeThatIsDestroyedFail) {
   EXPECT_THROW(client->call_and_wait(addition(3)), ServiceError);
 }
 
-TEST_F(Services, AForkedChildCannotCall) {
+TEST_F(ServiceCalls, AForkedChildCannotCall) {
   Child provider = worker("provider");
-  auto node = Node::create("client");
-  auto client = node->create_service_client<Work::Request, Work::Response>("work");
   EXPECT_TRUE(is_right(client->call(addition(1)).get(), 1));
   const pid_t child = ::fork();
   if (child == 0) {
