@@ -18,11 +18,6 @@ struct Overloaded : Handlers... {
   using Handlers::operator()...;
 };
 
-template <class... Kinds>
-bool is_any_of(const Message& message) {
-  return (std::holds_alternative<Kinds>(message) || ...);
-}
-
 bool is_registration_answer(const Message& message) {
   return is_any_of<wire::NodeRegistered, wire::NodeRefused, wire::PublisherRegistered, wire::SubscriberRegistered, wire::PublisherRefused,
                    wire::SubscriberRefused>(message);

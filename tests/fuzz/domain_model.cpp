@@ -14,11 +14,6 @@ namespace {
 using fuzz::require;
 using wire::Message;
 
-template <class... Kinds>
-bool is_any_of(const Message& message) {
-  return (std::holds_alternative<Kinds>(message) || ...);
-}
-
 }  // namespace
 
 DomainModel::DomainModel(AccessRules access) : access_(access), domain_(range, our_user, std::move(access), linger, 0) {}

@@ -8,12 +8,18 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "manager/state/domain.hpp"
 #include "watch_model.hpp"
 
 namespace sinew::manager {
+
+template <class... Kinds>
+bool is_any_of(const wire::Message& message) {
+  return (std::holds_alternative<Kinds>(message) || ...);
+}
 
 class DomainModel {
  public:
