@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "manager/server/tests/program.hpp"
 #include "sinew/error.hpp"
@@ -23,10 +22,8 @@ class ConfigFile : public ::testing::Test {
     ::unsetenv("SINEW_CONFIG");
   }
   std::string write(const std::string& name, const std::string& text = "{}") const {
-    const fs::path path = folder.path() + "/" + name;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path) << text;
-    return path;
+    folder.write(name, text);
+    return folder.path() + "/" + name;
   }
   Folder folder;
 };

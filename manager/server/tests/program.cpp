@@ -7,22 +7,11 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "os/socket.hpp"
 
 namespace sinew::manager {
-
-Folder::Folder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "sinewd_test_XXXXXX").string();
-  path_ = ::mkdtemp(pattern.data()) != nullptr ? pattern : "";
-  EXPECT_NE(path_, "");
-}
-
-Folder::~Folder() {
-  std::filesystem::remove_all(path_);
-}
 
 Program::Program(const Start& start) {
   std::array<int, 2> ends{};

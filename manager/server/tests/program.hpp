@@ -11,20 +11,14 @@
 
 #include "manager/server/tests/talk.hpp"
 #include "os/fd.hpp"
+#include "os/tests/support.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::manager {
 
-/// An empty folder; removed with everything in it at the end.
-class Folder {
+class Folder : public os::test::TempFolder {
  public:
-  Folder();
-  ~Folder();
-  std::string socket() const { return path_ + "/domain.sock"; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
+  std::string socket() const { return path() + "/domain.sock"; }
 };
 
 /// A running sinewd; killed at the end of the test if it has not ended.
