@@ -130,7 +130,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterNode& messa
   names_[node.name] = session;
   const WindowRange& range = windows_.range();
   node.number = give_number(session);
-  send(session, wire::NodeRegistered{node.number, range.base, range.window_size, range.count});
+  send(session, wire::NodeRegistered{range.base, range.window_size, range.count});
 }
 
 void Domain::handle(Session session, Node& node, const wire::Goodbye&) {
@@ -349,11 +349,11 @@ void Domain::introduce(const Pair& pair) {
   if (same_user) windows_.introduce(offered.window, subscriber.first);
   introductions_.made(pair, connection);
   met(pair, connection, same_user && same_layout);
-  actions_.emplace_back(Introduce{
-      publisher.first, subscriber.first,
-      wire::ConnectPublisher{publisher.second, connection, to.name, to.who.pid, same_user, same_layout, asked.quality, asked.endpoint},
-      wire::ConnectSubscriber{subscriber.second, connection, from.name, from.who.pid, same_user, same_layout, offered.quality,
-                              same_user ? offered.window : wire::Window{}, offered.endpoint, offered.identity}});
+  actions_.emplace_back(
+      Introduce{publisher.first, subscriber.first,
+                wire::ConnectPublisher{publisher.second, connection, to.name, same_user, same_layout, asked.quality, asked.endpoint},
+                wire::ConnectSubscriber{subscriber.second, connection, from.name, same_user, same_layout, offered.quality,
+                                        same_user ? offered.window : wire::Window{}, offered.endpoint, offered.identity}});
 }
 
 void Domain::handle(Session session, Node&, const wire::ConnectTaken& message) {

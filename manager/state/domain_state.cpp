@@ -184,8 +184,7 @@ wire::Message Domain::describe(std::uint64_t number, const Thing& thing, std::ui
   const Node& node = nodes_.at(key.first);
   const Interface& interface = (publishes ? node.publishers : node.subscribers).at(key.second);
   const std::uint64_t topic = interface.topic.empty() ? 0 : topics_.at(interface.topic).number;
-  return wire::DomainInterface{
-      watch, number, node.number, topic, publishes, interface.ghost, interface.quality, interface.endpoint, interface.memory};
+  return wire::DomainInterface{watch, number, node.number, topic, publishes, interface.ghost, interface.quality, interface.memory};
 }
 
 std::optional<wire::Message> Domain::describe_pair(const PairNumbers& numbers, std::uint64_t watch) const {

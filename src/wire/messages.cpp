@@ -127,7 +127,6 @@ void fields(auto& at, Like<MemoryMapped> auto& m) {
   at("bytes", m.bytes);
 }
 void fields(auto& at, Like<NodeRegistered> auto& m) {
-  at("node", m.node);
   at("range_base", m.range_base);
   at("window_size", m.window_size);
   at("window_count", m.window_count);
@@ -148,7 +147,6 @@ template <class M>
 void fields(auto& at, M& m) {
   at("connection", m.connection);
   at("peer", m.peer, max_name);
-  at("peer_pid", m.peer_pid);
   at("same_user", m.same_user);
   at("same_layout", m.same_layout);
   fields(at, m.quality);
@@ -185,7 +183,6 @@ void fields(auto& at, Like<DomainInterface> auto& m) {
   at("publishes", m.publishes);
   at("ghost", m.ghost);
   fields(at, m.quality);
-  at("endpoint", m.endpoint);
   at("memory", m.memory);
 }
 void fields(auto& at, Like<DomainPair> auto& m) {

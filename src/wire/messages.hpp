@@ -141,7 +141,6 @@ struct DomainTaken {
 // --- manager to node ---------------------------------------------------------------------------------------------------------------
 
 struct NodeRegistered {
-  std::uint64_t node = 0;
   std::uint64_t range_base = 0, window_size = 0, window_count = 0;
 };
 /// `kind` is an ErrorKind. The connection ends. Its form never changes.
@@ -174,7 +173,6 @@ struct ConnectPublisher {
   std::uint64_t id = 0;
   std::uint64_t connection = 0;
   std::string peer;
-  std::int64_t peer_pid = 0;
   bool same_user = false;
   bool same_layout = false;
   Quality quality;
@@ -186,7 +184,6 @@ struct ConnectSubscriber {
   std::uint64_t id = 0;
   std::uint64_t connection = 0;
   std::string peer;
-  std::int64_t peer_pid = 0;
   bool same_user = false;
   bool same_layout = false;
   Quality quality;
@@ -226,13 +223,12 @@ struct DomainTopic {
   std::string name;
   TypeDescription type;
 };
-/// A publisher or a subscriber. `topic` 0: it is a ghost whose topic is gone. `endpoint` as in RegisterPublisher, `memory` as in MemoryMapped.
+/// A publisher or a subscriber. `topic` 0: it is a ghost whose topic is gone. `memory` as in MemoryMapped.
 struct DomainInterface {
   std::uint64_t id = 0;
   std::uint64_t number = 0, node = 0, topic = 0;
   bool publishes = false, ghost = false;
   Quality quality;
-  std::uint64_t endpoint = 0;
   std::uint64_t memory = 0;
 };
 /// A publisher and a subscriber of one topic, by their numbers. It goes with either.

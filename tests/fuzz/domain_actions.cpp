@@ -243,7 +243,7 @@ void DomainModel::check() const {
 
 std::string DomainModel::in_words(const InterfaceKey& key, bool publishes) const {
   const Interface& i = publishes ? publisher(key) : subscriber(key);
-  return interface_in_words(nodes_.at(key.first).name, i.topic, publishes, i.ghost, i.quality, i.endpoint, i.memory);
+  return interface_in_words(nodes_.at(key.first).name, i.topic, publishes, i.ghost, i.quality, i.memory);
 }
 
 Picture DomainModel::picture() const {

@@ -325,7 +325,7 @@ TEST_F(Restarts, W25_what_a_manager_registers_after_goodbye_is_not_deleted_there
   const os::Fd listener = os::listen_at(socket());
   const os::AddressRange range = os::probe_address_range();
   const wire::Window window{range.base, range.window_size};
-  const wire::NodeRegistered welcome{1, range.base, range.window_size, range.count};
+  const wire::NodeRegistered welcome{range.base, range.window_size, range.count};
   Child child("leaves_unanswered", {}, {{"SINEW_AT", "manager_link.goodbye_said:1:hold"}});
   Talk first = next_node(listener);
   first.send(welcome);

@@ -15,25 +15,13 @@ std::uint32_t kind(ErrorKind k) {
 
 // --- nodes -------------------------------------------------------------------------------------------------------------------------
 
-TEST(Nodes, a_node_is_told_its_number_and_the_range_of_windows) {
+TEST(Nodes, a_node_is_told_the_range_of_windows) {
   World world;
-  const Session camera = world.open(), viewer = world.open();
-  const auto first = sent<NodeRegistered>(world.say(camera, RegisterNode{protocol_version, "camera"}), 0, camera);
-  EXPECT_EQ(first.range_base, four_windows.base);
-  EXPECT_EQ(first.window_size, four_windows.window_size);
-  EXPECT_EQ(first.window_count, four_windows.count);
-  const auto next = sent<NodeRegistered>(world.say(viewer, RegisterNode{protocol_version, "viewer"}), 0, viewer);
-  EXPECT_NE(first.node, next.node);
-}
-
-TEST(Nodes, numbers_of_nodes_are_never_used_again) {
-  World world;
-  std::set<std::uint64_t> numbers;
-  for (int i = 0; i < 10; ++i) {
-    const Session session = world.open();
-    EXPECT_TRUE(numbers.insert(sent<NodeRegistered>(world.say(session, RegisterNode{protocol_version, "camera"}), 0, session).node).second);
-    world.domain.closed(0, session);
-  }
+  const Session camera = world.open();
+  const auto told = sent<NodeRegistered>(world.say(camera, RegisterNode{protocol_version, "camera"}), 0, camera);
+  EXPECT_EQ(told.range_base, four_windows.base);
+  EXPECT_EQ(told.window_size, four_windows.window_size);
+  EXPECT_EQ(told.window_count, four_windows.count);
 }
 
 TEST(Nodes, another_version_is_refused_with_both_versions) {
@@ -116,20 +104,16 @@ TEST(Introductions, a_publisher_meets_the_subscribers_that_are_there_and_those_t
 
 TEST(Introductions, each_side_is_told_about_the_other) {
   World world;
-  const Session camera = world.open(our_user, 11), viewer = world.open(our_user, 22);
-  world.say(camera, RegisterNode{protocol_version, "camera"});
-  world.say(viewer, RegisterNode{protocol_version, "viewer"});
+  const Session camera = world.node("camera"), viewer = world.node("viewer");
   const Window window = world.window_of_new_publisher(camera, 7);
   const Introduce meet = at<Introduce>(world.subscribe(viewer, 9), 1);
   EXPECT_EQ(meet.to_publisher.id, 7u);
   EXPECT_EQ(meet.to_publisher.peer, "viewer");
-  EXPECT_EQ(meet.to_publisher.peer_pid, 22);
   EXPECT_EQ(meet.to_publisher.quality, (Quality{4, false}));  // what the subscriber asks for
   EXPECT_TRUE(meet.to_publisher.same_user);
   EXPECT_TRUE(meet.to_publisher.same_layout);
   EXPECT_EQ(meet.to_subscriber.id, 9u);
   EXPECT_EQ(meet.to_subscriber.peer, "camera");
-  EXPECT_EQ(meet.to_subscriber.peer_pid, 11);
   EXPECT_EQ(meet.to_subscriber.quality, (Quality{8, true}));  // what the publisher offers
   EXPECT_TRUE(meet.to_subscriber.same_user);
   EXPECT_TRUE(meet.to_subscriber.same_layout);

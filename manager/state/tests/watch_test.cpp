@@ -113,6 +113,19 @@ TEST(Watches, AreToldOfWhatComesAndGoes) {
   EXPECT_EQ(watcher.picture.names(), "watcher ");
 }
 
+TEST(Watches, W74_AreToldNumbersOfNodesThatAreNeverUsedAgain) {
+  World world;
+  Watcher watcher(world);
+  std::uint64_t last = watcher.picture.nodes.rbegin()->first;
+  for (int i = 0; i < 10; ++i) {
+    const Session session = watcher.node("camera");
+    ASSERT_EQ(watcher.picture.nodes.size(), 2u);
+    EXPECT_GT(watcher.picture.nodes.rbegin()->first, last);
+    last = watcher.picture.nodes.rbegin()->first;
+    watcher.hear(world.domain.closed(0, session));
+  }
+}
+
 TEST(Watches, AreToldTheContainerOfANode) {
   World world;
   world.domain.opened(0, ++world.last_session, {1, our_user, 0}, "3f2504e04f89");

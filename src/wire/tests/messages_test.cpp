@@ -48,17 +48,16 @@ std::vector<Message> samples() {
       WatchDomain{2},
       UnwatchDomain{2},
       DomainTaken{2},
-      NodeRegistered{3, 0x200000000000, 0x400000000, 3072},
+      NodeRegistered{0x200000000000, 0x400000000, 3072},
       NodeRefused{1, "name taken"},
       PublisherRegistered{7, window},
       SubscriberRegistered{8, 3},
       PublisherRefused{7, 2, "step differs"},
       SubscriberRefused{8, 0, "bad topic"},
-      ConnectPublisher{7, 9, "detector", 4711, true, false, {8, false}, 0x456789abcdef0123},
+      ConnectPublisher{7, 9, "detector", true, false, {8, false}, 0x456789abcdef0123},
       ConnectSubscriber{8,
                         9,
                         "detector",
-                        4711,
                         true,
                         false,
                         {0, true, Durability::transient_local, 50'000'000, 3'000'000'000, Liveliness::by_topic, 1'500'000'000},
@@ -73,7 +72,7 @@ std::vector<Message> samples() {
       Detached{8, false},
       DomainNode{2, 21, "camera", 4711, 1000, 44, "3f2504e04f89"},
       DomainTopic{2, 22, "camera/image", image()},
-      DomainInterface{2, 23, 21, 22, true, false, {8, true}, 0x6789abcdef012345, 0x800000},
+      DomainInterface{2, 23, 21, 22, true, false, {8, true}, 0x800000},
       DomainPair{2, 23, 24, Path::copy, "another user"},
       DomainGone{2, 25},
       DomainBatch{2, true},
@@ -144,9 +143,9 @@ TEST(Messages, W5_the_fields_arrive_where_they_were_put) {
   EXPECT_EQ(message.topic, "camera/image");
   EXPECT_EQ(message.type, image());
   EXPECT_EQ(message.quality, quality);
-  const auto negative = decode(encode(ConnectPublisher{1, 2, "detector", -1, true, true, {}}));
+  const auto negative = decode(encode(DomainNode{1, 2, "detector", -1, 0, 0, {}}));
   ASSERT_TRUE(accepted(negative));
-  EXPECT_EQ(std::get<ConnectPublisher>(*accepted(negative)).peer_pid, -1);
+  EXPECT_EQ(std::get<DomainNode>(*accepted(negative)).pid, -1);
 }
 
 TEST(Messages, W12_numbers_of_kinds_are_unique_and_never_zero) {
