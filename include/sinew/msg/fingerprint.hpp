@@ -67,7 +67,19 @@ constexpr void put_type(Sink& sink, const Type& type, bool with_names) {
       put_type(sink, *type.element, with_names);
       sink.put("?");
       break;
-    default:
+    case Kind::boolean:
+    case Kind::int8:
+    case Kind::int16:
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::uint8:
+    case Kind::uint16:
+    case Kind::uint32:
+    case Kind::uint64:
+    case Kind::float32:
+    case Kind::float64:
+    case Kind::string:
+    case Kind::text_view:
       sink.put(kind_name(type.kind));
   }
 }

@@ -78,9 +78,18 @@ constexpr std::string_view kind_name(Kind kind) {
     case Kind::string:
     case Kind::text_view:
       return "string";
-    default:
-      return "";
+    case Kind::enumeration:
+    case Kind::vector:
+    case Kind::bit_vector:
+    case Kind::array:
+    case Kind::optional:
+    case Kind::structure:
+    case Kind::view:
+    case Kind::variant:
+    case Kind::map:
+      break;
   }
+  return "";
 }
 
 /// True when Type::element is not null. (Under -fsanitize=undefined GCC cannot compare it with null at compile time.)
