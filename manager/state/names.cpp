@@ -1,5 +1,6 @@
 #include "manager/state/names.hpp"
 
+#include "base/printable.hpp"
 #include "wire/messages.hpp"
 #include "wire/topic_name.hpp"
 
@@ -18,14 +19,8 @@ std::string shown(char c) {
   return std::string("byte 0x") + digits[byte >> 4] + digits[byte & 15];
 }
 
-std::string printable(std::string_view name) {
-  std::string text;
-  for (const char c : name) text += c >= ' ' && c <= '~' ? c : '?';
-  return text;
-}
-
 std::string bad_name(const char* what, std::string_view name, const std::string& reason, const char* allowed) {
-  return std::string(what) + " name '" + printable(name) + "' is not allowed: " + reason + ". " + allowed;
+  return std::string(what) + " name '" + base::printable(name) + "' is not allowed: " + reason + ". " + allowed;
 }
 
 constexpr const char* node_rule = "A node name is 1 to 255 characters: letters, digits, '_', '.', '/' and '-'.";

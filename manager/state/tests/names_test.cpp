@@ -15,7 +15,7 @@ TEST(NodeName, anything_else_is_refused_with_the_character_that_offends) {
   EXPECT_EQ(complaint_about_node_name("my camera"),
             "node name 'my camera' is not allowed: character ' ' is in it. A node name is 1 to 255 characters: letters, digits, '_', '.', "
             "'/' and '-'.");
-  EXPECT_NE(complaint_about_node_name("caméra").value().find("'cam??ra' is not allowed: byte 0xc3"), std::string::npos);
+  EXPECT_NE(complaint_about_node_name("caméra").value().find("'caméra' is not allowed: byte 0xc3"), std::string::npos);
   EXPECT_NE(complaint_about_node_name("a\x1b[2J").value().find("byte 0x1b"), std::string::npos);
   EXPECT_NE(complaint_about_node_name("").value().find("it is empty"), std::string::npos);
   EXPECT_NE(complaint_about_node_name(std::string(256, 'n')).value().find("256 characters"), std::string::npos);
