@@ -58,7 +58,7 @@ class RequestLoan {
   friend class ServiceClient;
   explicit RequestLoan(Loan<Message> message) noexcept : message_(std::move(message)) {}
   Message* release(std::uint64_t id) noexcept {
-    if (!detail::PublisherCore::in_forked_child()) (*message_).id = id;
+    if (message_ && !detail::PublisherCore::in_forked_child()) (*message_).id = id;
     return message_.release();
   }
 

@@ -147,7 +147,7 @@ concept AnswerCallback = std::invocable<Callback&, std::shared_ptr<const Respons
 /// memory is short of afterwards, the call ends, with an answer or with an error, which says less when there is no memory for its text.
 ///
 /// Each of them takes the request as an object, which is handed over within this process, and copied once into shared memory for each other provider that it goes to; or as a loan, which is read where it was built by
-/// whatever provider it goes to, and its memory used again when the call has ended and no provider holds it. REQUIRES: there is a loan. When the call throws, it may be gone.
+/// whatever provider it goes to, and its memory used again when the call has ended and no provider holds it. Without a loan the call ends with ServiceError::Kind::invalid. When the call throws, the loan may be gone.
 template <class Request, class Response>
 class ServiceClient {
  public:

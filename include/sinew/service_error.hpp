@@ -17,7 +17,7 @@ class SINEW_API ServiceError : public std::runtime_error {
     cancelled,  ///< The caller cancelled it, or destroyed the client.
     lost,  ///< The provider has gone before it answered, and is one that executes no request twice (ServiceProviderOptions::at_most_once); or a message between it and the client was lost. It may be done or not.
     no_memory,  ///< There is no memory for the request, or at the provider to receive or execute it (its handler threw std::bad_alloc) or for the response, or here to receive that.
-    invalid,    ///< The request could not be sent or read: a variant without a value, or what no message of its type can be.
+    invalid,  ///< The request could not be sent or read: a loan that was moved from, a variant without a value, or what no message of its type can be.
     disconnected,  ///< The client's node has been destroyed, or the client is a ghost and its service is gone.
   };
   ServiceError(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}

@@ -291,7 +291,7 @@ SharedMessage PublisherCore::share_object(void* object) {
   const shm::HeapScope heap;
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
-  if (session::forked()) return {};
+  if (session::forked() || !object) return {};
   std::optional<std::uint64_t> size;
   if (type.in_place && publisher.window().contains(object, type.size) && has_its_values(type, object)) size = impl_->complete(object);
   if (!size) return {share_as_it_is(type, object), 0};

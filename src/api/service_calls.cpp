@@ -284,6 +284,12 @@ void ServiceClientCore::Impl::add_locked(std::uint64_t id, Call call, std::share
     calls.erase(id);
     return;
   }
+  if (!added.request.object) {
+    fail_locked(id, added, ServiceError::Kind::invalid, {": there is no request, for its loan was moved from; make one for each call"},
+                outcomes);
+    calls.erase(id);
+    return;
+  }
   send_waiting_locked(outcomes);
 }
 

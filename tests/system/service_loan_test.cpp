@@ -219,6 +219,30 @@ TEST_F(ServiceLoans, CallbacksMayLoanAndCallWhileTheClientIsDestroyed) {
   EXPECT_EQ(called, 3);
 }
 
+TEST_F(ServiceLoans, ACallWithALoanThatWasMovedFromIsInvalidAlsoWhileThereIsNoProvider) {
+  WorkLoan none;
+  EXPECT_EQ(kind_of_error(client->call(std::move(none))), ServiceError::Kind::invalid);
+  Child provider = worker("worker");
+  await_providers(*client, 1);
+  WorkLoan loan = loaned_addition(*client, 1);
+  EXPECT_TRUE(is_right(*client->call_and_wait(std::move(loan)), 1));
+  try {
+    (void)client->call_and_wait(std::move(loan));  // NOLINT(bugprone-use-after-move): what is tried
+    ADD_FAILURE() << "there was nothing to be sent";
+  } catch (const ServiceError& error) {
+    EXPECT_EQ(error.kind(), ServiceError::Kind::invalid);
+    EXPECT_NE(std::string(error.what()).find("moved from"), std::string::npos) << error.what();
+  }
+  std::atomic<bool> told = false;
+  client->call(std::move(loan), [&](const std::shared_ptr<const Work::Response>& response, const ServiceError* error) {
+    told = !response && error != nullptr && error->kind() == ServiceError::Kind::invalid;
+  });
+  EXPECT_TRUE(eventually([&] { return told.load(); }));
+  EXPECT_EQ(client->statistics().pending, 0U);
+  EXPECT_EQ(client->statistics().failed, 3U);
+  provider.end();
+}
+
 TEST_F(ServiceLoans, ARequestThatThereIsNoRoomForFails) {
   auto small = node->create_service_client<Work::Request, Work::Response>("work", {.memory_budget = 2 << 20});
   Child provider = worker("provider");
