@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts soak seeded lint install clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers soak seeded lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -50,6 +50,13 @@ bench-counts: ## Instructions and cache lines of publishing, receiving, checking
 	$(CONFIGURE) -DSINEW_BENCH=ON
 	$(BUILD)
 	$(PYTHON) bench/counts.py
+
+bench-peers: ## Latency beside iceoryx, iceoryx2 and the floor, interleaved; writes build/bench/peers.md
+	@tools/setup bench
+	@tools/setup peers || echo "going on without what is missing: the report names it"
+	$(CONFIGURE) -DSINEW_BENCH=ON -DSINEW_PEERS=ON
+	$(BUILD)
+	$(PYTHON) bench/peers.py
 
 soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
 	@tools/setup test

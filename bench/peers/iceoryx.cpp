@@ -1,0 +1,75 @@
+// iceoryx: a chunk that the publisher loans, received by a thread that waits in a WaitSet. RouDi runs beside.
+#include <unistd.h>
+
+#include <cstring>
+#include <iceoryx_hoofs/log/logmanager.hpp>
+#include <iceoryx_posh/popo/untyped_publisher.hpp>
+#include <iceoryx_posh/popo/untyped_subscriber.hpp>
+#include <iceoryx_posh/popo/wait_set.hpp>
+#include <iceoryx_posh/runtime/posh_runtime.hpp>
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "clock.hpp"
+#include "driver.hpp"
+
+namespace {
+
+using namespace sinew::bench;
+using namespace sinew::bench::peers;
+
+// A header in a cache line of its own, then the payload, which so is aligned as memset likes it.
+constexpr std::uint32_t line = 64;
+constexpr std::uint64_t depth = 8;
+
+iox::capro::ServiceDescription service_of(const Run& run) {
+  return {"sinew", "peers", iox::capro::IdString_t(iox::cxx::TruncateToCapacity, run.topic)};
+}
+
+void join() {
+  iox::log::LogManager::GetLogManager().SetDefaultLogLevel(iox::log::LogLevel::kError, iox::log::LogLevelOutput::kHideLogLevel);
+  iox::runtime::PoshRuntime::initRuntime(iox::RuntimeName_t(iox::cxx::TruncateToCapacity, "sinew-peer-" + std::to_string(getpid())));
+}
+
+void publish(const Run& run) {
+  join();
+  iox::popo::UntypedPublisher publisher(service_of(run));
+  connect([&] { return publisher.hasSubscribers(); });
+  publish_all(run, [&](Header header) {
+    auto loan = publisher.loan(static_cast<std::uint32_t>(line + run.size), line);
+    if (loan.has_error()) throw std::runtime_error("RouDi has no chunk for the next message");
+    void* const chunk = loan.value();
+    std::memset(static_cast<std::byte*>(chunk) + line, header.value(), run.size);
+    header.sent = now_ns();
+    new (chunk) Header(header);
+    publisher.publish(chunk);
+  });
+}
+
+void subscribe(const Run& run, Arrivals& arrivals) {
+  join();
+  iox::popo::SubscriberOptions options;
+  options.queueCapacity = depth;
+  iox::popo::UntypedSubscriber subscriber(service_of(run), options);
+  iox::popo::WaitSet<> waitset;
+  if (waitset.attachState(subscriber, iox::popo::SubscriberState::HAS_DATA).has_error())
+    throw std::runtime_error("the WaitSet takes no subscriber");
+  connect([&] { return subscriber.getSubscriptionState() == iox::SubscribeState::SUBSCRIBED; });
+  while (!arrivals.complete()) {
+    for (const auto& notification : waitset.wait()) {
+      if (!notification->doesOriginateFrom(&subscriber)) continue;
+      const auto taken = subscriber.take();
+      if (taken.has_error()) continue;
+      const void* const chunk = taken.value();
+      arrivals.add(*static_cast<const Header*>(chunk), {static_cast<const std::uint8_t*>(chunk) + line, run.size});
+      subscriber.release(chunk);
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return drive(argc, argv, publish, subscribe);
+}
