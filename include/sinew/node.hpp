@@ -30,8 +30,9 @@ namespace sinew {
 struct NodeOptions {
   /// The domain to join: a name (letters, digits, '_', '-', '.'), or, with a '/' in it, the path of the manager's socket, whose folder must be there. Empty: the environment variable SINEW_DOMAIN, else "default".
   ///
-  /// The socket of a name is $XDG_RUNTIME_DIR/sinew/NAME.sock, or /run/sinew/NAME.sock where that variable is not set. So the same name means two domains, and nobody is told, to root in a shell (/run/user/0) and in
-  /// a service of the system (unset), and to two users. Services, and domains of several users, should have SINEW_DOMAIN=/path/of/a.sock.
+  /// The socket of a name is $XDG_RUNTIME_DIR/sinew/NAME.sock. Where that variable is not set, it is /run/sinew/NAME.sock for root, and for others /tmp/sinew-UID/NAME.sock, in a folder that must be theirs alone.
+  /// So the same name means two domains, and nobody is told, to a user in a shell (/run/user/UID) and in a service of the system (unset), and to two users. Services, and domains of several users, should have
+  /// SINEW_DOMAIN=/path/of/a.sock.
   std::string domain{};
   /// Where callbacks run; nodes may share one. Null: threads of the node's own, as Executor::create() makes them.
   std::shared_ptr<Executor> executor{};

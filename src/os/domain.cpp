@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -16,6 +17,7 @@ namespace sinew::os {
 namespace {
 
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
+constexpr const char* shared_temporary_folder = "/tmp";
 
 bool fits_a_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
@@ -23,13 +25,27 @@ bool fits_a_name(char c) {
 
 std::string runtime_folder() {
   const char* const xdg = std::getenv("XDG_RUNTIME_DIR");
-  if (xdg == nullptr || *xdg == '\0') return "/run";
+  if (xdg == nullptr || *xdg == '\0') return ::geteuid() == 0 ? "/run" : shared_temporary_folder;
   if (*xdg != '/') {
     throw Error(ErrorKind::invalid_argument,
                 "sinew cannot use XDG_RUNTIME_DIR='" + std::string(xdg) +
                     "': it must be an absolute path. Correct it, unset it, or set SINEW_DOMAIN to a socket path.");
   }
   return xdg;
+}
+
+// In a folder where everybody may make one: somebody else may have been there first, to be asked by us for what only our manager may be asked.
+void require_own(const std::string& folder) {
+  struct stat status{};
+  if (call(fault::Call::lstat, [&] { return ::lstat(folder.c_str(), &status); }) != 0) {
+    fail(errno, "cannot look at the folder '" + folder + "' for the domain's socket", ErrorKind::unavailable);
+  }
+  if (S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0) return;
+  throw Error(
+      ErrorKind::unavailable,
+      "sinew does not use the folder '" + folder +
+          "' for the domain's socket: it is not this user's alone. Remove it, set XDG_RUNTIME_DIR to a folder of yours, or SINEW_DOMAIN to "
+          "the path of a socket in one.");
 }
 
 void make_folder(const std::string& folder) {
@@ -57,9 +73,12 @@ std::string domain_socket_path(const char* domain) {
                 "sinew cannot use the domain name '" + std::string(wanted) +
                     "': a name consists of letters, digits, '_', '-' and '.'; with a '/' it is the path of a socket.");
   }
-  const std::string folder = runtime_folder() + "/sinew";
+  const std::string runtime = runtime_folder();
+  const bool is_shared = runtime == shared_temporary_folder;
+  const std::string folder = runtime + (is_shared ? "/sinew-" + std::to_string(::geteuid()) : "/sinew");
   std::string path = path_that_fits(folder + "/" + std::string(wanted) + ".sock");
   make_folder(folder);
+  if (is_shared) require_own(folder);
   return path;
 }
 

@@ -1,8 +1,12 @@
 #include "os/domain.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "os/fault.hpp"
 #include "support.hpp"
@@ -56,7 +60,55 @@ TEST_F(Domain, path_longer_than_a_socket_address_is_refused_with_both_lengths) {
   EXPECT_NE(text.find("SINEW_DOMAIN"), text.npos) << text;
 }
 
-TEST_F(Domain, falls_back_to_run_and_says_what_was_tried_and_what_to_set) {
+std::string path_or_complaint() {
+  try {
+    return domain_socket_path("d");
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST_F(Domain, of_a_user_without_a_runtime_folder_is_in_a_folder_of_theirs_alone_among_the_temporary_ones) {
+  if (!test::is_root()) GTEST_SKIP() << "becoming another user needs root";
+  const std::string folder = "/tmp/sinew-1234";
+  const auto remove = [&] { std::filesystem::remove_all(folder); };
+  const auto path_for_nobody = [&] {
+    std::string said(500, '\0');
+    int ends[2];
+    EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    const Fd reader(ends[0]), writer(ends[1]);
+    EXPECT_EQ(test::status_of_child([&] {
+                ::unsetenv("XDG_RUNTIME_DIR");
+                if (!test::become_nobody()) return 2;
+                const std::string path = path_or_complaint();
+                return ::write(writer.get(), path.data(), path.size()) > 0 ? 0 : 3;
+              }),
+              0);
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(reader.get(), said.data(), said.size()), 0)));
+    return said;
+  };
+  remove();
+  EXPECT_EQ(path_for_nobody(), folder + "/d.sock");
+  struct stat status{};
+  ASSERT_EQ(::lstat(folder.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700U);
+  EXPECT_EQ(path_for_nobody(), folder + "/d.sock") << "it is there";
+
+  ASSERT_EQ(::chmod(folder.c_str(), 0770), 0);
+  for (const char* word : {folder.c_str(), "not this user's alone", "XDG_RUNTIME_DIR", "SINEW_DOMAIN"}) {
+    EXPECT_NE(path_for_nobody().find(word), std::string::npos) << path_for_nobody();
+  }
+  ASSERT_EQ(::chmod(folder.c_str(), 0700), 0);
+  ASSERT_EQ(::chown(folder.c_str(), 0, 0), 0);
+  EXPECT_NE(path_for_nobody().find("not this user's alone"), std::string::npos) << "somebody else made it";
+  remove();
+  ASSERT_EQ(::symlink(runtime.path().c_str(), folder.c_str()), 0);
+  EXPECT_NE(path_for_nobody().find("not this user's alone"), std::string::npos) << "it leads elsewhere";
+  remove();
+}
+
+TEST_F(Domain, of_root_falls_back_to_run_and_says_what_was_tried_and_what_to_set) {
+  if (!test::is_root()) GTEST_SKIP() << "others fall back to another folder";
   ::unsetenv("XDG_RUNTIME_DIR");
   fault::arm(fault::Call::mkdir, 1, EEXIST);
   EXPECT_EQ(domain_socket_path(nullptr), "/run/sinew/default.sock");
