@@ -73,7 +73,7 @@ TEST_F(ContainedDeath, OfTheContainerWithTheManagerDisturbsNoPairAndNewNodesStar
   const std::vector<pid_t> first = managers_inside();
   ASSERT_EQ(first.size(), 1U);
   keeper.kill();
-  EXPECT_TRUE(managers_inside().empty());
+  EXPECT_NE(managers_inside(), first) << "the next one may be there already";
   EXPECT_EQ(writer.ask("publish 1 20"), "published");
   EXPECT_EQ(reader.ask("take 20"), numbers(1, 20));
 
