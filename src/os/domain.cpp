@@ -17,24 +17,31 @@ namespace sinew::os {
 namespace {
 
 constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
-constexpr const char* shared_temporary_folder = "/tmp";
 
 bool fits_a_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
 
-std::string runtime_folder() {
+struct Place {
+  std::string folder;
+  bool is_among_others = false;  // in a folder where everybody may make one
+};
+
+Place place_of_domains() {
   const char* const xdg = std::getenv("XDG_RUNTIME_DIR");
-  if (xdg == nullptr || *xdg == '\0') return ::geteuid() == 0 ? "/run" : shared_temporary_folder;
+  if (xdg == nullptr || *xdg == '\0') {
+    const uid_t user = ::geteuid();
+    return user == 0 ? Place{"/run/sinew"} : Place{"/tmp/sinew-" + std::to_string(user), true};
+  }
   if (*xdg != '/') {
     throw Error(ErrorKind::invalid_argument,
                 "sinew cannot use XDG_RUNTIME_DIR='" + std::string(xdg) +
                     "': it must be an absolute path. Correct it, unset it, or set SINEW_DOMAIN to a socket path.");
   }
-  return xdg;
+  return {std::string(xdg) + "/sinew"};
 }
 
-// In a folder where everybody may make one: somebody else may have been there first, to be asked by us for what only our manager may be asked.
+// Somebody else may have been there first, to be asked by us for what only our manager may be asked.
 void require_own(const std::string& folder) {
   struct stat status{};
   if (call(fault::Call::lstat, [&] { return ::lstat(folder.c_str(), &status); }) != 0) {
@@ -73,12 +80,10 @@ std::string domain_socket_path(const char* domain) {
                 "sinew cannot use the domain name '" + std::string(wanted) +
                     "': a name consists of letters, digits, '_', '-' and '.'; with a '/' it is the path of a socket.");
   }
-  const std::string runtime = runtime_folder();
-  const bool is_shared = runtime == shared_temporary_folder;
-  const std::string folder = runtime + (is_shared ? "/sinew-" + std::to_string(::geteuid()) : "/sinew");
+  const auto [folder, is_among_others] = place_of_domains();
   std::string path = path_that_fits(folder + "/" + std::string(wanted) + ".sock");
   make_folder(folder);
-  if (is_shared) require_own(folder);
+  if (is_among_others) require_own(folder);
   return path;
 }
 

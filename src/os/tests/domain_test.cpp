@@ -107,6 +107,13 @@ TEST_F(Domain, of_a_user_without_a_runtime_folder_is_in_a_folder_of_theirs_alone
   remove();
 }
 
+TEST_F(Domain, is_in_the_runtime_folder_that_is_named_also_when_that_is_the_temporary_one) {
+  ::setenv("XDG_RUNTIME_DIR", "/tmp", 1);
+  fault::arm(fault::Call::mkdir, 1, EEXIST);
+  EXPECT_EQ(domain_socket_path(nullptr), "/tmp/sinew/default.sock");
+  fault::disarm();
+}
+
 TEST_F(Domain, of_root_falls_back_to_run_and_says_what_was_tried_and_what_to_set) {
   if (!test::is_root()) GTEST_SKIP() << "others fall back to another folder";
   ::unsetenv("XDG_RUNTIME_DIR");
