@@ -20,9 +20,9 @@
 
 namespace sinew::system {
 
-class Talk : public wire::Talk {
+class Talk : public manager::Talk {
  public:
-  using wire::Talk::Talk;
+  using manager::Talk::Talk;
   /// What says why may come before.
   void expect_end();
 };

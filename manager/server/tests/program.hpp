@@ -52,15 +52,15 @@ class Program {
 };
 
 /// What a node has to the manager, or to another node.
-class Client : public wire::Talk {
+class Client : public Talk {
  public:
   /// Connects to the manager, which must be listening.
   explicit Client(const std::string& path);
-  using wire::Talk::Talk;
+  using Talk::Talk;
 
   void send(const wire::Message& message) { EXPECT_TRUE(try_send(message)); }
   /// False when the other end is closed.
-  bool try_send(const wire::Message& message) { return wire::Talk::send(message); }
+  bool try_send(const wire::Message& message) { return Talk::send(message); }
   void expect_end() {
     if (const auto message = receive()) ADD_FAILURE() << wire::name_of(*message) << " came instead of the end of the connection";
   }

@@ -18,7 +18,7 @@
 #include "os/socket.hpp"
 #include "wire/messages.hpp"
 
-namespace sinew::wire {
+namespace sinew::manager {
 
 /// Whatever waits gives up after a minute and throws std::runtime_error.
 class Talk {
@@ -27,7 +27,7 @@ class Talk {
   explicit Talk(os::Fd socket) : socket_(socket.release()) {}  // what the manager sent is closed as one of our own
 
   /// Sends, waiting while the socket is full. False when the other end is closed.
-  bool send(const Message& message, const std::vector<int>& with = {}) { return send_bytes(encode(message), with); }
+  bool send(const wire::Message& message, const std::vector<int>& with = {}) { return send_bytes(wire::encode(message), with); }
   bool send_bytes(std::span<const std::byte> bytes, const std::vector<int>& with = {}) {
     for (;;) {
       switch (os::send_packet(socket_, bytes, with)) {
@@ -42,7 +42,7 @@ class Talk {
     }
   }
   /// The next message, its descriptors and who sent it; nothing at the end of the connection.
-  std::optional<Message> receive() {
+  std::optional<wire::Message> receive() {
     std::vector<std::byte> buffer(os::max_packet);
     for (;;) {
       os::Received received = os::receive_packet(socket_, buffer);
@@ -53,9 +53,9 @@ class Talk {
       if (received.kind != os::Received::Kind::packet) return std::nullopt;
       descriptors = std::move(received.descriptors);
       credentials = received.credentials;
-      auto decoded = decode(std::span(buffer).first(received.size));
-      if (const auto* complaint = std::get_if<Complaint>(&decoded)) throw std::runtime_error(complaint->text);
-      return std::get<Message>(std::move(decoded));
+      auto decoded = wire::decode(std::span(buffer).first(received.size));
+      if (const auto* complaint = std::get_if<wire::Complaint>(&decoded)) throw std::runtime_error(complaint->text);
+      return std::get<wire::Message>(std::move(decoded));
     }
   }
   /// The next message, which must be of this kind.
@@ -63,7 +63,7 @@ class Talk {
   M expect() {
     auto message = receive();
     if (message && std::holds_alternative<M>(*message)) return std::get<M>(std::move(*message));
-    ADD_FAILURE() << (message ? name_of(*message) : "the end of the connection") << " came";
+    ADD_FAILURE() << (message ? wire::name_of(*message) : "the end of the connection") << " came";
     return {};
   }
   /// Of the last message.
@@ -84,4 +84,4 @@ class Talk {
   os::Fd socket_;
 };
 
-}  // namespace sinew::wire
+}  // namespace sinew::manager
