@@ -9,6 +9,9 @@ import pathlib
 import re
 import sys
 
+# The rooms of `session`. A node has publishers and subscribers, and these know the node whose they are: those three are one, the "ends".
+SESSION = {"session", "session io", "session callbacks", "session qos", "session in_process", "session ends"}
+
 # What each layer stands on. Beside these, a layer includes itself and the standard library.
 BELOW = {
     "base": set(),
@@ -17,7 +20,12 @@ BELOW = {
     "shm": {"os", "base"},
     "msg": {"base"},
     "session": {"wire", "shm", "os", "base"},
-    "api": {"session", "msg", "wire", "shm", "os", "base"},
+    "session io": {"session", "wire", "shm", "os", "base"},
+    "session callbacks": {"session io", "session", "wire", "shm", "os", "base"},
+    "session qos": {"session io", "session", "wire", "shm", "os", "base"},
+    "session in_process": {"session callbacks", "session qos", "session io", "session", "wire", "shm", "os", "base"},
+    "session ends": SESSION | {"wire", "shm", "os", "base"},
+    "api": SESSION | {"msg", "wire", "shm", "os", "base"},
     "manager": {"manager state", "wire", "os", "base"},
     "manager state": {"wire", "msg", "base"},
     # Programs that show what a user writes get only what a user gets: the installed headers.
@@ -44,7 +52,9 @@ PLACES = {
     "bench/parts/inside/": "bench inside",
     "bench/graphs/udp/": "bench inside",
     "bench/registration/": "bench inside",
-} | {f"src/{layer}/": layer for layer in ("base", "os", "wire", "shm", "msg", "session", "api")}
+} | {f"src/{layer}/": layer for layer in ("base", "os", "wire", "shm", "msg", "session", "api")} | {
+    f"src/session/{room}/": f"session {room}" for room in ("io", "callbacks", "qos", "in_process")
+} | {f"src/session/{room}/": "session ends" for room in ("publisher", "subscriber", "node", "tests")}
 
 PUBLIC = "include/"
 USERS = ("examples/", "bench/")

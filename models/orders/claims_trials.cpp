@@ -259,7 +259,7 @@ struct SlotsComeBack : Pair {
   }
 };
 
-/// Strangers read what may be written over meanwhile, and look afterwards (session/export.cpp). The bytes are words here, since reading them is a race, which is borne.
+/// Strangers read what may be written over meanwhile, and look afterwards (session/publisher/export.cpp). The bytes are words here, since reading them is a race, which is borne.
 struct Exporting : Pair {
   std::array<checked::atomic<std::uint64_t>, 2> stream;
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/cancel.hpp"
-#include "session/domain_watch.hpp"
 #include "session/fork.hpp"
-#include "session/node_session.hpp"
+#include "session/node/domain_watch.hpp"
+#include "session/node/node_session.hpp"
 #include "shm/scope.hpp"
 
 namespace sinew {

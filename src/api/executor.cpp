@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/cancel.hpp"
-#include "session/executor.hpp"
+#include "session/callbacks/executor.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 

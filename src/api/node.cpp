@@ -12,7 +12,7 @@
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
 #include "session/fork.hpp"
-#include "session/node_session.hpp"
+#include "session/node/node_session.hpp"
 #include "shm/scope.hpp"
 #include "wire/topic_name.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "msg/walk.hpp"
-#include "session/node_session.hpp"
-#include "session/publisher.hpp"
+#include "session/node/node_session.hpp"
+#include "session/publisher/publisher.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/events.hpp"

@@ -20,7 +20,7 @@
 
 #include "api/service_impl.hpp"
 #include "session/endpoint.hpp"
-#include "session/timer.hpp"
+#include "session/io/timer.hpp"
 
 namespace sinew::detail {
 

@@ -10,7 +10,7 @@
 
 #include "api/subscriber_impl.hpp"
 #include "session/endpoint.hpp"
-#include "session/node_session.hpp"
+#include "session/node/node_session.hpp"
 #include "shm/layout.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"

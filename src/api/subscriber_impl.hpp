@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "msg/cdr/cdr.hpp"
-#include "session/node_session.hpp"
-#include "session/subscription.hpp"
+#include "session/node/node_session.hpp"
+#include "session/subscriber/subscription.hpp"
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/events.hpp"
 #include "sinew/executor.hpp"

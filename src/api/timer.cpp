@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/cancel.hpp"
-#include "session/execution_thread.hpp"
+#include "session/callbacks/execution_thread.hpp"
+#include "session/callbacks/periodic_timer.hpp"
 #include "session/fork.hpp"
-#include "session/periodic_timer.hpp"
 #include "shm/scope.hpp"
 
 namespace sinew {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "msg/walk.hpp"
-#include "session/objects.hpp"
-#include "session/publisher.hpp"
+#include "session/in_process/objects.hpp"
+#include "session/publisher/publisher.hpp"
 #include "shm/window.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/msg/type.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "input.hpp"
-#include "session/lane.hpp"
+#include "session/publisher/lane.hpp"
 #include "shm/bell.hpp"
 #include "shm/ring.hpp"
 

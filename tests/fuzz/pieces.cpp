@@ -7,7 +7,7 @@
 
 #include "input.hpp"
 #include "os/memory.hpp"
-#include "session/subscriber_end.hpp"
+#include "session/subscriber/subscriber_end.hpp"
 #include "shm/layout.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "session/callback_slot.hpp"
+#include "session/callbacks/callback_slot.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/channel.hpp"
+#include "session/io/channel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/tests/flips.hpp"
 #include "os/memory.hpp"
-#include "session/subscriber_end.hpp"
+#include "session/subscriber/subscriber_end.hpp"
 #include "shm/layout.hpp"
 
 namespace sinew::session {

@@ -1,4 +1,4 @@
-#include "session/deadline.hpp"
+#include "session/qos/deadline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/io_loop.hpp"
+#include "session/io/io_loop.hpp"
 
 #include <sys/resource.h>
 

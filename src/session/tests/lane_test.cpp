@@ -1,5 +1,5 @@
 // What one reader is sent and nobody else.
-#include "session/lane.hpp"
+#include "session/publisher/lane.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/liveliness.hpp"
+#include "session/qos/liveliness.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/local_queue.hpp"
+#include "session/in_process/local_queue.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "session/execution_thread.hpp"
+#include "session/callbacks/execution_thread.hpp"
 
 namespace sinew::session {
 namespace {

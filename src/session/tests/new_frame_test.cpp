@@ -1,4 +1,4 @@
-#include "session/new_frame.hpp"
+#include "session/publisher/new_frame.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "session/periodic_timer.hpp"
+#include "session/callbacks/periodic_timer.hpp"
 
 #include <gtest/gtest.h>
 
 #include "os/clock.hpp"
-#include "session/execution_thread.hpp"
+#include "session/callbacks/execution_thread.hpp"
 
 namespace sinew::session {
 namespace {

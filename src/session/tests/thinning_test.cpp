@@ -1,4 +1,4 @@
-#include "session/thinning.hpp"
+#include "session/qos/thinning.hpp"
 
 #include <gtest/gtest.h>
 

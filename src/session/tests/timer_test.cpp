@@ -1,4 +1,4 @@
-#include "session/timer.hpp"
+#include "session/io/timer.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "session/io_loop.hpp"
+#include "session/io/io_loop.hpp"
 
 namespace sinew::session {
 

@@ -1,0 +1,52 @@
+#include "session/io/timer.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "base/log.hpp"
+#include "os/clock.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::int64_t finest = 1'000'000;         // between two runs, so that no wish makes the loop burn a core
+constexpr std::int64_t retry_after = 100'000'000;  // when it failed, for want of memory
+
+}  // namespace
+
+std::shared_ptr<Timer> Timer::create(IoLoop& loop, Task task) {
+  const std::shared_ptr<Timer> timer(new Timer(loop, std::move(task)));
+  timer->timer_ = loop.at(never, [weak = std::weak_ptr(timer)] {
+    if (const auto self = weak.lock()) self->run();
+  });
+  return timer;
+}
+
+void Timer::set(std::int64_t when) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!stopped_ && when < timer_.when) timer_ = loop_.move(timer_, when);
+}
+
+void Timer::run() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return;
+    timer_ = loop_.move(timer_, never);  // kept, to be set again
+  }
+  const std::int64_t now = os::now_ns();
+  std::int64_t next = now + retry_after;
+  try {
+    next = task_();
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, error.what());
+  }
+  set(next == never ? never : std::max(next, now + finest));
+}
+
+void Timer::stop() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(stopped_, true)) loop_.cancel(timer_);
+}
+
+}  // namespace sinew::session

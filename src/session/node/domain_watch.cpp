@@ -1,0 +1,118 @@
+#include "session/node/domain_watch.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "session/fork.hpp"
+#include "session/node/node_session.hpp"
+#include "session/reading.hpp"
+
+namespace sinew::session {
+namespace {
+
+DomainQos qos_of(const wire::Quality& quality) {
+  return {.depth = quality.depth,
+          .reliable = quality.reliable,
+          .transient_local = quality.durability == wire::Durability::transient_local,
+          .deadline = quality.deadline,
+          .lifespan = quality.lifespan,
+          .by_topic = quality.liveliness == wire::Liveliness::by_topic,
+          .lease = quality.lease};
+}
+
+// What one message adds to an update.
+void add(DomainUpdate& to, const wire::DomainNode& m) {
+  to.nodes.push_back({m.number, m.name, m.pid, m.uid, m.gid, m.container});
+}
+void add(DomainUpdate& to, const wire::DomainTopic& m) {
+  to.topics.push_back({m.number, m.name, m.type.name, m.type.signature, m.type.hash});
+}
+void add(DomainUpdate& to, const wire::DomainInterface& m) {
+  to.endpoints.push_back({m.number, m.node, m.topic, m.publishes, m.ghost, qos_of(m.quality), m.memory});
+}
+void add(DomainUpdate& to, const wire::DomainPair& m) {
+  to.pairs.push_back({m.publisher, m.subscriber, m.path != wire::Path::none, delivery_of(m.path), m.why});
+}
+void add(DomainUpdate& to, const wire::DomainGone& m) {
+  to.gone.push_back(m.number);
+}
+void add(DomainUpdate& to, const wire::DomainBatch& m) {
+  to.complete = m.complete;
+}
+
+template <class M>
+concept OfTheState = requires(DomainUpdate& update, const M& message) { add(update, message); };
+
+}  // namespace
+
+std::optional<std::uint64_t> DomainWatch::addressee(const wire::Message& message) noexcept {
+  return std::visit(
+      []<class M>(const M& m) -> std::optional<std::uint64_t> {
+        if constexpr (OfTheState<M>) {
+          return m.id;
+        } else {
+          return std::nullopt;
+        }
+      },
+      message);
+}
+
+bool DomainWatch::take(const wire::Message& message) {
+  if (raised_.load(std::memory_order_seq_cst))  // sync: WATCH_RAISED (with run_some)
+    throw Violation("the next batch of the domain's state came before the answer to the one before");
+  std::visit(
+      [this]<class M>(const M& m) {
+        if constexpr (OfTheState<M>) add(collected_, m);
+      },
+      message);
+  if (!std::holds_alternative<wire::DomainBatch>(message)) return false;
+  if (thread_) {
+    raised_.store(true, std::memory_order_seq_cst);  // sync: WATCH_RAISED (with has_news)
+    thread_->doorbell().ring();
+    return false;
+  }
+  const DomainUpdate update = std::exchange(collected_, {});
+  if (!handler_.run([&](const Handler& handler) { handler(update); })) return false;
+  answer(id());
+  return update.complete;
+}
+
+void DomainWatch::answer(std::uint64_t id) noexcept {
+  if (lost_.load(std::memory_order_seq_cst)) {  // sync: WATCH_LOST (with lose)
+    // The next batch, of another manager, may be there already: then whoever answers that begins anew.
+    if (!raised_.load(std::memory_order_seq_cst)) renew();  // sync: WATCH_RAISED (with run_some)
+    return;
+  }
+  if (const auto session = session_.lock()) session->answer_watch(id);
+}
+
+// While a batch waits for the handler, what is lost can only be what came before it.
+void DomainWatch::lose() noexcept {
+  lost_.store(true, std::memory_order_seq_cst);           // sync: WATCH_LOST (with answer)
+  if (!raised_.load(std::memory_order_seq_cst)) renew();  // sync: WATCH_RAISED (with run_some)
+}
+
+void DomainWatch::renew() noexcept {
+  if (!lost_.exchange(false, std::memory_order_seq_cst)) return;  // sync: WATCH_LOST (with lose)
+  if (const auto session = session_.lock()) session->renew(*this);
+}
+
+void DomainWatch::begin(std::uint64_t id) noexcept {
+  id_.store(id, std::memory_order_relaxed);
+  collected_ = {.anew = true};
+}
+
+bool DomainWatch::run_some(const std::atomic<bool>&) {
+  if (!has_news()) return false;
+  std::uint64_t id = 0;
+  const bool goes_on = handler_.run([&](const Handler& handler) {
+    const DomainUpdate update = std::exchange(collected_, {});
+    id = this->id();                                  // it may begin anew meanwhile, which is not what is answered
+    raised_.store(false, std::memory_order_seq_cst);  // sync: WATCH_RAISED (with lose, take)
+    handler(update);
+  });
+  if (goes_on) answer(id);
+  return false;
+}
+
+}  // namespace sinew::session

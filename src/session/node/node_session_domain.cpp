@@ -1,0 +1,129 @@
+// The domain's state, as the manager tells it to a node.
+#include <memory>
+#include <utility>
+
+#include "session/node/node_session.hpp"
+
+namespace sinew::session {
+
+std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread) {
+  std::shared_ptr<DomainWatch> watch;  // goes without the locks, with what the user keeps in its handler
+  const std::lock_guard one_at_a_time(watching_);
+  const std::lock_guard lock(mutex_);
+  if (closed_) throw destroyed();
+  if (watches_.size() >= most_watches) {
+    throw Error(ErrorKind::exhausted, "node '" + name() + "' watches the domain, or asks for its state, " + std::to_string(most_watches) +
+                                          " times already: destroy a DomainWatch, or share one");
+  }
+  watch = std::make_shared<DomainWatch>(weak_from_this(), next_id_locked(Kind::watch), std::move(thread), std::move(handler));
+  if (watch->thread()) callbacks_.add(watch);
+  watches_[watch->id()] = watch;
+  return watch;
+}
+
+void NodeSession::begin_watch(DomainWatch& watch) {
+  const std::lock_guard one_at_a_time(watching_);
+  watch.is_wanted = true;
+  watch.is_known = link_.send(wire::WatchDomain{watch.id()});
+}
+
+std::shared_ptr<DomainWatch> NodeSession::watch_domain(DomainWatch::Handler handler, unsigned execution_thread) {
+  const auto watch = add_watch(std::move(handler), thread(execution_thread));
+  try {
+    watch->thread()->add(watch);
+    begin_watch(*watch);
+  } catch (...) {
+    remove(watch);
+    throw;
+  }
+  return watch;
+}
+
+DomainState NodeSession::domain_state() {
+  // On the loop's thread, which may be in the middle of it when nobody waits any more.
+  const auto state = std::make_shared<DomainState>();
+  const auto watch = add_watch([state](const DomainUpdate& update) { apply(update, *state); }, nullptr);
+  const struct Removal {
+    NodeSession& session;
+    const std::shared_ptr<DomainWatch>& watch;
+    ~Removal() { session.remove(watch); }
+  } removal{*this, watch};
+  ask({Kind::watch, watch->first_id()}, "WatchDomain", [&] { begin_watch(*watch); }, [](const wire::Message&) {});
+  watch->close();  // else it is told of changes
+  return std::move(*state);
+}
+
+void NodeSession::remove(const std::shared_ptr<DomainWatch>& watch) {
+  {
+    const std::lock_guard one_at_a_time(watching_);
+    watch->is_wanted = false;
+    if (std::exchange(watch->is_known, false)) link_.tell(wire::UnwatchDomain{watch->id()});
+    const std::lock_guard lock(mutex_);
+    watches_.erase(watch->id());
+  }
+  if (watch->thread()) {
+    watch->thread()->remove(watch);
+  } else {
+    answered({Kind::watch, watch->first_id()}, wire::UnwatchDomain{}, refusal_of(ErrorKind::disconnected, [this] {
+               return std::string(destroyed().what());
+             }));  // where the node is closed meanwhile
+  }
+  watch->close();
+}
+
+void NodeSession::renew(DomainWatch& watch) noexcept {
+  const std::lock_guard one_at_a_time(watching_);
+  if (!watch.is_wanted) return;  // it is removed
+  const std::uint64_t before = watch.id();
+  {
+    const std::lock_guard lock(mutex_);
+    auto known = watches_.extract(before);
+    if (known.empty()) return;
+    known.key() = next_id_locked(Kind::watch);
+    watch.begin(known.key());
+    watches_.insert(std::move(known));
+  }
+  if (watch.is_known) link_.tell(wire::UnwatchDomain{before});
+  watch.is_known = link_.tell(wire::WatchDomain{watch.id()});
+}
+
+void NodeSession::watch_anew() noexcept {
+  for_each_watch([](DomainWatch& watch) { watch.lose(); });
+}
+
+// Without the mutex, which its use may take.
+void NodeSession::for_each_watch(void (*use)(DomainWatch&)) noexcept {
+  std::uint64_t id = 0, end = 0;  // those that begin anew have ids from here on
+  for (;;) {
+    std::shared_ptr<DomainWatch> watch;
+    {
+      const std::lock_guard lock(mutex_);
+      if (end == 0) end = last_ids_[static_cast<std::size_t>(Kind::watch)] + 1;
+      const auto next = watches_.upper_bound(id);
+      if (next == watches_.end() || next->first >= end) return;
+      id = next->first;
+      watch = next->second.lock();
+    }
+    if (watch) use(*watch);
+  }
+}
+
+void NodeSession::on_domain_state(std::uint64_t id, const wire::Message& message) {
+  std::shared_ptr<DomainWatch> watch;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = watches_.find(id);
+    if (found != watches_.end()) watch = found->second.lock();
+  }
+  if (watch && watch->take(message)) answered({Kind::watch, watch->first_id()}, message);
+}
+
+void NodeSession::tell_path(std::uint64_t connection, wire::Path path, const char* why) noexcept {
+  try {
+    link_.send(wire::PathChosen{connection, path, why});
+  } catch (const std::exception&) {
+    return;  // it is shown as it was
+  }
+}
+
+}  // namespace sinew::session

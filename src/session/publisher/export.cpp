@@ -1,0 +1,83 @@
+#include "session/publisher/export.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "shm/fence.hpp"
+#include "sinew/error.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::uint64_t chunk_unit = 64 * 1024;
+// Chunks are not mapped at the same address anywhere; their numbers lie so far apart that no chunk reaches the next one.
+constexpr std::uint64_t address_step = std::uint64_t{1} << 40;
+constexpr std::uint64_t header = sizeof(shm::PieceTable) + sizeof(shm::PieceEntry);
+
+}  // namespace
+
+Export::Export(std::uint64_t budget, std::uint64_t most)
+    : budget_(budget), most_(std::max(most, chunk_unit)), ring_fd_(os::create_memfd("sinew-export-ring", ring_file_size())) {
+  auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write));
+  os::seal_for_readers(ring_fd_);
+  auto& ring = *std::launder(reinterpret_cast<shm::RingLayout*>(mapping->data()));
+  shm::initialise(ring);
+  writer_.emplace(ring);
+  ring_mapping_ = std::move(mapping);
+}
+
+void Export::show_alive(std::int64_t now) noexcept {
+  auto& ring = *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data()));
+  ring.header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
+}
+
+void Export::replace(Slot& slot, std::uint64_t size) {
+  size = (size + chunk_unit - 1) / chunk_unit * chunk_unit;
+  if (size > most_ || mapped_ - slot.size + size > budget_ || os::available_memory() < size) return;
+  os::Fd memfd = os::create_memfd("sinew-export", size);
+  auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(memfd, size, os::Access::read_write));
+  os::seal_for_readers(memfd);
+  mapped_ += size - slot.size;
+  const std::uint64_t id = ++last_chunk_;
+  slot = {.chunk = id, .address = id * address_step, .size = size, .memfd = std::move(memfd), .mapping = std::move(mapping)};
+}
+
+void Export::prepare(std::uint64_t stream) noexcept {
+  Slot& slot = next_slot();
+  if (stream == 0 || slot.size >= header + stream) return;
+  try {
+    replace(slot, header + stream);
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, "a message cannot be copied for subscribers of other users:");
+    base::log(base::LogLevel::warn, error.what());
+  }
+}
+
+bool Export::has_room_for(std::uint64_t stream) const noexcept {
+  return stream > 0 && slots_[(writer_->head() + 1) % shm::export_depth].size >= header + stream;
+}
+
+std::uint64_t Export::publish(std::uint64_t stream, std::int64_t source_time, const std::function<void(std::byte* into)>& write) noexcept {
+  const std::uint64_t sequence = writer_->head() + 1;
+  const Slot& slot = next_slot();
+  if (sequence > shm::export_depth) writer_->retire(sequence - shm::export_depth);
+  shm::fence(std::memory_order_release);  // sync: EXPORT (with Claims::is_still_there; retired before it is written over)
+  SINEW_POINT("export.retired");
+  shm::Frame frame{.source_time = source_time, .pieces = shm::pieces_impossible};
+  if (has_room_for(stream)) {
+    std::byte* const at = slot.mapping->data();
+    auto* const table = ::new (at) shm::PieceTable{1};
+    ::new (table + 1) shm::PieceEntry{slot.address + header, stream};
+    write(at + header);
+    frame.size = stream;
+    frame.newest_chunk = slot.chunk;
+    frame.pieces = slot.address;
+  }
+  SINEW_POINT("export.written");
+  writer_->publish(frame);
+  return frame.size;
+}
+
+}  // namespace sinew::session

@@ -1,0 +1,329 @@
+#include "session/publisher/publisher.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "os/clock.hpp"
+#include "os/event.hpp"
+#include "session/fork.hpp"
+#include "session/node/node_session.hpp"
+#include "session/publisher/foreign_end.hpp"
+#include "session/publisher/publisher_end.hpp"
+#include "shm/bell.hpp"
+
+namespace sinew::session {
+
+Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
+                     std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, const Options& options)
+    : session_(std::move(session)),
+      id_(id),
+      where_(where),
+      when_unmapped_([session = session_, id] { session->release_window_of(id); }),
+      storage_(std::move(storage)),
+      objects_(std::move(objects)),
+      options_(options),
+      history_(options.quality.durability != wire::Durability::transient_local ? 0
+               : options.quality.depth == 0                                    ? shm::ring_capacity / 2
+                                                                               : options.quality.depth),
+      incompatible_(topic, session_->name(), options.quality),
+      status_(*this, options.quality, options.watcher),
+      window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
+      ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
+      ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
+      space_(options.endpoint == 0 ? os::create_eventfd() : os::Fd()),
+      local_delivery_(objects_),
+      writer_(ring()),
+      kept_(options.endpoint == 0 ? shm::ring_capacity : 0) {
+  os::seal_for_readers(ring_fd_);
+  shm::initialise(ring());
+  if (options.endpoint == 0) {
+    offer_mapping(ring_fd_, ring_mapping_);
+  } else {
+    ring_fd_.reset();  // nobody is sent it: only what is counted stands in it
+  }
+}
+
+Publisher::~Publisher() {
+  close();
+}
+
+shm::RingLayout& Publisher::ring() const noexcept {
+  return *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data()));
+}
+
+// --- publishing ------------------------------------------------------------------------------------------------------------------
+
+Publisher::Pin::~Pin() {
+  if (forked()) {
+    new (std::nothrow) std::shared_ptr<Publisher>(std::move(publisher_));  // leaked: its mappings do not exist in the child
+  } else if (sequence_ != 0) {
+    publisher_->unpin(sequence_);
+  }
+}
+
+void Publisher::unpin(std::uint64_t sequence) noexcept {
+  const std::lock_guard lock(mutex_);
+  auto* const frame = const_cast<Kept*>(find_locked(sequence));
+  if (!frame || frame->pins == 0) return;  // it was not published after all
+  --frame->pins;
+  if (frame->pins > 0 || !is_abandoned_) return;  // memory is swept when it is needed
+  release(*frame);
+  limbo_.erase(limbo_.begin() + (frame - limbo_.data()));
+}
+
+Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome) {
+  if (lock.owns_lock()) lock.unlock();
+  if (frame.is_in_window()) release(frame);
+  if (outcome != Outcome::closed) count_refused();
+  return outcome;
+}
+
+// What is made beside the message, for other processes and for those of this one that want copies, is made without the mutex; whether it is needed is known only under it.
+Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
+  const std::lock_guard one_at_a_time(publishing_);
+  struct End {
+    Publisher& publisher;
+    // Without the mutex: letting go of messages takes it.
+    ~End() {
+      publisher.local_delivery_.end();
+      if (publisher.history_ > 0) publisher.let_go_of_history();
+    }
+  } const end{*this};
+  const void* const object = message.look();  // it lives until it has been put into the last queue
+  Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
+  std::unique_lock lock(mutex_);
+  if (!wait_for_space(lock)) return refuse(lock, frame, Outcome::held_back);
+  if (closed_ || status_.is_detached()) return refuse(lock, frame, Outcome::closed);
+  start_over();
+  frame.sequence = writer_.head() + 1;
+  frame.source_time = os::now_ns();
+  try {
+    local_delivery_.begin(locals_, frame.sequence, frame.source_time);
+    late_.clear();
+    for (Made made;;) {
+      if (make_more(lock, message, object, frame, made)) break;
+      if (made.failed) return refuse(lock, frame, Outcome::no_memory);
+      lock.lock();
+      if (closed_) return refuse(lock, frame, Outcome::closed);
+      frame.source_time = os::now_ns();
+    }
+    if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
+    if (history_ > 0) gone_.reserve(gone_.size() + 1);
+    if (!frame.root) frame.local = local_delivery_.kept();
+    if (frame.is_in_window()) {
+      publish_frame_locked(frame);
+    } else {
+      kept_[frame.sequence % shm::ring_capacity] = frame;
+      writer_.skip_to(frame.sequence);  // nobody reads the ring
+    }
+    if (history_ > 0 && frame.sequence > history_) leave_history_locked(frame.sequence - history_);
+    for (const auto& queue : late_) hand_over_locked(kept_[frame.sequence % shm::ring_capacity], *queue);
+  } catch (const std::bad_alloc&) {
+    return refuse(lock, frame, Outcome::no_memory);
+  }
+  status_.published(frame.source_time);
+  local_delivery_.put(frame.source_time);
+  auto& header = ring().header;
+  header.published.store(header.published.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  header.bytes_published.store(header.bytes_published.load(std::memory_order_relaxed) + frame.size, std::memory_order_relaxed);
+  if (!foreign_.empty()) export_frame(lock, frame);
+  return Outcome::published;
+}
+
+// True when nothing was missing, with the lock held; else without it, when it is to be looked again.
+bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, Kept& frame, Made& made) {
+  const bool needs_frame = is_read_elsewhere() && !frame.is_in_window();
+  const auto needs_pieces = [&] { return frame.root && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0; };
+  const auto shares_frame = [&] { return frame.root && !made.local && local_delivery_.shares_frame(message); };
+  if (!made.local) local_delivery_.keep(history_ > 0 && !frame.root);
+  if (!needs_frame && !needs_pieces() && !shares_frame() && (made.local || !local_delivery_.must_copy(message))) {
+    if (!made.local) local_delivery_.prepare(message, nullptr);
+    return true;
+  }
+  lock.unlock();
+  if (needs_frame) {
+    const NewFrame copy = copy_in(object);
+    made.failed = !copy.is_in_window();
+    if (made.failed) return false;
+    frame.root = copy.root;
+    frame.size = copy.size;
+    frame.pieces = copy.pieces;
+    count_copied(copy.size);
+  }
+  if (needs_pieces()) {
+    frame.pieces = storage_->write_pieces(frame.root, *window_, true);
+    made.pieces = true;
+    SINEW_POINT("publisher.pieces_written");
+  }
+  if (!made.local) {
+    local_delivery_.keep(history_ > 0 && !frame.root);
+    const std::shared_ptr<const void> pin = shares_frame() ? pinned(frame, std::make_shared<Pin>(shared_from_this())) : nullptr;
+    if (const std::uint64_t bytes = local_delivery_.prepare(message, pin)) count_copied(bytes);
+    made.local = true;
+    SINEW_POINT("publisher.prepared");
+  }
+  return false;
+}
+
+void Publisher::publish_frame_locked(Kept frame) {
+  frame.tells_pieces = frame.pieces || piece_readers_.load(std::memory_order_relaxed) > 0;
+  // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
+  const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
+  announce_changes_locked();
+  kept_[frame.sequence % shm::ring_capacity] = frame;
+  count_unswept_locked(frame.size);
+  SINEW_POINT("publisher.before_publish");
+  writer_.publish({.root = reinterpret_cast<std::uint64_t>(frame.root),
+                   .size = frame.size,
+                   .source_time = frame.source_time,
+                   .newest_chunk = newest_chunk,
+                   .pieces = frame.tells_pieces ? frame.pieces_word() : shm::pieces_unknown});
+  SINEW_POINT("publisher.before_doorbell");
+  for (const auto& end : connections_) end->ring_if_asleep();
+}
+
+// After everybody else was served, and with the mutex free: a stranger's copy holds nobody up but this thread.
+void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame) {
+  if (!has_foreigners_locked()) return;
+  const std::uint64_t stream = frame.root ? storage_->stream_size(frame.root) : frame.size;
+  export_->prepare(stream);
+  exporting_ = frame.sequence;
+  lock.unlock();
+  const std::uint64_t exported = export_->publish(stream, frame.source_time, [&](std::byte* into) {
+    if (frame.root) return storage_->write_stream(frame.root, into);
+    join_pieces(frame.pieces, into);
+  });
+  lock.lock();
+  exporting_ = 0;
+  bytes_exported_ += exported;
+  for (const auto& end : foreign_) {
+    if (end->is_attached()) tell_exported(*end, *export_);
+  }
+}
+
+void Publisher::tell_exported(ForeignEnd& end, const Export& exported) noexcept {
+  try {
+    end.tell(exported, exported.head());
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, "a subscriber of another user could not be told of a message:");
+    base::log(base::LogLevel::warn, error.what());
+  }
+}
+
+bool Publisher::has_foreigners_locked() const {
+  return std::ranges::any_of(foreign_, [](const auto& end) { return end->is_attached(); });
+}
+
+std::uint64_t Publisher::slowest_reliable_locked() const {
+  std::uint64_t slowest = writer_.head();
+  for (const auto& end : connections_) {
+    if (end->holds_back()) slowest = std::min(slowest, end->decided(writer_.head()));
+  }
+  return slowest;
+}
+
+// Dekker with SubscriberEnd::tell_blocked_publisher(): either the reader sees the odd epoch and rings, or we see its cursor.
+bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
+  if (!may_be_held_back()) return true;
+  const auto is_full = [](const auto& local) { return local->options().holds_back && local->is_full(); };
+  const auto space = [&] {
+    return closed_ || (writer_.head() - slowest_reliable_locked() < shm::ring_capacity && std::ranges::none_of(locals_, is_full));
+  };
+  if (space()) return true;
+  if (options_.max_blocking.count() <= 0) return false;
+  const std::int64_t deadline = os::later(os::now_ns(), options_.max_blocking.count());
+  shm::Sleeper sleeper(ring().header.blocked);
+  for (bool rung = true; rung;) {
+    sleeper.mark_asleep();
+    if (!space()) {
+      lock.unlock();
+      rung = os::wait_and_drain(space_.get(), deadline);
+      lock.lock();
+    }
+    sleeper.mark_awake();
+    if (space()) return true;
+  }
+  return false;
+}
+
+void Publisher::count_copied(std::uint64_t bytes) noexcept {
+  ring().header.bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+void Publisher::start_over() noexcept {
+  withdrawn_for_next_.store(0, std::memory_order_relaxed);
+  waited_in_vain_.store(false, std::memory_order_relaxed);
+}
+
+void Publisher::count_refused() noexcept {
+  start_over();
+  ring().header.refused.fetch_add(1, std::memory_order_relaxed);
+}
+
+Publisher::Counters Publisher::counters() const {
+  const std::lock_guard lock(mutex_);
+  const auto& header = ring().header;
+  return {header.published.load(std::memory_order_relaxed),
+          header.bytes_published.load(std::memory_order_relaxed),
+          header.bytes_copied.load(std::memory_order_relaxed),
+          bytes_exported_,
+          header.refused.load(std::memory_order_relaxed),
+          header.withdrawn.load(std::memory_order_relaxed),
+          subscribers_locked(),
+          incompatible_.count(),
+          status_.deadlines_missed(),
+          status_.liveliness_lost()};
+}
+
+std::uint64_t Publisher::subscribers_locked() const {
+  return static_cast<std::uint64_t>(std::ranges::count_if(connections_, [](const auto& end) { return end->is_served(); }) +
+                                    std::ranges::count_if(foreign_, [](const auto& end) { return end->is_attached(); }) +
+                                    std::ranges::count_if(locals_, [](const auto& queue) { return queue->is_open(); }));
+}
+
+// Retired frames stand in limbo_ in the order of their sequences.
+const Publisher::Kept* Publisher::find_locked(std::uint64_t sequence) const noexcept {
+  if (sequence > writer_.head()) return nullptr;  // whatever a peer's page says
+  if (sequence >= oldest_) {
+    const Kept& frame = kept_[sequence % shm::ring_capacity];
+    return frame.is_in_window() ? &frame : nullptr;
+  }
+  const auto found = std::ranges::lower_bound(limbo_, sequence, {}, &Kept::sequence);
+  return found != limbo_.end() && found->sequence == sequence ? &*found : nullptr;
+}
+
+std::vector<Publisher::Share> Publisher::shares() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Share> shares;
+  std::vector<std::uint64_t> claims;
+  for (const auto& end : connections_) {
+    Share share{.peer = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
+    share.waiting = writer_.head() - end->decided(writer_.head());
+    claims.clear();
+    end->gather_claims(claims);
+    std::ranges::sort(claims);
+    claims.erase(std::ranges::unique(claims).begin(), claims.end());
+    for (const std::uint64_t sequence : claims) {
+      const Kept* const frame = find_locked(sequence);
+      if (frame == nullptr) continue;
+      if (share.held == 0) share.oldest_held = frame->source_time;
+      ++share.held;
+      share.bytes_held += frame->size;
+    }
+    if (end->is_served() || share.held > 0) shares.push_back(std::move(share));
+  }
+  for (const auto& end : foreign_) {
+    if (end->is_attached()) shares.push_back({.peer = end->peer()});  // what it says of itself is not looked at
+  }
+  for (const auto& queue : locals_) {
+    if (!queue->is_open()) continue;
+    shares.push_back(
+        {.peer = queue->options().subscriber, .received = queue->received(), .missed = queue->missed(), .waiting = queue->waiting()});
+  }
+  return shares;
+}
+
+}  // namespace sinew::session

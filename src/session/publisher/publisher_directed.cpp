@@ -1,0 +1,294 @@
+// Messages that go to one reader each, as the requests and the responses of services do.
+//
+// Every reader has a lane: a ring of its own with the frames that it was sent, so that it sees nothing of the others' messages, and one that is stopped or slow keeps nobody else waiting. A reader
+// of another user has an export of its own, likewise. The window, its chunks and what readers are told of them are as for messages to all.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "os/clock.hpp"
+#include "session/fork.hpp"
+#include "session/publisher/foreign_end.hpp"
+#include "session/publisher/publisher.hpp"
+#include "session/publisher/publisher_end.hpp"
+#include "session/subscriber/subscription.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr int turns_until_empty = 16;  // of the loop, for all that fits into a socket
+
+}  // namespace
+
+// --- readers -------------------------------------------------------------------------------------------------------------------------
+
+std::vector<Peer> Publisher::peers() const {
+  std::vector<Peer> peers;
+  const std::lock_guard lock(mutex_);
+  for (const auto& queue : locals_) {
+    if (queue->is_open()) peers.push_back({queue->options().subscriber_endpoint, Reach::this_process});
+  }
+  for (const auto& end : connections_) {
+    if (end->is_served()) peers.push_back({end->endpoint(), Reach::same_user});
+  }
+  for (const auto& end : foreign_) {
+    if (end->is_attached()) peers.push_back({end->endpoint(), Reach::other_user});
+  }
+  std::erase_if(peers, [](const Peer& peer) { return peer.endpoint == 0; });
+  return peers;
+}
+
+// The first one, should two have the same.
+Publisher::Addressee Publisher::find_locked_reader(std::uint64_t endpoint) const {
+  if (endpoint == 0) return {};
+  for (const auto& queue : locals_) {
+    if (queue->is_open() && queue->options().subscriber_endpoint == endpoint) return {queue, nullptr, nullptr};
+  }
+  for (const auto& end : connections_) {
+    if (end->is_served() && end->endpoint() == endpoint) return {nullptr, end, nullptr};
+  }
+  for (const auto& end : foreign_) {
+    if (end->is_attached() && end->endpoint() == endpoint) return {nullptr, nullptr, end};
+  }
+  return {};
+}
+
+// What the manager sees to within its own time (W69) holds for connections that are older: they outlive it.
+bool Publisher::serves(std::uint64_t endpoint) {
+  if (options_.endpoint == 0) return false;
+  Addressee standing;
+  const auto look = [&] {
+    const std::lock_guard lock(mutex_);
+    standing = find_locked_reader(endpoint);
+    return standing.queue || standing.end || standing.foreign;
+  };
+  for (int turn = 0; turn < turns_until_empty && look(); ++turn) {
+    if (standing.end) static_cast<IoLoop::Handler&>(*standing.end).on_event({});
+    if (standing.foreign) static_cast<IoLoop::Handler&>(*standing.foreign).on_event({});
+  }
+  return look();
+}
+
+Reach Publisher::reach(std::uint64_t endpoint) const {
+  const std::lock_guard lock(mutex_);
+  const Addressee to = find_locked_reader(endpoint);
+  return to.queue ? Reach::this_process : to.end ? Reach::same_user : to.foreign ? Reach::other_user : Reach::nobody;
+}
+
+bool Publisher::is_kept_by_readers() const {
+  const std::lock_guard lock(mutex_);
+  return lane_frames_ > 0;
+}
+
+Export* Publisher::export_for(const ForeignEnd& end) const noexcept {
+  return options_.endpoint != 0 ? end.alone() : export_.get();
+}
+
+void Publisher::call_cancelled(std::uint64_t endpoint, std::uint64_t call) const noexcept {
+  if (const auto watcher = options_.watcher.lock()) watcher->call_cancelled(endpoint, call);
+}
+
+void Publisher::tell_left(std::uint64_t endpoint, std::uint64_t taken) const noexcept {
+  if (endpoint == 0) return;
+  if (const auto watcher = options_.watcher.lock()) watcher->peer_left(endpoint, taken);
+}
+
+// --- messages that are sent more than once -----------------------------------------------------------------------------------------------
+
+namespace {
+
+class SharedStorage {
+ public:
+  SharedStorage(std::shared_ptr<shm::Window> window, std::shared_ptr<const FrameStorage> storage, const void* root) noexcept
+      : window_(std::move(window)), storage_(std::move(storage)), root_(root) {}
+  ~SharedStorage() {
+    if (forked()) return;  // in a child it is not there
+    shm::Window::Freeing blocks(*window_);
+    storage_->release(root_, blocks);
+  }
+  SharedStorage(const SharedStorage&) = delete;
+  SharedStorage& operator=(const SharedStorage&) = delete;
+
+ private:
+  const std::shared_ptr<shm::Window> window_;
+  const std::shared_ptr<const FrameStorage> storage_;
+  const void* const root_;
+};
+
+}  // namespace
+
+std::shared_ptr<const void> Publisher::share(NewFrame frame) {
+  try {
+    return {std::make_shared<SharedStorage>(window_, storage_, frame.root), frame.root};
+  } catch (const std::bad_alloc&) {
+    shm::Window::Freeing blocks(*window_);
+    storage_->release(frame.root, blocks);
+    throw;
+  }
+}
+
+// --- lanes ---------------------------------------------------------------------------------------------------------------------------
+
+const Lane* Publisher::lane_of(const PublisherEnd& end) const noexcept {
+  const auto lane = lanes_.find(&end);
+  return lane == lanes_.end() ? nullptr : &lane->second;
+}
+
+Lane& Publisher::add_lane_locked(const PublisherEnd& end) {
+  return lanes_.try_emplace(&end).first->second;
+}
+
+std::uint64_t Publisher::taken_locked(const PublisherEnd& end) const {
+  const Lane* const lane = lane_of(end);
+  return lane ? std::min(end.reader().cursor(), lane->head()) : 0;
+}
+
+// Cursors are read before claims (S14), as in floor_locked().
+bool Publisher::sweep_lanes_locked(std::uint64_t& left) {
+  bool freed = false;
+  for (auto& [end, lane] : lanes_) {
+    if (lane.frames().empty()) continue;
+    lane.retire_up_to(end->decided(lane.head()));
+    SINEW_POINT("publisher.lane_retired");
+    claims_.clear();
+    end->gather_claims(claims_);
+    std::ranges::sort(claims_);
+    freed |= lane.sweep(claims_, [&](const Lane::Frame& frame) {
+      release(kept_of(frame));
+      --lane_frames_;
+    });
+    for (const Lane::Frame& frame : lane.frames()) left += frame.size;
+  }
+  return freed;
+}
+
+// Its reader is dead, or has let go of its socket: nobody holds anything of it (F2).
+void Publisher::let_go_of_lane_locked(const PublisherEnd& end) {
+  const auto lane = lanes_.find(&end);
+  if (lane == lanes_.end()) return;
+  for (const Lane::Frame& frame : lane->second.frames()) {
+    release(kept_of(frame));
+    --lane_frames_;
+  }
+  lanes_.erase(lane);
+}
+
+// --- sending -------------------------------------------------------------------------------------------------------------------------
+
+Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence) {
+  const std::lock_guard one_at_a_time(publishing_);
+  struct End {
+    Publisher& publisher;
+    ~End() {  // without the mutex: letting go of messages takes it
+      publisher.local_delivery_.end();
+      publisher.addressed_.clear();
+    }
+  } const end{*this};
+  sequence = 0;
+  Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
+  std::unique_lock lock(mutex_);
+  if (closed_) return refuse(lock, frame, Outcome::closed);
+  start_over();
+  const Addressee to = find_locked_reader(endpoint);
+  if (to.end && message.in_window > 0)
+    frame = {.root = const_cast<void*>(message.shared.get()), .size = message.in_window, .shared = message.shared};
+  if (!to.end && frame.is_in_window()) {
+    // It was there a moment ago: an endpoint does not move.
+    return refuse(lock, frame, Outcome::nobody);
+  }
+  try {
+    if (to.queue) return send_here(lock, to.queue, message, sequence);
+    if (to.end) return send_to_window(lock, to, message, frame, sequence);
+    if (to.foreign) return send_to_stranger(lock, to, message.look());
+  } catch (const std::bad_alloc&) {
+    return refuse(lock, {}, Outcome::no_memory);
+  }
+  return Outcome::nobody;
+}
+
+Publisher::Outcome Publisher::send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message,
+                                        std::uint64_t& sequence) {
+  if (queue->is_full()) return refuse(lock, {}, Outcome::held_back);
+  addressed_.push_back(queue);
+  const std::int64_t now = os::now_ns();
+  local_delivery_.begin(addressed_, ++sent_here_, now);
+  local_delivery_.keep(false);
+  count_copied(local_delivery_.prepare(message, nullptr));
+  sequence = queue->put_so_far() + 1;
+  local_delivery_.put(now);
+  ring().header.published.fetch_add(1, std::memory_order_relaxed);
+  return Outcome::published;
+}
+
+// What is made for the reader is made without the mutex, after which it may be gone, or need more.
+Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, Kept frame,
+                                             std::uint64_t& sequence) {
+  PublisherEnd& end = *to.end;
+  const auto lane = lanes_.find(&end);
+  const auto has_room = [&] { return lane->second.has_room(end.decided(lane->second.head())); };
+  if (lane == lanes_.end()) return refuse(lock, frame, Outcome::nobody);
+  if (!has_room()) return refuse(lock, frame, Outcome::held_back);
+  const auto needs_pieces = [&] { return end.reads_pieces() && frame.root && !frame.tells_pieces; };
+  while (!frame.is_in_window() || needs_pieces()) {
+    const bool in_pieces = end.reads_pieces();
+    lock.unlock();
+    if (!frame.is_in_window()) {
+      const NewFrame copy = copy_in(message.look());
+      if (!copy.is_in_window()) return refuse(lock, {}, Outcome::no_memory);
+      frame.root = copy.root;
+      frame.size = copy.size;
+      frame.pieces = copy.pieces;
+      count_copied(copy.size);
+    }
+    if (in_pieces && frame.root) {
+      frame.pieces = storage_->write_pieces(frame.root, *window_, true);
+      frame.tells_pieces = true;
+      if (!frame.pieces) return refuse(lock, frame, Outcome::no_memory);  // it could not be read
+    }
+    SINEW_POINT("publisher.lane_prepared");
+    lock.lock();
+    if (closed_) return refuse(lock, frame, Outcome::closed);
+    if (!lane_of(end) || !end.is_served()) return refuse(lock, frame, Outcome::nobody);
+  }
+  try {
+    // Read before announcing, as in publish_frame_locked().
+    const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
+    announce_changes_locked();
+    SINEW_POINT("publisher.before_publish");
+    sequence = lane->second.publish({.root = frame.root,
+                                     .size = frame.size,
+                                     .source_time = os::now_ns(),
+                                     .pieces = frame.pieces,
+                                     .tells_pieces = frame.tells_pieces || !frame.root,
+                                     .shared = frame.shared},
+                                    newest_chunk);
+  } catch (const std::bad_alloc&) {
+    return refuse(lock, frame, Outcome::no_memory);
+  }
+  count_unswept_locked(frame.size);
+  ++lane_frames_;
+  SINEW_POINT("publisher.before_doorbell");
+  end.ring_if_asleep();
+  auto& header = ring().header;
+  header.published.fetch_add(1, std::memory_order_relaxed);
+  header.bytes_published.fetch_add(frame.size, std::memory_order_relaxed);
+  return Outcome::published;
+}
+
+Publisher::Outcome Publisher::send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object) {
+  Export& exported = *to.foreign->alone();
+  const std::uint64_t stream = storage_->stream_size(object);
+  exported.prepare(stream);
+  if (!exported.has_room_for(stream)) return refuse(lock, {}, Outcome::no_memory);
+  lock.unlock();
+  const std::uint64_t copied = exported.publish(stream, os::now_ns(), [&](std::byte* into) { storage_->write_stream(object, into); });
+  lock.lock();
+  bytes_exported_ += copied;
+  tell_exported(*to.foreign, exported);
+  ring().header.published.fetch_add(1, std::memory_order_relaxed);
+  return Outcome::published;
+}
+
+}  // namespace sinew::session

@@ -1,0 +1,183 @@
+// What a publisher keeps because readers may still want it, and how its memory comes back.
+#include <algorithm>
+#include <new>
+#include <thread>
+
+#include "base/point.hpp"
+#include "os/clock.hpp"
+#include "session/publisher/foreign_end.hpp"
+#include "session/publisher/publisher.hpp"
+#include "session/publisher/publisher_end.hpp"
+
+namespace sinew::session {
+namespace {
+
+// Before so much was published since the last sweep, one costs more (two cache lines per reader, which it may be writing) than the memory it brings back is worth.
+constexpr std::uint64_t sweep_bytes = 32 * 1024;
+constexpr std::uint64_t sweep_frames = 64;
+
+// Readers do not say when they let go of a frame, so who waits for that looks again and again.
+constexpr std::chrono::milliseconds look_again{1};
+
+}  // namespace
+
+// The newest sequence that no reader can still want. Cursors are read here, claims later (S14): a reader stores its claim before its cursor.
+std::uint64_t Publisher::floor_locked() const {
+  const std::uint64_t head = writer_.head();
+  std::uint64_t floor = head;
+  for (const auto& end : connections_) floor = std::min(floor, end->decided(head));
+  if (exporting_ != 0) floor = std::min(floor, exporting_ - 1);
+  if (history_ > 0) floor = std::min(floor, head - std::min(head, history_));
+  return floor;
+}
+
+void Publisher::retire_up_to_locked(std::uint64_t sequence) {
+  for (; oldest_ <= sequence; ++oldest_) {
+    const Kept& frame = kept_[oldest_ % shm::ring_capacity];
+    leave_history_locked(oldest_);
+    if (!frame.is_in_window()) continue;
+    limbo_.push_back(frame);  // first: it may fail
+    writer_.retire(oldest_);
+  }
+}
+
+void Publisher::release(const Kept& frame) noexcept {
+  shm::Window::Freeing blocks(*window_);
+  release(frame, blocks);
+}
+
+void Publisher::release(const Kept& frame, shm::Window::Freeing& blocks) noexcept {
+  if (frame.pieces) blocks.free(frame.pieces);
+  if (frame.root && !frame.shared) storage_->release(frame.root, blocks);
+}
+
+void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
+  if (frame.pieces) into.push_back(frame.pieces);
+  if (frame.root && !frame.shared) storage_->list(frame.root, into);
+}
+
+void Publisher::count_unswept_locked(std::uint64_t bytes) noexcept {
+  unswept_bytes_ += bytes;
+  ++unswept_frames_;
+  if (unswept_bytes_ >= sweep_bytes || unswept_frames_ >= sweep_frames) sweep_is_due_.store(true, std::memory_order_relaxed);
+}
+
+bool Publisher::sweep_locked() {
+  unswept_bytes_ = unswept_frames_ = 0;
+  std::uint64_t left = 0;  // bytes that readers still hold: they may let go of them at any time
+  const bool freed = options_.endpoint != 0 ? sweep_lanes_locked(left) : sweep_limbo_locked(left);
+  sweep_is_due_.store(left >= sweep_bytes, std::memory_order_relaxed);
+  return freed;
+}
+
+bool Publisher::sweep_limbo_locked(std::uint64_t& left) {
+  retire_up_to_locked(floor_locked());
+  if (limbo_.empty()) return false;
+  SINEW_POINT("publisher.retired");
+  claims_.clear();
+  for (const auto& end : connections_) end->gather_claims(claims_);
+  std::sort(claims_.begin(), claims_.end());
+  {
+    shm::Window::Freeing blocks(*window_);
+    for (Kept& frame : limbo_) {
+      if (frame.pins > 0 || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) {
+        left += frame.size;
+      } else {
+        release(frame, blocks);
+        frame.root = frame.pieces = nullptr;
+      }
+    }
+  }
+  return std::erase_if(limbo_, [](const Kept& frame) { return !frame.is_in_window(); }) > 0;
+}
+
+bool Publisher::is_closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+NewFrame Publisher::copy_in(const void* object) noexcept {
+  reclaim();
+  return storage_->copy_in(object, *window_);
+}
+
+void Publisher::reclaim() noexcept {
+  if (!sweep_is_due_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  try {
+    sweep_locked();
+  } catch (const std::bad_alloc&) {
+    return;  // another time: nothing is lost by keeping frames longer
+  }
+}
+
+// --- memory that was needed once --------------------------------------------------------------------------------------------------
+
+void Publisher::start_trimming(IoLoop& loop) {
+  trimmer_ = Timer::create(loop, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    return self ? self->trim() : Timer::never;
+  });
+}
+
+// Unmapping takes long, so it is not for a thread that publishes, and no such waits for it.
+std::int64_t Publisher::trim() {
+  std::unique_lock lock(mutex_);
+  if (closed_) return Timer::never;
+  sweep_locked();  // it may have published its last message for long
+  lock.unlock();
+  const bool again = window_->trim();
+  lock.lock();
+  if (closed_) return Timer::never;
+  announce_changes_locked();
+  return again ? os::now_ns() + trim_interval : Timer::never;
+}
+
+// --- memory is short (TZC III-E) ---------------------------------------------------------------------------------------------------
+
+bool Publisher::make_room() noexcept {
+  try {
+    std::unique_lock lock(mutex_);
+    if (closed_) return false;
+    if (free_some(lock)) return true;
+    if (filling_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return false;
+    while (withdrawn_for_next_.load(std::memory_order_relaxed) < options_.withdraw_at_most && withdraw_oldest_locked()) {
+      if (free_some(lock)) return true;
+    }
+    return options_.wait_for_room && wait_for_room(lock);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// True when it may have freed something.
+bool Publisher::free_some(std::unique_lock<std::mutex>& lock) {
+  const bool swept = sweep_locked();
+  return let_go_of_history(lock) ? !closed_ : swept;
+}
+
+// A reader that has claimed the frame keeps it; one that has yet to take it misses it, and counts that.
+bool Publisher::withdraw_oldest_locked() {
+  if (oldest_ > writer_.head() || oldest_ > slowest_reliable_locked() || oldest_ == exporting_) return false;
+  retire_up_to_locked(oldest_);
+  withdrawn_for_next_.fetch_add(1, std::memory_order_relaxed);
+  auto& withdrawn = ring().header.withdrawn;
+  withdrawn.store(withdrawn.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return true;
+}
+
+bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  const std::int64_t deadline = os::later(os::now_ns(), options_.max_blocking.count());
+  while (!waited_in_vain_.load(std::memory_order_relaxed) && os::now_ns() < deadline) {
+    lock.unlock();
+    os::sleep_for(look_again);
+    lock.lock();
+    if (closed_) return false;
+    if (sweep_locked()) return true;
+  }
+  waited_in_vain_.store(true, std::memory_order_relaxed);  // a message of many parts waits once, not for each
+  return false;
+}
+
+}  // namespace sinew::session

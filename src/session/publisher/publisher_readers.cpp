@@ -1,0 +1,439 @@
+// The readers that a publisher serves: how they come, what they are told, how they go.
+#include <algorithm>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "os/clock.hpp"
+#include "os/event.hpp"
+#include "session/node/node_session.hpp"
+#include "session/publisher/foreign_end.hpp"
+#include "session/publisher/publisher.hpp"
+#include "session/publisher/publisher_end.hpp"
+#include "session/subscriber/subscription.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::chrono::milliseconds linger{200};
+
+// A reader's quota is this part of the memory: three that hold as much as they may, and never let go, leave as much again for messages on their way.
+constexpr std::uint64_t quota_part = 4;
+
+}  // namespace
+
+void Publisher::incompatible(const wire::Incompatible& peer) {
+  incompatible_.add(peer);
+  status_.raise();
+}
+
+MatchedEvent Publisher::matched() const {
+  const std::lock_guard lock(mutex_);
+  return {.total_count = ever_matched_, .current_count = subscribers_locked()};
+}
+
+void Publisher::came_locked() {
+  ++ever_matched_;
+  status_.raise();
+}
+
+void Publisher::show_alive(std::int64_t now) {
+  ring().header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  if (export_) export_->show_alive(now);
+}
+
+bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_) connecting_.push_back(end);
+  return !closed_;
+}
+
+void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
+  std::unique_lock lock(mutex_);
+  if (closed_) return;
+  if (end->holds_back()) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
+  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // from now on every message has a frame
+  if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  awaiting_history_.push_back(end);  // when it fails, unsubscribed() takes back what was counted
+  std::erase(connecting_, end);
+  const std::uint64_t newest = writer_.head(), first = first_for_locked(end->asked());
+  lock.unlock();
+  if (history_ > 0) {
+    put_history_into_window(end, newest, first);
+  } else {
+    enlist(end);
+  }
+}
+
+void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (!awaits_history_locked(end)) return;
+  const os::Fd lane = options_.endpoint != 0 ? add_lane_locked(*end).take_ring() : os::Fd();
+  const std::uint64_t start = first_for_locked(end->asked());
+  end->set_start(start);
+  connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
+  std::erase(awaiting_history_, end);
+  if (end->reads_pieces()) write_missing_pieces_locked(start);
+  came_locked();
+  SINEW_POINT("publisher.listed");
+  const int ring_fd = lane ? lane.get() : ring_fd_.get();
+  end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start, options_.budget / quota_part}, {&ring_fd, 1});
+  announce_all_locked(*end);
+}
+
+void Publisher::announce_all_locked(PublisherEnd& end) {
+  // Read first: a chunk that is made after this is announced with the next frame, unless a newer id was told here before it.
+  const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
+  window_->for_each_chunk([&](const shm::Chunk& chunk) { end.announce({chunk.id, chunk.address, chunk.size, &chunk.memfd}); });
+  SINEW_POINT("publisher.newcomer_told");
+  end.announce({newest, 0, 0, nullptr});  // it may be gone already; a frame may still name it
+}
+
+void Publisher::chunk_added(const shm::Chunk& chunk) {
+  offer_mapping(chunk.memfd, chunk.mapping);
+  {
+    const std::lock_guard lock(notes_.mutex);
+    notes_.dropped.reserve(notes_.dropped.size() + notes_.chunks + 1);
+    ++notes_.chunks;
+    if (notes_.chunks > 1 && trimmer_) trimmer_->set(os::now_ns() + trim_interval);
+  }
+  notes_.changed.store(true, std::memory_order_relaxed);  // relaxed: the id that is stored next tells of it
+  // sync: NEWEST (with publish_frame_locked)
+  notes_.newest.store(
+      chunk.id, std::memory_order_release);  // after `changed`: who reads this id also finds something to announce, or it was announced
+}
+
+void Publisher::chunk_dropped(std::uint64_t id) {
+  const std::lock_guard lock(notes_.mutex);
+  notes_.dropped.push_back(id);
+  --notes_.chunks;
+  notes_.changed.store(true, std::memory_order_release);  // sync: CHANGED (with announce_changes_locked)
+}
+
+// Where one reader cannot be told, for want of descriptors or memory, the others are served nevertheless.
+void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
+  for (const auto& end : connections_) {
+    try {
+      end->announce({chunk.id, chunk.address, chunk.size, &chunk.memfd});
+    } catch (const std::bad_alloc&) {
+      throw;  // this frame is refused, and the next one tries again
+    } catch (const std::exception& error) {
+      left_locked(*end);
+      end->give_up(error.what());
+    }
+  }
+}
+
+void Publisher::announce_changes_locked() {
+  // sync: CHANGED (with chunk_dropped)
+  // relaxed, a first look: who has to announce something has read its id, or waits for the next frame
+  if (!notes_.changed.load(std::memory_order_relaxed) || !notes_.changed.exchange(false, std::memory_order_acq_rel)) return;
+  try {
+    // What is made after this is for the next time: the withdrawal of a chunk that was made after the others were told would make readers take an older one for told.
+    const std::uint64_t newest = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
+    SINEW_POINT("publisher.telling");
+    std::uint64_t mapped = 0;
+    window_->for_each_chunk([&](const shm::Chunk& chunk) {
+      mapped += chunk.size;
+      announce_to_all_locked(chunk);
+    });
+    session_->tell_memory(id_, mapped);
+    // Only now: a chunk that was dropped before it could be told of must be withdrawn, for the next frame may name it.
+    std::vector<std::uint64_t> dropped;
+    {
+      const std::lock_guard lock(notes_.mutex);
+      std::ranges::copy_if(notes_.dropped, std::back_inserter(dropped), [&](std::uint64_t chunk) { return chunk <= newest; });
+    }
+    SINEW_POINT("publisher.all_told");
+    for (const std::uint64_t chunk : dropped) {
+      withdraw_chunk_locked(chunk);
+      const std::lock_guard lock(notes_.mutex);
+      std::erase(notes_.dropped, chunk);
+    }
+  } catch (...) {
+    // sync: CHANGED (with announce_changes_locked)
+    notes_.changed.store(true, std::memory_order_release);  // what was not told yet is told before the next frame
+    throw;
+  }
+}
+
+void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
+  Withdrawal withdrawal{chunk, {}};
+  withdrawal.waits_for.reserve(connections_.size());
+  withdrawals_.reserve(withdrawals_.size() + 1);
+  for (const auto& end : connections_) {
+    try {
+      if (!end->withdraw(chunk)) continue;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      left_locked(*end);
+      end->give_up(error.what());
+    }
+    withdrawal.waits_for.push_back(end.get());
+  }
+  if (withdrawal.waits_for.empty()) {
+    window_->reuse_address(chunk);
+  } else {
+    withdrawals_.push_back(std::move(withdrawal));
+  }
+}
+
+void Publisher::chunk_mapped(PublisherEnd& end, std::uint64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  end.mapped(chunk);
+  if (end.was_behind()) announce_all_locked(end);
+  if (closed_) announced_.notify_all();
+}
+
+// An address is used again only when nobody can have the old chunk mapped there (F3).
+void Publisher::stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk) {
+  std::erase_if(withdrawals_, [&](Withdrawal& each) {
+    if (chunk && each.chunk != *chunk) return false;
+    std::erase(each.waits_for, &end);
+    if (!each.waits_for.empty()) return false;
+    window_->reuse_address(each.chunk);
+    return true;
+  });
+}
+
+void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  end.unmapped(chunk);
+  stop_waiting_locked(end, chunk);
+}
+
+void Publisher::left_locked(const PublisherEnd& end) {
+  if (end.is_served()) read_elsewhere_.fetch_sub(1, std::memory_order_relaxed);
+  if (end.holds_back()) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
+  if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
+  sweep_is_due_.store(true, std::memory_order_relaxed);  // perhaps nothing will be published that would count
+  status_.raise();
+}
+
+void Publisher::start_writing_pieces(PublisherEnd& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !end.is_served()) return;
+  end.set_reads_pieces();
+  piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  if (const auto lane = lanes_.find(&end); lane != lanes_.end()) {
+    lane->second.write_missing_pieces([&](const Lane::Frame& frame) { return storage_->write_pieces(frame.root, *window_, false); });
+  } else {
+    write_missing_pieces_locked(end.decided(writer_.head()) + 1);
+  }
+  end.ring_if_asleep();
+  announce_changes_locked();  // the pieces may be in a new chunk, for which its reader waits (M38)
+}
+
+void Publisher::write_missing_pieces_locked(std::uint64_t from) {
+  for (std::uint64_t sequence = std::max(oldest_, from); sequence <= writer_.head(); ++sequence) {
+    Kept& frame = kept_[sequence % shm::ring_capacity];
+    if (!frame.root || std::exchange(frame.tells_pieces, true)) continue;
+    frame.pieces = storage_->write_pieces(frame.root, *window_, false);
+    writer_.add_pieces(sequence, frame.pieces_word());
+  }
+}
+
+void Publisher::unsubscribed(PublisherEnd& end) {
+  const std::lock_guard lock(mutex_);
+  if (end.has_unsubscribed()) tell_left(end.endpoint(), taken_locked(end));
+  left_locked(end);
+  end.leave();
+  wake_who_waits_for_space();
+}
+
+void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  std::erase(connecting_, end);
+  if (std::erase(awaiting_history_, end) + std::erase(connections_, end) == 0) return;
+  if (!end->has_unsubscribed()) tell_left(end->endpoint(), taken_locked(*end));  // until now it may have gone on taking
+  left_locked(*end);
+  let_go_of_lane_locked(*end);
+  stop_waiting_locked(*end, std::nullopt);
+  announced_.notify_all();
+  wake_who_waits_for_space();  // it may have been the one that held us back
+}
+
+bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return false;
+  foreign_.push_back(end);
+  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  if (closed_) return;
+  if (options_.endpoint != 0) {
+    end->send_ring(end->export_alone(options_.budget), 1);
+    return came_locked();
+  }
+  if (!export_) export_ = std::make_unique<Export>(options_.budget, options_.budget);
+  if (!has_foreigners_locked() && exporting_ == 0) export_history_locked();  // else the newest messages are in it
+  export_->show_alive(static_cast<std::int64_t>(ring().header.alive.load(std::memory_order_relaxed)));
+  const std::uint64_t head = writer_.head();
+  end->send_ring(*export_, std::max(first_for_locked(end->asked()), head + 1 - std::min<std::uint64_t>(head, shm::export_depth)));
+  came_locked();
+}
+
+void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
+  const std::lock_guard lock(mutex_);
+  const std::size_t there = std::erase(foreign_, end);
+  read_elsewhere_.fetch_sub(there, std::memory_order_relaxed);
+  if (there > 0 && end->is_attached()) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
+  status_.raise();
+}
+
+// --- readers of this process ---------------------------------------------------------------------------------------------------------
+
+std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node) {
+  const Subscription::Options& wanted = subscription.options();
+  const std::uint32_t every = wanted.thinning.every;
+  const bool by_topic = options_.quality.liveliness == wire::Liveliness::by_topic;
+  // Between processes the depth counts what lies between the messages that are wanted as well.
+  auto queue = std::make_shared<LocalQueue>(LocalQueue::Options{.buffer = wanted.buffer,
+                                                                .depth = (wanted.quality.depth + every - 1) / every,
+                                                                .holds_back = is_held_back_by(wanted.quality),
+                                                                .lifespan = options_.quality.lifespan,
+                                                                .thinning = wanted.thinning,
+                                                                .publisher = own_node,
+                                                                .subscriber = its_node,
+                                                                .taker = subscription.weak_from_this(),
+                                                                .losses = subscription.status().loss_listener(),
+                                                                .pulse = status_.pulse(),
+                                                                .lease = by_topic ? options_.quality.lease : 0,
+                                                                .publisher_endpoint = options_.endpoint,
+                                                                .subscriber_endpoint = subscription.options().endpoint,
+                                                                .watcher = options_.watcher},
+                                            objects_, subscription.bell(), [weak = weak_from_this()] {
+                                              if (const auto publisher = weak.lock()) publisher->made_space();
+                                            });
+  const std::lock_guard lock(mutex_);
+  if (closed_) return nullptr;
+  late_.reserve(late_.size() + 1);
+  locals_.push_back(queue);
+  if (history_ > 0 && wanted.quality.durability == wire::Durability::transient_local) {
+    late_.push_back(queue);  // for a message that is being published, and counts from now on or later
+    hand_over_history_locked(wanted.quality, *queue);
+    queue->end_history(writer_.head());
+  }
+  if (queue->options().holds_back) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
+  came_locked();
+  return queue;
+}
+
+bool Publisher::is_held_back_by(const wire::Quality& asked) const noexcept {
+  return options_.quality.reliable && asked.reliable && asked.depth == 0;
+}
+
+void Publisher::wake_who_waits_for_space() const noexcept {
+  if (space_) os::ring(space_.get());
+}
+
+// Dekker with wait_for_space(), as SubscriberEnd::tell_blocked_publisher().
+void Publisher::made_space() noexcept {
+  if (ring().header.blocked.load(std::memory_order_seq_cst) % 2 == 1) wake_who_waits_for_space();  // sync: BLOCKED (with mark_asleep)
+}
+
+// One by one, for there may be no memory to list them: it is called from destructors.
+void Publisher::forget_closed_locals() noexcept {
+  while (forget_closed_local()) {
+  }
+}
+
+bool Publisher::forget_closed_local() noexcept {
+  std::shared_ptr<LocalQueue> closed;  // what is left in it goes without the lock
+  const std::lock_guard lock(mutex_);
+  const auto gone = std::ranges::find_if(locals_, [](const auto& queue) { return !queue->is_open(); });
+  if (gone == locals_.end()) return false;
+  closed = std::move(*gone);
+  locals_.erase(gone);
+  std::erase(late_, closed);
+  tell_left(closed->options().subscriber_endpoint, closed->received());
+  if (closed->options().holds_back) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
+  wake_who_waits_for_space();  // it may have been the one that held us back
+  status_.raise();
+  return true;
+}
+
+// Nothing of it may fail for want of memory: it is called from destructors. What cannot be listed as abandoned is never used again in this process, which is as safe.
+void Publisher::close() {
+  std::vector<std::shared_ptr<PublisherEnd>> ends, connecting, awaiting_history;
+  std::vector<std::shared_ptr<ForeignEnd>> foreign;
+  std::vector<std::shared_ptr<LocalQueue>> locals;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    wake_who_waits_for_space();
+  }
+  status_.stop();
+  if (trimmer_) trimmer_->stop();
+  {
+    const std::lock_guard one_at_a_time(publishing_);  // a publish() that had begun is over, and reads nothing of the window any more
+    std::unique_lock lock(mutex_);
+    // A message may have been published a moment ago; its readers need its chunks before we vanish.
+    announced_.wait_for(lock, linger, [&] {
+      return std::all_of(connections_.begin(), connections_.end(), [](const auto& end) { return end->knows_all(); });
+    });
+    // As if this process had died: what readers hold or have yet to take stays in the ring and in its chunks, which are theirs from now on.
+    std::vector<const void*> abandoned;
+    try {
+      sweep_locked();
+      for (; oldest_ <= writer_.head(); ++oldest_) {
+        leave_history_locked(oldest_);
+        if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.is_in_window()) limbo_.push_back(frame);
+      }
+      for (const Kept& frame : limbo_) {
+        if (frame.pins == 0) list(frame, abandoned);
+      }
+      for (const auto& [end, lane] : lanes_) {
+        for (const Lane::Frame& frame : lane.frames()) list(kept_of(frame), abandoned);
+      }
+    } catch (const std::bad_alloc&) {
+      base::log(base::LogLevel::warn, "a publisher closed without the memory to give back all of its own");
+    }
+    oldest_ = writer_.head() + 1;
+    is_abandoned_ = true;
+    std::erase_if(limbo_, [](const Kept& frame) { return frame.pins == 0; });  // who reads it in our own mapping frees it by unpin()
+    // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
+    window_->close(abandoned, std::move(when_unmapped_));
+    ends = std::move(connections_);
+    connecting = std::move(connecting_);
+    awaiting_history = std::move(awaiting_history_);
+    connections_.clear();
+    connecting_.clear();
+    awaiting_history_.clear();
+    lanes_.clear();  // after the window: what goes with them may be held by readers, and is not used again
+    foreign = std::move(foreign_);
+    foreign_.clear();
+    reliable_readers_.store(0, std::memory_order_relaxed);
+    piece_readers_.store(0, std::memory_order_relaxed);
+    read_elsewhere_.store(0, std::memory_order_relaxed);
+    locals = std::move(locals_);
+    locals_.clear();
+    late_.clear();
+  }
+  let_go_of_history();
+  for (const auto& queue : locals) {
+    queue->publisher_gone();
+    queue->ring_if_asleep();
+    if (const auto taker = queue->options().taker.lock()) taker->status().publishers_changed();
+  }
+  try {
+    session_->loop().run([&] {
+      for (const auto& end : ends) end->stop();
+      for (const auto& end : connecting) end->stop();
+      for (const auto& end : awaiting_history) end->stop();
+      for (const auto& end : foreign) end->stop();
+    });
+  } catch (const std::bad_alloc&) {
+    return;  // their sockets close with them all the same
+  }
+}
+
+}  // namespace sinew::session

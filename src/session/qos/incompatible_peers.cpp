@@ -1,0 +1,48 @@
+#include "session/qos/incompatible_peers.hpp"
+
+#include <utility>
+
+#include "base/log.hpp"
+#include "wire/compatibility.hpp"
+
+namespace sinew::session {
+namespace {
+
+// Peers of ever new names must not fill the memory; then one may be told of, or counted, again.
+constexpr std::size_t most_remembered = 64, most_counted = 4096;
+
+}  // namespace
+
+IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const wire::Quality& own)
+    : topic_(std::move(topic)), node_(std::move(node)), own_(own) {}
+
+void IncompatiblePeers::add(const wire::Incompatible& peer) {
+  if (counted_.size() == most_counted) counted_.clear();
+  if (peer.identity != 0 && !counted_.insert(peer.identity).second) return;
+  if (said_.size() == most_remembered) said_.clear();
+  if (const auto [text, is_new] = said_.insert(text_about(peer)); is_new) base::log(base::LogLevel::warn, *text);
+  const std::lock_guard lock(mutex_);
+  last_ = peer;
+  count_.fetch_add(1, std::memory_order_release);  // sync: COUNTED (with count)
+}
+
+IncompatibleQosEvent IncompatiblePeers::last() const {
+  const std::lock_guard lock(mutex_);
+  IncompatibleQosEvent event{.total_count = count(), .peer = last_.peer, .policies = {}};
+  for (const wire::Policy policy : wire::incompatible_policies(offered(last_), asked(last_))) {
+    wire::Terms terms = wire::terms_of(policy, offered(last_), asked(last_));
+    event.policies.push_back({std::move(terms.name), std::move(terms.offered), std::move(terms.asked)});
+  }
+  return event;
+}
+
+std::string IncompatiblePeers::text_about(const wire::Incompatible& peer) const {
+  std::string text = "topic '" + topic_ + "': the publisher of node '" + (peer.you_publish ? node_ : peer.peer) +
+                     "' and the subscriber of node '" + (peer.you_publish ? peer.peer : node_) + "' are not connected.";
+  for (const wire::Policy policy : wire::incompatible_policies(offered(peer), asked(peer))) {
+    text += " " + wire::explain(policy, offered(peer), asked(peer)) + ". " + wire::terms_of(policy, offered(peer), asked(peer)).remedy;
+  }
+  return text;
+}
+
+}  // namespace sinew::session

@@ -1,0 +1,100 @@
+// The publisher's chunks, as a SubscriberEnd maps them and lets go of them.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/point.hpp"
+#include "session/node/node_session.hpp"
+#include "session/subscriber/subscriber_end.hpp"
+#include "session/subscriber/subscription.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::size_t max_chunks = 4096;
+constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;  // what a publisher of another user may have us map; it pays for it
+
+}  // namespace
+
+void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
+  const wire::Window& window = introduction_.window;
+  // relaxed: only this thread writes it
+  if (message.id <= newest_chunk_.load(std::memory_order_relaxed)) throw Violation("chunk ids must ascend");
+  const bool lies_in_window = message.address >= window.base && message.size <= window.size &&
+                              message.address - window.base <= window.size - message.size && message.address % os::page_size() == 0;
+  if (message.size == 0 || (introduction_.same_user && !lies_in_window)) throw Violation("a chunk does not lie in its publisher's window");
+  const auto before = chunks();
+  const bool too_many =
+      introduction_.same_user
+          ? before->entries.size() >= max_chunks || message.size > window.size - std::min(chunk_bytes_, window.size)
+          : before->entries.size() > shm::export_depth || message.size > most_exported - std::min(chunk_bytes_, most_exported);
+  if (too_many) throw Violation("too many chunks");
+  SharedMapping mapping = map_chunk(message, memfd);
+  SINEW_POINT("subscriber.chunk_mapped");
+  auto after = std::make_shared<ChunkTable>(*before);
+  after->entries.push_back({message.id, message.address, message.size, answered_when_unmapped(std::move(mapping), message.id)});
+  std::sort(after->entries.begin(), after->entries.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  chunk_bytes_ += message.size;
+  after->bytes = chunk_bytes_;
+  {
+    const std::lock_guard lock(chunks_mutex_);
+    chunks_ = std::move(after);
+  }
+  chunks_version_.fetch_add(1, std::memory_order_release);     // sync: CHUNKS (with refresh_chunks)
+  newest_chunk_.store(message.id, std::memory_order_release);  // sync: TOLD_CHUNK (with take)
+  channel_.send(wire::ChunkMapped{message.id});
+  if (const auto subscription = subscription_.lock()) subscription->wake();
+}
+
+SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd& memfd) {
+  if (!reads_pieces_.load(std::memory_order_relaxed)) {
+    Attached in_place = attach_mapping(memfd, message.size, message.address);
+    if (in_place.violation) throw Violation("a chunk: " + in_place.why);
+    if (in_place.mapping) return std::move(in_place.mapping);
+    const std::string why = "the publisher's memory cannot be mapped in this process at its address: " + in_place.why;
+    if (reading_ == Reading::in_place) throw Violation(why);
+    read_pieces(why);
+  }
+  Attached anywhere = attach_mapping(memfd, message.size);
+  if (anywhere.violation) throw Violation("a chunk: " + anywhere.why);
+  if (!anywhere.mapping) throw Violation("the publisher's memory cannot be mapped in this process at any address: " + anywhere.why);
+  return std::move(anywhere.mapping);
+}
+
+// The publisher uses the addresses again only after this answer, so it is sent when the last table that held the mapping is gone, on whatever thread (F3).
+SharedMapping SubscriberEnd::answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk) {
+  const os::Mapping* const plain = mapping.get();
+  return {plain, [mapping = std::move(mapping), end = weak_from_this(), chunk](const os::Mapping*) mutable {
+            mapping.reset();
+            if (const auto alive = end.lock()) alive->channel_.try_send(wire::ChunkUnmapped{chunk});
+          }};
+}
+
+void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {
+  const auto before = chunks();
+  auto after = std::make_shared<ChunkTable>(*before);
+  const auto found = std::find_if(after->entries.begin(), after->entries.end(), [&](const auto& entry) { return entry.id == message.id; });
+  if (found == after->entries.end()) {
+    channel_.send(wire::ChunkUnmapped{message.id});
+  } else {
+    chunk_bytes_ -= found->size;
+    after->bytes = chunk_bytes_;
+    after->entries.erase(found);
+    const std::lock_guard lock(chunks_mutex_);
+    chunks_ = std::move(after);
+    chunks_version_.fetch_add(1, std::memory_order_release);  // sync: CHUNKS (with refresh_chunks)
+  }
+  // sync: TOLD_CHUNK (with take); relaxed: only this thread writes it
+  if (message.id > newest_chunk_.load(std::memory_order_relaxed)) newest_chunk_.store(message.id, std::memory_order_release);
+  if (const auto subscription = subscription_.lock()) {
+    subscription->let_go_of_chunks(*this);
+    subscription->wake();  // a frame may have waited for this id
+  }
+}
+
+std::shared_ptr<const ChunkTable> SubscriberEnd::chunks() const {
+  const std::lock_guard lock(chunks_mutex_);
+  return chunks_;
+}
+
+}  // namespace sinew::session

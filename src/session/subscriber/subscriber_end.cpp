@@ -1,0 +1,470 @@
+#include "session/subscriber/subscriber_end.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/point.hpp"
+#include "base/printable.hpp"
+#include "os/clock.hpp"
+#include "os/event.hpp"
+#include "session/callbacks/execution_thread.hpp"
+#include "session/callbacks/listener.hpp"
+#include "session/fork.hpp"
+#include "session/io/trust.hpp"
+#include "session/node/node_session.hpp"
+#include "session/subscriber/subscription.hpp"
+
+namespace sinew::session {
+namespace {
+
+constexpr std::uint64_t last_sequence = std::uint64_t{1} << 56;  // M12: no publisher lives long enough for more
+constexpr int turns_until_empty = 16;                            // of the loop, for all that fits into a socket
+
+constexpr std::uint64_t most_local_pieces = std::uint64_t{1} << 32;  // so that their table has a size
+
+std::size_t ack_file_size() {
+  const std::size_t page = os::page_size();
+  return (sizeof(shm::AckPage) + page - 1) / page * page;
+}
+
+}  // namespace
+
+SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
+                             wire::ConnectSubscriber introduction, std::uint64_t manager, Thinning::Options thinning, Reading reading,
+                             bool in_place)
+    : thinning_(thinning),
+      reads_pieces_(!introduction.same_user),
+      must_copy_(reading == Reading::copy || !introduction.same_user),
+      reach_limit_(introduction.same_user ? shm::ring_capacity : shm::export_depth),
+      introduced_at_(os::now_ns()),
+      subscription_(std::move(subscription)),
+      session_(std::move(session)),
+      introduction_(std::move(introduction)),
+      connection_(introduction_.connection),
+      manager_(manager),
+      channel_(std::move(socket)),
+      ack_fd_(os::create_memfd("sinew-ack", ack_file_size())),
+      chunks_(std::make_shared<const ChunkTable>()),
+      why_not_in_place_(!introduction_.same_user ? "its process belongs to another user"
+                        : must_copy_             ? "the subscriber asks for it"
+                                                 : ""),
+      reading_(reading),
+      in_place_(in_place) {
+  auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ack_fd_, ack_file_size(), os::Access::read_write));
+  os::seal_for_readers(ack_fd_);
+  offer_mapping(ack_fd_, mapping);
+  ack_ = std::launder(reinterpret_cast<shm::AckPage*>(mapping->data()));
+  shm::initialise(*ack_);
+  ack_mapping_ = std::move(mapping);
+}
+
+SubscriberEnd::~SubscriberEnd() {
+  channel_.unwatch();
+  seen_chunks_.reset();
+  chunks_.reset();
+  session_->release_window(introduction_.window, manager_);
+}
+
+void SubscriberEnd::start(const Doorbell& doorbell) {
+  channel_.watch(session_->loop(), weak_from_this());
+  tell_path();
+  if (!introduction_.same_user) return channel_.send(wire::AttachForeign{});
+  const int descriptors[] = {doorbell.page().get(), doorbell.eventfd().get()};
+  channel_.send(wire::Doorbell{static_cast<std::uint32_t>(doorbell.page_size()), 0}, descriptors);
+}
+
+// It is taken for read in place unless it is said otherwise.
+void SubscriberEnd::tell_path() {
+  if (path() != wire::Path::native) session_->tell_path(connection(), path(), why_not_in_place().c_str());
+}
+
+bool SubscriberEnd::is_with(const wire::ConnectSubscriber& introduction) {
+  // Not by the identity alone, which others who were introduced have heard of; nor by its process, of which another manager may see another number.
+  if (introduction.identity == 0 || introduction.identity != introduction_.identity || introduction.peer != introduction_.peer ||
+      introduction.window != introduction_.window) {
+    return false;
+  }
+  return stands();
+}
+
+bool SubscriberEnd::stands() {
+  for (int turn = 0; turn < turns_until_empty && !hung_up(); ++turn) on_event({});
+  return !hung_up();
+}
+
+bool SubscriberEnd::introduced_again(std::uint64_t connection, std::uint64_t manager) {
+  connection_.store(connection, std::memory_order_relaxed);
+  tell_path();
+  return std::exchange(manager_, manager) != manager;
+}
+
+// --- control -----------------------------------------------------------------------------------------------------------------------
+
+void SubscriberEnd::on_event(const os::Poller::Event& event) {
+  const auto self = shared_from_this();
+  try {
+    if (event.writable) channel_.flush();
+    for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
+      auto input = channel_.receive();
+      if (!input) break;
+      handle(*input);
+    }
+    if (channel_.state() != Channel::State::closed) return;
+    hang_up("the publisher's process has ended the connection");
+  } catch (const std::exception& error) {
+    tell_lost(0);
+    channel_.complain(error.what());
+    hang_up(error.what());
+    // Last: there may be no memory to say it.
+    base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
+  }
+}
+
+void SubscriberEnd::hang_up(const char* why) noexcept {
+  session_->tell_path(connection(), wire::Path::none, why);
+  channel_.unwatch();
+  hung_up_.store(true, std::memory_order_release);  // sync: HUNG_UP (with hung_up)
+  if (const auto subscription = subscription_.lock()) {
+    subscription->wake();  // to drain what was published before the end
+    subscription->status().publishers_changed();
+  }
+}
+
+void SubscriberEnd::handle(Channel::Input& input) {
+  if (!authenticated_) {
+    require_user(input.credentials, introduction_.same_user);
+    authenticated_ = true;
+  }
+  const bool same_user = introduction_.same_user;
+  if (same_user && std::holds_alternative<wire::DoorbellTaken>(input.message)) {
+    if (std::exchange(attached_, true)) throw Violation("DoorbellTaken came twice");
+    if (!in_place_) {
+      read_pieces("their type has maps, which are made anew in each process");
+    } else if (reading_ == Reading::pieces) {
+      read_pieces("the subscriber asks for it");
+    } else if (!introduction_.same_layout) {
+      read_pieces("its process was built with another layout of the type (another standard library or compiler flags)");
+    }
+    const int fd = ack_fd_.get();
+    channel_.send(wire::Attach{static_cast<std::uint32_t>(ack_file_size())}, {&fd, 1});
+  } else if (const auto* ring = std::get_if<wire::Ring>(&input.message)) {
+    on_ring(*ring, input.descriptors[0]);
+  } else if (const auto* chunk = std::get_if<wire::Chunk>(&input.message)) {
+    on_chunk(*chunk, input.descriptors[0]);
+  } else if (const auto* withdrawn = std::get_if<wire::ChunkWithdrawn>(&input.message)) {
+    on_withdrawn(*withdrawn);
+  } else if (!same_user && std::holds_alternative<wire::News>(input.message)) {
+    channel_.send(wire::NewsTaken{});  // before we look: what comes after is news again
+    if (const auto subscription = subscription_.lock()) subscription->wake();
+  } else if (same_user && std::holds_alternative<wire::Space>(input.message)) {
+    if (space_ || ring_) throw Violation("Space came twice, or after Ring");
+    if (!os::is_eventfd(input.descriptors[0])) throw Violation("Space carries no eventfd");
+    space_ = std::move(input.descriptors[0]);
+  } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
+    throw Violation("the publisher says: " + base::printable(error->text));
+  } else {
+    throw Violation(std::string(wire::name_of(input.message)) + " is not for a subscriber");
+  }
+}
+
+void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
+  if (ring_) throw Violation("Ring came twice");
+  if (message.size < sizeof(shm::RingLayout)) throw Violation("the ring is too small");
+  if (message.start == 0) throw Violation("sequences start at 1");
+  if (message.start > last_sequence) throw Violation("no publisher has published so many messages");
+  Attached attached = attach_mapping(memfd, message.size);
+  if (!attached.mapping) throw Violation("the ring: " + attached.why);
+  ring_mapping_ = std::move(attached.mapping);
+  ring_ = std::launder(reinterpret_cast<const shm::RingLayout*>(ring_mapping_->data()));
+  if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version: use the same version of sinew in both processes");
+  claims_.emplace(*ack_, *ring_);
+  blocked_publisher_.emplace(ring_->header.blocked);
+  quota_ = message.quota;
+  claims_->advance_cursor(message.start - 1);
+  history_end_ = claims_->head();
+  ack_fd_.reset();
+  serving_.store(true, std::memory_order_release);  // sync: SERVING (with has_news)
+  if (const auto subscription = subscription_.lock()) {
+    subscription->wake();
+    subscription->status().publishers_changed();
+  }
+}
+
+// Before newest_chunk_ says so: no frame of a chunk that lies elsewhere is read in place.
+void SubscriberEnd::read_pieces(const std::string& why) {
+  base::log(base::LogLevel::info, "messages of node '" + peer() + "' are not read in place: " + why);
+  {
+    const std::lock_guard lock(chunks_mutex_);
+    why_not_in_place_ = why;
+  }
+  channel_.send(wire::ReadsPieces{});
+  reads_pieces_.store(true, std::memory_order_release);  // sync: READS_PIECES (with take)
+  if (!must_copy_) tell_path();
+}
+
+std::uint64_t SubscriberEnd::most_pieces() const noexcept {
+  return introduction_.same_user ? most_local_pieces : 1;  // M40
+}
+
+std::string SubscriberEnd::why_not_in_place() const {
+  const std::lock_guard lock(chunks_mutex_);
+  return why_not_in_place_;
+}
+
+std::uint64_t SubscriberEnd::held() const noexcept {
+  std::uint64_t held = 0;
+  if (serving_.load(std::memory_order_acquire)) claims_->for_each_held([&](std::uint32_t) { ++held; });  // sync: SERVING (with on_ring)
+  return held;
+}
+
+// --- data --------------------------------------------------------------------------------------------------------------------------
+
+bool SubscriberEnd::has_news() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return false;  // sync: SERVING (with on_ring)
+  const std::uint64_t head = claims_->head();
+  if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
+  if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;  // sync: HUNG_UP (with hang_up)
+  const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
+  if (without_pieces > claims_->cursor() && !claims_->has_pieces(without_pieces)) return false;
+  // sync: TOLD_CHUNK (with on_chunk)
+  return stalled_for_.load(std::memory_order_relaxed) <= newest_chunk_.load(std::memory_order_acquire) ||
+         head >= stalled_until_.load(std::memory_order_relaxed);
+}
+
+void SubscriberEnd::prefetch() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return;  // sync: SERVING (with on_ring)
+  claims_->prefetch_next();
+  __builtin_prefetch(prefetched_chunks_.load(std::memory_order_relaxed));
+}
+
+// A frame that is gone is passed over by take().
+std::optional<std::int64_t> SubscriberEnd::next_from_history() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;  // sync: SERVING (with on_ring)
+  const std::uint64_t end = std::min(history_end_, claims_->cursor() + shm::ring_capacity);
+  for (std::uint64_t next = claims_->cursor() + 1; next <= end; ++next) {
+    if (const auto time = claims_->source_time(next)) return time;
+  }
+  return std::nullopt;
+}
+
+bool SubscriberEnd::finished() const noexcept {
+  return hung_up_.load(std::memory_order_acquire) && !has_news();  // sync: HUNG_UP (with hang_up)
+}
+
+std::uint64_t SubscriberEnd::untaken() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return 0;  // sync: SERVING (with on_ring)
+  const std::uint64_t head = claims_->head(), cursor = claims_->cursor();
+  return head > cursor && head <= last_sequence ? head - cursor : 0;
+}
+
+std::int64_t SubscriberEnd::newest() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return 0;  // sync: SERVING (with on_ring)
+  const std::int64_t newest = shm::newest_source_time(*ring_);
+  return newest >= introduced_at_ ? newest : 0;
+}
+
+std::optional<Sighting> SubscriberEnd::sighting() const {
+  if (!serving_.load(std::memory_order_acquire)) return std::nullopt;  // sync: SERVING (with on_ring)
+  const wire::Quality& offered = introduction_.quality;
+  Sighting sighting{.publisher = this, .node = peer(), .is_connected = !hung_up()};
+  sighting.newest = newest();
+  sighting.sign = static_cast<std::int64_t>(ring_->header.alive.load(std::memory_order_relaxed));
+  if (offered.liveliness == wire::Liveliness::by_topic) {
+    sighting.sign = std::max(sighting.sign, sighting.newest);
+    sighting.lease = offered.lease;
+  } else if (sighting.sign != 0) {  // M43: else it knows nothing of leases
+    sighting.lease = offered.lease;
+  }
+  return sighting;
+}
+
+void SubscriberEnd::lost(std::uint64_t count) noexcept {
+  missed_ += count;
+  ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  if (loss_listener_) loss_listener_->raise();
+  if (!hung_up_.load(std::memory_order_relaxed)) tell_lost(count);  // relaxed: who ends it tells of it as well
+}
+
+void SubscriberEnd::tell_lost(std::uint64_t count) const noexcept {
+  if (endpoint() == 0) return;
+  const auto subscription = subscription_.lock();
+  const auto watcher = subscription ? subscription->options().watcher.lock() : nullptr;
+  if (watcher) watcher->messages_lost(endpoint(), count);
+}
+
+void SubscriberEnd::lose_taken() noexcept {
+  ack_->received.store(ack_->received.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  lost(1);
+}
+
+void SubscriberEnd::skipped(std::uint64_t count) noexcept {
+  skipped_.store(skipped_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+}
+
+std::shared_ptr<const ChunkTable> SubscriberEnd::refresh_chunks() {
+  const std::uint64_t version = chunks_version_.load(std::memory_order_acquire);  // sync: CHUNKS (with on_chunk)
+  if (version == seen_version_) return nullptr;
+  seen_version_ = version;
+  std::shared_ptr<const ChunkTable> before = std::exchange(seen_chunks_, chunks());
+  prefetched_chunks_.store(seen_chunks_.get(), std::memory_order_relaxed);
+  return before;
+}
+
+// Made after their frame, in a chunk that came after it (M38).
+bool SubscriberEnd::is_yet_to_come(std::uint64_t pieces) const noexcept {
+  const wire::Window& window = introduction_.window;
+  return introduction_.same_user && pieces >= window.base && pieces - window.base < window.size && !seen_chunks_->around(pieces);
+}
+
+std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
+  refresh_chunks();
+  // Who writes nonsense into a ring faster than we can pass over it must not keep us here.
+  for (std::uint32_t passed = 0; passed < 2 * shm::ring_capacity && has_news(); ++passed) {
+    // sync: HUNG_UP (with hang_up)
+    const bool no_more_chunks =
+        hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
+    const std::uint64_t head = claims_->head();
+    const std::uint64_t cursor = claims_->cursor();
+    if (head <= cursor) return std::nullopt;
+    if (head > last_sequence) {
+      base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: its ring has an impossible head");
+      tell_lost(0);
+      hung_up_.store(true, std::memory_order_release);  // sync: HUNG_UP (with hung_up)
+      if (const auto subscription = subscription_.lock()) subscription->status().publishers_changed();
+      return std::nullopt;
+    }
+    const std::uint64_t reach = std::min<std::uint64_t>(depth == 0 ? shm::ring_capacity : depth, reach_limit_);
+    const std::uint64_t oldest = head - cursor > reach ? head - reach + 1 : cursor + 1;
+    std::uint64_t next = thinning_.next_from(cursor + 1);
+    const std::uint64_t gone = next < oldest ? (oldest - next + thinning_.every() - 1) / thinning_.every() : 0;
+    next += gone * thinning_.every();
+    if (gone > 0) lost(gone);
+    skipped(std::min(next - 1, head) - cursor - gone);
+    if (next > head) {
+      claims_->advance_cursor(head);
+      tell_blocked_publisher(head);
+      continue;
+    }
+    shm::Claims::Claim claim = claims_->claim_frame(next);
+    const bool exhausted = claim.outcome == shm::Claims::Outcome::exhausted;
+    if (exhausted) claim = claims_->claim_frame(next, true);
+    const bool claimed = claim.outcome == shm::Claims::Outcome::claimed;
+    const auto leave_pending = [&] {
+      claims_->release(claim.slot);
+      if (next > cursor + 1) claims_->advance_cursor(next - 1);
+    };
+    const auto leave_pending_for = [&](std::uint64_t chunk) {
+      leave_pending();
+      stalled_until_.store(next + reach, std::memory_order_relaxed);
+      stalled_for_.store(chunk, std::memory_order_relaxed);
+    };
+    const std::uint64_t newest_chunk = newest_chunk_.load(std::memory_order_acquire);  // sync: TOLD_CHUNK (with on_chunk)
+    if (claimed && claim.frame.newest_chunk > newest_chunk) {
+      // Announced on the socket, published in the ring: the ring was faster (S7). The loop wakes us when the chunk is mapped.
+      if (no_more_chunks) {
+        leave_pending();
+        claims_->advance_cursor(head);
+        lost(head - next + 1);
+        return std::nullopt;
+      }
+      leave_pending_for(claim.frame.newest_chunk);
+      continue;
+    }
+    // sync: READS_PIECES (with read_pieces)
+    const bool in_pieces = reads_pieces_.load(std::memory_order_acquire);  // after newest_chunk_, see read_pieces()
+    if (in_pieces && claimed && claim.frame.pieces == shm::pieces_unknown && !no_more_chunks) {
+      // Published before the publisher knew that we need them. It makes them now, and rings.
+      leave_pending();
+      stalled_for_pieces_.store(next, std::memory_order_relaxed);
+      continue;
+    }
+    refresh_chunks();  // after newest_chunk_
+    const bool lacks_pieces_chunk = in_pieces && claimed && is_yet_to_come(claim.frame.pieces);
+    if (lacks_pieces_chunk && !no_more_chunks) {
+      leave_pending_for(newest_chunk + 1);
+      continue;
+    }
+    SINEW_POINT("subscriber.claimed");
+    claims_->advance_cursor(next);
+    tell_blocked_publisher(head);
+    if (claimed && !thinning_.wants(next, claim.frame.source_time)) {
+      claims_->release(claim.slot);
+      skipped(1);
+      continue;
+    }
+    const std::int64_t lifespan = introduction_.quality.lifespan;
+    // Not the age: of what a stranger says the source time is, that may be no number.
+    if (lifespan > 0 && claimed && claim.frame.source_time < os::now_ns() - lifespan) {
+      claims_->release(claim.slot);
+      expired_.fetch_add(1, std::memory_order_relaxed);
+      if (loss_listener_) loss_listener_->raise();
+      continue;
+    }
+    if (lacks_pieces_chunk || (in_pieces && claimed && claim.frame.pieces <= shm::pieces_impossible)) {
+      claims_->release(claim.slot);
+      lost(1);
+      continue;
+    }
+    if (!claimed) {
+      // Still within our depth: no newer message has pushed it out. An export is written over a little before that, and nothing of it is withdrawn.
+      if (introduction_.same_user && claims_->head() - next < reach) withdrawn_.fetch_add(1, std::memory_order_relaxed);
+      lost(1);
+      continue;
+    }
+    ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    const bool over_quota = exceeds_quota(claim) || exhausted;
+    if (over_quota) over_quota_.store(over_quota_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, over_quota || must_copy_, in_pieces, std::exchange(missed_, 0)};
+  }
+  return std::nullopt;
+}
+
+// What is held is counted up only when all that was taken since the last time could be too much: so letting go of a message need not count.
+bool SubscriberEnd::exceeds_quota(const shm::Claims::Claim& claim) noexcept {
+  const std::uint64_t size = claim.frame.size;
+  const auto is_too_much = [&] { return size > quota_ || bytes_held_ > quota_ - size; };
+  slot_bytes_[claim.slot] = 0;
+  if (is_too_much()) {
+    bytes_held_ = 0;
+    claims_->for_each_held([&](std::uint32_t slot) { bytes_held_ += slot_bytes_[slot]; });
+  }
+  const bool exceeds = bytes_held_ > 0 && is_too_much();
+  slot_bytes_[claim.slot] = size;
+  bytes_held_ += size;
+  return exceeds;
+}
+
+// Dekker with Publisher::wait_for_space(). Rings when half of the ring is free, so that the publisher goes on in bursts, not frame by frame.
+void SubscriberEnd::tell_blocked_publisher(std::uint64_t head) noexcept {
+  if (!space_ || head - claims_->cursor() > shm::ring_capacity / 2) return;
+  if (blocked_publisher_->must_ring()) os::ring(space_.get());
+}
+
+void SubscriberEnd::release(std::uint32_t slot) noexcept {
+  if (forked()) return;
+  claims_->release(slot);
+}
+
+void SubscriberEnd::unsubscribe() noexcept {
+  try {
+    channel_.send(wire::Unsubscribe{});
+  } catch (const std::exception& error) {
+    channel_.complain(error.what());
+  }
+}
+
+bool SubscriberEnd::cancel_call(std::uint64_t call) noexcept {
+  if (!is_served()) return true;
+  try {
+    channel_.send(wire::CancelCall{call});
+  } catch (const std::bad_alloc&) {
+    return false;
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, error.what());
+  }
+  return true;
+}
+
+}  // namespace sinew::session
