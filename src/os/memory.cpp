@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include "os/call.hpp"
@@ -20,6 +21,9 @@
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
 #endif
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
@@ -68,6 +72,35 @@ bool keep_private(std::byte* data, std::size_t size) noexcept {
   return true;
 }
 
+/// A thread of real-time priority that never sleeps keeps others from its core for ever: the kernel has been told not to throttle it.
+bool cores_may_be_taken_for_ever() noexcept {
+  try {
+    return read_file("/proc/sys/kernel/sched_rt_runtime_us").value_or("").starts_with("-1");
+  } catch (const std::bad_alloc&) {
+    return true;
+  }
+}
+
+/// Makes of the file's first bytes as many huge pages as they have room for. It needs no setting and no rights, but Linux 6.1, and free memory in such pieces: what cannot be had is left
+/// as it is. The kernel makes a huge page of what is there, which must be something; and waits for a word from every core.
+void take_huge_pages(const Fd& memfd, std::size_t size) noexcept {
+  const std::size_t huge = huge_page_size(), whole = size / huge * huge;
+  if (whole == 0 || cores_may_be_taken_for_ever()) return;
+  for (std::size_t at = 0; at < whole; at += huge) {
+    const auto first = [&] { return ::fallocate(memfd.get(), 0, static_cast<off_t>(at), static_cast<off_t>(page_size())); };
+    if (call(fault::Call::fallocate, first) != 0) return;
+  }
+  if (fault::inject(fault::Call::mmap)) return;
+  // Only for the call, which goes by addresses.
+  void* const room = ::mmap(nullptr, whole + huge, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return;
+  auto* const begin = static_cast<std::byte*>(room) + (huge - reinterpret_cast<std::uintptr_t>(room) % huge) % huge;
+  if (::mmap(begin, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memfd.get(), 0) != MAP_FAILED && keep_private(begin, whole)) {
+    call(fault::Call::madvise, [&] { return ::madvise(begin, whole, MADV_COLLAPSE); });
+  }
+  ::munmap(room, whole + huge);
+}
+
 bool page_can_be_mapped_at(std::uint64_t address) noexcept {
   if (address >= end_of_addresses || fault::inject(fault::Call::mmap)) return false;
   void* const wanted = reinterpret_cast<void*>(address);
@@ -96,6 +129,7 @@ Fd create_memfd(const char* name, std::size_t size) {
   if (!memfd && errno == EINVAL) memfd = Fd(create(0));  // a kernel before 6.3
   if (!memfd) fail(errno, what);
   if (call(fault::Call::ftruncate, [&] { return ::ftruncate(memfd.get(), static_cast<off_t>(size)); }) != 0) fail(errno, what);
+  take_huge_pages(memfd, size);
   // In steps, because kernels before 6.12 give back on a signal all that one call had allocated: with a profiler's timer a large call never
   // ends.
   constexpr std::size_t step = std::size_t{1} << 20;
@@ -184,6 +218,10 @@ void Mapping::lock() const {
        "cannot lock " + std::to_string(size_) +
            " bytes of shared memory: raise the limit of locked memory (ulimit -l, or LimitMEMLOCK= of a service), or lock less",
        ErrorKind::exhausted);
+}
+
+std::size_t huge_page_size() noexcept {
+  return page_size() / sizeof(std::uint64_t) * page_size();
 }
 
 std::size_t page_size() noexcept {

@@ -30,6 +30,12 @@ std::string in_mib(std::uint64_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
 }
 
+/// With the rest filled up to a huge page, where little of that is wasted.
+std::size_t in_huge_pages(std::size_t bytes) {
+  const std::size_t huge = os::huge_page_size(), missing = (huge - bytes % huge) % huge;
+  return bytes > huge && missing <= huge / 2 ? bytes + missing : bytes;
+}
+
 struct Free {
   void operator()(void* block) const noexcept { std::free(block); }
 };
@@ -113,7 +119,7 @@ struct Window::Impl {
   std::uintptr_t allocate(std::size_t bytes, std::size_t alignment);
   Mapped* add_chunk(std::size_t needed);
   std::size_t admit(std::size_t needed);
-  std::uintptr_t take_address(std::size_t bytes);
+  std::uintptr_t take_address(std::size_t bytes, std::size_t alignment);
   void put_address(std::uintptr_t address, std::size_t bytes);
   Mapped& map_chunk(std::uintptr_t address, std::size_t bytes);
   std::unique_ptr<Mapped> take_out(Mapped& chunk);
@@ -134,6 +140,7 @@ std::size_t Window::Impl::admit(std::size_t needed) {
   }
   // Doubling what once was needed, not what is mapped now: else dropping chunks would make every new one small again.
   std::size_t wanted = std::max(needed, std::min(std::max(most_mapped, first_chunk), largest_step));
+  wanted = in_huge_pages(wanted);
   wanted = std::min(wanted, (limits.budget - mapped) / chunk_unit * chunk_unit);
   std::uint64_t available = limits.available();
   if (available < wanted) wanted = needed;
@@ -156,12 +163,18 @@ std::uintptr_t Window::Impl::allocate(std::size_t bytes, std::size_t alignment) 
   return address;
 }
 
-std::uintptr_t Window::Impl::take_address(std::size_t bytes) {
+std::uintptr_t Window::Impl::take_address(std::size_t bytes, std::size_t alignment) {
   for (auto range = addresses.begin(); range != addresses.end(); ++range) {
-    const auto [address, free] = *range;
-    if (free < bytes) continue;
-    if (free > bytes) addresses.emplace(address + bytes, free - bytes);
-    addresses.erase(range);
+    const auto [begin, free] = *range;
+    const std::size_t before = (alignment - begin % alignment) % alignment;
+    if (free < before || free - before < bytes) continue;
+    const std::uintptr_t address = begin + before;
+    if (free > before + bytes) addresses.emplace(address + bytes, free - before - bytes);
+    if (before > 0) {
+      range->second = before;
+    } else {
+      addresses.erase(range);
+    }
     return address;
   }
   return 0;
@@ -189,8 +202,9 @@ Window::Impl::Mapped* Window::Impl::add_chunk(std::size_t needed) {
   needed = (needed + chunk_unit - 1) / chunk_unit * chunk_unit;
   std::size_t bytes = admit(needed);
   if (bytes == 0) return nullptr;
-  std::uintptr_t address = take_address(bytes);
-  if (address == 0) address = take_address(bytes = needed);
+  const std::size_t huge = os::huge_page_size();
+  std::uintptr_t address = take_address(bytes, bytes < huge ? chunk_unit : huge);
+  if (address == 0) address = take_address(bytes = needed, chunk_unit);
   if (address == 0) {
     refuse("A message needs " + in_mib(bytes) + " more shared memory, but the publisher's window of " + in_mib(size) +
            " of addresses has no gap of that size: let publisher and subscribers keep fewer messages, or make them smaller.");

@@ -150,7 +150,7 @@ TEST_F(UnderAttack, EverybodyGetsEveryMessageNewNodesComeAndTheManagerGrowsNotFo
   counting.expect("all");
   EXPECT_EQ(managers(), 1U);
   EXPECT_EQ(manager().value_or(0), manager_pid);
-  EXPECT_TRUE(eventually([&] { return descriptors_of(manager_pid) == descriptors; }))
+  EXPECT_TRUE(eventually([&] { return descriptors_of(manager_pid) <= descriptors; }))  // fewer: something passed through it before
       << descriptors_of(manager_pid) << " instead of " << descriptors;
   EXPECT_GE(newcomers, 3);
   if (!sanitized) {  // whose allocators keep what was freed

@@ -1,7 +1,11 @@
 #include "os/memory.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <sstream>
@@ -15,17 +19,48 @@ namespace {
 
 constexpr std::size_t size = 64 * 1024;
 
-/// The line of /proc/self/smaps that tells the kernel's flags of the mapping at `address`, or "" when nothing is mapped there.
-std::string flags_at(const void* address) {
+/// The line of /proc/self/smaps of the mapping at `address` that begins so, or "" when nothing is mapped there.
+std::string line_at(const void* address, const char* begin) {
   std::ostringstream start;
   start << std::hex << reinterpret_cast<std::uintptr_t>(address) << '-';
   std::istringstream lines(read_file("/proc/self/smaps").value());
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(start.str())) inside = true;
-    if (inside && line.starts_with("VmFlags:")) return line + " ";
+    if (inside && line.starts_with(begin)) return line + " ";
   }
   return "";
+}
+
+std::string flags_at(const void* address) {
+  return line_at(address, "VmFlags:");
+}
+
+/// How much of a file of that size that create_memfd() has made is mapped in huge pages; 0 also when this kernel has none to give.
+std::uint64_t mapped_in_huge_pages(std::size_t bytes) {
+  const Fd memfd = create_memfd("huge", bytes);
+  const auto mapping = Mapping::map_at(memfd, probe_address_range().base, bytes, Access::read);
+  if (!mapping) return 0;
+  std::istringstream line(line_at(mapping->data(), "ShmemPmdMapped:"));
+  std::string word;
+  std::uint64_t kib = 0;
+  line >> word >> kib;
+  return kib << 10;
+}
+
+/// The kernel makes huge pages of shared memory when it is asked in so many words, and has them.
+bool kernel_has_huge_pages() {
+  const std::size_t huge = huge_page_size();
+  const Fd memfd(::memfd_create("probe", MFD_CLOEXEC));
+  if (::ftruncate(memfd.get(), static_cast<off_t>(huge)) != 0) return false;
+  void* const at = ::mmap(reinterpret_cast<void*>(probe_address_range().base), huge, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_FIXED_NOREPLACE, memfd.get(), 0);
+  if (at == MAP_FAILED) return false;
+  *static_cast<volatile char*>(at) = 1;
+  constexpr int collapse = 25;  // MADV_COLLAPSE, which the headers of Debian 12 do not have
+  const bool done = ::madvise(at, huge, collapse) == 0;
+  ::munmap(at, huge);
+  return done;
 }
 
 /// The signal that ends a forked process which does `touch`, 0 when it lives.
@@ -53,6 +88,46 @@ TEST(Mapping, unmaps_exactly_once) {
     EXPECT_NE(flags_at(where), "");
   }
   EXPECT_EQ(flags_at(where), "");
+}
+
+TEST(Mapping, of_a_large_file_it_has_huge_pages_where_the_kernel_gives_them) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "this kernel makes no huge pages of shared memory, or has no memory in such pieces";
+  const std::size_t huge = huge_page_size();
+  // One of several: it may be short of such pieces for a moment.
+  std::uint64_t most = 0;
+  for (int i = 0; i < 10 && most < 2 * huge; ++i) most = std::max(most, mapped_in_huge_pages(2 * huge + page_size()));
+  EXPECT_EQ(most, 2 * huge);
+}
+
+TEST(Mapping, no_huge_page_is_asked_for_where_a_real_time_thread_may_keep_the_kernel_waiting_for_ever) {
+  if (!kernel_has_huge_pages()) GTEST_SKIP() << "this kernel makes no huge pages of shared memory, or has no memory in such pieces";
+  const test::TempFolder folder;
+  const std::string told = folder.path() + "/told";
+  std::ofstream(told) << "-1\n";
+  constexpr int refused = 2;
+  const int status = test::status_of_child([&] {
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return refused;
+    if (::mount(told.c_str(), "/proc/sys/kernel/sched_rt_runtime_us", nullptr, MS_BIND, nullptr) != 0) return refused;
+    return mapped_in_huge_pages(huge_page_size()) == 0 ? 0 : 1;
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == refused) GTEST_SKIP() << "no namespaces here in which the kernel could be made to say so";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Mapping, a_large_file_is_all_there_when_no_huge_page_can_be_had) {
+  const std::size_t bytes = 2 * huge_page_size() + page_size();
+  for (const auto kind : {fault::Call::mmap, fault::Call::madvise}) {
+    for (int nth = 1; nth <= 3; ++nth) {
+      fault::arm(kind, nth, ENOMEM);
+      const Fd memfd = create_memfd("small", bytes);
+      fault::disarm();
+      seal_for_readers(memfd);
+      EXPECT_EQ(complaint_about_peer_memfd(memfd, bytes), std::nullopt);
+      std::ifstream maps("/proc/self/maps");
+      for (std::string line; std::getline(maps, line);) EXPECT_EQ(line.find("memfd:small"), line.npos) << line;
+    }
+  }
 }
 
 TEST(Mapping, assigning_over_one_unmaps_it) {

@@ -64,9 +64,10 @@ TEST(Memfd, a_shortage_of_memory_is_called_exhausted_and_says_how_much_was_asked
 // Before Linux 6.12 a signal makes the kernel undo what one fallocate has done so far: under a profiler's timer a single large call never
 // ends.
 TEST(Memfd, a_signal_repeats_one_step_of_a_large_one_not_the_whole) {
-  fault::arm(fault::Call::fallocate, 100, EINTR);
+  const auto firsts_of_huge_pages = static_cast<int>((128 << 20) / huge_page_size());
+  fault::arm(fault::Call::fallocate, firsts_of_huge_pages + 36, EINTR);
   const Fd memfd = create_memfd("large", 128 << 20);
-  EXPECT_EQ(fault::passed(fault::Call::fallocate), 128 + 1);
+  EXPECT_EQ(fault::passed(fault::Call::fallocate), firsts_of_huge_pages + 128 + 1);
   fault::disarm();
   struct stat status{};
   ASSERT_EQ(::fstat(memfd.get(), &status), 0);

@@ -71,6 +71,43 @@ TEST(Window, a_block_larger_than_the_largest_step_gets_a_chunk_of_its_size) {
   EXPECT_EQ(window->usage().mapped, 100 * mib);
 }
 
+TEST(Window, chunks_with_room_for_huge_pages_lie_where_these_can_be_mapped) {
+  const std::size_t huge = os::huge_page_size();
+  const auto window = new_window();
+  for (const std::size_t bytes : {std::size_t{16}, huge, huge / 2, 2 * huge + huge * 3 / 4}) {
+    ASSERT_NE(window->allocate(bytes, 64), nullptr) << window->why_refused();
+  }
+  std::size_t large = 0;
+  window->for_each_chunk([&](const Chunk& chunk) {
+    if (chunk.size < huge) return;
+    ++large;
+    EXPECT_EQ(chunk.address % huge, 0u);
+    EXPECT_LT(chunk.size % huge, huge / 2) << "little would be wasted by another one";
+  });
+  EXPECT_GE(large, 2u);
+}
+
+TEST(Window, no_more_than_half_a_huge_page_is_wasted_for_being_one) {
+  const std::size_t huge = os::huge_page_size();
+  const auto window = new_window();
+  ASSERT_NE(window->allocate(2 * huge + huge / 8, 64), nullptr) << window->why_refused();
+  EXPECT_LT(window->usage().mapped, 2 * huge + huge / 4);
+}
+
+TEST(Window, the_gap_before_huge_pages_serves_smaller_chunks) {
+  const std::size_t huge = os::huge_page_size(), small = mib / 4;
+  const auto window = new_window({.budget = small + 2 * huge + small});
+  const auto address_of_new_chunk = [&](std::size_t block) {
+    EXPECT_NE(window->allocate(block, 64), nullptr) << window->why_refused();
+    std::uintptr_t address = 0;
+    window->for_each_chunk([&](const Chunk& chunk) { address = chunk.address; });
+    return address;
+  };
+  const std::uintptr_t first = address_of_new_chunk(small - mib / 16), second = address_of_new_chunk(2 * huge - mib / 16);
+  EXPECT_EQ(second, first + huge);
+  EXPECT_EQ(address_of_new_chunk(small - mib / 16), first + small);
+}
+
 TEST(Window, the_observer_knows_every_chunk_before_a_block_of_it_is_given_out) {
   Notes notes;
   const auto window = new_window({}, &notes);
