@@ -19,6 +19,8 @@ constexpr bool is_aligned(std::uint64_t position, std::uint64_t alignment) {
 // memcpy of a size that the compiler does not know is a call; most steps are a number or a few.
 inline void copy(std::byte* to, const std::byte* from, std::uint64_t size) {
   switch (size) {
+    case 0:  // of nowhere, perhaps
+      return;
     case 1:
       *to = *from;
       return;

@@ -25,58 +25,70 @@ constexpr std::uint64_t most_neighbours = 64;
 class Source {
  public:
   explicit Source(std::span<const Piece> pieces) : pieces_(pieces) {
-    for (const Piece& piece : pieces) left_ += piece.size();
+    for (const Piece& piece : pieces) later_ += piece.size();
     next_piece();
   }
 
-  std::uint64_t left() const { return left_; }
-  std::uint64_t position() const { return position_; }
+  std::uint64_t left() const { return here() + later_; }
+  std::uint64_t position() const { return before_ + static_cast<std::uint64_t>(at_ - begin_); }
 
   bool take(void* to, std::uint64_t size) {
-    if (size > left_) return false;
-    auto* into = static_cast<std::byte*>(to);
-    left_ -= size;
-    position_ += size;
-    while (size > here_.size()) {
-      if (!here_.empty()) std::memcpy(into, here_.data(), here_.size());
-      into += here_.size();
-      size -= here_.size();
-      next_piece();
-    }
-    if (size > 0) copy(into, here_.data(), size);
-    here_ = here_.subspan(size);
+    if (size > here()) return take_of_several(static_cast<std::byte*>(to), size);
+    copy(static_cast<std::byte*>(to), at_, size);
+    at_ += size;
     return true;
   }
 
   /// Takes the next `size` bytes where they lie, when that is in one piece and at a multiple of `alignment`; else takes nothing and returns null.
   const std::byte* take_in_place(std::uint64_t size, std::size_t alignment) {
-    while (here_.empty() && !pieces_.empty()) next_piece();
-    const std::byte* const at = here_.data();
-    if (size > here_.size() || reinterpret_cast<std::uintptr_t>(at) % alignment != 0) return nullptr;
-    left_ -= size;
-    position_ += size;
-    here_ = here_.subspan(size);
-    return at;
+    while (here() == 0 && !pieces_.empty()) next_piece();
+    if (size > here() || reinterpret_cast<std::uintptr_t>(at_) % alignment != 0) return nullptr;
+    return std::exchange(at_, at_ + size);
   }
 
   bool align(std::uint64_t alignment) {
-    const std::uint64_t left = padding(position_, alignment);
+    const std::uint64_t left = padding(position(), alignment);
     std::byte ignored[8];
-    return left == 0 || take(ignored, left);
+    if (left > here()) return take_of_several(ignored, left);
+    at_ += left;
+    return true;
   }
 
   /// What follows begins the body: alignment counts from here.
-  void begin_body() { position_ = 0; }
+  void begin_body() { before_ = std::uint64_t{0} - static_cast<std::uint64_t>(at_ - begin_); }
 
  private:
-  void next_piece() {
-    here_ = pieces_.empty() ? Piece{} : pieces_.front();
-    if (!pieces_.empty()) pieces_ = pieces_.subspan(1);
+  std::uint64_t here() const { return static_cast<std::uint64_t>(end_ - at_); }
+
+  [[gnu::noinline]] bool take_of_several(std::byte* into, std::uint64_t size) {
+    if (size > left()) return false;
+    while (size > here()) {
+      const std::uint64_t some = here();
+      if (some > 0) std::memcpy(into, at_, some);
+      into += some;
+      size -= some;
+      at_ = end_;
+      next_piece();
+    }
+    std::memcpy(into, at_, size);
+    at_ += size;
+    return true;
   }
 
-  std::span<const Piece> pieces_;  // those after this one
-  Piece here_;                     // what is left of this one
-  std::uint64_t left_ = 0, position_ = 0;
+  // REQUIRES: nothing is left of this one.
+  void next_piece() {
+    before_ += static_cast<std::uint64_t>(at_ - begin_);
+    const Piece next = pieces_.empty() ? Piece{} : pieces_.front();
+    if (!pieces_.empty()) pieces_ = pieces_.subspan(1);
+    begin_ = at_ = next.data();
+    end_ = begin_ + next.size();
+    later_ -= next.size();
+  }
+
+  std::span<const Piece> pieces_;                                      // those after this one
+  const std::byte *begin_ = nullptr, *at_ = nullptr, *end_ = nullptr;  // of this one; before `at_` it is taken
+  std::uint64_t later_ = 0;                                            // bytes in those after it
+  std::uint64_t before_ = 0;                                           // position of its begin
 };
 
 /// Fills zeroed objects. Whenever it stops, what it has filled so far is a value whose storage can be freed.
