@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/cut.hpp"
 #include "base/printable.hpp"
 #include "manager/state/domain.hpp"
 #include "wire/compatibility.hpp"
@@ -15,15 +16,6 @@ namespace {
 constexpr std::size_t told_at_once = 64, bytes_at_once = std::size_t{64} * 1024;
 
 constexpr std::size_t longest_reason = 255;  // there may be very many
-
-std::string shortened(std::string text) {
-  if (text.size() <= longest_reason) return text;
-  std::size_t end = longest_reason;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
-  text.resize(end);
-  text.shrink_to_fit();
-  return text;
-}
 
 }  // namespace
 
@@ -89,7 +81,7 @@ void Domain::handle(Session session, Node&, const wire::PathChosen& message) {
   }
   Meeting& meeting = meetings_.at(pair);
   meeting.path = message.path;
-  meeting.why = base::printable(shortened(message.why));
+  meeting.why = base::printable(base::cut(message.why, longest_reason));
   watches_.changed(pair);
 }
 

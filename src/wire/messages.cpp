@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/cut.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::wire {
@@ -257,14 +258,7 @@ class Writer {
     bytes.reserve(bytes.size() + characters.size() + room_behind);
     bytes.insert(bytes.end(), characters.begin(), characters.end());
   }
-  void text(const char* field, std::string_view text) {
-    if (text.size() > max_text) {
-      std::size_t end = max_text;
-      while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
-      text = text.substr(0, end);
-    }
-    (*this)(field, text, max_text);
-  }
+  void text(const char* field, std::string_view text) { (*this)(field, base::cut(text, max_text), max_text); }
 
   std::vector<std::byte> bytes;
 
