@@ -44,6 +44,14 @@ class Fuzz(unittest.TestCase):
             failures, _ = self.run_scripts({"endless": "sleep 1000"})
         self.assertIn("endless ended with status 124", failures[0])
 
+    def test_every_packet_of_the_specification_is_a_seed(self):
+        vectors = sorted((fuzz.ROOT / "spec/vectors/wire").glob("*.hex"))
+        self.assertNotEqual(vectors, [])
+        for vector in vectors:
+            packet = bytes.fromhex("".join(line.partition("#")[0] for line in vector.read_text().splitlines()))
+            with self.subTest(vector.name):
+                self.assertEqual((fuzz.SEEDS / "wire_decode" / vector.stem).read_bytes(), packet)
+
 
 if __name__ == "__main__":
     unittest.main()
