@@ -50,8 +50,8 @@ bool has_its_values(const msg::Type& type, const void* object) noexcept {
   }
 }
 
-std::string why_invalid(const std::optional<std::string>& variant) {
-  if (!variant) return "it is null, or a loan that was moved from; make one for each publish()";
+std::string what_is_wrong(const std::optional<std::string>& variant) {
+  if (!variant) return "it is null, or a loan that was moved from; make one for each message";
   return (variant->empty() ? "it is" : "field '" + *variant + "' is") +
          " a variant that lost its value when an assignment threw; assign it again, or drop the message";
 }
@@ -238,28 +238,28 @@ void PublisherCore::report_not_replaced() const {
 // --- publishing --------------------------------------------------------------------------------------------------------------------
 
 PublishResult PublisherCore::publish_object(void* object) {
-  return publish_object_to(0, object);
+  return publish_object_to(0, object, nullptr);
 }
 
-PublishResult PublisherCore::send_object(std::uint64_t endpoint, void* object) {
-  return publish_object_to(endpoint, object);
+PublishResult PublisherCore::send_object(std::uint64_t endpoint, void* object, std::string* why_invalid) {
+  return publish_object_to(endpoint, object, why_invalid);
 }
 
-PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* object) {
+PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* object, std::string* why_invalid) {
   const shm::HeapScope heap;
   const msg::Type& type = *impl_->type;
   session::Publisher& publisher = *impl_->publisher;
   if (session::forked()) return PublishResult::closed;
-  if (!object) return invalid(std::nullopt);
+  if (!object) return invalid(std::nullopt, why_invalid);
   if (const auto variant = msg::variant_without_value(type, object)) {
     type.destroy(object);
     free_object(object);
-    return invalid(variant);
+    return invalid(variant, why_invalid);
   }
   const bool read_in_window = endpoint == 0 ? publisher.is_read_elsewhere() : publisher.reach(endpoint) == session::Reach::same_user;
   if (!read_in_window || !type.in_place) return publish_shared_loan(endpoint, object);
   if (!publisher.window().contains(object, type.size)) {
-    const PublishResult result = publish_copy_to(endpoint, object);
+    const PublishResult result = publish_copy_to(endpoint, object, why_invalid);
     type.destroy(object);
     free_object(object);
     if (result == PublishResult::published)
@@ -299,14 +299,14 @@ SharedMessage PublisherCore::share_object(void* object) {
 }
 
 PublishResult PublisherCore::publish_copy(const void* source) {
-  return publish_copy_to(0, source);
+  return publish_copy_to(0, source, nullptr);
 }
 
-PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void* source) {
+PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void* source, std::string* why_invalid) {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   const msg::Type& type = *impl_->type;
-  if (const auto variant = msg::variant_without_value(type, source)) return invalid(variant);
+  if (const auto variant = msg::variant_without_value(type, source)) return invalid(variant, why_invalid);
   session::Publisher& publisher = *impl_->publisher;
   session::NewFrame frame;
   // Before publish(), which is one at a time; behind its wait where it may have to.
@@ -336,10 +336,11 @@ PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) 
   return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})), 0);
 }
 
-PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence) {
+PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence, std::string* why_invalid) {
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
-  if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant);
+  if (!message.object) return invalid(std::nullopt, why_invalid);
+  if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant, why_invalid);
   std::uint64_t ignored = 0;
   session::GivenMessage given{.borrowed = nullptr, .owned = {}, .shared = std::move(message.object), .in_window = message.in_window};
   return reported(result_of(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored)), endpoint);
@@ -367,9 +368,10 @@ PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoi
   return result;
 }
 
-PublishResult PublisherCore::invalid(const std::optional<std::string>& variant) {
+PublishResult PublisherCore::invalid(const std::optional<std::string>& variant, std::string* why_invalid) {
   impl_->publisher->count_refused();
-  say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic()) + ": " + why_invalid(variant); });
+  if (why_invalid) *why_invalid = what_is_wrong(variant);
+  say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic()) + ": " + what_is_wrong(variant); });
   return PublishResult::invalid;
 }
 

@@ -225,7 +225,7 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
   auto result = PublishResult::no_memory;
   std::string why;
   try {
-    result = ends.sends->send_shared(provider.endpoint, call.request, &sequence);
+    result = ends.sends->send_shared(provider.endpoint, call.request, &sequence, &why);
     if (result == PublishResult::no_memory) why = ends.publisher->window().why_refused();
   } catch (const std::exception& shortage) {
     base::log(base::LogLevel::error, shortage.what());  // it was not sent
@@ -256,8 +256,7 @@ ServiceClientCore::Impl::Sent ServiceClientCore::Impl::send_locked(std::uint64_t
       fail_locked(id, call, ServiceError::Kind::no_memory, {": there is no memory for the request. ", why}, outcomes);
       return Sent::never;
     case PublishResult::invalid:
-      fail_locked(id, call, ServiceError::Kind::invalid,
-                  {": the request has a variant that lost its value when an assignment threw; assign it again"}, outcomes);
+      fail_locked(id, call, ServiceError::Kind::invalid, {": the request cannot be sent: ", why}, outcomes);
       return Sent::never;
   }
   return Sent::not_now;

@@ -189,7 +189,7 @@ void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call
 
 // --- answers -----------------------------------------------------------------------------------------------------------------------------
 
-void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult result) {
+void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult result, const std::string& why_invalid) {
   if (session::forked()) return;
   switch (result) {
     case PublishResult::no_memory: {
@@ -202,7 +202,7 @@ void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult
       return fail(call, ServiceStatus::no_memory, {"service '", service, "': the provider has no memory for the response. ", why});
     }
     case PublishResult::invalid:
-      return fail(call, ServiceStatus::threw, {"the response has a variant that lost its value when an assignment threw"});
+      return fail(call, ServiceStatus::threw, {"the response cannot be sent: ", why_invalid});
     case PublishResult::published:
     case PublishResult::would_block:
     case PublishResult::closed:
@@ -222,7 +222,9 @@ void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult
 
 void ServiceProviderCore::Impl::reply(const RunningCall& call, std::shared_ptr<const void> response) {
   SINEW_POINT("service.executed");
-  concluded(call, ends.sends->send_shared(call.endpoint, {std::move(response)}));
+  std::string why_invalid;
+  const PublishResult result = ends.sends->send_shared(call.endpoint, {std::move(response)}, nullptr, &why_invalid);
+  concluded(call, result, why_invalid);
   SINEW_POINT("service.answered");
 }
 
@@ -412,7 +414,9 @@ void ServiceProviderCore::reply(Impl& provider, const RunningCall& call, std::sh
 void ServiceProviderCore::reply_in_place(Impl& provider, const RunningCall& call, void* response) {
   const shm::HeapScope heap;
   SINEW_POINT("service.executed");
-  provider.concluded(call, provider.ends.sends->send_object(call.endpoint, response));
+  std::string why_invalid;
+  const PublishResult result = provider.ends.sends->send_object(call.endpoint, response, &why_invalid);
+  provider.concluded(call, result, why_invalid);
   SINEW_POINT("service.answered");
 }
 

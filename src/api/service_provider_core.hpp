@@ -57,7 +57,7 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   void forget_locked(const RunningCall& call);
   void owe_locked(const Key& key, ServiceStatus status) noexcept;
   void start_worker_locked();
-  void concluded(const RunningCall& call, PublishResult result);
+  void concluded(const RunningCall& call, PublishResult result, const std::string& why_invalid);
   /// Needs no memory.
   void fail(const RunningCall& call, ServiceStatus status, Words words);
   /// Of a request that was not begun.

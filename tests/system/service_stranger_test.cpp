@@ -201,6 +201,19 @@ TEST_F(ServiceStrangers, OfWhatAClientAsksBeforeItIsAnsweredAProviderKeepsNoMore
   hasty.end();
 }
 
+TEST_F(ServiceStrangers, WhereThereIsNoMessageNoneIsSentAndTheReasonIsThat) {
+  Child provider = worker("provider");
+  Rogue rogue("rogue", false, [](Rogue&, std::uint64_t, std::uint64_t) {});
+  const std::uint64_t to = rogue.provider();
+  std::string why;
+  EXPECT_EQ(rogue.ends.sends->send_shared(to, {}, nullptr, &why), PublishResult::invalid);
+  EXPECT_NE(why.find("null"), why.npos) << why;
+  why.clear();
+  EXPECT_EQ(rogue.ends.sends->send_object(to, nullptr, &why), PublishResult::invalid);
+  EXPECT_NE(why.find("null"), why.npos) << why;
+  provider.end();
+}
+
 TEST_F(ServiceStrangers, NobodyGetsTheEndpointOfAnother) {
   Rogue first("first", false, [](Rogue&, std::uint64_t, std::uint64_t) {});
   auto second = session::NodeSession::create("second", {});

@@ -45,11 +45,12 @@ class SINEW_API PublisherCore {
   /// Publishes an object that `new` made. It is no more, whatever the result.
   PublishResult publish_owned(void* object);
   PublishResult publish_shared(std::shared_ptr<const void> object);
-  // For services: to the reader with this endpoint only; `closed` also when there is none, `would_block` when it does not take what it was sent before.
+  // For services: to the reader with this endpoint only; `closed` also when there is none, `would_block` when it does not take what it was sent before. `why_invalid`, if given, says what is wrong with one that is `invalid`.
   /// `sequence`, if given, is that of the message for this reader, or 0.
-  PublishResult send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence = nullptr);
+  PublishResult send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence = nullptr,
+                            std::string* why_invalid = nullptr);
   /// As publish_object().
-  PublishResult send_object(std::uint64_t endpoint, void* object);
+  PublishResult send_object(std::uint64_t endpoint, void* object, std::string* why_invalid = nullptr);
   /// Makes an object made in allocate_object()'s memory one for send_shared(), which copies nothing of it then; audits it, copies in what lies outside. Where there is no memory for that, or it does not lie in the
   /// window, send_shared() copies it. Throws std::bad_alloc; then the object is no more.
   SharedMessage share_object(void* object);
@@ -78,13 +79,13 @@ class SINEW_API PublisherCore {
 
  private:
   // `endpoint` 0: to all subscribers.
-  PublishResult publish_object_to(std::uint64_t endpoint, void* object);
+  PublishResult publish_object_to(std::uint64_t endpoint, void* object, std::string* why_invalid);
   PublishResult publish_shared_loan(std::uint64_t endpoint, void* object);
-  PublishResult publish_copy_to(std::uint64_t endpoint, const void* source);
+  PublishResult publish_copy_to(std::uint64_t endpoint, const void* source, std::string* why_invalid);
   PublishResult refused();
   PublishResult reported(PublishResult result, std::uint64_t endpoint);
   /// `variant`: the field that has no value; nothing: there is no message.
-  PublishResult invalid(const std::optional<std::string>& variant);
+  PublishResult invalid(const std::optional<std::string>& variant, std::string* why_invalid = nullptr);
 
   std::unique_ptr<Impl> impl_;
 };
