@@ -445,47 +445,18 @@ std::optional<ReceivedMessage> SubscriberCore::take(std::chrono::nanoseconds tim
 
 std::vector<PublisherShare> SubscriberCore::publishers() const {
   const shm::HeapScope heap;
-  std::vector<PublisherShare> all;
-  if (session::forked()) return all;
-  impl_->subscription->for_each_end([&](const session::SubscriberEnd& end) {
-    all.push_back({.node = end.peer(),
-                   .delivery = session::delivery_of(end.path()),
-                   .why = end.why_not_in_place(),
-                   .received = end.received(),
-                   .missed = end.missed(),
-                   .bytes_copied = end.bytes_copied(),
-                   .over_quota = end.over_quota(),
-                   .held = end.held()});
-  });
-  impl_->subscription->for_each_queue([&](const session::LocalQueue& queue) {
-    all.push_back({.node = queue.options().publisher,
-                   .delivery = Delivery::pointer,
-                   .why = "both are in this process",
-                   .received = queue.received(),
-                   .missed = queue.missed()});
-  });
-  return all;
+  if (session::forked()) return {};
+  return impl_->subscription->publishers();
 }
 
 SubscriberStatistics SubscriberCore::statistics() const {
   const shm::HeapScope heap;
   if (session::forked()) return {};
-  const session::Subscription::Counters counters = impl_->subscription->counters();
-  return {.received = impl_->received.load(std::memory_order_relaxed),
-          .missed = counters.missed,
-          .withdrawn = counters.withdrawn,
-          .skipped = counters.skipped,
-          .expired = counters.expired,
-          .bytes_copied = impl_->bytes_copied.load(std::memory_order_relaxed),
-          .over_quota = counters.over_quota,
-          .rejected = impl_->rejected.load(std::memory_order_relaxed),
-          .publishers = counters.publishers,
-          .held = counters.held,
-          .incompatible = counters.incompatible,
-          .deadlines_missed = counters.deadlines_missed,
-          .publishers_alive = counters.alive,
-          .publishers_not_alive = counters.not_alive,
-          .detached = impl_->subscription->status().is_detached()};
+  SubscriberStatistics statistics = impl_->subscription->statistics();
+  statistics.received = impl_->received.load(std::memory_order_relaxed);
+  statistics.bytes_copied = impl_->bytes_copied.load(std::memory_order_relaxed);
+  statistics.rejected = impl_->rejected.load(std::memory_order_relaxed);
+  return statistics;
 }
 
 }  // namespace sinew::detail

@@ -243,12 +243,31 @@ std::optional<LocalArrival> LocalQueue::take_next() {
 
 // Where only the process has to answer for its publisher, no sign is asked for: this process is that one.
 Sighting LocalQueue::sighting() const {
-  Sighting sighting{.publisher = this, .node = options_.publisher, .is_connected = has_publisher(), .lease = options_.lease};
+  Sighting sighting{.publisher = this, .node = options_.publisher, .is_connected = !hung_up(), .lease = options_.lease};
   if (!options_.pulse) return sighting;
   sighting.newest = newest();
   sighting.sign =
       std::max(options_.pulse->published.load(std::memory_order_relaxed), options_.pulse->asserted.load(std::memory_order_relaxed));
   return sighting;
+}
+
+PublisherShare LocalQueue::share() const {
+  return {.node = options_.publisher,
+          .delivery = Delivery::pointer,
+          .why = "both are in this process",
+          .received = received(),
+          .missed = missed()};
+}
+
+void LocalQueue::count_losses(SubscriberStatistics& into) const noexcept {
+  into.missed += missed();
+  into.skipped += skipped_.load(std::memory_order_relaxed);
+  into.expired += expired_.load(std::memory_order_relaxed);
+}
+
+bool LocalQueue::cancel_call(std::uint64_t call) const noexcept {
+  if (const auto watcher = options_.watcher.lock()) watcher->call_cancelled(options_.subscriber_endpoint, call);
+  return true;
 }
 
 std::int64_t LocalQueue::newest() const noexcept {

@@ -18,6 +18,7 @@
 #include "session/qos/liveliness.hpp"
 #include "session/qos/thinning.hpp"
 #include "shm/bell.hpp"
+#include "sinew/message_info.hpp"
 
 namespace sinew::session {
 
@@ -112,18 +113,24 @@ class LocalQueue {
   /// The subscription is gone: what waits is let go, and nothing waits any more.
   void close();
 
-  // --- any thread ---
+  // --- any thread: what SubscriberEnd tells by the same names ---
+  std::uint64_t endpoint() const noexcept { return options_.publisher_endpoint; }
   Sighting sighting() const;
   /// When the publisher published its newest message for us; 0: none yet, or it promises nothing for which that matters.
   std::int64_t newest() const noexcept;
-  bool is_open() const noexcept { return !closed_.load(std::memory_order_relaxed); }
-  bool has_publisher() const noexcept { return !publisher_gone_.load(std::memory_order_relaxed); }
+  bool is_served() const noexcept { return !hung_up(); }
+  bool hung_up() const noexcept { return publisher_gone_.load(std::memory_order_relaxed); }
+  bool stands() const noexcept { return !hung_up(); }
   std::uint64_t waiting() const noexcept;
+  /// What is held are objects, and nothing of the publisher's memory.
+  static constexpr std::uint64_t held() noexcept { return 0; }
+  PublisherShare share() const;
   std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
-  std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
-  /// Were older than their lifespan when it was their turn.
-  std::uint64_t expired() const noexcept { return expired_.load(std::memory_order_relaxed); }
+  void count_losses(SubscriberStatistics& into) const noexcept;
+  bool cancel_call(std::uint64_t call) const noexcept;
+
+  bool is_open() const noexcept { return !closed_.load(std::memory_order_relaxed); }
 
  private:
   /// A position in the queue, see local_queue.cpp. One cache line: what a taker spins on brings the rest with it.

@@ -253,7 +253,26 @@ bool SubscriberEnd::finished() const noexcept {
   return hung_up_.load(std::memory_order_acquire) && !has_news();  // sync: HUNG_UP (with hang_up)
 }
 
-std::uint64_t SubscriberEnd::untaken() const noexcept {
+PublisherShare SubscriberEnd::share() const {
+  return {.node = peer(),
+          .delivery = delivery_of(path()),
+          .why = why_not_in_place(),
+          .received = ack_->received.load(std::memory_order_relaxed),
+          .missed = ack_->missed.load(std::memory_order_relaxed),
+          .bytes_copied = bytes_copied_.load(std::memory_order_relaxed),
+          .over_quota = over_quota_.load(std::memory_order_relaxed),
+          .held = held()};
+}
+
+void SubscriberEnd::count_losses(SubscriberStatistics& into) const noexcept {
+  into.missed += ack_->missed.load(std::memory_order_relaxed);
+  into.withdrawn += withdrawn_.load(std::memory_order_relaxed);
+  into.skipped += skipped_.load(std::memory_order_relaxed);
+  into.expired += expired_.load(std::memory_order_relaxed);
+  into.over_quota += over_quota_.load(std::memory_order_relaxed);
+}
+
+std::uint64_t SubscriberEnd::waiting() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return 0;  // sync: SERVING (with on_ring)
   const std::uint64_t head = claims_->head(), cursor = claims_->cursor();
   return head > cursor && head <= last_sequence ? head - cursor : 0;

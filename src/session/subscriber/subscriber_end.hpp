@@ -20,6 +20,7 @@
 #include "session/reading.hpp"
 #include "shm/bell.hpp"
 #include "shm/ring.hpp"
+#include "sinew/message_info.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -129,32 +130,24 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// False when there was no memory for it.
   bool cancel_call(std::uint64_t call) noexcept;
   std::uint64_t held() const noexcept;
-  /// Copied because too many messages, or too large ones, were held.
-  std::uint64_t over_quota() const noexcept { return over_quota_.load(std::memory_order_relaxed); }
-  std::uint64_t missed() const noexcept { return ack_->missed.load(std::memory_order_relaxed); }
-  /// Of those missed, the ones that the publisher took back.
-  std::uint64_t withdrawn() const noexcept { return withdrawn_.load(std::memory_order_relaxed); }
-  /// Left out because Thinning did not want them.
-  std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
-  /// Were older than the publisher's lifespan when it was their turn.
-  std::uint64_t expired() const noexcept { return expired_.load(std::memory_order_relaxed); }
+  /// Adds up what was missed, withdrawn, skipped, expired, or beyond the quota.
+  void count_losses(SubscriberStatistics& into) const noexcept;
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
-  /// Why messages are not read in place; empty when they are.
-  std::string why_not_in_place() const;
-  /// How its messages are read; one that is beyond the quota is copied, whatever this says.
-  wire::Path path() const noexcept { return path_of(must_copy_, reads_pieces_.load(std::memory_order_relaxed)); }
-  std::uint64_t received() const noexcept { return ack_->received.load(std::memory_order_relaxed); }
+  PublisherShare share() const;
   void count_copied(std::uint64_t bytes) noexcept { bytes_copied_.fetch_add(bytes, std::memory_order_relaxed); }
-  std::uint64_t bytes_copied() const noexcept { return bytes_copied_.load(std::memory_order_relaxed); }
   /// Published, but not decided about by this reader.
-  std::uint64_t untaken() const noexcept;
+  std::uint64_t waiting() const noexcept;
 
  private:
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
   void hang_up(const char* why) noexcept;
+  /// How its messages are read; one that is beyond the quota is copied, whatever this says.
+  wire::Path path() const noexcept { return path_of(must_copy_, reads_pieces_.load(std::memory_order_relaxed)); }
+  /// Why messages are not read in place; empty when they are.
+  std::string why_not_in_place() const;
   void tell_path();
   void on_ring(const wire::Ring& message, const os::Fd& memfd);
   void on_chunk(const wire::Chunk& message, const os::Fd& memfd);

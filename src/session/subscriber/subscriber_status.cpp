@@ -20,7 +20,7 @@ void SubscriberStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, c
   if (listener_) {
     listener_->add(events.matched, [this] { return matched(); });
     listener_->add(events.incompatible_qos, [this] { return of_.last_incompatible(); });
-    listener_->add(events.deadline_missed, [this] { return DeadlineMissedEvent{.total_count = counters().deadlines_missed}; });
+    listener_->add(events.deadline_missed, [this] { return DeadlineMissedEvent{.total_count = deadlines_missed()}; });
     listener_->add(events.liveliness_changed, [this] { return liveliness(); });
     listener_->add(events.message_lost, [this] { return losses(); });
     listener_->add(events.detached, [this] { return DetachedEvent{is_detached() ? of_.topic() : ""}; });
@@ -70,10 +70,18 @@ std::int64_t SubscriberStatus::look() {
   return next;
 }
 
-SubscriberStatus::Counters SubscriberStatus::counters() const {
+void SubscriberStatus::tell(SubscriberStatistics& statistics) const {
+  statistics.detached = is_detached();
   const std::lock_guard lock(mutex_);
-  if (of_.is_closed()) return {deadlines_missed_, 0, 0};
-  return {deadlines_missed_, publishers_.alive(), publishers_.not_alive()};
+  statistics.deadlines_missed = deadlines_missed_;
+  if (of_.is_closed()) return;
+  statistics.publishers_alive = publishers_.alive();
+  statistics.publishers_not_alive = publishers_.not_alive();
+}
+
+std::uint64_t SubscriberStatus::deadlines_missed() const {
+  const std::lock_guard lock(mutex_);
+  return deadlines_missed_;
 }
 
 MatchedEvent SubscriberStatus::matched() const {
@@ -87,11 +95,11 @@ LivelinessChangedEvent SubscriberStatus::liveliness() const {
 }
 
 MessageLostEvent SubscriberStatus::losses() const {
-  const auto counters = of_.counters();
-  MessageLostEvent event{.total_count = counters.missed + counters.expired, .pushed_out = {}, .withdrawn = {}, .expired = {}};
-  event.expired.total_count = counters.expired;
-  event.withdrawn.total_count = std::min(counters.withdrawn, counters.missed);  // they are counted one after the other
-  event.pushed_out.total_count = counters.missed - event.withdrawn.total_count;
+  const SubscriberStatistics all = of_.statistics();
+  MessageLostEvent event{.total_count = all.missed + all.expired, .pushed_out = {}, .withdrawn = {}, .expired = {}};
+  event.expired.total_count = all.expired;
+  event.withdrawn.total_count = std::min(all.withdrawn, all.missed);  // they are counted one after the other
+  event.pushed_out.total_count = all.missed - event.withdrawn.total_count;
   return event;
 }
 

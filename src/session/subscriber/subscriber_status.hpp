@@ -12,6 +12,7 @@
 #include "session/qos/deadline.hpp"
 #include "session/qos/liveliness.hpp"
 #include "sinew/events.hpp"
+#include "sinew/message_info.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -45,13 +46,12 @@ class SubscriberStatus {
   /// Who is told that messages were lost; null: nobody.
   const std::shared_ptr<Listener>& loss_listener() const noexcept { return loss_listener_; }
 
-  struct Counters {
-    std::uint64_t deadlines_missed = 0, alive = 0, not_alive = 0;
-  };
-  Counters counters() const;
+  /// Puts what it counts into these.
+  void tell(SubscriberStatistics& statistics) const;
 
  private:
   std::int64_t look();
+  std::uint64_t deadlines_missed() const;
   MatchedEvent matched() const;
   LivelinessChangedEvent liveliness() const;
   MessageLostEvent losses() const;

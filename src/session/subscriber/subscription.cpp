@@ -43,41 +43,51 @@ std::shared_ptr<Doorbell> Subscription::bell() {
   return thread_ ? std::shared_ptr<Doorbell>(thread_, &thread_->doorbell()) : silent_;
 }
 
-std::vector<std::shared_ptr<LocalQueue>> Subscription::add(std::shared_ptr<LocalQueue> queue) {
-  std::vector<std::shared_ptr<LocalQueue>> dropped;
+template <class Connection>
+std::optional<std::vector<std::shared_ptr<Connection>>> Subscription::enlist(std::shared_ptr<Connection> connection,
+                                                                             std::vector<std::shared_ptr<Connection>>& among) {
+  std::vector<std::shared_ptr<Connection>> dropped;
   {
     const std::lock_guard lock(mutex_);
-    if (closed_.load(std::memory_order_relaxed)) {
-      queue->close();
-      return dropped;
-    }
+    if (closed_.load(std::memory_order_relaxed)) return std::nullopt;
     if (!thread_) {
       std::ptrdiff_t too_many = 0;
-      const auto has_gone = [](const auto& each) { return !each->has_publisher(); };
-      if (options_.endpoint == 0) too_many = std::ranges::count_if(queues_, has_gone) - departed_kept;
-      dropped.reserve(queues_.size());  // nothing may throw while it erases
-      std::erase_if(queues_, [&](const auto& each) {
-        if (!each->finished() && !(has_gone(each) && too_many-- > 0)) return false;
-        count_locked(*each);
-        before_.missed += each->waiting();
+      if (options_.endpoint == 0) too_many = std::ranges::count_if(among, [](const auto& each) { return each->hung_up(); }) - departed_kept;
+      dropped.reserve(among.size());  // nothing may throw while it erases
+      std::erase_if(among, [&](const auto& each) {
+        if (!each->finished() && !(each->hung_up() && too_many-- > 0)) return false;
+        forget_locked(*each);
         dropped.push_back(each);
         return true;
       });
     }
-    queues_.push_back(std::move(queue));
+    among.push_back(std::move(connection));
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   if (!dropped.empty()) status_.raise();  // what they had for us is lost
   wake();
-  status_.publishers_changed();
   return dropped;
+}
+
+void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
+  enlist(std::move(end), connections_.ends);
+}
+
+std::vector<std::shared_ptr<LocalQueue>> Subscription::add(const std::shared_ptr<LocalQueue>& queue) {
+  auto dropped = enlist(queue, connections_.queues);
+  if (!dropped) {
+    queue->close();
+    return {};
+  }
+  status_.publishers_changed();
+  return std::move(*dropped);
 }
 
 std::shared_ptr<SubscriberEnd> Subscription::end_of(const wire::ConnectSubscriber& introduction) const {
   std::vector<std::shared_ptr<SubscriberEnd>> ends;  // which may tell us that they have ended
   {
     const std::lock_guard lock(mutex_);
-    ends = ends_;
+    ends = connections_.ends;
   }
   const auto found = std::ranges::find_if(ends, [&](const auto& end) { return end->is_with(introduction); });
   return found == ends.end() ? nullptr : *found;
@@ -85,58 +95,27 @@ std::shared_ptr<SubscriberEnd> Subscription::end_of(const wire::ConnectSubscribe
 
 bool Subscription::is_served_by(std::uint64_t endpoint) const {
   if (options_.endpoint == 0 || endpoint == 0) return false;
+  const auto has_it = [&](const auto& source) { return source->endpoint() == endpoint && source->stands(); };
   std::vector<std::shared_ptr<SubscriberEnd>> ends;  // which may tell us that they have ended
   {
     const std::lock_guard lock(mutex_);
-    const auto has_it = [&](const auto& queue) { return queue->options().publisher_endpoint == endpoint && queue->has_publisher(); };
-    if (std::ranges::any_of(queues_, has_it)) return true;
-    ends = ends_;
+    if (std::ranges::any_of(connections_.queues, has_it)) return true;
+    ends = connections_.ends;
   }
-  return std::ranges::any_of(ends, [&](const auto& end) { return end->endpoint() == endpoint && end->stands(); });
+  return std::ranges::any_of(ends, has_it);
 }
 
-void Subscription::add(std::shared_ptr<SubscriberEnd> end) {
-  std::vector<std::shared_ptr<SubscriberEnd>> dropped;  // destroyed without the lock
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_.load(std::memory_order_relaxed)) return;
-    if (!thread_) {
-      std::ptrdiff_t too_many = 0;
-      if (options_.endpoint == 0) too_many = std::ranges::count_if(ends_, [](const auto& each) { return each->hung_up(); }) - departed_kept;
-      dropped.reserve(ends_.size());  // nothing may throw while it erases
-      std::erase_if(ends_, [&](const auto& each) {
-        if (!each->finished() && !(each->hung_up() && too_many-- > 0)) return false;
-        count_locked(*each);
-        before_.missed += each->untaken();
-        dropped.push_back(each);
-        return true;
-      });
-    }
-    ends_.push_back(std::move(end));
-    version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
-  }
-  if (!dropped.empty()) status_.raise();  // what they had for us is lost
-  wake();
+template <class Connection>
+void Subscription::count_locked(const Connection& gone) {
+  gone.count_losses(before_);
+  const std::int64_t newest = gone.newest();
+  if (newest <= os::now_ns()) newest_of_departed_ = std::max(newest_of_departed_, newest);  // whatever a peer claims
 }
 
-void Subscription::count_locked(const SubscriberEnd& gone) {
-  before_.missed += gone.missed();
-  before_.withdrawn += gone.withdrawn();
-  before_.skipped += gone.skipped();
-  before_.expired += gone.expired();
-  before_.over_quota += gone.over_quota();
-  note_newest_locked(gone.newest());
-}
-
-void Subscription::count_locked(const LocalQueue& gone) {
-  before_.missed += gone.missed();
-  before_.skipped += gone.skipped();
-  before_.expired += gone.expired();
-  note_newest_locked(gone.newest());
-}
-
-void Subscription::note_newest_locked(std::int64_t time) {
-  if (time <= os::now_ns()) newest_of_departed_ = std::max(newest_of_departed_, time);  // whatever a peer claims
+template <class Connection>
+void Subscription::forget_locked(const Connection& gone) {
+  count_locked(gone);
+  before_.missed += gone.waiting();
 }
 
 void Subscription::let_go_of_chunks(SubscriberEnd& end) {
@@ -159,40 +138,37 @@ void Subscription::wake() noexcept {
 
 bool Subscription::has_news() const noexcept {
   if (closed_.load(std::memory_order_relaxed)) return false;
-  if (version_.load(std::memory_order_acquire) != seen_version_) return true;  // sync: VERSION (with add)
+  if (version_.load(std::memory_order_acquire) != seen_version_) return true;  // sync: VERSION (with enlist)
   if (catching_up_.load(std::memory_order_relaxed) && next_from_histories().waits) return false;
   // What is finished is news as well: it is to be let go.
   const auto has_news = [](const auto& source) { return source->has_news() || source->finished(); };
-  return std::ranges::any_of(seen_queues_, has_news) || std::ranges::any_of(seen_, has_news);
+  return seen_.any(has_news);
 }
 
 void Subscription::prefetch() const noexcept {
   __builtin_prefetch(receiver_);
-  for (const auto& end : seen_) end->prefetch();
+  for (const auto& end : seen_.ends) end->prefetch();
 }
 
 void Subscription::refresh() {
-  if (version_.load(std::memory_order_acquire) == seen_version_) return;  // sync: VERSION (with add)
-  decltype(seen_) ends;  // then those of before: what ends with them, memory and messages, ends without the lock
-  decltype(seen_queues_) queues;
+  if (version_.load(std::memory_order_acquire) == seen_version_) return;  // sync: VERSION (with enlist)
+  Connections now;  // then those of before: what ends with them, memory and messages, ends without the lock
   std::uint64_t version = 0;
   try {
     const std::lock_guard lock(mutex_);
-    ends = ends_;
-    queues = queues_;
+    now = connections_;
     version = version_.load(std::memory_order_relaxed);  // relaxed: under mutex_
   } catch (const std::bad_alloc&) {
     return os::sleep_for(pause);  // with those of before, and then again
   }
-  seen_.swap(ends);
-  seen_queues_.swap(queues);
+  std::swap(seen_, now);
   seen_version_ = version;
 }
 
 std::optional<bool> Subscription::offer_next(Receiver& receiver) {
   refresh();
   // A source whose messages have gone, or grown too old, comes back empty once.
-  for (std::size_t attempts = seen() + 1; catching_up_.load(std::memory_order_relaxed); --attempts) {
+  for (std::size_t attempts = seen_.size() + 1; catching_up_.load(std::memory_order_relaxed); --attempts) {
     const Next next = next_from_histories();
     if (next.waits || attempts == 0) return std::nullopt;
     if (!next.source) {
@@ -201,8 +177,8 @@ std::optional<bool> Subscription::offer_next(Receiver& receiver) {
       return said;
     }
   }
-  for (std::size_t looked = 0; looked < seen(); ++looked) {
-    if (turn_ >= seen()) turn_ = 0;
+  for (std::size_t looked = 0; looked < seen_.size(); ++looked) {
+    if (turn_ >= seen_.size()) turn_ = 0;
     const auto said = offer_of(turn_++, receiver);
     if (said) return said;
   }
@@ -211,11 +187,11 @@ std::optional<bool> Subscription::offer_next(Receiver& receiver) {
 }
 
 std::optional<bool> Subscription::offer_of(std::size_t source, Receiver& receiver) {
-  if (source < seen_queues_.size()) {
-    auto arrival = seen_queues_[source]->take();  // stays among those that are seen, also when the receiver closes this subscription
+  if (source < seen_.queues.size()) {
+    auto arrival = seen_.queues[source]->take();  // stays among those that are seen, also when the receiver closes this subscription
     return arrival ? std::optional(receiver.accept(*arrival)) : std::nullopt;
   }
-  const auto arrival = seen_[source - seen_queues_.size()]->take(options_.quality.depth);
+  const auto arrival = seen_.ends[source - seen_.queues.size()]->take(options_.quality.depth);
   return arrival ? std::optional(receiver.accept(*arrival)) : std::nullopt;
 }
 
@@ -235,10 +211,11 @@ Subscription::Next Subscription::next_from_histories() const noexcept {
       first = *time;
     }
   };
-  for (std::size_t i = 0; i < seen_queues_.size(); ++i) look(i, *seen_queues_[i]);
-  for (std::size_t i = 0; i < seen_.size(); ++i) {
-    look(seen_queues_.size() + i, *seen_[i]);
-    told += seen_[i]->keeps_history() && seen_[i]->has_told_history() ? 1U : 0U;
+  for (std::size_t i = 0; i < seen_.queues.size(); ++i) look(i, *seen_.queues[i]);
+  for (std::size_t i = 0; i < seen_.ends.size(); ++i) {
+    const SubscriberEnd& end = *seen_.ends[i];
+    look(seen_.queues.size() + i, end);
+    told += end.keeps_history() && end.has_told_history() ? 1U : 0U;
   }
   next.waits |= patient && told < histories_expected_.load(std::memory_order_relaxed);
   return next;
@@ -246,8 +223,7 @@ Subscription::Next Subscription::next_from_histories() const noexcept {
 
 // Publishers that are gone. Their mappings end here, or with the last handle.
 void Subscription::let_go_of_finished() {
-  const auto finished = [](const auto& source) { return source->finished(); };
-  if (std::none_of(seen_.begin(), seen_.end(), finished) && std::none_of(seen_queues_.begin(), seen_queues_.end(), finished)) return;
+  if (!seen_.any([](const auto& source) { return source->finished(); })) return;
   {
     const std::lock_guard lock(mutex_);
     const auto counted = [&](const auto& source) {
@@ -255,8 +231,8 @@ void Subscription::let_go_of_finished() {
       count_locked(*source);
       return true;
     };
-    std::erase_if(ends_, counted);
-    std::erase_if(queues_, counted);
+    std::erase_if(connections_.ends, counted);
+    std::erase_if(connections_.queues, counted);
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   refresh();
@@ -308,10 +284,9 @@ void Subscription::incompatible(const wire::Incompatible& peer) {
 std::vector<Sighting> Subscription::sightings() const {
   std::vector<Sighting> all;
   const std::lock_guard lock(mutex_);
-  for (const auto& end : ends_) {
-    if (auto sighting = end->sighting()) all.push_back(std::move(*sighting));
-  }
-  for (const auto& queue : queues_) all.push_back(queue->sighting());
+  connections_.each([&](const auto& source) {
+    if (std::optional<Sighting> sighting = source.sighting()) all.push_back(std::move(*sighting));
+  });
   return all;
 }
 
@@ -327,59 +302,42 @@ std::int64_t Subscription::newest_of_departed() const {
 
 void Subscription::close() {
   status_.stop();
-  std::vector<std::shared_ptr<SubscriberEnd>> ends;
-  std::vector<std::shared_ptr<LocalQueue>> queues;
+  Connections gone;
   if (closed_.exchange(true, std::memory_order_relaxed)) return await_callback();
   {
     const std::lock_guard lock(mutex_);
-    ends = std::move(ends_);
-    ends_.clear();
-    queues = std::move(queues_);
-    queues_.clear();
-    for (const auto& end : ends) count_locked(*end);
-    for (const auto& queue : queues) count_locked(*queue);
+    std::swap(gone, connections_);
+    gone.each([this](const auto& source) { count_locked(source); });
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   if (!thread_) silent_->ring();  // who is in wait() holds taking_
   // Publishers keep frames for the last callback until it has returned. Our own callback, when this is called from it, holds taking_.
   std::unique_lock<std::mutex> taking(taking_, std::defer_lock);
   if (running_.load(std::memory_order_relaxed) != std::this_thread::get_id()) taking.lock();
-  for (const auto& end : ends) end->unsubscribe();
-  if (taking && !thread_) {  // else the thread's, which looks at them without the lock
-    seen_.clear();
-    seen_queues_.clear();
-  }
-  if (taking) taking.unlock();  // users' deleters run with what is left in the queues, from which nobody takes any more
-  for (const auto& queue : queues) queue->close();
-}
-
-void Subscription::for_each_end(const std::function<void(const SubscriberEnd&)>& visit) const {
-  const std::lock_guard lock(mutex_);
-  for (const auto& end : ends_) {
-    if (end->is_served()) visit(*end);
-  }
+  for (const auto& end : gone.ends) end->unsubscribe();
+  if (taking && !thread_) seen_ = {};  // else the thread's, which looks at them without the lock
+  if (taking) taking.unlock();         // users' deleters run with what is left in the queues, from which nobody takes any more
+  for (const auto& queue : gone.queues) queue->close();
 }
 
 std::vector<Subscription::Source> Subscription::sources() const {
   std::vector<Source> sources;
   const std::lock_guard lock(mutex_);
-  sources.reserve(ends_.size() + queues_.size());
-  for (const auto& end : ends_) sources.push_back({end->endpoint(), end->is_served()});
-  for (const auto& queue : queues_) sources.push_back({queue->options().publisher_endpoint, queue->has_publisher()});
+  sources.reserve(connections_.size());
+  connections_.each([&](const auto& source) { sources.push_back({source.endpoint(), source.is_served()}); });
   return sources;
 }
 
 void Subscription::let_go_of_departed(const std::function<bool(std::uint64_t endpoint)>& may_go) {
   std::vector<std::shared_ptr<SubscriberEnd>> gone;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
-  for (const auto& end : ends_) {
+  for (const auto& end : connections_.ends) {
     if (end->hung_up() && may_go(end->endpoint())) gone.push_back(end);
   }
   if (gone.empty()) return;
   for (const auto& end : gone) {
-    count_locked(*end);
-    before_.missed += end->untaken();
-    std::erase(ends_, end);
+    forget_locked(*end);
+    std::erase(connections_.ends, end);
   }
   version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
 }
@@ -387,47 +345,33 @@ void Subscription::let_go_of_departed(const std::function<bool(std::uint64_t end
 bool Subscription::cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept {
   bool is_told = true;
   const std::lock_guard lock(mutex_);
-  for (const auto& end : ends_) {
-    if (end->endpoint() == endpoint) is_told &= end->cancel_call(call);
-  }
-  for (const auto& queue : queues_) {
-    if (queue->options().publisher_endpoint != endpoint) continue;
-    if (const auto watcher = queue->options().watcher.lock()) watcher->call_cancelled(options_.endpoint, call);
-  }
+  connections_.each([&](auto& source) {
+    if (source.endpoint() == endpoint) is_told &= source.cancel_call(call);
+  });
   return is_told;
 }
 
-void Subscription::for_each_queue(const std::function<void(const LocalQueue&)>& visit) const {
+std::vector<PublisherShare> Subscription::publishers() const {
+  std::vector<PublisherShare> all;
   const std::lock_guard lock(mutex_);
-  for (const auto& queue : queues_) {
-    if (queue->has_publisher()) visit(*queue);
-  }
+  connections_.each([&](const auto& source) {
+    if (source.is_served()) all.push_back(source.share());
+  });
+  return all;
 }
 
-Subscription::Counters Subscription::counters() const {
-  const SubscriberStatus::Counters status = status_.counters();  // which takes mutex_
-  const std::lock_guard lock(mutex_);
-  Counters counters = before_;
-  counters.incompatible = incompatible_.count();
-  counters.deadlines_missed = status.deadlines_missed;
-  counters.alive = status.alive;
-  counters.not_alive = status.not_alive;
-  for (const auto& end : ends_) {
-    counters.missed += end->missed();
-    counters.withdrawn += end->withdrawn();
-    counters.skipped += end->skipped();
-    counters.expired += end->expired();
-    counters.over_quota += end->over_quota();
-    counters.publishers += end->is_served() ? 1U : 0U;
-    counters.held += end->held();
-  }
-  for (const auto& queue : queues_) {
-    counters.missed += queue->missed();
-    counters.skipped += queue->skipped();
-    counters.expired += queue->expired();
-    counters.publishers += queue->has_publisher() ? 1U : 0U;
-  }
-  return counters;
+SubscriberStatistics Subscription::statistics() const {
+  std::unique_lock lock(mutex_);
+  SubscriberStatistics statistics = before_;
+  connections_.each([&](const auto& source) {
+    source.count_losses(statistics);
+    statistics.publishers += source.is_served() ? 1U : 0U;
+    statistics.held += source.held();
+  });
+  lock.unlock();
+  statistics.incompatible = incompatible_.count();
+  status_.tell(statistics);  // which takes mutex_
+  return statistics;
 }
 
 }  // namespace sinew::session

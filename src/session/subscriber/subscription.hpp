@@ -1,6 +1,7 @@
 // A subscriber without its message type: the publishers it is connected to, taken from in turn.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "session/qos/incompatible_peers.hpp"
 #include "session/subscriber/subscriber_end.hpp"
 #include "session/subscriber/subscriber_status.hpp"
+#include "sinew/message_info.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -70,7 +72,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   const std::string& topic() const noexcept { return incompatible_.topic(); }
   IncompatibleQosEvent last_incompatible() const { return incompatible_.last(); }
   /// A publisher of this process. Any thread. Gives back the queues of those that are forgotten for it, to be let go of without locks: users' deleters run with what is in them.
-  [[nodiscard]] std::vector<std::shared_ptr<LocalQueue>> add(std::shared_ptr<LocalQueue> queue);
+  [[nodiscard]] std::vector<std::shared_ptr<LocalQueue>> add(const std::shared_ptr<LocalQueue>& queue);
   /// The execution thread shall look at this subscription again.
   void wake() noexcept;
   /// Chunks of this publisher are withdrawn: what takes messages is not to keep them mapped until the next one comes.
@@ -110,21 +112,40 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   /// Tells the endpoint that nobody here waits for the answer to this call any more. False when there was no memory for it.
   bool cancel_call(std::uint64_t endpoint, std::uint64_t call) const noexcept;
 
-  struct Counters {
-    std::uint64_t missed = 0, withdrawn = 0, skipped = 0, expired = 0, over_quota = 0, publishers = 0, held = 0, incompatible = 0,
-                  deadlines_missed = 0, alive = 0, not_alive = 0;
-  };
-  Counters counters() const;
-  /// Calls visit(end) for every publisher that serves this subscription.
-  void for_each_end(const std::function<void(const SubscriberEnd&)>& visit) const;
-  /// Likewise for every publisher of this process.
-  void for_each_queue(const std::function<void(const LocalQueue&)>& visit) const;
+  /// But for what was handed out or refused, which the receiver counts.
+  SubscriberStatistics statistics() const;
+  /// Of those that serve it.
+  std::vector<PublisherShare> publishers() const;
 
  private:
   /// Gives the receiver the next message, if there is one; what the receiver said, or nothing.
   std::optional<bool> offer_next(Receiver& receiver);
   std::optional<bool> offer_of(std::size_t source, Receiver& receiver);
-  std::size_t seen() const noexcept { return seen_queues_.size() + seen_.size(); }
+
+  /// Its publishers, each with what it has for us: those of this process, and those of others.
+  struct Connections {
+    std::vector<std::shared_ptr<LocalQueue>> queues;
+    std::vector<std::shared_ptr<SubscriberEnd>> ends;
+
+    std::size_t size() const noexcept { return queues.size() + ends.size(); }
+    template <class Is>
+    bool any(Is is) const {
+      return std::ranges::any_of(queues, is) || std::ranges::any_of(ends, is);
+    }
+    template <class Visit>
+    void each(Visit visit) const {
+      for (const auto& end : ends) visit(*end);
+      for (const auto& queue : queues) visit(*queue);
+    }
+  };
+  /// Lists it among these of `connections_`. Those that are forgotten for it, to be let go of without locks; nothing when the subscription is closed.
+  template <class Connection>
+  std::optional<std::vector<std::shared_ptr<Connection>>> enlist(std::shared_ptr<Connection> connection,
+                                                                 std::vector<std::shared_ptr<Connection>>& among);
+  template <class Connection>
+  void count_locked(const Connection& gone);
+  template <class Connection>
+  void forget_locked(const Connection& gone);
 
   // While a transient-local subscription catches up with what was published before it came.
   struct Next {
@@ -133,9 +154,6 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   };
   Next next_from_histories() const noexcept;
   void let_go_of_finished();
-  void count_locked(const SubscriberEnd& gone);
-  void count_locked(const LocalQueue& gone);
-  void note_newest_locked(std::int64_t time);
   void await_callback();
   void refresh();
 
@@ -149,9 +167,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
 
   std::mutex taking_;  // one taker at a time, and the callback; taken before mutex_
   // relaxed: a thread finds its own id, or not
-  std::atomic<std::thread::id> running_{};                // the thread that is inside the receiver
-  std::vector<std::shared_ptr<SubscriberEnd>> seen_;      // guarded by taking_
-  std::vector<std::shared_ptr<LocalQueue>> seen_queues_;  // likewise
+  std::atomic<std::thread::id> running_{};  // the thread that is inside the receiver
+  Connections seen_;                        // guarded by taking_
   std::uint64_t seen_version_ = 0;
   std::size_t turn_ = 0;
   // relaxed, both: who is late looks again, or waits until `patient_until_`
@@ -160,12 +177,11 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   const std::int64_t patient_until_;
 
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<SubscriberEnd>> ends_;  // guarded by mutex_
-  std::vector<std::shared_ptr<LocalQueue>> queues_;   // likewise
-  std::int64_t newest_of_departed_ = 0;               // likewise
-  Counters before_;                                   // what ends that are gone have missed and skipped; guarded by mutex_
-  // pair VERSION: who sees it finds both as they are now, or newer, under mutex_.
-  std::atomic<std::uint64_t> version_{0};  // counts changes of both
+  Connections connections_;              // guarded by mutex_
+  std::int64_t newest_of_departed_ = 0;  // likewise
+  SubscriberStatistics before_;          // losses of those that are gone; likewise
+  // pair VERSION: who sees it finds the connections as they are now, or newer, under mutex_.
+  std::atomic<std::uint64_t> version_{0};  // counts their changes
   std::atomic<bool> closed_{false};        // relaxed: what close() does then is under the mutexes, and it rings whoever waits
 };
 
