@@ -7,9 +7,9 @@
 #include <exception>
 #include <utility>
 
-#include "api/service_impl.hpp"
 #include "base/cancel.hpp"
 #include "base/log.hpp"
+#include "base/random.hpp"
 #include "shm/scope.hpp"
 #include "sinew/node.hpp"
 
@@ -33,7 +33,7 @@ std::uint32_t checked(const std::string& action, std::uint32_t goals_at_a_time) 
 ActionServerCore::ActionServerCore(Node& node, const std::string& action, std::uint32_t goals_at_a_time)
     : action_(action),
       goals_at_a_time_(checked(action, goals_at_a_time)),
-      id_(new_endpoint(false)),
+      id_(base::random_number()),
       node_(node.weak_from_this()),
       status_(node.create_publisher<ActionStatus>(part_of_action(action, "status"), quality_of_action(1))),
       cancels_(node.create_subscriber<ActionCancel>(part_of_action(action, "cancel"), [this](const ActionCancel& wish) { cancel(wish); },
@@ -133,7 +133,7 @@ std::shared_ptr<SentGoal> ActionClientCore::add(std::function<void(const void*)>
   }
   const shm::HeapScope heap;
   const auto goal = std::make_shared<SentGoal>();
-  goal->id = std::bit_cast<GoalId>(std::array{new_endpoint(false), new_endpoint(false)});
+  goal->id = std::bit_cast<GoalId>(std::array{base::random_number(), base::random_number()});
   goal->feedback = std::move(feedback);
   const std::lock_guard lock(mutex_);
   goals_.emplace(goal->id, goal);
