@@ -26,6 +26,8 @@ BELOW = {
     "session in_process": {"session callbacks", "session qos", "session io", "session", "wire", "shm", "os", "base"},
     "session ends": SESSION | {"wire", "shm", "os", "base"},
     "api": SESSION | {"msg", "wire", "shm", "os", "base"},
+    # Services, and actions, which are made of them: topics stand without.
+    "api services": SESSION | {"api", "msg", "wire", "shm", "os", "base"},
     "manager": {"manager state", "wire", "os", "base"},
     "manager state": {"wire", "msg", "base"},
     # Programs that show what a user writes get only what a user gets: the installed headers.
@@ -45,6 +47,8 @@ PLACES = {
     "include/sinew/message_info.hpp": "session",
     "include/sinew/thread_options.hpp": "os",
     "include/sinew/msg/": "msg",
+    "src/api/service_": "api services",
+    "src/api/action_": "api services",
     "manager/": "manager",
     "manager/state/": "manager state",
     "examples/": "examples",

@@ -1,4 +1,4 @@
-#include "sinew/node.hpp"
+#include "api/node_impl.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,10 @@
 #include <optional>
 
 #include "api/publisher_impl.hpp"
-#include "api/service_impl.hpp"
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
 #include "session/fork.hpp"
-#include "session/node/node_session.hpp"
+#include "shm/layout.hpp"
 #include "shm/scope.hpp"
 #include "wire/topic_name.hpp"
 
@@ -20,7 +19,6 @@ namespace sinew {
 namespace {
 
 constexpr std::uint32_t deepest = shm::ring_capacity / 2;
-constexpr std::uint32_t most_parallel = 1024;
 
 /// In nanoseconds; 0 for none.
 std::int64_t duration_of(const std::string& topic, const std::string& what, const std::optional<std::chrono::nanoseconds>& duration) {
@@ -137,20 +135,14 @@ void require_topic(const std::string& topic) {
                   "': use create_service_client() or create_service_provider(), whose requests and responses nobody else reads");
 }
 
-// Its locks may be held by threads that do not exist in the child.
-void refuse_in_child(const std::string& node) {
+}  // namespace
+
+void detail::refuse_in_child(const std::string& node) {
   if (!session::forked()) return;
   throw Error(ErrorKind::invalid_argument, "node '" + node +
                                                "' belongs to the process that this one was forked from; create nodes after "
                                                "fork() and exec()");
 }
-
-}  // namespace
-
-struct Node::Impl {
-  std::shared_ptr<Executor> executor;
-  std::shared_ptr<session::NodeSession> session;
-};
 
 Node::Node(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
@@ -202,7 +194,7 @@ const std::shared_ptr<Executor>& Node::executor() const noexcept {
 std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::function<void()> callback, const TimerOptions& options) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
-  refuse_in_child(name());
+  detail::refuse_in_child(name());
   if (period.count() <= 0) {
     throw Error(ErrorKind::invalid_argument,
                 "node '" + name() + "': a timer's period of " + std::to_string(period.count()) + " ns is out of range, 1 ns or more");
@@ -221,14 +213,14 @@ std::shared_ptr<Timer> Node::create_timer(std::chrono::nanoseconds period, std::
 DomainState Node::domain_state() const {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
-  refuse_in_child(name());
+  detail::refuse_in_child(name());
   return impl_->session->domain_state();
 }
 
 std::shared_ptr<DomainWatch> Node::watch_domain(std::function<void(const DomainUpdate&)> callback, const DomainWatchOptions& options) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
-  refuse_in_child(name());
+  detail::refuse_in_child(name());
   if (!callback) throw Error(ErrorKind::invalid_argument, "node '" + name() + "': to watch the domain needs a callback");
   const auto watch = impl_->session->watch_domain(std::move(callback), options.execution_thread);
   try {
@@ -244,7 +236,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
                                                             const PublisherOptions& options) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
-  refuse_in_child(name());
+  detail::refuse_in_child(name());
   require_topic(topic);
   const session::Publisher::Options offered{.budget = options.memory_budget,
                                             .lock_memory = options.lock_memory,
@@ -262,7 +254,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
                                                               const Qos& qos, const SubscriberOptions& options) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
-  refuse_in_child(name());
+  detail::refuse_in_child(name());
   require_topic(topic);
   wire::Quality quality = quality_of(topic, qos);
   const session::Thinning::Options thinning = thinning_of(topic, options);
@@ -286,31 +278,6 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
                        .in_place = type.type->in_place,
                        .ghost = options.ghost},
                       options.events, options.execution_thread);
-}
-
-std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::string& name, const msg::Message& request,
-                                                                     const detail::ObjectType& request_objects,
-                                                                     const msg::Message& response, detail::ErrorOf error_of,
-                                                                     const ServiceClientOptions& options) {
-  const base::Uncancellable whole;
-  const shm::HeapScope heap;
-  refuse_in_child(this->name());
-  return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget, options.ghost}, error_of);
-}
-
-std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
-    const std::string& name, const msg::Message& request, const msg::Message& response, const detail::ObjectType& response_objects,
-    detail::ServiceProviderCore::Serve serve, detail::ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options) {
-  const base::Uncancellable whole;
-  const shm::HeapScope heap;
-  refuse_in_child(this->name());
-  if (options.parallel == 0 || options.parallel > most_parallel) {
-    throw Error(ErrorKind::invalid_argument, "service '" + name + "': parallel = " + std::to_string(options.parallel) +
-                                                 " is out of range: 1 executes one request at a time, " + std::to_string(most_parallel) +
-                                                 " are the most");
-  }
-  return detail::make_provider({impl_->session, name, request, response, response_objects, options.memory_budget, options.ghost},
-                               std::move(serve), make_error, options);
 }
 
 }  // namespace sinew

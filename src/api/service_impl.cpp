@@ -1,21 +1,29 @@
 #include "api/service_impl.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <new>
+#include <span>
 #include <utility>
 
+#include "api/node_impl.hpp"
 #include "api/publisher_impl.hpp"
 #include "api/service_client_core.hpp"
 #include "api/service_provider_core.hpp"
 #include "api/subscriber_impl.hpp"
+#include "base/cancel.hpp"
 #include "base/random.hpp"
+#include "shm/scope.hpp"
 #include "wire/topic_name.hpp"
 
 namespace sinew::detail {
 namespace {
 
 constexpr std::size_t usual_notes = 16;  // so many need no memory
+constexpr std::uint32_t most_parallel = 1024;
 
 // By their kinds.
 std::vector<ServiceError> errors_in_short(const std::string& service) {
@@ -31,6 +39,35 @@ std::vector<ServiceError> errors_in_short(const std::string& service) {
   }
   return errors;
 }
+
+/// Finds out which call a message was about that could not be received.
+class RejectedCalls final : public Rejections {
+ public:
+  explicit RejectedCalls(std::function<void(const Rejected&)> tell) noexcept : tell_(std::move(tell)) {}
+
+  std::uint64_t number_of(const void* message) const noexcept override { return id_of(message); }
+  std::uint64_t number_of(const session::Arrival& arrival, std::span<const msg::cdr::Piece> pieces) const noexcept override {
+    constexpr std::size_t encapsulation = 4;  // of a stream, which says in its second byte that the least significant byte comes first
+    std::array<std::byte, encapsulation + sizeof(std::uint64_t)> begin{};
+    if (!arrival.in_pieces) {
+      const std::byte* const root = arrival.chunks->find(arrival.frame.root, sizeof(std::uint64_t));
+      return root ? id_of(root) : 0;
+    }
+    std::size_t read = 0;
+    for (const msg::cdr::Piece& piece : pieces) {
+      const std::size_t size = std::min(piece.size(), begin.size() - read);
+      std::memcpy(begin.data() + read, piece.data(), size);
+      read += size;
+    }
+    return read == begin.size() && begin[1] == std::byte{1} ? id_of(begin.data() + encapsulation) : 0;
+  }
+  void rejected(std::uint64_t endpoint, std::uint64_t number, bool no_memory) noexcept override {
+    tell_({.endpoint = endpoint, .call = number, .no_memory = no_memory});
+  }
+
+ private:
+  const std::function<void(const Rejected&)> tell_;
+};
 
 constexpr wire::Quality quality{.depth = 0, .reliable = true};
 
@@ -51,7 +88,7 @@ void make_ends(ServiceEnds& ends, const EndsToMake& making) {
 
   const auto receives = std::make_shared<SubscriberCore::Impl>();
   receives->handler = making.handler;
-  receives->on_rejected = making.on_rejected;
+  if (making.on_rejected) receives->rejections = std::make_unique<RejectedCalls>(making.on_rejected);
   const msg::Type& type = *making.in.type.type;
   ends.receives = receives->create(making.session, making.in.topic, making.in.type,
                                    {.quality = quality,
@@ -144,3 +181,32 @@ std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, Service
 }
 
 }  // namespace sinew::detail
+
+namespace sinew {
+
+std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::string& name, const msg::Message& request,
+                                                                     const detail::ObjectType& request_objects,
+                                                                     const msg::Message& response, detail::ErrorOf error_of,
+                                                                     const ServiceClientOptions& options) {
+  const base::Uncancellable whole;
+  const shm::HeapScope heap;
+  detail::refuse_in_child(this->name());
+  return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget, options.ghost}, error_of);
+}
+
+std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
+    const std::string& name, const msg::Message& request, const msg::Message& response, const detail::ObjectType& response_objects,
+    detail::ServiceProviderCore::Serve serve, detail::ServiceProviderCore::MakeError make_error, const ServiceProviderOptions& options) {
+  const base::Uncancellable whole;
+  const shm::HeapScope heap;
+  detail::refuse_in_child(this->name());
+  if (options.parallel == 0 || options.parallel > detail::most_parallel) {
+    throw Error(ErrorKind::invalid_argument, "service '" + name + "': parallel = " + std::to_string(options.parallel) +
+                                                 " is out of range: 1 executes one request at a time, " +
+                                                 std::to_string(detail::most_parallel) + " are the most");
+  }
+  return detail::make_provider({impl_->session, name, request, response, response_objects, options.memory_budget, options.ghost},
+                               std::move(serve), make_error, options);
+}
+
+}  // namespace sinew

@@ -59,6 +59,14 @@ class Watch final : public session::EndpointWatcher {
   session::EndpointWatcher* to_;
 };
 
+/// A message of a service that could not be received.
+struct Rejected {
+  std::uint64_t endpoint = 0;  ///< who sent it
+  std::uint64_t call = 0;      ///< 0: nobody knows which
+  std::uint64_t count = 1;     ///< of messages like that
+  bool no_memory = false;      ///< there was no memory for it; else it made no sense
+};
+
 /// An endpoint whose provider executes no request twice says so by this bit of its number (spec/services.md).
 inline constexpr std::uint64_t at_most_once_bit = 1;
 /// Drawn by lot; never 0.

@@ -1,15 +1,11 @@
 #include "sinew/detail/subscriber_core.hpp"
 
-#include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "api/description.hpp"
-#include "api/service_impl.hpp"
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
 #include "base/log.hpp"
@@ -153,27 +149,8 @@ std::shared_ptr<SubscriberCore> SubscriberCore::Impl::create(const std::shared_p
   }
 }
 
-// The number that requests and responses of services begin with; 0 when it cannot be read. REQUIRES: pieces were gathered.
-std::uint64_t SubscriberCore::Impl::call_of(const session::Arrival& arrival) const noexcept {
-  constexpr std::size_t encapsulation = 4;  // of a stream, which says in its second byte that the least significant byte comes first
-  std::array<std::byte, encapsulation + sizeof(std::uint64_t)> begin{};
-  std::uint64_t id = 0;
-  if (!arrival.in_pieces) {
-    if (const std::byte* const root = arrival.chunks->find(arrival.frame.root, sizeof id)) std::memcpy(&id, root, sizeof id);
-    return id;
-  }
-  std::size_t read = 0;
-  for (const msg::cdr::Piece& piece : pieces) {
-    const std::size_t size = std::min(piece.size(), begin.size() - read);
-    std::memcpy(begin.data() + read, piece.data(), size);
-    read += size;
-  }
-  if (read == begin.size() && begin[1] == std::byte{1}) std::memcpy(&id, begin.data() + encapsulation, sizeof id);
-  return id;
-}
-
 void SubscriberCore::Impl::reject(const session::Arrival& arrival, std::string_view complaint, bool no_memory) noexcept {
-  if (on_rejected) on_rejected({.endpoint = sender, .call = call_of(arrival), .no_memory = no_memory});
+  if (rejections) rejections->rejected(sender, rejections->number_of(arrival, pieces), no_memory);
   reject(arrival.end->peer(), complaint);
 }
 
@@ -335,14 +312,14 @@ bool SubscriberCore::Impl::accept(const session::Arrival& arrival) {
 
 bool SubscriberCore::Impl::accept(session::LocalArrival& arrival) {
   const auto self = shared_from_this();
-  sender = arrival.from->options().publisher_endpoint;
+  sender = arrival.from->endpoint();
   ReceivedMessage message;
-  const std::uint64_t id = on_rejected ? id_of(arrival.look()) : 0;
+  const std::uint64_t number = rejections ? rejections->number_of(arrival.look()) : 0;
   try {
     if (const std::string& from = arrival.from->options().publisher; handler.wants_info && info.publisher != from) info.publisher = from;
     message = admit(arrival, handler.takes);
   } catch (const std::bad_alloc&) {
-    if (on_rejected) on_rejected({.endpoint = sender, .call = id, .no_memory = true});
+    if (rejections) rejections->rejected(sender, number, true);
     reject(arrival.from->options().publisher, without_memory);
     return true;
   }
@@ -365,7 +342,7 @@ class SubscriberCore::Taker final : public session::Receiver {
     try {
       message = impl_.admit(arrival, Handler::Takes::share);
     } catch (const std::bad_alloc&) {
-      if (impl_.on_rejected) {
+      if (impl_.rejections) {
         impl_.reject(arrival, without_memory, true);
       } else {
         arrival.end->not_delivered(arrival.missed);
@@ -388,7 +365,7 @@ class SubscriberCore::Taker final : public session::Receiver {
   }
 
   bool accept(session::LocalArrival& arrival) override {
-    impl_.sender = arrival.from->options().publisher_endpoint;
+    impl_.sender = arrival.from->endpoint();
     message = impl_.admit(arrival, Handler::Takes::share);
     message->endpoint = impl_.sender;
     if (info_) {

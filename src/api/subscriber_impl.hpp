@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +19,16 @@
 
 namespace sinew::detail {
 
-/// A message of a service that could not be received.
-struct Rejected {
-  std::uint64_t endpoint = 0;  ///< who sent it
-  std::uint64_t call = 0;      ///< 0: nobody knows which
-  std::uint64_t count = 1;     ///< of messages like that
-  bool no_memory = false;      ///< there was no memory for it; else it made no sense
+/// Told of messages that could not be received, by whoever receives.
+class Rejections {
+ public:
+  virtual ~Rejections() = default;
+  /// By which number it wants to be told of a message, should it come to that: asked as long as there is the message.
+  virtual std::uint64_t number_of(const void* message) const noexcept = 0;
+  /// The same of one that nobody has checked; 0: it cannot be read. `pieces` are those of one that comes in pieces.
+  virtual std::uint64_t number_of(const session::Arrival& arrival, std::span<const msg::cdr::Piece> pieces) const noexcept = 0;
+  /// `endpoint`: who sent it. `no_memory`: there was no memory for it; else it made no sense.
+  virtual void rejected(std::uint64_t endpoint, std::uint64_t number, bool no_memory) noexcept = 0;
 };
 
 struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_this<Impl> {
@@ -42,9 +46,9 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   // relaxed: told, and one thread is the first
   std::atomic<std::uint64_t> received{0}, bytes_copied{0}, rejected{0};
   std::atomic<bool> rejection_reported{false};
-  std::function<void(const Rejected&)> on_rejected;  // of a service; may be empty
-  std::uint64_t sender = 0;                          // the endpoint of the message that is being taken; one thread at a time receives
-  std::optional<msg::cdr::Reader> reader;            // made for the first message in pieces; one thread at a time receives
+  std::unique_ptr<Rejections> rejections;  // of who wants to be told of them; may be null
+  std::uint64_t sender = 0;                // the endpoint of the message that is being taken; one thread at a time receives
+  std::optional<msg::cdr::Reader> reader;  // made for the first message in pieces; one thread at a time receives
   std::vector<msg::cdr::Piece> pieces;
 
   using Takes = Handler::Takes;
@@ -59,7 +63,6 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   void let_go(void* object) const noexcept;
   void reject(const session::Arrival& arrival, std::string_view complaint, bool no_memory = false) noexcept;
   void reject(const std::string& publisher, std::string_view complaint) noexcept;
-  std::uint64_t call_of(const session::Arrival& arrival) const noexcept;
   void fill(MessageInfo& into, std::uint64_t sequence, std::int64_t source_time, std::uint64_t missed, Delivery delivery) const;
 };
 

@@ -58,6 +58,12 @@ class CheckLayers(unittest.TestCase):
         for pure in "src/wire/", "src/msg/", "manager/state/":
             self.assert_one({pure + "d.hpp": '#include "os/fd.hpp"\n', "src/os/fd.hpp": ""}, "of layer 'os'")
 
+    def test_topics_stand_without_services(self):
+        core, service = '#include "api/core.hpp"\n', '#include "api/service_impl.hpp"\n'
+        files = {"src/api/core.hpp": "", "src/api/service_impl.hpp": core, "src/api/action_core.cpp": core + service}
+        self.assertEqual(self.violations(files), [])
+        self.assert_one({**files, "src/api/core.cpp": service}, "layer 'api'", "'api services'")
+
     def test_an_include_relative_to_its_file_counts_too(self):
         self.assert_one({"src/wire/a.cpp": '#include "../shm/ring.hpp"\n', "src/shm/ring.hpp": ""}, "layer 'wire'")
 

@@ -1,0 +1,24 @@
+// What a Node is made of.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "session/node/node_session.hpp"
+#include "sinew/executor.hpp"
+#include "sinew/node.hpp"
+
+namespace sinew {
+
+struct Node::Impl {
+  std::shared_ptr<Executor> executor;
+  std::shared_ptr<session::NodeSession> session;
+};
+
+namespace detail {
+
+/// Throws Error in a child of fork(): the locks of the parent's node may be held by threads that do not exist there.
+void refuse_in_child(const std::string& node);
+
+}  // namespace detail
+}  // namespace sinew
