@@ -1,6 +1,5 @@
 #include "sinew/detail/publisher_core.hpp"
 
-#include <chrono>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -12,7 +11,6 @@
 #include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "msg/walk.hpp"
-#include "os/clock.hpp"
 #include "session/fork.hpp"
 #include "shm/scope.hpp"
 
@@ -382,41 +380,17 @@ void PublisherCore::assert_liveliness() {
 
 std::vector<SubscriberShare> PublisherCore::subscribers() const {
   const shm::HeapScope heap;
-  std::vector<SubscriberShare> all;
-  if (session::forked()) return all;
-  const std::int64_t now = os::now_ns();
-  for (session::Publisher::Share& share : impl_->publisher->shares()) {
-    all.push_back({.node = std::move(share.peer),
-                   .received = share.received,
-                   .missed = share.missed,
-                   .waiting = share.waiting,
-                   .held = share.held,
-                   .bytes_held = share.bytes_held,
-                   .held_for = std::chrono::nanoseconds(share.held > 0 ? now - share.oldest_held : 0)});
-  }
-  return all;
+  if (session::forked()) return {};
+  return impl_->publisher->subscribers();
 }
 
 PublisherStatistics PublisherCore::statistics() const {
   const shm::HeapScope heap;
   if (session::forked()) return {};
-  const session::Publisher::Counters counters = impl_->publisher->counters();
-  const shm::Window::Usage usage = impl_->publisher->window().usage();
-  return {.published = counters.published,
-          .bytes = counters.bytes,
-          .bytes_copied = counters.bytes_copied,
-          .bytes_exported = counters.bytes_exported,
-          .messages_repaired = impl_->repaired.load(std::memory_order_relaxed),
-          .why_repaired = impl_->why_repaired(),
-          .refused = counters.refused,
-          .withdrawn = counters.withdrawn,
-          .subscribers = counters.subscribers,
-          .memory_mapped = usage.mapped,
-          .memory_in_use = usage.in_use,
-          .incompatible = counters.incompatible,
-          .deadlines_missed = counters.deadlines_missed,
-          .liveliness_lost = counters.liveliness_lost,
-          .detached = impl_->publisher->status().is_detached()};
+  PublisherStatistics statistics = impl_->publisher->statistics();
+  statistics.messages_repaired = impl_->repaired.load(std::memory_order_relaxed);
+  statistics.why_repaired = impl_->why_repaired();
+  return statistics;
 }
 
 }  // namespace sinew::detail

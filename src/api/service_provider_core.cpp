@@ -396,7 +396,7 @@ const std::string& ServiceProviderCore::service() const noexcept {
 ServiceProviderStatistics ServiceProviderCore::statistics() const {
   if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::uint64_t clients = impl_->ends.publisher->peers().size();
-  const std::uint64_t bytes_copied = impl_->ends.publisher->counters().bytes_copied;
+  const std::uint64_t bytes_copied = impl_->ends.publisher->statistics().bytes_copied;
   const std::lock_guard lock(impl_->mutex);
   ServiceProviderStatistics statistics = impl_->counters;
   statistics.detached = impl_->ends.publisher->status().is_detached();

@@ -263,19 +263,24 @@ void Publisher::count_refused() noexcept {
   ring().header.refused.fetch_add(1, std::memory_order_relaxed);
 }
 
-Publisher::Counters Publisher::counters() const {
+PublisherStatistics Publisher::statistics() const {
+  const shm::Window::Usage usage = window_->usage();
   const std::lock_guard lock(mutex_);
   const auto& header = ring().header;
-  return {header.published.load(std::memory_order_relaxed),
-          header.bytes_published.load(std::memory_order_relaxed),
-          header.bytes_copied.load(std::memory_order_relaxed),
-          bytes_exported_,
-          header.refused.load(std::memory_order_relaxed),
-          header.withdrawn.load(std::memory_order_relaxed),
-          subscribers_locked(),
-          incompatible_.count(),
-          status_.deadlines_missed(),
-          status_.liveliness_lost()};
+  return {.published = header.published.load(std::memory_order_relaxed),
+          .bytes = header.bytes_published.load(std::memory_order_relaxed),
+          .bytes_copied = header.bytes_copied.load(std::memory_order_relaxed),
+          .bytes_exported = bytes_exported_,
+          .why_repaired = {},
+          .refused = header.refused.load(std::memory_order_relaxed),
+          .withdrawn = header.withdrawn.load(std::memory_order_relaxed),
+          .subscribers = subscribers_locked(),
+          .memory_mapped = usage.mapped,
+          .memory_in_use = usage.in_use,
+          .incompatible = incompatible_.count(),
+          .deadlines_missed = status_.deadlines_missed(),
+          .liveliness_lost = status_.liveliness_lost(),
+          .detached = status_.is_detached()};
 }
 
 std::uint64_t Publisher::subscribers_locked() const {
@@ -295,12 +300,13 @@ const Publisher::Kept* Publisher::find_locked(std::uint64_t sequence) const noex
   return found != limbo_.end() && found->sequence == sequence ? &*found : nullptr;
 }
 
-std::vector<Publisher::Share> Publisher::shares() const {
+std::vector<SubscriberShare> Publisher::subscribers() const {
+  const std::int64_t now = os::now_ns();
   const std::lock_guard lock(mutex_);
-  std::vector<Share> shares;
+  std::vector<SubscriberShare> shares;
   std::vector<std::uint64_t> claims;
   for (const auto& end : connections_) {
-    Share share{.peer = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
+    SubscriberShare share{.node = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
     share.waiting = writer_.head() - end->decided(writer_.head());
     claims.clear();
     end->gather_claims(claims);
@@ -309,19 +315,19 @@ std::vector<Publisher::Share> Publisher::shares() const {
     for (const std::uint64_t sequence : claims) {
       const Kept* const frame = find_locked(sequence);
       if (frame == nullptr) continue;
-      if (share.held == 0) share.oldest_held = frame->source_time;
+      if (share.held == 0) share.held_for = std::chrono::nanoseconds(now - frame->source_time);
       ++share.held;
       share.bytes_held += frame->size;
     }
     if (end->is_served() || share.held > 0) shares.push_back(std::move(share));
   }
   for (const auto& end : foreign_) {
-    if (end->is_attached()) shares.push_back({.peer = end->peer()});  // what it says of itself is not looked at
+    if (end->is_attached()) shares.push_back({.node = end->peer()});  // what it says of itself is not looked at
   }
   for (const auto& queue : locals_) {
     if (!queue->is_open()) continue;
     shares.push_back(
-        {.peer = queue->options().subscriber, .received = queue->received(), .missed = queue->missed(), .waiting = queue->waiting()});
+        {.node = queue->options().subscriber, .received = queue->received(), .missed = queue->missed(), .waiting = queue->waiting()});
   }
   return shares;
 }

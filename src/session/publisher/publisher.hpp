@@ -28,6 +28,7 @@
 #include "session/qos/incompatible_peers.hpp"
 #include "shm/ring.hpp"
 #include "shm/window.hpp"
+#include "sinew/message_info.hpp"
 #include "wire/messages.hpp"
 
 namespace sinew::session {
@@ -122,22 +123,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// What memory is made room for from now on is for another message: that before was published, refused or discarded.
   void start_over() noexcept;
 
-  struct Counters {
-    std::uint64_t published = 0, bytes = 0, bytes_copied = 0, bytes_exported = 0, refused = 0, withdrawn = 0, subscribers = 0,
-                  incompatible = 0, deadlines_missed = 0, liveliness_lost = 0;
-  };
-  Counters counters() const;
-
-  /// What one reader has of the frames.
-  struct Share {
-    std::string peer;
-    std::uint64_t received = 0, missed = 0;  ///< as it counts itself
-    std::uint64_t waiting = 0;               ///< it has not decided about them
-    std::uint64_t held = 0, bytes_held = 0;
-    std::int64_t oldest_held = 0;  ///< source time; 0: it holds none
-  };
-  /// Of every reader that is served, or holds something though it is not.
-  std::vector<Share> shares() const;
+  /// But for messages that were repaired, which whoever makes them counts.
+  PublisherStatistics statistics() const;
+  /// Every reader that is served, or holds something though it is not.
+  std::vector<SubscriberShare> subscribers() const;
 
   /// Ends all connections. Messages that readers hold stay readable for them; the memory is theirs. Idempotent; publish() gives `closed` from now on.
   void close();
