@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "input.hpp"
-#include "session/publisher/lane.hpp"
+#include "session/publisher/kept_frames.hpp"
 #include "shm/bell.hpp"
 #include "shm/ring.hpp"
 
@@ -16,7 +16,10 @@ namespace {
 using namespace sinew::shm;
 using sinew::fuzz::Input;
 using sinew::fuzz::require;
-using sinew::session::Lane;
+using sinew::session::KeptFrame;
+using sinew::session::KeptFrames;
+
+constexpr auto nothing_beside = [](KeptFrame&) {};
 
 /// Of a publisher's frames only that they are kept or given back matters: their roots are their own numbers.
 class Publisher {
@@ -24,15 +27,16 @@ class Publisher {
   explicit Publisher(const AckPage& page) : page_(page), reader_(page) {}
 
   void publish() {
-    if (!lane_.has_room(look())) return;
-    const std::uint64_t sequence = lane_.publish({.root = reinterpret_cast<void*>(lane_.head() + 1), .size = 1}, 1);
-    require(sequence == given_back_.size(), "sequences have no gaps");
+    if (!frames_.has_room(look())) return;
+    frames_.prepare(nothing_beside);
+    frames_.publish({.root = reinterpret_cast<void*>(frames_.head() + 1), .size = 1}, 1);
+    require(frames_.head() == given_back_.size(), "sequences have no gaps");
     given_back_.push_back(false);
   }
   /// As Publisher::sweep_lanes_locked() does.
   void sweep() {
     const std::uint64_t decided = look();
-    lane_.retire_up_to(reader_.cursor());
+    frames_.retire_up_to(reader_.cursor(), nothing_beside);
     std::vector<std::uint64_t> claims;
     reader_.gather_claims(claims);
     require(claims.size() <= max_claims, "a page has so many claims and no more");
@@ -42,7 +46,7 @@ class Publisher {
       require(claimed == 0 || std::ranges::find(claims, claimed) != claims.end(), "each claim of a used slot counts");
     }
     std::ranges::sort(claims);
-    lane_.sweep(claims, [&](const Lane::Frame& frame) {
+    frames_.sweep(claims, [&](const KeptFrame& frame) {
       require(reinterpret_cast<std::uint64_t>(frame.root) == frame.sequence, "a frame stays what it is");
       require(frame.sequence <= most_decided_, "nothing is given back that its reader may yet take");
       require(!std::ranges::binary_search(claims, frame.sequence), "nothing is given back that is claimed");
@@ -50,22 +54,24 @@ class Publisher {
       given_back_[frame.sequence] = true;
       ++count_given_back_;
     });
-    require(lane_.frames().size() + count_given_back_ == lane_.head(), "what is not given back is kept");
-    for (const Lane::Frame& frame : lane_.frames()) {
+    std::uint64_t count_kept = 0;
+    frames_.for_each([&](const KeptFrame& frame) {
+      ++count_kept;
       require(frame.sequence > decided || std::ranges::binary_search(claims, frame.sequence), "what nobody needs is given back");
-    }
+    });
+    require(count_kept + count_given_back_ == frames_.head(), "what is not given back is kept");
   }
 
  private:
   std::uint64_t look() {
-    const std::uint64_t decided = std::min(reader_.cursor(), lane_.head());
+    const std::uint64_t decided = std::min(reader_.cursor(), frames_.head());
     most_decided_ = std::max(most_decided_, decided);
     return decided;
   }
 
   const AckPage& page_;
   const Reader reader_;
-  Lane lane_;
+  KeptFrames frames_{"fuzzed", 0};
   std::uint64_t most_decided_ = 0;      // its cursor may go back
   std::vector<bool> given_back_{true};  // by sequence; there is none of 0
   std::uint64_t count_given_back_ = 0;

@@ -19,18 +19,10 @@ constexpr std::uint64_t header = sizeof(shm::PieceTable) + sizeof(shm::PieceEntr
 }  // namespace
 
 Export::Export(std::uint64_t budget, std::uint64_t most)
-    : budget_(budget), most_(std::max(most, chunk_unit)), ring_fd_(os::create_memfd("sinew-export-ring", ring_file_size())) {
-  auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write));
-  os::seal_for_readers(ring_fd_);
-  auto& ring = *std::launder(reinterpret_cast<shm::RingLayout*>(mapping->data()));
-  shm::initialise(ring);
-  writer_.emplace(ring);
-  ring_mapping_ = std::move(mapping);
-}
+    : budget_(budget), most_(std::max(most, chunk_unit)), ring_("sinew-export-ring"), writer_(ring_.layout()) {}
 
 void Export::show_alive(std::int64_t now) noexcept {
-  auto& ring = *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data()));
-  ring.header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
+  ring_.layout().header.alive.store(static_cast<std::uint64_t>(now), std::memory_order_relaxed);
 }
 
 void Export::replace(Slot& slot, std::uint64_t size) {
@@ -56,13 +48,13 @@ void Export::prepare(std::uint64_t stream) noexcept {
 }
 
 bool Export::has_room_for(std::uint64_t stream) const noexcept {
-  return stream > 0 && slots_[(writer_->head() + 1) % shm::export_depth].size >= header + stream;
+  return stream > 0 && slots_[(writer_.head() + 1) % shm::export_depth].size >= header + stream;
 }
 
 std::uint64_t Export::publish(std::uint64_t stream, std::int64_t source_time, const std::function<void(std::byte* into)>& write) noexcept {
-  const std::uint64_t sequence = writer_->head() + 1;
+  const std::uint64_t sequence = writer_.head() + 1;
   const Slot& slot = next_slot();
-  if (sequence > shm::export_depth) writer_->retire(sequence - shm::export_depth);
+  if (sequence > shm::export_depth) writer_.retire(sequence - shm::export_depth);
   shm::fence(std::memory_order_release);  // sync: EXPORT (with Claims::is_still_there; retired before it is written over)
   SINEW_POINT("export.retired");
   shm::Frame frame{.source_time = source_time, .pieces = shm::pieces_impossible};
@@ -76,7 +68,7 @@ std::uint64_t Export::publish(std::uint64_t stream, std::int64_t source_time, co
     frame.pieces = slot.address;
   }
   SINEW_POINT("export.written");
-  writer_->publish(frame);
+  writer_.publish(frame);
   return frame.size;
 }
 

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "os/fd.hpp"
 #include "session/mappings.hpp"
+#include "session/publisher/ring_memory.hpp"
 #include "shm/layout.hpp"
 #include "shm/ring.hpp"
 
@@ -31,13 +31,13 @@ class Export {
   /// `budget`: bytes of chunks, at most; `most`: of one of them, likewise. Throws Error(exhausted).
   Export(std::uint64_t budget, std::uint64_t most);
 
-  const os::Fd& ring() const noexcept { return ring_fd_; }
+  const os::Fd& ring() const noexcept { return ring_.file(); }
   /// Under the publisher's mutex.
   const std::array<Slot, shm::export_depth>& slots() const noexcept { return slots_; }
 
-  std::uint64_t head() const noexcept { return writer_->head(); }
+  std::uint64_t head() const noexcept { return writer_.head(); }
   /// The next frame is the one after `sequence`. REQUIRES: there are no readers.
-  void skip_to(std::uint64_t sequence) noexcept { writer_->skip_to(sequence); }
+  void skip_to(std::uint64_t sequence) noexcept { writer_.skip_to(sequence); }
   /// As Publisher::show_alive().
   void show_alive(std::int64_t now) noexcept;
   /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex.
@@ -48,13 +48,12 @@ class Export {
   std::uint64_t publish(std::uint64_t stream, std::int64_t source_time, const std::function<void(std::byte* into)>& write) noexcept;
 
  private:
-  Slot& next_slot() noexcept { return slots_[(writer_->head() + 1) % shm::export_depth]; }
+  Slot& next_slot() noexcept { return slots_[(writer_.head() + 1) % shm::export_depth]; }
   void replace(Slot& slot, std::uint64_t size);
 
   const std::uint64_t budget_, most_;
-  os::Fd ring_fd_;
-  SharedMapping ring_mapping_;
-  std::optional<shm::RingWriter> writer_;
+  RingMemory ring_;
+  shm::RingWriter writer_;
   std::array<Slot, shm::export_depth> slots_;
   std::uint64_t last_chunk_ = 0, mapped_ = 0;
 };

@@ -31,19 +31,10 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
       incompatible_(topic, session_->name(), options.quality),
       status_(*this, options.quality, options.watcher),
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
-      ring_fd_(os::create_memfd("sinew-ring", ring_file_size())),
-      ring_mapping_(std::make_shared<const os::Mapping>(os::Mapping::map(ring_fd_, ring_file_size(), os::Access::read_write))),
       space_(options.endpoint == 0 ? os::create_eventfd() : os::Fd()),
       local_delivery_(objects_),
-      writer_(ring()),
-      kept_(options.endpoint == 0 ? shm::ring_capacity : 0) {
-  os::seal_for_readers(ring_fd_);
-  shm::initialise(ring());
-  if (options.endpoint == 0) {
-    offer_mapping(ring_fd_, ring_mapping_);
-  } else {
-    ring_fd_.reset();  // nobody is sent it: only what is counted stands in it
-  }
+      frames_("sinew-ring", options.endpoint == 0 ? shm::ring_capacity : 0) {
+  if (options.endpoint != 0) frames_.ring().take_file();  // nobody is sent it
 }
 
 Publisher::~Publisher() {
@@ -51,7 +42,7 @@ Publisher::~Publisher() {
 }
 
 shm::RingLayout& Publisher::ring() const noexcept {
-  return *std::launder(reinterpret_cast<shm::RingLayout*>(ring_mapping_->data()));
+  return frames_.ring().layout();
 }
 
 // --- publishing ------------------------------------------------------------------------------------------------------------------
@@ -66,15 +57,15 @@ Publisher::Pin::~Pin() {
 
 void Publisher::unpin(std::uint64_t sequence) noexcept {
   const std::lock_guard lock(mutex_);
-  auto* const frame = const_cast<Kept*>(find_locked(sequence));
+  KeptFrame* const frame = frames_.find(sequence);
   if (!frame || frame->pins == 0) return;  // it was not published after all
   --frame->pins;
   if (frame->pins > 0 || !is_abandoned_) return;  // memory is swept when it is needed
   release(*frame);
-  limbo_.erase(limbo_.begin() + (frame - limbo_.data()));
+  frames_.forget(*frame);
 }
 
-Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome) {
+Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const KeptFrame& frame, Outcome outcome) {
   if (lock.owns_lock()) lock.unlock();
   if (frame.is_in_window()) release(frame);
   if (outcome != Outcome::closed) count_refused();
@@ -93,12 +84,12 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
     }
   } const end{*this};
   const void* const object = message.look();  // it lives until it has been put into the last queue
-  Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
+  KeptFrame frame{.root = given.root, .size = given.size, .pieces = given.pieces};
   std::unique_lock lock(mutex_);
   if (!wait_for_space(lock)) return refuse(lock, frame, Outcome::held_back);
   if (closed_ || status_.is_detached()) return refuse(lock, frame, Outcome::closed);
   start_over();
-  frame.sequence = writer_.head() + 1;
+  frame.sequence = frames_.head() + 1;
   frame.source_time = os::now_ns();
   try {
     local_delivery_.begin(locals_, frame.sequence, frame.source_time);
@@ -110,17 +101,18 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
       if (closed_) return refuse(lock, frame, Outcome::closed);
       frame.source_time = os::now_ns();
     }
-    if (frame.sequence > shm::ring_capacity) retire_up_to_locked(frame.sequence - shm::ring_capacity);
+    frames_.prepare([this](KeptFrame& old) { leave_history_locked(old); });
     if (history_ > 0) gone_.reserve(gone_.size() + 1);
     if (!frame.root) frame.local = local_delivery_.kept();
     if (frame.is_in_window()) {
       publish_frame_locked(frame);
     } else {
-      kept_[frame.sequence % shm::ring_capacity] = frame;
-      writer_.skip_to(frame.sequence);  // nobody reads the ring
+      frames_.skip(frame);
     }
-    if (history_ > 0 && frame.sequence > history_) leave_history_locked(frame.sequence - history_);
-    for (const auto& queue : late_) hand_over_locked(kept_[frame.sequence % shm::ring_capacity], *queue);
+    if (history_ > 0 && frame.sequence > history_) {
+      if (KeptFrame* const old = frames_.waiting(frame.sequence - history_)) leave_history_locked(*old);
+    }
+    for (const auto& queue : late_) hand_over_locked(*frames_.waiting(frame.sequence), *queue);
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);
   }
@@ -134,7 +126,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
 }
 
 // True when nothing was missing, with the lock held; else without it, when it is to be looked again.
-bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, Kept& frame, Made& made) {
+bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, KeptFrame& frame, Made& made) {
   const bool needs_frame = is_read_elsewhere() && !frame.is_in_window();
   const auto needs_pieces = [&] { return frame.root && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0; };
   const auto shares_frame = [&] { return frame.root && !made.local && local_delivery_.shares_frame(message); };
@@ -168,25 +160,20 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   return false;
 }
 
-void Publisher::publish_frame_locked(Kept frame) {
+void Publisher::publish_frame_locked(KeptFrame& frame) {
   frame.tells_pieces = frame.pieces || piece_readers_.load(std::memory_order_relaxed) > 0;
   // Read before announcing: what this names is announced below, whatever other threads allocate meanwhile.
   const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
   announce_changes_locked();
-  kept_[frame.sequence % shm::ring_capacity] = frame;
   count_unswept_locked(frame.size);
   SINEW_POINT("publisher.before_publish");
-  writer_.publish({.root = reinterpret_cast<std::uint64_t>(frame.root),
-                   .size = frame.size,
-                   .source_time = frame.source_time,
-                   .newest_chunk = newest_chunk,
-                   .pieces = frame.tells_pieces ? frame.pieces_word() : shm::pieces_unknown});
+  frames_.publish(frame, newest_chunk);
   SINEW_POINT("publisher.before_doorbell");
   for (const auto& end : connections_) end->ring_if_asleep();
 }
 
 // After everybody else was served, and with the mutex free: a stranger's copy holds nobody up but this thread.
-void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame) {
+void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const KeptFrame& frame) {
   if (!has_foreigners_locked()) return;
   const std::uint64_t stream = frame.root ? storage_->stream_size(frame.root) : frame.size;
   export_->prepare(stream);
@@ -218,9 +205,9 @@ bool Publisher::has_foreigners_locked() const {
 }
 
 std::uint64_t Publisher::slowest_reliable_locked() const {
-  std::uint64_t slowest = writer_.head();
+  std::uint64_t slowest = frames_.head();
   for (const auto& end : connections_) {
-    if (end->holds_back()) slowest = std::min(slowest, end->decided(writer_.head()));
+    if (end->holds_back()) slowest = std::min(slowest, end->decided(frames_.head()));
   }
   return slowest;
 }
@@ -230,7 +217,7 @@ bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
   if (!may_be_held_back()) return true;
   const auto is_full = [](const auto& local) { return local->options().holds_back && local->is_full(); };
   const auto space = [&] {
-    return closed_ || (writer_.head() - slowest_reliable_locked() < shm::ring_capacity && std::ranges::none_of(locals_, is_full));
+    return closed_ || (frames_.head() - slowest_reliable_locked() < shm::ring_capacity && std::ranges::none_of(locals_, is_full));
   };
   if (space()) return true;
   if (options_.max_blocking.count() <= 0) return false;
@@ -289,17 +276,6 @@ std::uint64_t Publisher::subscribers_locked() const {
                                     std::ranges::count_if(locals_, [](const auto& queue) { return queue->is_open(); }));
 }
 
-// Retired frames stand in limbo_ in the order of their sequences.
-const Publisher::Kept* Publisher::find_locked(std::uint64_t sequence) const noexcept {
-  if (sequence > writer_.head()) return nullptr;  // whatever a peer's page says
-  if (sequence >= oldest_) {
-    const Kept& frame = kept_[sequence % shm::ring_capacity];
-    return frame.is_in_window() ? &frame : nullptr;
-  }
-  const auto found = std::ranges::lower_bound(limbo_, sequence, {}, &Kept::sequence);
-  return found != limbo_.end() && found->sequence == sequence ? &*found : nullptr;
-}
-
 std::vector<SubscriberShare> Publisher::subscribers() const {
   const std::int64_t now = os::now_ns();
   const std::lock_guard lock(mutex_);
@@ -307,13 +283,13 @@ std::vector<SubscriberShare> Publisher::subscribers() const {
   std::vector<std::uint64_t> claims;
   for (const auto& end : connections_) {
     SubscriberShare share{.node = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
-    share.waiting = writer_.head() - end->decided(writer_.head());
+    share.waiting = frames_.head() - end->decided(frames_.head());
     claims.clear();
     end->gather_claims(claims);
     std::ranges::sort(claims);
     claims.erase(std::ranges::unique(claims).begin(), claims.end());
     for (const std::uint64_t sequence : claims) {
-      const Kept* const frame = find_locked(sequence);
+      const KeptFrame* const frame = frames_.find(sequence);
       if (frame == nullptr) continue;
       if (share.held == 0) share.held_for = std::chrono::nanoseconds(now - frame->source_time);
       ++share.held;

@@ -20,9 +20,8 @@
 #include "session/in_process/local_delivery.hpp"
 #include "session/in_process/objects.hpp"
 #include "session/io/timer.hpp"
-#include "session/mappings.hpp"
 #include "session/publisher/export.hpp"
-#include "session/publisher/lane.hpp"
+#include "session/publisher/kept_frames.hpp"
 #include "session/publisher/new_frame.hpp"
 #include "session/publisher/publisher_status.hpp"
 #include "session/qos/incompatible_peers.hpp"
@@ -188,22 +187,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void forget(const std::shared_ptr<ForeignEnd>& end);
 
  private:
-  struct Kept {
-    std::uint64_t sequence = 0;
-    void* root = nullptr;
-    std::uint64_t size = 0;
-    std::int64_t source_time = 0;
-    void* pieces = nullptr;
-    std::uint32_t pins = 0;     ///< so many in this process hold it
-    bool tells_pieces = false;  // its entry has the last word about them (M38)
-    std::shared_ptr<const void>
-        local{};  ///< of the history, without a root: the message itself, which went by pointer only, or whose frame has no object
-    std::shared_ptr<const void> shared{};  ///< of a lane: see Lane::Frame
-
-    /// Else it went by pointer only.
-    bool is_in_window() const noexcept { return root || pieces; }
-    std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
-  };
   /// Keeps a frame for those of this process that share it.
   class Pin {
    public:
@@ -238,18 +221,16 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::int64_t trim();
 
   std::uint64_t floor_locked() const;
-  const Kept* find_locked(std::uint64_t sequence) const noexcept;
   /// The frame, as it lies in the window, until the last copy of the pointer is gone. Not yet published, or under the mutex.
-  static std::shared_ptr<const void> pinned(Kept& frame, std::shared_ptr<Pin> pin) noexcept;
+  static std::shared_ptr<const void> pinned(KeptFrame& frame, std::shared_ptr<Pin> pin) noexcept;
   void unpin(std::uint64_t sequence) noexcept;
-  static Kept kept_of(const Lane::Frame& frame) { return {.root = frame.root, .pieces = frame.pieces, .shared = frame.shared}; }
-  void release(const Kept& frame) noexcept;
-  void release(const Kept& frame, shm::Window::Freeing& blocks) noexcept;
-  void list(const Kept& frame, std::vector<const void*>& into) const;
+  void release(const KeptFrame& frame) noexcept;
+  void release(const KeptFrame& frame, shm::Window::Freeing& blocks) noexcept;
+  void list(const KeptFrame& frame, std::vector<const void*>& into) const;
   void count_unswept_locked(std::uint64_t bytes) noexcept;
   /// True when it freed something.
   bool sweep_locked();
-  bool sweep_limbo_locked(std::uint64_t& left);
+  bool sweep_frames_locked(std::uint64_t& left);
   bool free_some(std::unique_lock<std::mutex>& lock);
   bool withdraw_oldest_locked();
   bool wait_for_room(std::unique_lock<std::mutex>& lock);
@@ -260,23 +241,23 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   struct Made {
     bool local = false, pieces = false, failed = false;
   };
-  bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, Kept& frame, Made& made);
-  void publish_frame_locked(Kept frame);
-  Outcome refuse(std::unique_lock<std::mutex>& lock, const Kept& frame, Outcome outcome);
+  bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, KeptFrame& frame, Made& made);
+  void publish_frame_locked(KeptFrame& frame);
+  Outcome refuse(std::unique_lock<std::mutex>& lock, const KeptFrame& frame, Outcome outcome);
 
   // The history of a transient-local publisher, see publisher_history.cpp.
   std::uint64_t first_for_locked(const wire::Quality& asked) const noexcept;
-  Kept* in_history_locked(std::uint64_t sequence) noexcept;
-  void leave_history_locked(std::uint64_t sequence);
+  KeptFrame* in_history_locked(std::uint64_t sequence) noexcept;
+  void leave_history_locked(KeptFrame& frame);
   bool let_go_of_history(std::unique_lock<std::mutex>& lock) noexcept;
-  void hand_over_locked(Kept& frame, LocalQueue& queue) noexcept;
+  void hand_over_locked(KeptFrame& frame, LocalQueue& queue) noexcept;
   void hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue);
   void put_history_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t newest, std::uint64_t first);
   bool awaits_history_locked(const std::shared_ptr<PublisherEnd>& end) const noexcept;
   bool put_next_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t& newest, std::uint64_t first);
   void put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence, bool in_pieces);
   void export_history_locked();
-  void export_frame(std::unique_lock<std::mutex>& lock, const Kept& frame);
+  void export_frame(std::unique_lock<std::mutex>& lock, const KeptFrame& frame);
   void tell_exported(ForeignEnd& end, const Export& exported) noexcept;
   Export* export_for(const ForeignEnd& end) const noexcept;
 
@@ -288,11 +269,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   Addressee find_locked_reader(std::uint64_t endpoint) const;
   Outcome send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message,
                     std::uint64_t& sequence);
-  Outcome send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, Kept frame,
+  Outcome send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, KeptFrame frame,
                          std::uint64_t& sequence);
   Outcome send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object);
-  const Lane* lane_of(const PublisherEnd& end) const noexcept;
-  Lane& add_lane_locked(const PublisherEnd& end);
   bool sweep_lanes_locked(std::uint64_t& left);
   void let_go_of_lane_locked(const PublisherEnd& end);
   std::uint64_t taken_locked(const PublisherEnd& end) const;
@@ -304,7 +283,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void enlist(const std::shared_ptr<PublisherEnd>& end);
   void came_locked();
   void left_locked(const PublisherEnd& end);
-  void write_missing_pieces_locked(std::uint64_t from);
+  void write_missing_pieces_locked(KeptFrames& frames, std::uint64_t from);
   void announce_changes_locked();
   void announce_all_locked(PublisherEnd& end);
   void announce_to_all_locked(const shm::Chunk& chunk);
@@ -322,8 +301,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   IncompatiblePeers incompatible_;
   PublisherStatus status_;
   const std::shared_ptr<shm::Window> window_;
-  os::Fd ring_fd_;  // none for an endpoint, whose readers have lanes
-  SharedMapping ring_mapping_;
   os::Fd space_;  // readers ring it while header.blocked is odd; none for an endpoint
 
   Notes notes_;
@@ -338,13 +315,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::atomic<std::thread::id> filling_{};  // this thread puts the history into the window, and must not push any of it out
   std::atomic<bool> sweep_is_due_{false};   // relaxed: changed under mutex_; who sees it late sweeps one message later
   // guarded by mutex_:
-  shm::RingWriter writer_;
+  KeptFrames frames_;  // those for all; of an endpoint, whose readers have lanes, only what is counted stands in its ring
   bool closed_ = false;
-  bool is_abandoned_ = false;  // closed, and what is left in limbo_ is only there for those of this process that hold it
-  std::uint64_t oldest_ = 1;   // sequence of the oldest frame in kept_
-  std::vector<Kept> kept_;     // by sequence modulo ring_capacity: frames oldest_..head that may be claimed; none of an endpoint's
+  bool is_abandoned_ = false;  // closed, and what is left of frames_ is only there for those of this process that hold it
   std::uint64_t unswept_bytes_ = 0, unswept_frames_ = 0;  // published since the last sweep
-  std::vector<Kept> limbo_;                               // retired, but claimed when we looked last
   std::vector<std::shared_ptr<const void>> gone_;         // has left the history; to be let go without the mutex
   std::vector<std::uint64_t> claims_;
   std::vector<std::shared_ptr<PublisherEnd>> connecting_, awaiting_history_, connections_;  // each end in one; of the latter two:
@@ -359,8 +333,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::vector<Withdrawal> withdrawals_;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
   std::unique_ptr<Export> export_;                      // made for the first of them
-  std::map<const PublisherEnd*, Lane> lanes_;           // of those of connections_, when messages go to one reader each
-  std::uint64_t lane_frames_ = 0;                       // in all of them
+  std::map<const PublisherEnd*, KeptFrames> lanes_;     // of those of connections_, when messages go to one reader each
   std::vector<std::shared_ptr<LocalQueue>> addressed_;  // guarded by publishing_
   std::uint64_t sent_here_ = 0;
   std::uint64_t bytes_exported_ = 0;

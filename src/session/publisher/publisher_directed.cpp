@@ -20,6 +20,9 @@ namespace {
 
 constexpr int turns_until_empty = 16;  // of the loop, for all that fits into a socket
 
+// Of a lane: only messages to all have a history.
+constexpr auto nothing_beside = [](KeptFrame&) {};
+
 }  // namespace
 
 // --- readers -------------------------------------------------------------------------------------------------------------------------
@@ -79,7 +82,7 @@ Reach Publisher::reach(std::uint64_t endpoint) const {
 
 bool Publisher::is_kept_by_readers() const {
   const std::lock_guard lock(mutex_);
-  return lane_frames_ > 0;
+  return std::ranges::any_of(lanes_, [](const auto& lane) { return !lane.second.empty(); });
 }
 
 Export* Publisher::export_for(const ForeignEnd& end) const noexcept {
@@ -131,35 +134,26 @@ std::shared_ptr<const void> Publisher::share(NewFrame frame) {
 
 // --- lanes ---------------------------------------------------------------------------------------------------------------------------
 
-const Lane* Publisher::lane_of(const PublisherEnd& end) const noexcept {
-  const auto lane = lanes_.find(&end);
-  return lane == lanes_.end() ? nullptr : &lane->second;
-}
-
-Lane& Publisher::add_lane_locked(const PublisherEnd& end) {
-  return lanes_.try_emplace(&end).first->second;
-}
-
 std::uint64_t Publisher::taken_locked(const PublisherEnd& end) const {
-  const Lane* const lane = lane_of(end);
-  return lane ? std::min(end.reader().cursor(), lane->head()) : 0;
+  const auto lane = lanes_.find(&end);
+  return lane != lanes_.end() ? std::min(end.reader().cursor(), lane->second.head()) : 0;
 }
 
 // Cursors are read before claims (S14), as in floor_locked().
 bool Publisher::sweep_lanes_locked(std::uint64_t& left) {
   bool freed = false;
   for (auto& [end, lane] : lanes_) {
-    if (lane.frames().empty()) continue;
-    lane.retire_up_to(end->decided(lane.head()));
+    if (lane.empty()) continue;
+    lane.retire_up_to(end->decided(lane.head()), nothing_beside);
     SINEW_POINT("publisher.lane_retired");
     claims_.clear();
     end->gather_claims(claims_);
     std::ranges::sort(claims_);
-    freed |= lane.sweep(claims_, [&](const Lane::Frame& frame) {
-      release(kept_of(frame));
-      --lane_frames_;
+    lane.sweep(claims_, [&](const KeptFrame& frame) {
+      release(frame);
+      freed = true;
     });
-    for (const Lane::Frame& frame : lane.frames()) left += frame.size;
+    lane.for_each([&](const KeptFrame& frame) { left += frame.size; });
   }
   return freed;
 }
@@ -168,10 +162,7 @@ bool Publisher::sweep_lanes_locked(std::uint64_t& left) {
 void Publisher::let_go_of_lane_locked(const PublisherEnd& end) {
   const auto lane = lanes_.find(&end);
   if (lane == lanes_.end()) return;
-  for (const Lane::Frame& frame : lane->second.frames()) {
-    release(kept_of(frame));
-    --lane_frames_;
-  }
+  lane->second.for_each([&](const KeptFrame& frame) { release(frame); });
   lanes_.erase(lane);
 }
 
@@ -187,7 +178,7 @@ Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message,
     }
   } const end{*this};
   sequence = 0;
-  Kept frame{.root = given.root, .size = given.size, .pieces = given.pieces};
+  KeptFrame frame{.root = given.root, .size = given.size, .pieces = given.pieces};
   std::unique_lock lock(mutex_);
   if (closed_) return refuse(lock, frame, Outcome::closed);
   start_over();
@@ -223,8 +214,8 @@ Publisher::Outcome Publisher::send_here(std::unique_lock<std::mutex>& lock, cons
 }
 
 // What is made for the reader is made without the mutex, after which it may be gone, or need more.
-Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, Kept frame,
-                                             std::uint64_t& sequence) {
+Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message,
+                                             KeptFrame frame, std::uint64_t& sequence) {
   PublisherEnd& end = *to.end;
   const auto lane = lanes_.find(&end);
   const auto has_room = [&] { return lane->second.has_room(end.decided(lane->second.head())); };
@@ -250,25 +241,22 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
     SINEW_POINT("publisher.lane_prepared");
     lock.lock();
     if (closed_) return refuse(lock, frame, Outcome::closed);
-    if (!lane_of(end) || !end.is_served()) return refuse(lock, frame, Outcome::nobody);
+    if (!lanes_.contains(&end) || !end.is_served()) return refuse(lock, frame, Outcome::nobody);
   }
   try {
     // Read before announcing, as in publish_frame_locked().
     const std::uint64_t newest_chunk = notes_.newest.load(std::memory_order_acquire);  // sync: NEWEST (with chunk_added)
     announce_changes_locked();
+    lane->second.prepare(nothing_beside);
     SINEW_POINT("publisher.before_publish");
-    sequence = lane->second.publish({.root = frame.root,
-                                     .size = frame.size,
-                                     .source_time = os::now_ns(),
-                                     .pieces = frame.pieces,
-                                     .tells_pieces = frame.tells_pieces || !frame.root,
-                                     .shared = frame.shared},
-                                    newest_chunk);
+    frame.source_time = os::now_ns();
+    frame.tells_pieces |= !frame.root;
+    sequence = lane->second.head() + 1;
+    lane->second.publish(frame, newest_chunk);
   } catch (const std::bad_alloc&) {
     return refuse(lock, frame, Outcome::no_memory);
   }
   count_unswept_locked(frame.size);
-  ++lane_frames_;
   SINEW_POINT("publisher.before_doorbell");
   end.ring_if_asleep();
   auto& header = ring().header;

@@ -19,21 +19,20 @@ namespace sinew::session {
 
 // The oldest message that this reader is to get.
 std::uint64_t Publisher::first_for_locked(const wire::Quality& asked) const noexcept {
-  const std::uint64_t head = writer_.head();
+  const std::uint64_t head = frames_.head();
   if (asked.durability != wire::Durability::transient_local) return head + 1;
   const std::uint64_t depth = asked.depth == 0 ? shm::ring_capacity : asked.depth;
   return head + 1 - std::min({head, depth, history_});
 }
 
 // Null when it is not there, or not any more.
-Publisher::Kept* Publisher::in_history_locked(std::uint64_t sequence) noexcept {
-  Kept& kept = kept_[sequence % shm::ring_capacity];
-  return sequence >= oldest_ && kept.sequence == sequence && (kept.is_in_window() || kept.local) ? &kept : nullptr;
+KeptFrame* Publisher::in_history_locked(std::uint64_t sequence) noexcept {
+  KeptFrame* const kept = frames_.waiting(sequence);
+  return kept && (kept->is_in_window() || kept->local) ? kept : nullptr;
 }
 
-void Publisher::leave_history_locked(std::uint64_t sequence) {
-  Kept& kept = kept_[sequence % shm::ring_capacity];
-  if (kept.sequence == sequence && kept.local) gone_.push_back(std::move(kept.local));
+void Publisher::leave_history_locked(KeptFrame& frame) {
+  if (frame.local) gone_.push_back(std::move(frame.local));
 }
 
 void Publisher::let_go_of_history() noexcept {
@@ -56,13 +55,13 @@ bool Publisher::let_go_of_history(std::unique_lock<std::mutex>& lock) noexcept {
 
 // --- readers of this process -------------------------------------------------------------------------------------------------------------
 
-std::shared_ptr<const void> Publisher::pinned(Kept& frame, std::shared_ptr<Pin> pin) noexcept {
+std::shared_ptr<const void> Publisher::pinned(KeptFrame& frame, std::shared_ptr<Pin> pin) noexcept {
   pin->hold(frame.sequence);
   ++frame.pins;
   return {std::move(pin), static_cast<const void*>(frame.root)};
 }
 
-void Publisher::hand_over_locked(Kept& frame, LocalQueue& queue) noexcept {
+void Publisher::hand_over_locked(KeptFrame& frame, LocalQueue& queue) noexcept {
   if (!frame.root && !frame.local) return queue.miss();
   if (!queue.wants(frame.sequence, frame.source_time)) return;
   LocalQueue::Item item;
@@ -85,8 +84,8 @@ void Publisher::hand_over_locked(Kept& frame, LocalQueue& queue) noexcept {
 }
 
 void Publisher::hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue) {
-  for (std::uint64_t sequence = first_for_locked(asked); sequence <= writer_.head(); ++sequence) {
-    if (Kept* const kept = in_history_locked(sequence)) {
+  for (std::uint64_t sequence = first_for_locked(asked); sequence <= frames_.head(); ++sequence) {
+    if (KeptFrame* const kept = in_history_locked(sequence)) {
       hand_over_locked(*kept, queue);
     } else {
       queue.miss();
@@ -134,7 +133,7 @@ bool Publisher::put_next_into_window(const std::shared_ptr<PublisherEnd>& end, s
   std::unique_lock lock(mutex_);
   bool has_put = false;
   for (; newest >= first && awaits_history_locked(end); --newest) {
-    const Kept* const kept = in_history_locked(newest);
+    const KeptFrame* const kept = in_history_locked(newest);
     if (!kept || kept->is_in_window()) continue;
     if (has_put) return true;
     put_into_window(lock, newest, end->reads_pieces());
@@ -155,32 +154,27 @@ void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_
   SINEW_POINT("publisher.history_copied");
   lock.lock();
   if (!frame.is_in_window()) return;  // its reader will miss it, and count that
-  Kept* const kept = in_history_locked(sequence);
+  KeptFrame* const kept = in_history_locked(sequence);
   if (!kept || kept->is_in_window() || closed_) {
     return release({.sequence = sequence, .root = frame.root, .size = frame.size, .pieces = frame.pieces});
   }
   count_copied(frame.size);
-  if (frame.root) leave_history_locked(sequence);  // else those of this process still need the object
+  if (frame.root) leave_history_locked(*kept);  // else those of this process still need the object
   kept->root = frame.root;
   kept->size = frame.size;
   kept->pieces = frame.pieces;
   kept->tells_pieces = frame.pieces != nullptr;
   count_unswept_locked(frame.size);
-  writer_.fill(sequence, {.root = reinterpret_cast<std::uint64_t>(frame.root),
-                          .size = frame.size,
-                          .source_time = kept->source_time,
-                          // sync: NEWEST (with chunk_added)
-                          .newest_chunk = notes_.newest.load(std::memory_order_acquire),
-                          .pieces = frame.pieces ? kept->pieces_word() : shm::pieces_unknown});
+  frames_.fill(*kept, notes_.newest.load(std::memory_order_acquire));  // sync: NEWEST (with chunk_added)
 }
 
 // An export that begins, or begins again, has in it what a reader of another user may still get. REQUIRES: it has no readers.
 void Publisher::export_history_locked() {
-  const std::uint64_t head = writer_.head();
+  const std::uint64_t head = frames_.head();
   const std::uint64_t kept = std::min({head, history_, std::uint64_t{shm::export_depth}});
   export_->skip_to(std::max(export_->head(), head - kept));
   while (export_->head() < head) {
-    const Kept* const frame = in_history_locked(export_->head() + 1);
+    const KeptFrame* const frame = in_history_locked(export_->head() + 1);
     const void* const message = !frame ? nullptr : frame->local ? frame->local.get() : frame->root;
     const std::uint64_t stream = message ? storage_->stream_size(message) : 0;
     export_->prepare(stream);

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds look_again{1};
 
 // The newest sequence that no reader can still want. Cursors are read here, claims later (S14): a reader stores its claim before its cursor.
 std::uint64_t Publisher::floor_locked() const {
-  const std::uint64_t head = writer_.head();
+  const std::uint64_t head = frames_.head();
   std::uint64_t floor = head;
   for (const auto& end : connections_) floor = std::min(floor, end->decided(head));
   if (exporting_ != 0) floor = std::min(floor, exporting_ - 1);
@@ -32,26 +32,20 @@ std::uint64_t Publisher::floor_locked() const {
 }
 
 void Publisher::retire_up_to_locked(std::uint64_t sequence) {
-  for (; oldest_ <= sequence; ++oldest_) {
-    const Kept& frame = kept_[oldest_ % shm::ring_capacity];
-    leave_history_locked(oldest_);
-    if (!frame.is_in_window()) continue;
-    limbo_.push_back(frame);  // first: it may fail
-    writer_.retire(oldest_);
-  }
+  frames_.retire_up_to(sequence, [this](KeptFrame& frame) { leave_history_locked(frame); });
 }
 
-void Publisher::release(const Kept& frame) noexcept {
+void Publisher::release(const KeptFrame& frame) noexcept {
   shm::Window::Freeing blocks(*window_);
   release(frame, blocks);
 }
 
-void Publisher::release(const Kept& frame, shm::Window::Freeing& blocks) noexcept {
+void Publisher::release(const KeptFrame& frame, shm::Window::Freeing& blocks) noexcept {
   if (frame.pieces) blocks.free(frame.pieces);
   if (frame.root && !frame.shared) storage_->release(frame.root, blocks);
 }
 
-void Publisher::list(const Kept& frame, std::vector<const void*>& into) const {
+void Publisher::list(const KeptFrame& frame, std::vector<const void*>& into) const {
   if (frame.pieces) into.push_back(frame.pieces);
   if (frame.root && !frame.shared) storage_->list(frame.root, into);
 }
@@ -65,30 +59,25 @@ void Publisher::count_unswept_locked(std::uint64_t bytes) noexcept {
 bool Publisher::sweep_locked() {
   unswept_bytes_ = unswept_frames_ = 0;
   std::uint64_t left = 0;  // bytes that readers still hold: they may let go of them at any time
-  const bool freed = options_.endpoint != 0 ? sweep_lanes_locked(left) : sweep_limbo_locked(left);
+  const bool freed = options_.endpoint != 0 ? sweep_lanes_locked(left) : sweep_frames_locked(left);
   sweep_is_due_.store(left >= sweep_bytes, std::memory_order_relaxed);
   return freed;
 }
 
-bool Publisher::sweep_limbo_locked(std::uint64_t& left) {
+bool Publisher::sweep_frames_locked(std::uint64_t& left) {
   retire_up_to_locked(floor_locked());
-  if (limbo_.empty()) return false;
+  if (!frames_.has_retired()) return false;
   SINEW_POINT("publisher.retired");
   claims_.clear();
   for (const auto& end : connections_) end->gather_claims(claims_);
   std::sort(claims_.begin(), claims_.end());
-  {
-    shm::Window::Freeing blocks(*window_);
-    for (Kept& frame : limbo_) {
-      if (frame.pins > 0 || std::binary_search(claims_.begin(), claims_.end(), frame.sequence)) {
-        left += frame.size;
-      } else {
-        release(frame, blocks);
-        frame.root = frame.pieces = nullptr;
-      }
-    }
-  }
-  return std::erase_if(limbo_, [](const Kept& frame) { return !frame.is_in_window(); }) > 0;
+  bool freed = false;
+  shm::Window::Freeing blocks(*window_);
+  left = frames_.sweep(claims_, [&](const KeptFrame& frame) {
+    release(frame, blocks);
+    freed = true;
+  });
+  return freed;
 }
 
 bool Publisher::is_closed() const {
@@ -159,8 +148,9 @@ bool Publisher::free_some(std::unique_lock<std::mutex>& lock) {
 
 // A reader that has claimed the frame keeps it; one that has yet to take it misses it, and counts that.
 bool Publisher::withdraw_oldest_locked() {
-  if (oldest_ > writer_.head() || oldest_ > slowest_reliable_locked() || oldest_ == exporting_) return false;
-  retire_up_to_locked(oldest_);
+  const std::uint64_t oldest = frames_.oldest();
+  if (oldest > frames_.head() || oldest > slowest_reliable_locked() || oldest == exporting_) return false;
+  retire_up_to_locked(oldest);
   withdrawn_for_next_.fetch_add(1, std::memory_order_relaxed);
   auto& withdrawn = ring().header.withdrawn;
   withdrawn.store(withdrawn.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

@@ -59,7 +59,7 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
   awaiting_history_.push_back(end);  // when it fails, unsubscribed() takes back what was counted
   std::erase(connecting_, end);
-  const std::uint64_t newest = writer_.head(), first = first_for_locked(end->asked());
+  const std::uint64_t newest = frames_.head(), first = first_for_locked(end->asked());
   lock.unlock();
   if (history_ > 0) {
     put_history_into_window(end, newest, first);
@@ -71,15 +71,15 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
 void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (!awaits_history_locked(end)) return;
-  const os::Fd lane = options_.endpoint != 0 ? add_lane_locked(*end).take_ring() : os::Fd();
+  const os::Fd lane = options_.endpoint != 0 ? lanes_.try_emplace(end.get(), "sinew-lane", 0).first->second.ring().take_file() : os::Fd();
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
   std::erase(awaiting_history_, end);
-  if (end->reads_pieces()) write_missing_pieces_locked(start);
+  if (end->reads_pieces()) write_missing_pieces_locked(frames_, start);
   came_locked();
   SINEW_POINT("publisher.listed");
-  const int ring_fd = lane ? lane.get() : ring_fd_.get();
+  const int ring_fd = lane ? lane.get() : frames_.ring().file().get();
   end->channel().send(wire::Ring{static_cast<std::uint32_t>(ring_file_size()), start, options_.budget / quota_part}, {&ring_fd, 1});
   announce_all_locked(*end);
 }
@@ -220,21 +220,16 @@ void Publisher::start_writing_pieces(PublisherEnd& end) {
   end.set_reads_pieces();
   piece_readers_.fetch_add(1, std::memory_order_relaxed);
   if (const auto lane = lanes_.find(&end); lane != lanes_.end()) {
-    lane->second.write_missing_pieces([&](const Lane::Frame& frame) { return storage_->write_pieces(frame.root, *window_, false); });
+    write_missing_pieces_locked(lane->second, 0);
   } else {
-    write_missing_pieces_locked(end.decided(writer_.head()) + 1);
+    write_missing_pieces_locked(frames_, end.decided(frames_.head()) + 1);
   }
   end.ring_if_asleep();
   announce_changes_locked();  // the pieces may be in a new chunk, for which its reader waits (M38)
 }
 
-void Publisher::write_missing_pieces_locked(std::uint64_t from) {
-  for (std::uint64_t sequence = std::max(oldest_, from); sequence <= writer_.head(); ++sequence) {
-    Kept& frame = kept_[sequence % shm::ring_capacity];
-    if (!frame.root || std::exchange(frame.tells_pieces, true)) continue;
-    frame.pieces = storage_->write_pieces(frame.root, *window_, false);
-    writer_.add_pieces(sequence, frame.pieces_word());
-  }
+void Publisher::write_missing_pieces_locked(KeptFrames& frames, std::uint64_t from) {
+  frames.write_missing_pieces(from, [this](const KeptFrame& frame) { return storage_->write_pieces(frame.root, *window_, false); });
 }
 
 void Publisher::unsubscribed(PublisherEnd& end) {
@@ -275,7 +270,7 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
   if (!export_) export_ = std::make_unique<Export>(options_.budget, options_.budget);
   if (!has_foreigners_locked() && exporting_ == 0) export_history_locked();  // else the newest messages are in it
   export_->show_alive(static_cast<std::int64_t>(ring().header.alive.load(std::memory_order_relaxed)));
-  const std::uint64_t head = writer_.head();
+  const std::uint64_t head = frames_.head();
   end->send_ring(*export_, std::max(first_for_locked(end->asked()), head + 1 - std::min<std::uint64_t>(head, shm::export_depth)));
   came_locked();
 }
@@ -319,7 +314,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
   if (history_ > 0 && wanted.quality.durability == wire::Durability::transient_local) {
     late_.push_back(queue);  // for a message that is being published, and counts from now on or later
     hand_over_history_locked(wanted.quality, *queue);
-    queue->end_history(writer_.head());
+    queue->end_history(frames_.head());
   }
   if (queue->options().holds_back) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
   came_locked();
@@ -384,22 +379,17 @@ void Publisher::close() {
     std::vector<const void*> abandoned;
     try {
       sweep_locked();
-      for (; oldest_ <= writer_.head(); ++oldest_) {
-        leave_history_locked(oldest_);
-        if (const Kept& frame = kept_[oldest_ % shm::ring_capacity]; frame.is_in_window()) limbo_.push_back(frame);
-      }
-      for (const Kept& frame : limbo_) {
+      frames_.abandon([this](KeptFrame& frame) { leave_history_locked(frame); });
+      const auto list_it = [&](const KeptFrame& frame) {
         if (frame.pins == 0) list(frame, abandoned);
-      }
-      for (const auto& [end, lane] : lanes_) {
-        for (const Lane::Frame& frame : lane.frames()) list(kept_of(frame), abandoned);
-      }
+      };
+      frames_.for_each(list_it);
+      for (const auto& [end, lane] : lanes_) lane.for_each(list_it);
     } catch (const std::bad_alloc&) {
       base::log(base::LogLevel::warn, "a publisher closed without the memory to give back all of its own");
     }
-    oldest_ = writer_.head() + 1;
     is_abandoned_ = true;
-    std::erase_if(limbo_, [](const Kept& frame) { return frame.pins == 0; });  // who reads it in our own mapping frees it by unpin()
+    frames_.forget_all_but_pinned();  // who reads it in our own mapping frees it by unpin()
     // Our own mapping of the window ends with its last block, which a user may have moved out of a message (F5).
     window_->close(abandoned, std::move(when_unmapped_));
     ends = std::move(connections_);
