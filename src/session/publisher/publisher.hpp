@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "os/fd.hpp"
-#include "os/memory.hpp"
 #include "session/endpoint.hpp"
 #include "session/in_process/local_delivery.hpp"
 #include "session/in_process/objects.hpp"
@@ -282,7 +281,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t subscribers_locked() const;
   void enlist(const std::shared_ptr<PublisherEnd>& end);
   void came_locked();
-  void left_locked(const PublisherEnd& end);
+  /// After a connection has left, or was taken out.
+  void left_locked();
+  void count_readers_locked() noexcept;
   void write_missing_pieces_locked(KeptFrames& frames, std::uint64_t from);
   void announce_changes_locked();
   void announce_all_locked(PublisherEnd& end);
@@ -321,12 +322,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t unswept_bytes_ = 0, unswept_frames_ = 0;  // published since the last sweep
   std::vector<std::shared_ptr<const void>> gone_;         // has left the history; to be let go without the mutex
   std::vector<std::uint64_t> claims_;
-  std::vector<std::shared_ptr<PublisherEnd>> connecting_, awaiting_history_, connections_;  // each end in one; of the latter two:
-  // relaxed: both change under mutex_, and who reads them without it gives way to who was there before
-  std::atomic<std::size_t> piece_readers_ = 0;   // of both, those that read pieces; changed under mutex_
-  std::atomic<std::size_t> read_elsewhere_ = 0;  // those of both that are served, and all of foreign_; changed under mutex_
-  std::atomic<std::size_t> reliable_readers_ =
-      0;  // of connections_ and of locals_, those that hold the publisher back; changed under mutex_
+  std::vector<std::shared_ptr<PublisherEnd>> connecting_, awaiting_history_, connections_;  // each end in one
+  // What count_readers_locked() has counted. relaxed: changed under mutex_, and who reads them without it gives way to who was there before
+  std::atomic<std::size_t> piece_readers_ = 0;     // of awaiting_history_ and connections_
+  std::atomic<std::size_t> read_elsewhere_ = 0;    // of both those that are served, and all of foreign_
+  std::atomic<std::size_t> reliable_readers_ = 0;  // of both and of locals_ those that hold the publisher back
   std::vector<std::shared_ptr<LocalQueue>> locals_;
   std::vector<std::shared_ptr<LocalQueue>> late_;  // of those that want the history, the ones that came after the last publish() had begun
   std::uint64_t ever_matched_ = 0;                 // readers of all kinds

@@ -54,11 +54,9 @@ bool Publisher::add_connecting(const std::shared_ptr<PublisherEnd>& end) {
 void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
   std::unique_lock lock(mutex_);
   if (closed_) return;
-  if (end->holds_back()) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
-  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);  // from now on every message has a frame
-  if (end->reads_pieces()) piece_readers_.fetch_add(1, std::memory_order_relaxed);
-  awaiting_history_.push_back(end);  // when it fails, unsubscribed() takes back what was counted
+  awaiting_history_.push_back(end);
   std::erase(connecting_, end);
+  count_readers_locked();  // from now on every message has a frame
   const std::uint64_t newest = frames_.head(), first = first_for_locked(end->asked());
   lock.unlock();
   if (history_ > 0) {
@@ -121,8 +119,8 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
     } catch (const std::bad_alloc&) {
       throw;  // this frame is refused, and the next one tries again
     } catch (const std::exception& error) {
-      left_locked(*end);
       end->give_up(error.what());
+      left_locked();
     }
   }
 }
@@ -170,8 +168,8 @@ void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
-      left_locked(*end);
       end->give_up(error.what());
+      left_locked();
     }
     withdrawal.waits_for.push_back(end.get());
   }
@@ -206,10 +204,26 @@ void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
   stop_waiting_locked(end, chunk);
 }
 
-void Publisher::left_locked(const PublisherEnd& end) {
-  if (end.is_served()) read_elsewhere_.fetch_sub(1, std::memory_order_relaxed);
-  if (end.holds_back()) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
-  if (end.reads_pieces()) piece_readers_.fetch_sub(1, std::memory_order_relaxed);
+// Anew with each change, so that no way in which a connection can end, also twice, or after close(), makes the counts wrong.
+void Publisher::count_readers_locked() noexcept {
+  std::size_t elsewhere = foreign_.size(), pieces = 0, reliable = 0;
+  for (const auto* ends : {&awaiting_history_, &connections_}) {
+    for (const auto& end : *ends) {
+      if (end->is_served()) ++elsewhere;
+      if (end->reads_pieces()) ++pieces;
+      if (end->holds_back()) ++reliable;
+    }
+  }
+  for (const auto& queue : locals_) {
+    if (queue->options().holds_back) ++reliable;
+  }
+  read_elsewhere_.store(elsewhere, std::memory_order_relaxed);
+  piece_readers_.store(pieces, std::memory_order_relaxed);
+  reliable_readers_.store(reliable, std::memory_order_relaxed);
+}
+
+void Publisher::left_locked() {
+  count_readers_locked();
   sweep_is_due_.store(true, std::memory_order_relaxed);  // perhaps nothing will be published that would count
   status_.raise();
 }
@@ -218,7 +232,7 @@ void Publisher::start_writing_pieces(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
   if (closed_ || !end.is_served()) return;
   end.set_reads_pieces();
-  piece_readers_.fetch_add(1, std::memory_order_relaxed);
+  count_readers_locked();
   if (const auto lane = lanes_.find(&end); lane != lanes_.end()) {
     write_missing_pieces_locked(lane->second, 0);
   } else {
@@ -235,8 +249,8 @@ void Publisher::write_missing_pieces_locked(KeptFrames& frames, std::uint64_t fr
 void Publisher::unsubscribed(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
   if (end.has_unsubscribed()) tell_left(end.endpoint(), taken_locked(end));
-  left_locked(end);
   end.leave();
+  left_locked();
   wake_who_waits_for_space();
 }
 
@@ -245,7 +259,7 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   std::erase(connecting_, end);
   if (std::erase(awaiting_history_, end) + std::erase(connections_, end) == 0) return;
   if (!end->has_unsubscribed()) tell_left(end->endpoint(), taken_locked(*end));  // until now it may have gone on taking
-  left_locked(*end);
+  left_locked();
   let_go_of_lane_locked(*end);
   stop_waiting_locked(*end, std::nullopt);
   announced_.notify_all();
@@ -256,7 +270,7 @@ bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (closed_) return false;
   foreign_.push_back(end);
-  read_elsewhere_.fetch_add(1, std::memory_order_relaxed);
+  count_readers_locked();
   return true;
 }
 
@@ -277,9 +291,9 @@ void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
 
 void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
   const std::lock_guard lock(mutex_);
-  const std::size_t there = std::erase(foreign_, end);
-  read_elsewhere_.fetch_sub(there, std::memory_order_relaxed);
-  if (there > 0 && end->is_attached()) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
+  const bool was_there = std::erase(foreign_, end) > 0;
+  count_readers_locked();
+  if (was_there && end->is_attached()) tell_left(end->endpoint(), ~std::uint64_t{0});  // nobody knows what it has taken
   status_.raise();
 }
 
@@ -316,7 +330,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
     hand_over_history_locked(wanted.quality, *queue);
     queue->end_history(frames_.head());
   }
-  if (queue->options().holds_back) reliable_readers_.fetch_add(1, std::memory_order_relaxed);
+  count_readers_locked();
   came_locked();
   return queue;
 }
@@ -349,7 +363,7 @@ bool Publisher::forget_closed_local() noexcept {
   locals_.erase(gone);
   std::erase(late_, closed);
   tell_left(closed->options().subscriber_endpoint, closed->received());
-  if (closed->options().holds_back) reliable_readers_.fetch_sub(1, std::memory_order_relaxed);
+  count_readers_locked();
   wake_who_waits_for_space();  // it may have been the one that held us back
   status_.raise();
   return true;
@@ -401,11 +415,9 @@ void Publisher::close() {
     lanes_.clear();  // after the window: what goes with them may be held by readers, and is not used again
     foreign = std::move(foreign_);
     foreign_.clear();
-    reliable_readers_.store(0, std::memory_order_relaxed);
-    piece_readers_.store(0, std::memory_order_relaxed);
-    read_elsewhere_.store(0, std::memory_order_relaxed);
     locals = std::move(locals_);
     locals_.clear();
+    count_readers_locked();
     late_.clear();
   }
   let_go_of_history();
