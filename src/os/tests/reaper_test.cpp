@@ -38,16 +38,22 @@ void await(Condition condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+/// What earlier tests left to be closed has been closed, and no longer counts.
+void await_closers() {
+  await([] { return closers() == 0; });
+}
+
 TEST(DescriptorOfAPeer, that_closes_slowly_is_closed_where_nobody_waits_for_it) {
   auto [sent, reader] = test::lingering_socket();
   Fd slow = Fd::of_peer(sent.release());
   const int number = slow.get();
   slow.reset();
   await([&] { return !is_open(number); });
-  await([] { return closers() == 0; });
+  await_closers();
 }
 
 TEST(DescriptorOfAPeer, is_closed_at_once_where_it_is_what_peers_ought_to_send) {
+  await_closers();
   for (const bool memory : {true, false}) {
     const int number = (memory ? create_memfd("sent", page_size()) : create_eventfd()).release();
     {
@@ -67,7 +73,6 @@ TEST(DescriptorOfAPeer, is_closed_in_a_forked_child_too) {
     return is_open(number) ? 1 : 0;
   });
   EXPECT_EQ(status, 0);
-  await([] { return closers() == 0; });  // what it closes is not to be counted by others
 }
 
 /// Sends two of them, which are nowhere else any more, and gives their readers.
@@ -79,6 +84,7 @@ std::array<Fd, 2> send_slow(const Fd& socket) {
 }
 
 TEST(DescriptorOfAPeer, holds_nobody_up_in_a_packet_that_is_refused) {
+  await_closers();
   const auto [here, there] = socket_pair();
   const auto readers = send_slow(here);
   const auto before = test::open_descriptors();
@@ -88,6 +94,7 @@ TEST(DescriptorOfAPeer, holds_nobody_up_in_a_packet_that_is_refused) {
 }
 
 TEST(DescriptorOfAPeer, holds_nobody_up_when_the_connection_is_closed_before_it_was_received) {
+  await_closers();
   const auto before = test::open_descriptors();
   {
     std::array<std::array<Fd, 2>, 2> readers;
@@ -106,6 +113,7 @@ TEST(DescriptorOfAPeer, holds_nobody_up_when_the_connection_is_closed_before_it_
 }
 
 TEST(Connection, that_is_closed_while_packets_are_unread_needs_no_thread_for_it) {
+  await_closers();
   auto [here, there] = socket_pair();
   const Fd memory = create_memfd("sent", page_size());
   for (int i = 0; i < 3; ++i) ASSERT_EQ(send_packet(here, test::bytes_of("unread"), std::array{memory.get()}), SendResult::sent);
