@@ -1,32 +1,7 @@
 // Requests and responses on every way that messages go, of types that cannot be read in place, between users, and where rules forbid it.
-#include <stdexcept>
-#include <variant>
-
+#include "tests/system/angle.hpp"
 #include "tests/system/paths.hpp"
 #include "tests/system/service.hpp"
-
-namespace measuring {
-
-class Angle {
- public:
-  SINEW_MESSAGE(Angle, degrees_, unit_);
-  Angle() = default;
-  explicit Angle(double degrees) : degrees_(degrees) {
-    if (degrees < 0) throw std::runtime_error("an angle below 0");
-  }
-
- private:
-  double degrees_ = 0;
-  std::string unit_ = "degrees";
-};
-struct Measurement {
-  std::variant<std::string, Angle> value;
-};
-void lose_value(Measurement& of) {
-  EXPECT_THROW(of.value.emplace<Angle>(-1.0), std::runtime_error);
-}
-
-}  // namespace measuring
 
 namespace sinew::system {
 namespace {
@@ -92,21 +67,20 @@ TEST_F(ServiceWays, MessagesWithMapsAreAnsweredAsOthers) {
 }
 
 TEST_F(ServiceWays, AMessageWithAVariantThatLostItsValueIsNotSentAndTheErrorNamesIt) {
-  using measuring::Measurement;
   auto node = Node::create("both");
   auto returning = node->create_service_provider<Measurement, Measurement>("returned", [](const Measurement&) {
     Measurement response;
-    measuring::lose_value(response);
+    lose_value(response);
     return response;
   });
   auto building = node->create_service_provider<Measurement, Measurement>(
-      "built", [](const Measurement&, ServiceCall<Measurement>& call) { call.build(measuring::lose_value); });
+      "built", [](const Measurement&, ServiceCall<Measurement>& call) { call.build(lose_value); });
   Measurement without;
-  measuring::lose_value(without);
+  lose_value(without);
   for (const char* service : {"returned", "built"}) {
     auto client = node->create_service_client<Measurement, Measurement>(service);
     RequestLoan<Measurement> loan = client->loan();
-    loan.build(measuring::lose_value);
+    loan.build(lose_value);
     for (const std::string& said : {error_of(client->call(without)), error_of(client->call(std::move(loan)))})
       EXPECT_NE(said.find("the request cannot be sent: field 'body.value' is a variant"), said.npos) << said;
     const std::string said = error_of(client->call(Measurement{}));
