@@ -12,7 +12,7 @@
 namespace sinew::os {
 
 /// A new anonymous file of `size` bytes (a multiple of the page size), all of them allocated, so that touching them never fails.
-/// Of huge pages, as far as it has room for whole ones and the kernel has them (Linux 6.1): filled faster, and mapped in a hundredth of the time where the address is a multiple of their size. Not where
+/// Of huge pages, as far as it has room for whole ones and the kernel has them (Linux 6.1): filled faster, and mapped in a fraction of the time where the address is a multiple of their size. Not where
 /// real-time threads are not throttled (sched_rt_runtime_us is -1): the kernel waits for every core meanwhile, and one of them may keep its core for ever.
 /// MFD_CLOEXEC | MFD_ALLOW_SEALING, not executable where the kernel knows MFD_NOEXEC_SEAL. `name` shows up in /proc/PID/maps.
 /// Throws Error(exhausted) when memory or descriptors are short. Admission (available_memory) is the caller's duty: in a memory

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "os/fd.hpp"
 #include "session/publisher/ring_memory.hpp"
 #include "shm/ring.hpp"
 
