@@ -191,7 +191,7 @@ Child::~Child() {
 }
 
 std::optional<std::string> Child::line() {
-  const auto deadline = std::chrono::steady_clock::now() + patience;
+  const auto deadline = std::chrono::steady_clock::now() + patience + soak();  // in which it may have nothing to say
   for (;;) {
     if (const auto end = buffered_.find('\n'); end != buffered_.npos) {
       std::string found = buffered_.substr(0, end);
