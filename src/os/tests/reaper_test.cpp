@@ -38,22 +38,26 @@ void await(Condition condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// What earlier tests left to be closed has been closed, and no longer counts.
 void await_closers() {
   await([] { return closers() == 0; });
 }
 
-TEST(DescriptorOfAPeer, that_closes_slowly_is_closed_where_nobody_waits_for_it) {
+/// What tests leave to be closed is not to be counted by others.
+class DescriptorOfAPeer : public testing::Test {
+ protected:
+  void SetUp() override { await_closers(); }
+  void TearDown() override { await_closers(); }
+};
+
+TEST_F(DescriptorOfAPeer, that_closes_slowly_is_closed_where_nobody_waits_for_it) {
   auto [sent, reader] = test::lingering_socket();
   Fd slow = Fd::of_peer(sent.release());
   const int number = slow.get();
   slow.reset();
   await([&] { return !is_open(number); });
-  await_closers();
 }
 
-TEST(DescriptorOfAPeer, is_closed_at_once_where_it_is_what_peers_ought_to_send) {
-  await_closers();
+TEST_F(DescriptorOfAPeer, is_closed_at_once_where_it_is_what_peers_ought_to_send) {
   for (const bool memory : {true, false}) {
     const int number = (memory ? create_memfd("sent", page_size()) : create_eventfd()).release();
     {
@@ -64,7 +68,7 @@ TEST(DescriptorOfAPeer, is_closed_at_once_where_it_is_what_peers_ought_to_send) 
   }
 }
 
-TEST(DescriptorOfAPeer, is_closed_in_a_forked_child_too) {
+TEST_F(DescriptorOfAPeer, is_closed_in_a_forked_child_too) {
   const auto open_one = [] { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); };
   Fd::of_peer(open_one()).reset();
   const int status = test::status_of_child([&] {
@@ -83,8 +87,7 @@ std::array<Fd, 2> send_slow(const Fd& socket) {
   return {std::move(first_reader), std::move(second_reader)};
 }
 
-TEST(DescriptorOfAPeer, holds_nobody_up_in_a_packet_that_is_refused) {
-  await_closers();
+TEST_F(DescriptorOfAPeer, holds_nobody_up_in_a_packet_that_is_refused) {
   const auto [here, there] = socket_pair();
   const auto readers = send_slow(here);
   const auto before = test::open_descriptors();
@@ -93,8 +96,7 @@ TEST(DescriptorOfAPeer, holds_nobody_up_in_a_packet_that_is_refused) {
   await([&] { return test::open_descriptors() == before; });
 }
 
-TEST(DescriptorOfAPeer, holds_nobody_up_when_the_connection_is_closed_before_it_was_received) {
-  await_closers();
+TEST_F(DescriptorOfAPeer, holds_nobody_up_when_the_connection_is_closed_before_it_was_received) {
   const auto before = test::open_descriptors();
   {
     std::array<std::array<Fd, 2>, 2> readers;
