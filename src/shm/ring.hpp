@@ -131,8 +131,13 @@ class Reader {
   std::uint64_t missed() const noexcept { return page_->missed.load(std::memory_order_relaxed); }
   /// Appends all non-zero claims (seq_cst loads). Bounded by max_claims whatever the page says.
   void gather_claims(std::vector<std::uint64_t>& into) const;
+  /// REQUIRES: the reader has gone, so that its claims mean nothing more. All that it has read of frames comes before what the caller does next.
+  void part() const noexcept;
 
  private:
+  template <class Visit>
+  void for_each_claim(Visit visit) const;
+
   const AckPage* page_;
 };
 

@@ -243,6 +243,30 @@ TEST_F(PubSub, S15_a_newcomer_gets_everything_from_its_first_message_on) {
   flood.join();
 }
 
+// Under the thread sanitizer: the memory of what it read last is written again when its connection has gone, and no sweep has seen it let go.
+TEST_F(PubSub, WhatAReaderReadLastComesBeforeWhatIsWrittenThereLater) {
+  auto sender = Node::create("sender"), receiver = Node::create("receiver"), other = Node::create("other");
+  auto publisher = sender->create_publisher<std::uint64_t>("topic");
+  auto who_stays = other->create_subscriber<std::uint64_t>("topic", [](const std::uint64_t&) {}, Qos{}, as_from_elsewhere());
+  std::atomic<bool> done{false};
+  std::thread slow([&] {  // so slow that connections end between two messages; nothing but the publisher orders it after the callbacks
+    for (std::uint64_t number = 1; !done.load(std::memory_order_relaxed); ++number) {
+      publisher->publish(number);
+      std::this_thread::sleep_for(2ms);
+    }
+  });
+  for (int round = 0; round < rounds(200); ++round) {
+    std::atomic<std::uint64_t> last{0};
+    auto newcomer = receiver->create_subscriber<std::uint64_t>(
+        "topic", [&](const std::uint64_t& number) { last.store(number, std::memory_order_relaxed); }, Qos{}, as_from_elsewhere());
+    EXPECT_TRUE(eventually([&] { return last.load(std::memory_order_relaxed) > 0; }));
+    newcomer.reset();
+    std::this_thread::sleep_for(5ms);  // for messages in which nothing of the next newcomer has come yet
+  }
+  done.store(true, std::memory_order_relaxed);
+  slow.join();
+}
+
 ROLE(renamed_publisher) {
   auto node = Node::create("original");
   auto publisher = node->create_publisher<std::uint64_t>("topic");

@@ -53,6 +53,8 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
     reader_->gather_claims(into);
     SINEW_POINT("publisher.claims_gathered");
   }
+  /// REQUIRES: its socket has ended, in whatever way. Before frames are given back that only this reader may have read.
+  void part() const noexcept { reader_->part(); }
   const shm::Reader& reader() const noexcept { return *reader_; }
   void ring_if_asleep() noexcept;
 

@@ -258,6 +258,7 @@ void Publisher::forget(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   std::erase(connecting_, end);
   if (std::erase(awaiting_history_, end) + std::erase(connections_, end) == 0) return;
+  end->part();
   if (!end->has_unsubscribed()) tell_left(end->endpoint(), taken_locked(*end));  // until now it may have gone on taking
   left_locked();
   let_go_of_lane_locked(*end);
