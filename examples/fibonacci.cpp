@@ -24,7 +24,7 @@ int main() {
   auto node = sinew::Node::create("fibonacci");
   const auto execute = [](sinew::ServerGoal<Fibonacci::Goal, Fibonacci::Feedback>& goal) {
     Fibonacci::Result result{{0, 1}};
-    while (result.sequence.size() < goal->order && !goal.cancelled()) {
+    while (result.sequence.size() < goal->order && !goal.accept_cancel()) {
       result.sequence.push_back(*(result.sequence.end() - 1) + *(result.sequence.end() - 2));
       goal.feedback({result.sequence});
       std::this_thread::sleep_for(50ms);

@@ -2,7 +2,7 @@
 //
 //   auto server = node->create_action_server<Goal, Feedback, Result>("dock", [](sinew::ServerGoal<Goal, Feedback>& goal) {
 //     Result result;
-//     while (result.metres < goal->metres && !goal.cancelled()) goal.feedback({result.metres += drive()});
+//     while (result.metres < goal->metres && !goal.accept_cancel()) goal.feedback({result.metres += drive()});
 //     return result;
 //   });
 //   auto client = node->create_action_client<Goal, Feedback, Result>("dock");
@@ -94,7 +94,7 @@ class ActionClient {
             core->fail(*sent, *error);
             detail::end_with(*promise, *error);
           } else {
-            core->end(*sent, outcome->state, outcome->server, outcome->feedback, outcome->ended_at);
+            core->end(*sent, outcome->state, outcome->server, outcome->last_feedback, outcome->ended_at);
             promise->set_value(outcome);
           }
           const auto last = [&] { on_result(outcome, error); };
@@ -123,7 +123,7 @@ class ActionClient {
     feedback_ = node.template create_subscriber<ActionFeedback<Feedback>>(
         detail::part_of_action(action, "feedback"),
         [core = core_](const ActionFeedback<Feedback>& it) { core->call_with_feedback(it.id, it.server, it.number, &it.feedback); },
-        detail::quality_of_action(64), {.execution_thread = options.execution_thread});
+        detail::qos_of_action(64), {.execution_thread = options.execution_thread});
   }
   ~ActionClient() { core_->close(); }
   ActionClient(const ActionClient&) = delete;

@@ -30,17 +30,17 @@ constexpr const char* to_string(GoalState state) noexcept {
 template <class Result>
 struct GoalResult {
   GoalState state = GoalState::rejected;
-  std::uint64_t server = 0;    ///< as in its feedback
-  std::uint64_t feedback = 0;  ///< number of the last one; 0: there was none
-  std::int64_t ended_at = 0;   ///< nanoseconds of CLOCK_MONOTONIC, as Time; so all times here
-  Result result;               ///< what `execute` returned, if it did
-  std::string text;            ///< why it did not
+  std::uint64_t server = 0;         ///< as in its feedback
+  std::uint64_t last_feedback = 0;  ///< number of the last one; 0: there was none
+  std::int64_t ended_at = 0;        ///< nanoseconds of CLOCK_MONOTONIC, as Time; so all times here
+  Result result;                    ///< what `execute` returned, if it did
+  std::string text;                 ///< why it did not
 };
 
 /// On the topic `NAME/_action/status`, of each server: the goals that it executes, and the last 16 that ended, whenever something of it changes.
 struct GoalStatus {
   GoalId id{};
-  std::int64_t accepted_at = 0;  ///< when
+  std::int64_t accepted_at = 0;
   GoalState state = GoalState::executing;
 };
 struct ActionStatus {
@@ -49,15 +49,15 @@ struct ActionStatus {
 
 /// On the topic `NAME/_action/cancel`: a wish.
 struct ActionCancel {
-  GoalId id{};            ///< zeros: all goals that were sent until then
-  std::int64_t sent = 0;  ///< when
+  GoalId id{};  ///< zeros: all goals that were sent until then
+  std::int64_t sent_at = 0;
 };
 
 /// A request of the service `NAME/_action/goal`.
 template <class Goal>
 struct ActionGoal {
   GoalId id{};
-  std::int64_t sent = 0;  ///< when
+  std::int64_t sent_at = 0;
   Goal goal;
 };
 

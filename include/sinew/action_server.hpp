@@ -54,11 +54,11 @@ class ServerGoal {
     });
   }
 
-  /// True when `execute` is to come to its end and return what it has: somebody has asked to cancel the goal, its client has gone, or the server or its node is being destroyed. Look now and then, and only where you can
-  /// still give up: a goal that returns after this was true counts as cancelled, one that has not seen it as succeeded.
-  bool cancelled() noexcept {
-    if (server_.is_cancelled(*place_) || is_given_up_()) has_seen_.store(true, std::memory_order_relaxed);
-    return has_seen_.load(std::memory_order_relaxed);
+  /// True when `execute` is to come to its end and return what it has: somebody has asked to cancel the goal, its client has gone, or the server or its node is being destroyed. Ask now and then, and only where you can
+  /// still give up: the goal counts as cancelled once this was true, and as succeeded when it returns before.
+  bool accept_cancel() noexcept {
+    if (server_.is_cancelled(*place_) || is_given_up_()) has_accepted_.store(true, std::memory_order_relaxed);
+    return has_accepted_.load(std::memory_order_relaxed);
   }
 
   /// For the library.
@@ -69,7 +69,7 @@ class ServerGoal {
         request_(request),
         client_(client),
         is_given_up_(std::move(is_given_up)),
-        place_(server.add(request.id, request.sent, why_no_place_)) {}
+        place_(server.add(request.id, request.sent_at, why_no_place_)) {}
   ~ServerGoal() {
     if (place_) server_.end(*place_, state_);
   }
@@ -87,11 +87,11 @@ class ServerGoal {
         server_.begin(*place_);
         if (server_.is_cancelled(*place_)) {
           done.text = "cancelled before it was executed";
-          has_seen_.store(true, std::memory_order_relaxed);
+          has_accepted_.store(true, std::memory_order_relaxed);
         } else {
           done.result = execute(*this);
         }
-        state_ = has_seen_.load(std::memory_order_relaxed) ? GoalState::cancelled : GoalState::succeeded;
+        state_ = has_accepted_.load(std::memory_order_relaxed) ? GoalState::cancelled : GoalState::succeeded;
       }
     } catch (const std::exception& error) {
       done.text = error.what();
@@ -99,7 +99,7 @@ class ServerGoal {
       done.text = "what it threw is no std::exception";
     }
     done.state = state_;
-    done.feedback = last_.load(std::memory_order_relaxed);
+    done.last_feedback = last_.load(std::memory_order_relaxed);
     done.ended_at = detail::monotonic_ns();
     return done;
   }
@@ -114,11 +114,11 @@ class ServerGoal {
   detail::ActionServerCore::Goal* const place_;  // null: there was none
   GoalState state_ = GoalState::rejected;
   // relaxed: numbers of this goal alone; threads that `execute` made have ended, or come too late, when it returns
-  std::atomic<bool> has_seen_{false};
+  std::atomic<bool> has_accepted_{false};
   std::atomic<std::uint64_t> last_{0};  // number of its feedback
 };
 
-/// Made by Node::create_action_server. Thread-safe. When it is destroyed, goals that are executed see cancelled(); it waits for them, unless one of them destroys it, whose client learns that it is lost, and their results
+/// Made by Node::create_action_server. Thread-safe. When it is destroyed, goals that are executed are to end (accept_cancel()); it waits for them, unless one of them destroys it, whose client learns that it is lost, and their results
 /// are sent. Goals that were not begun are rejected, lost, or executed by another server.
 template <class Goal, class Feedback, class Result>
 class ActionServer {
@@ -130,7 +130,7 @@ class ActionServer {
   ActionServer(N& node, const std::string& action, Execute execute, const ActionServerOptions<Goal>& options)
       : core_(std::make_shared<detail::ActionServerCore>(node, action, options.goals_at_a_time)) {
     auto publisher =
-        node.template create_publisher<ActionFeedback<Feedback>>(detail::part_of_action(action, "feedback"), detail::quality_of_action(8));
+        node.template create_publisher<ActionFeedback<Feedback>>(detail::part_of_action(action, "feedback"), detail::qos_of_action(8));
     goals_ = node.template create_service_provider<ActionGoal<Goal>, GoalResult<Result>>(
         detail::part_of_action(action, "goal"),
         [core = core_, publisher, accept = options.accept, execute = std::move(execute)](

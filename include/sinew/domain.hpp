@@ -39,7 +39,7 @@ struct DomainQos {
   std::uint32_t depth = 0;  ///< 0: keep all
   bool reliable = false, transient_local = false;
   std::int64_t deadline = 0, lifespan = 0;
-  bool by_topic = false;  ///< Liveliness::by_topic; else automatic
+  bool manual_by_topic = false;  ///< Liveliness::manual_by_topic; else automatic
   std::int64_t lease = 0;
 };
 

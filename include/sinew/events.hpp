@@ -39,7 +39,7 @@ struct IncompatibleQosEvent {
   };
   std::uint64_t total_count = 0;  ///< such peers
   std::uint64_t total_count_change = 0;
-  std::string peer;              ///< name of the node of the last one
+  std::string node;              ///< name of that of the last one
   std::vector<Policy> policies;  ///< that keep the last one apart; at least one
 };
 
@@ -63,7 +63,7 @@ struct LivelinessChangedEvent {
   std::uint64_t not_alive_count = 0;  ///< publishers that are connected and silent for longer than their lease
   std::int64_t alive_count_change = 0;
   std::int64_t not_alive_count_change = 0;
-  std::string publisher;  ///< name of the node of the one that changed last
+  std::string node;  ///< name of the node of the one that changed last
 };
 
 /// Messages that this subscriber will not get. Told when it is noticed: by take(), or by the execution thread, when it looks for the next message. A handler makes take() ring that thread, with

@@ -57,7 +57,7 @@ struct PublisherStatistics {
 
 /// One subscriber, as its publisher sees it: who is slow, and who holds the publisher's memory for how long. Of one of another user nothing is known but its node: all numbers are 0. One in this
 /// process holds objects, not memory of the publisher's window: its `held`, `bytes_held` and `held_for` are 0.
-struct SubscriberShare {
+struct MatchedSubscriber {
   std::string node;                     ///< name of the subscribing node
   std::uint64_t received = 0;           ///< messages it has taken, as it counts itself
   std::uint64_t missed = 0;             ///< messages it has lost, likewise
@@ -68,7 +68,7 @@ struct SubscriberShare {
 };
 
 /// One publisher, as its subscriber sees it: which way its messages come, and why that one.
-struct PublisherShare {
+struct MatchedPublisher {
   std::string node;                      ///< name of the publishing node
   Delivery delivery = Delivery::native;  ///< how its messages are read from now on; single ones are copied, see over_quota
   std::string why;                       ///< why they are not read in place, as a sentence; empty for Delivery::native
@@ -92,7 +92,7 @@ struct SubscriberStatistics {
   std::uint64_t rejected = 0;      ///< messages that did not pass validation, not handed out
   std::uint64_t publishers = 0;    ///< connected now: what they publish from now on is for this subscriber
   std::uint64_t held =
-      0;  ///< messages that someone in this process still holds, as PublisherShare::held, of the publishers that are connected now
+      0;  ///< messages that someone in this process still holds, as MatchedPublisher::held, of the publishers that are connected now
   std::uint64_t incompatible =
       0;  ///< publishers that did not connect: they offer less than is asked for (Qos); the log says which and what
   std::uint64_t deadlines_missed = 0;  ///< periods of Qos::deadline without a message of any publisher

@@ -21,11 +21,12 @@
 namespace sinew {
 
 /// What becomes of older messages, and of the new one, when the publisher's memory is full: messages that no subscriber wants any more have made room already.
-/// Messages that a subscriber holds, and those that a reliable keep-all subscriber has yet to take, are never touched.
+/// Messages that a subscriber holds, and those that a reliable keep-all subscriber has yet to take, are never touched. The first three
+/// are TZC's best, medium and worst effort (III-E).
 enum class WhenFull {
-  best_effort,    ///< The oldest messages are withdrawn until there is room; subscribers that have yet to take them miss them.
-  medium_effort,  ///< The same, but at most PublisherOptions::withdraw_at_most for one new message; then the new one is refused.
-  worst_effort,   ///< What was published stays; the new message is refused.
+  withdraw,       ///< The oldest messages are withdrawn until there is room; subscribers that have yet to take them miss them.
+  withdraw_some,  ///< The same, but at most PublisherOptions::withdraw_at_most for one new message; then the new one is refused.
+  refuse,         ///< What was published stays; the new message is refused.
   wait,           ///< The new message waits for subscribers, at most max_blocking, also while it is being built; then it is refused.
 };
 
@@ -39,8 +40,8 @@ struct PublisherOptions {
   /// Lock the memory, so that it is never written to a swap device (mlock). Needs a high enough limit of locked memory (ulimit -l): beyond it
   /// prefault throws Error(exhausted), and messages are refused as when memory is used up.
   bool lock_memory = false;
-  WhenFull when_full = WhenFull::best_effort;
-  /// For WhenFull::medium_effort; at least 1.
+  WhenFull when_full = WhenFull::withdraw;
+  /// For WhenFull::withdraw_some; at least 1.
   std::uint32_t withdraw_at_most = 3;
   /// How long publish() may wait when a reliable keep-all subscriber is a whole ring (1024 messages) behind, or for WhenFull::wait; 0 or less: never; nanoseconds::max(): for ever.
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
@@ -183,12 +184,12 @@ class Publisher {
   /// `invalid` when it is null.
   PublishResult publish(std::shared_ptr<const T> message) { return core_->publish_shared(std::move(message)); }
 
-  /// Shows that the publisher is alive without publishing anything, for Liveliness::by_topic. A lock and no system call. With Liveliness::automatic it changes nothing.
+  /// Shows that the publisher is alive without publishing anything, for Liveliness::manual_by_topic. A lock and no system call. With Liveliness::automatic it changes nothing.
   void assert_liveliness() { core_->assert_liveliness(); }
 
   PublisherStatistics statistics() const { return core_->statistics(); }
   /// Every subscriber that is connected now, or still holds a message after it unsubscribed. A snapshot.
-  std::vector<SubscriberShare> subscribers() const { return core_->subscribers(); }
+  std::vector<MatchedSubscriber> subscribers() const { return core_->subscribers(); }
   const std::string& topic() const noexcept { return core_->topic(); }
 
   /// For Node::create_publisher.

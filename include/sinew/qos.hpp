@@ -9,8 +9,8 @@ namespace sinew {
 
 /// How a publisher shows that it is alive.
 enum class Liveliness {
-  automatic,  ///< its process answers for it
-  by_topic,   ///< it must publish, or call assert_liveliness(), within the lease
+  automatic,        ///< its process answers for it
+  manual_by_topic,  ///< it must publish, or call assert_liveliness(), within the lease
 };
 
 /// What a publisher offers, or a subscriber asks for. A value; every setter returns the object itself: `sinew::Qos{}.keep_last(10).reliable()`.

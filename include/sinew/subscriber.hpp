@@ -84,7 +84,7 @@ class Subscriber {
 
   SubscriberStatistics statistics() const { return core_->statistics(); }
   /// Every publisher that is connected now. A snapshot.
-  std::vector<PublisherShare> publishers() const { return core_->publishers(); }
+  std::vector<MatchedPublisher> publishers() const { return core_->publishers(); }
   const std::string& topic() const noexcept { return core_->topic(); }
 
   /// For Node::create_subscriber.

@@ -35,9 +35,9 @@ ActionServerCore::ActionServerCore(Node& node, const std::string& action, std::u
       goals_at_a_time_(checked(action, goals_at_a_time)),
       id_(base::random_number()),
       node_(node.weak_from_this()),
-      status_(node.create_publisher<ActionStatus>(part_of_action(action, "status"), quality_of_action(1))),
+      status_(node.create_publisher<ActionStatus>(part_of_action(action, "status"), qos_of_action(1))),
       cancels_(node.create_subscriber<ActionCancel>(part_of_action(action, "cancel"), [this](const ActionCancel& wish) { cancel(wish); },
-                                                    quality_of_action(wishes_kept), {.execution_thread = action_thread})) {}
+                                                    qos_of_action(wishes_kept), {.execution_thread = action_thread})) {}
 
 void ActionServerCore::publish_locked() noexcept {
   try {
@@ -58,9 +58,9 @@ void ActionServerCore::cancel(const ActionCancel& wish) {
   const bool all = wish.id == GoalId{};
   bool any = false;
   const std::lock_guard lock(mutex_);
-  if (all) all_cancelled_until_ = std::max(all_cancelled_until_, std::min(wish.sent, monotonic_ns()));
+  if (all) all_cancelled_until_ = std::max(all_cancelled_until_, std::min(wish.sent_at, monotonic_ns()));
   for (Goal& goal : goals_) {
-    if (all ? goal.sent > all_cancelled_until_ : goal.status.id != wish.id) continue;
+    if (all ? goal.sent_at > all_cancelled_until_ : goal.status.id != wish.id) continue;
     any = true;
     goal.is_cancelled.store(true, std::memory_order_relaxed);
     goal.status.state = GoalState::cancelling;
@@ -69,9 +69,9 @@ void ActionServerCore::cancel(const ActionCancel& wish) {
   if (!all) early_[wishes_++ % early_.size()] = wish.id;
 }
 
-ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sent, std::string& why_not) {
+ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sent_at, std::string& why_not) {
   const std::lock_guard lock(mutex_);
-  const bool is_unwanted = std::ranges::find(early_, id) != early_.end() || sent <= all_cancelled_until_;
+  const bool is_unwanted = std::ranges::find(early_, id) != early_.end() || sent_at <= all_cancelled_until_;
   if (is_closing_.load(std::memory_order_relaxed) || goals_.size() >= goals_at_a_time_) {
     why_not = "action '" + action_ + "': the server is " +
               (is_closing_.load(std::memory_order_relaxed)
@@ -81,7 +81,7 @@ ActionServerCore::Goal* ActionServerCore::add(const GoalId& id, std::int64_t sen
   }
   Goal& goal = goals_.emplace_back();
   goal.status.id = id;
-  goal.sent = sent;
+  goal.sent_at = sent_at;
   goal.is_cancelled.store(is_unwanted, std::memory_order_relaxed);
   return &goal;
 }
@@ -112,7 +112,7 @@ void ActionServerCore::end(Goal& goal, GoalState state) noexcept {
 
 ActionClientCore::ActionClientCore(Node& node, const std::string& action)
     : action_(action),
-      cancels_(node.create_publisher<ActionCancel>(part_of_action(action, "cancel"), quality_of_action(wishes_kept))),
+      cancels_(node.create_publisher<ActionCancel>(part_of_action(action, "cancel"), qos_of_action(wishes_kept))),
       status_(node.create_subscriber<ActionStatus>(part_of_action(action, "status"),
                                                    [this](const ActionStatus& status) {
                                                      const std::lock_guard lock(mutex_);
@@ -121,7 +121,7 @@ ActionClientCore::ActionClientCore(Node& node, const std::string& action)
                                                          accept_locked(*found->second, true);
                                                      }
                                                    },
-                                                   quality_of_action(1), {.execution_thread = action_thread})) {}
+                                                   qos_of_action(1), {.execution_thread = action_thread})) {}
 
 void ActionClientCore::accept_locked(SentGoal& goal, bool is_accepted) {
   if (!std::exchange(goal.is_accepted, true)) goal.accepted.set_value(is_accepted);

@@ -34,8 +34,8 @@ wire::Liveliness liveliness_of(const std::string& topic, Liveliness liveliness) 
   switch (liveliness) {
     case Liveliness::automatic:
       return wire::Liveliness::automatic;
-    case Liveliness::by_topic:
-      return wire::Liveliness::by_topic;
+    case Liveliness::manual_by_topic:
+      return wire::Liveliness::manual_by_topic;
   }
   throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': liveliness has a value that is none of Liveliness's");
 }
@@ -56,12 +56,12 @@ wire::Quality quality_of(const std::string& topic, const Qos& qos) {
 
 std::uint64_t withdraw_at_most(const std::string& topic, const PublisherOptions& options) {
   switch (options.when_full) {
-    case WhenFull::best_effort:
+    case WhenFull::withdraw:
       return std::numeric_limits<std::uint64_t>::max();
-    case WhenFull::medium_effort:
+    case WhenFull::withdraw_some:
       if (options.withdraw_at_most > 0) return options.withdraw_at_most;
-      throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': withdraw_at_most = 0 with medium_effort; use worst_effort for that");
-    case WhenFull::worst_effort:
+      throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': withdraw_at_most = 0 with withdraw_some; use refuse for that");
+    case WhenFull::refuse:
     case WhenFull::wait:
       return 0;
   }

@@ -378,7 +378,7 @@ void PublisherCore::assert_liveliness() {
   impl_->publisher->status().assert_liveliness();
 }
 
-std::vector<SubscriberShare> PublisherCore::subscribers() const {
+std::vector<MatchedSubscriber> PublisherCore::subscribers() const {
   const shm::HeapScope heap;
   if (session::forked()) return {};
   return impl_->publisher->subscribers();

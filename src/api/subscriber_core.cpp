@@ -420,7 +420,7 @@ std::optional<ReceivedMessage> SubscriberCore::take(std::chrono::nanoseconds tim
   }
 }
 
-std::vector<PublisherShare> SubscriberCore::publishers() const {
+std::vector<MatchedPublisher> SubscriberCore::publishers() const {
   const shm::HeapScope heap;
   if (session::forked()) return {};
   return impl_->subscription->publishers();

@@ -37,7 +37,7 @@ std::string deadline_of(const Quality& quality) {
 }
 
 std::string liveliness_of(const Quality& quality) {
-  const std::string kind = quality.liveliness == Liveliness::by_topic ? "by_topic" : "automatic";
+  const std::string kind = quality.liveliness == Liveliness::manual_by_topic ? "manual_by_topic" : "automatic";
   return kind + (quality.lease == 0 ? " without a lease" : " with a lease of " + text_of(quality.lease));
 }
 

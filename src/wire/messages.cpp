@@ -93,7 +93,7 @@ void fields(auto& at, Like<Quality> auto& m) {
   at("quality.durability", m.durability, Durability::transient_local);
   at.duration("quality.deadline", m.deadline);
   at.duration("quality.lifespan", m.lifespan);
-  at("quality.liveliness", m.liveliness, Liveliness::by_topic);
+  at("quality.liveliness", m.liveliness, Liveliness::manual_by_topic);
   at.duration("quality.lease", m.lease);
 }
 void fields(auto& at, Like<Window> auto& m) {

@@ -41,7 +41,7 @@ enum class Durability : std::uint8_t {
   transient_local = 1
 };
 /// Who shows that a publisher is alive: its process, or the publisher itself by what it publishes.
-enum class Liveliness : std::uint8_t { automatic = 0, by_topic = 1 };
+enum class Liveliness : std::uint8_t { automatic = 0, manual_by_topic = 1 };
 
 /// The part of a QoS that the other end must know: what a publisher offers or a subscriber asks for. Durations are in nanoseconds; 0: none.
 struct Quality {

@@ -310,7 +310,7 @@ ROLE(short_of_memory) {
   std::ofstream(arguments.at(0) + "/cgroup.procs") << ::getpid() << std::flush;
   auto node = Node::create("short");
   PublisherOptions options;
-  options.when_full = WhenFull::worst_effort;
+  options.when_full = WhenFull::refuse;
   auto publisher = node->create_publisher<Sample>("topic", lossless(), options);
   await_subscribers(*publisher, 1);
   // All of it stays: the subscriber holds what it can, and has yet to take the rest.

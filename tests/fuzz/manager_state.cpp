@@ -42,7 +42,7 @@ Quality quality(Input& input) {
   const std::uint8_t bits = input.byte();
   Quality quality{.depth = bits & 1U, .reliable = (bits & 2U) != 0};
   if (bits & 4U) quality.durability = Durability::transient_local;
-  if (bits & 8U) quality.liveliness = Liveliness::by_topic;
+  if (bits & 8U) quality.liveliness = Liveliness::manual_by_topic;
   if (bits & 16U) quality.deadline = bits & 32U ? 1 : max_duration;
   if (bits & 64U) quality.lease = bits & 128U ? 1 : max_duration;
   return quality;

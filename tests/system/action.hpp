@@ -67,7 +67,7 @@ inline Move::Result counted_here(MoveGoal& goal) {
 inline Move::Result waited(MoveGoal& goal) {
   const auto is_cancelled = [&] {
     goal.feedback({.number = goal->number, .step = 0, .all = {}});
-    return goal.cancelled();
+    return goal.accept_cancel();
   };
   require(eventually(is_cancelled), "it is not cancelled");
   return {.number = goal->number, .steps = 1, .server = "cancelled", .all = {}};

@@ -125,7 +125,7 @@ TEST_F(ActionDeath, AServerMayBeDestroyedByAGoalWhoseClientLearnsThatItIsLost) {
   std::shared_ptr<MoveServer> server;
   server = create_move_server(*home, [&](MoveGoal& goal) {
     server.reset();
-    has_returned = goal.cancelled();
+    has_returned = goal.accept_cancel();
     return Move::Result{};
   });
   EXPECT_EQ(end_of(client->send_goal({.steps = 3, .what = "count"})), "lost");

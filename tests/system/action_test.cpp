@@ -92,7 +92,7 @@ TEST_P(ActionsOn, AGoalIsAcceptedTellsHowItGetsOnAndEndsWithItsResult) {
     EXPECT_EQ(result->state, GoalState::succeeded) << result->text;
     EXPECT_EQ(result->result.number, number);
     EXPECT_EQ(result->result.all, all);
-    EXPECT_EQ(result->feedback, 50 * (number + 1));
+    EXPECT_EQ(result->last_feedback, 50 * (number + 1));
     EXPECT_EQ(steps.strange(), 0);
     const std::vector<std::uint64_t> seen = steps.seen();
     if (GetParam().where != Where::other_user) {
@@ -240,7 +240,7 @@ TEST_F(Actions, AnIdThatWasNeverSetCancelsNoGoal) {
                                    [&](MoveGoal& goal) {
                                      if (goal->number == 2) return waited(goal);
                                      go_on.get_future().wait();
-                                     return Move::Result{.steps = goal.cancelled() ? std::uint64_t{1} : 0, .server = {}, .all = {}};
+                                     return Move::Result{.steps = goal.accept_cancel() ? std::uint64_t{1} : 0, .server = {}, .all = {}};
                                    },
                                    {.goals_at_a_time = 2});
   auto client = create_move_client(*node);
@@ -258,9 +258,9 @@ TEST_F(Actions, AWishToCancelReachesAServerThatComesLater) {
   auto node = Node::create("client");
   const auto wishes = node->create_publisher<ActionCancel>("move/_action/cancel", Qos{}.reliable().transient_local().keep_last(8));
   const GoalId id{1};
-  wishes->publish({.id = id, .sent = 0});
+  wishes->publish({.id = id, .sent_at = 0});
   const auto goals = node->create_service_client<ActionGoal<Move::Goal>, GoalResult<Move::Result>>("move/_action/goal");
-  auto call = goals->call({.id = id, .sent = 1, .goal = {.number = 1, .what = "wait"}});
+  auto call = goals->call({.id = id, .sent_at = 1, .goal = {.number = 1, .what = "wait"}});
   Child server = mover("server");
   EXPECT_EQ(call.get().state, GoalState::cancelled);
   server.finish();

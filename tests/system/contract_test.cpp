@@ -128,9 +128,9 @@ TEST_P(Contract, ReliabilityBestEffort_ASubscriberThatDoesNotTakeHoldsNobodyBack
 }
 
 TEST_P(Contract, WhatFitsIsConnected) {
-  const auto publisher =
-      create(Qos{lossless()}.transient_local().deadline(std::chrono::hours(1)).liveliness(Liveliness::by_topic, std::chrono::hours(1)));
-  Reader reader(GetParam(), "reliable all kept deadline=3600000 lease=3600000 by_topic");
+  const auto publisher = create(
+      Qos{lossless()}.transient_local().deadline(std::chrono::hours(1)).liveliness(Liveliness::manual_by_topic, std::chrono::hours(1)));
+  Reader reader(GetParam(), "reliable all kept deadline=3600000 lease=3600000 manual_by_topic");
   reader.ask("hear 1");
   publish_numbers(*publisher, 1, 4);
   EXPECT_EQ(reader.ask("take 4"), numbers(1, 4));

@@ -100,7 +100,7 @@ TEST_F(DomainStates, AQueryTellsEndpointsWithTheirQos) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_all().reliable().transient_local().lifespan(std::chrono::seconds(3)));
   auto subscriber = node->create_subscriber<Sample>(
-      "topic", Qos{}.keep_last(5).deadline(std::chrono::seconds(1)).liveliness(Liveliness::by_topic, std::chrono::seconds(2)));
+      "topic", Qos{}.keep_last(5).deadline(std::chrono::seconds(1)).liveliness(Liveliness::manual_by_topic, std::chrono::seconds(2)));
   const DomainState state = node->domain_state();
   ASSERT_EQ(state.endpoints.size(), 2u);
   const DomainEndpoint &offers = state.endpoints[0], &asks = state.endpoints[1];
@@ -109,7 +109,7 @@ TEST_F(DomainStates, AQueryTellsEndpointsWithTheirQos) {
   EXPECT_EQ(offers.topic, state.topics[0].id);
   EXPECT_TRUE(offers.qos.depth == 0 && offers.qos.reliable && offers.qos.transient_local && offers.qos.lifespan == 3'000'000'000);
   EXPECT_TRUE(asks.qos.depth == 5 && !asks.qos.reliable && asks.qos.deadline == 1'000'000'000);
-  EXPECT_TRUE(asks.qos.by_topic && asks.qos.lease == 2'000'000'000);
+  EXPECT_TRUE(asks.qos.manual_by_topic && asks.qos.lease == 2'000'000'000);
 }
 
 TEST_F(DomainStates, TheMemoryOfAPublisherIsTold) {

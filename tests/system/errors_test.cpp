@@ -136,7 +136,7 @@ TEST_F(Errors, ADurationOrLivelinessOutOfRangeIsRefusedWithTheRange) {
     refused(Qos{}.liveliness(Liveliness::automatic, wrong), {"invalid_argument", "topic 'timed'", "lease" + value, "1 ns to 100 years"});
   }
   refused(Qos{}.liveliness(static_cast<Liveliness>(2), tick), {"invalid_argument", "topic 'timed'", "liveliness"});
-  EXPECT_TRUE(node->create_publisher<int>("timed", Qos{}.deadline(century).lifespan(tick).liveliness(Liveliness::by_topic, tick)));
+  EXPECT_TRUE(node->create_publisher<int>("timed", Qos{}.deadline(century).lifespan(tick).liveliness(Liveliness::manual_by_topic, tick)));
 }
 
 TEST_F(Errors, ThinningOutOfRangeIsRefusedWithTheRange) {

@@ -55,7 +55,7 @@ class Told {
 
 /// "viewer | reliability: best_effort / reliable | deadline: 2 ms / 1 ms"
 inline std::string why_apart(const IncompatibleQosEvent& event) {
-  std::string text = event.peer;
+  std::string text = event.node;
   for (const auto& policy : event.policies) text += " | " + policy.name + ": " + policy.offered + " / " + policy.requested;
   return text;
 }

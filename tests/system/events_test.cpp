@@ -64,7 +64,7 @@ TEST_P(EventsBetweenProcesses, AKilledPublisherIsUnmatchedAtOnce) {
   ASSERT_TRUE(event);
   EXPECT_EQ(event->alive_count_change, -1);
   EXPECT_EQ(event->not_alive_count, 0U) << "it is gone, not silent";
-  EXPECT_EQ(event->publisher, "camera");
+  EXPECT_EQ(event->node, "camera");
   EXPECT_TRUE(matched.soon([](const auto& each) { return each.current_count == 0; }));
 }
 
@@ -78,12 +78,12 @@ TEST_P(Events, BothSidesAreToldWhoDoesNotFitAndWhy) {
       {"deadline=2", "deadline=1", "deadline: 2 ms / 1 ms"},
       {"", "deadline=1", "deadline: none / 1 ms"},
       {"lease=200", "lease=100", "liveliness: automatic with a lease of 200 ms / automatic with a lease of 100 ms"},
-      {"lease=200", "lease=200 by_topic", "liveliness: automatic with a lease of 200 ms / by_topic with a lease of 200 ms"},
-      {"lease=3000 by_topic", "lease=200", "liveliness: by_topic with a lease of 3 s / automatic with a lease of 200 ms"},
+      {"lease=200", "lease=200 manual_by_topic", "liveliness: automatic with a lease of 200 ms / manual_by_topic with a lease of 200 ms"},
+      {"lease=3000 manual_by_topic", "lease=200", "liveliness: manual_by_topic with a lease of 3 s / automatic with a lease of 200 ms"},
       {"", "lease=200", "liveliness: automatic without a lease / automatic with a lease of 200 ms"},
-      {"", "reliable kept deadline=1 lease=1 by_topic",
+      {"", "reliable kept deadline=1 lease=1 manual_by_topic",
        "reliability: best_effort / reliable | durability: volatile / transient_local | deadline: none / 1 ms | "
-       "liveliness: automatic without a lease / by_topic with a lease of 1 ms"},
+       "liveliness: automatic without a lease / manual_by_topic with a lease of 1 ms"},
   };
   auto node = Node::create("viewer");
   PublisherSomewhere publisher(GetParam());
@@ -167,7 +167,7 @@ TEST_P(Events, AreToldOneAtATimeWithMessages) {
       "topic", [&, call = alone(messages)](const Sample& sample) { call(sample); }, Qos{}.keep_last(1).deadline(5ms), options);
   PublisherSomewhere publisher(GetParam()), other(GetParam(), "other");
   EXPECT_TRUE(eventually([&] {
-    publisher.obey("create deadline=5 lease=20 by_topic");
+    publisher.obey("create deadline=5 lease=20 manual_by_topic");
     other.obey("create deadline=5");
     publisher.obey("subscribers 1 1");
     other.obey("subscribers 1 1");

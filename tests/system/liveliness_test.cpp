@@ -46,7 +46,7 @@ TEST_P(LivelinessBetweenProcesses, AStoppedProcessIsNotAliveAfterItsLeaseAndAliv
   const LivelinessChangedEvent event = watcher.told.last();
   EXPECT_EQ(event.alive_count_change, -1);
   EXPECT_EQ(event.not_alive_count_change, 1);
-  EXPECT_EQ(event.publisher, "camera");
+  EXPECT_EQ(event.node, "camera");
   EXPECT_EQ(watcher.subscriber->statistics().publishers_not_alive, 1U);
   EXPECT_EQ(watcher.subscriber->statistics().publishers, 1U) << "still connected";
   publisher.process().go_on();
@@ -74,12 +74,12 @@ TEST_P(LivelinessOf, AnAutomaticPublisherThatPublishesNothingStaysAliveAndOneTha
 
 TEST_P(LivelinessOf, ByTopicASilentPublisherIsNotAliveUntilItPublishesOrAssertsAndIsToldSoItself) {
   auto node = Node::create("viewer");
-  Watcher watcher(*node, Qos{}.liveliness(Liveliness::by_topic, 10s), by(GetParam()));
+  Watcher watcher(*node, Qos{}.liveliness(Liveliness::manual_by_topic, 10s), by(GetParam()));
   PublisherSomewhere publisher(GetParam());
-  publisher.obey("create lease=100 by_topic");
+  publisher.obey("create lease=100 manual_by_topic");
   publisher.obey("subscribers 1 1");
   watcher.await(0, 1);
-  EXPECT_EQ(watcher.told.last().publisher, "camera");
+  EXPECT_EQ(watcher.told.last().node, "camera");
   publisher.obey("lost 1");
   int lost = 1;
   for (const char* const sign : {"publish", "assert"}) {

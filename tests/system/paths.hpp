@@ -44,7 +44,7 @@ inline std::vector<Path> unasked_paths() {
   return unasked;
 }
 
-/// What is offered or asked for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "lifespan=MS", "deadline=MS", "lease=MS", "by_topic".
+/// What is offered or asked for, in words that go through a command line: "reliable", "all", "last=N", "kept" (transient-local), "lifespan=MS", "deadline=MS", "lease=MS", "manual_by_topic".
 inline Qos qos_of(const std::string& words) {
   Qos qos;
   std::istringstream each(words);
@@ -57,7 +57,7 @@ inline Qos qos_of(const std::string& words) {
     if (word.starts_with("lifespan=")) qos.lifespan(std::chrono::milliseconds(value()));
     if (word.starts_with("deadline=")) qos.deadline(std::chrono::milliseconds(value()));
     if (word.starts_with("lease=")) qos.liveliness(qos.liveliness(), std::chrono::milliseconds(value()));
-    if (word == "by_topic") qos.liveliness(Liveliness::by_topic, qos.lease().value_or(std::chrono::hours(1)));
+    if (word == "manual_by_topic") qos.liveliness(Liveliness::manual_by_topic, qos.lease().value_or(std::chrono::hours(1)));
   }
   return qos;
 }

@@ -48,7 +48,7 @@ TEST_F(Pieces, M38_ThatCannotBeHadAreNotMadeLater) {
   auto node = Node::create("node");
   PublisherOptions small;
   small.memory_budget = 1 << 20;
-  small.when_full = WhenFull::worst_effort;
+  small.when_full = WhenFull::refuse;
   auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(8), small);
   Stranger stranger("stranger");
   HandSubscriber native(stranger.meet_publisher<Sample>("topic"));

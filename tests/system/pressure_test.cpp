@@ -179,10 +179,10 @@ TEST_F(Pressure, APublisherKnowsWhoHoldsHowMuchOfItsMemoryForHowLong) {
   auto sleeping = slow->create_subscriber<Sample>("topic", Qos{}.keep_last(2), as_from_elsewhere());
   await_subscribers(*publisher, 2);
   const auto share_of = [&](const std::string& name) {
-    for (SubscriberShare& share : publisher->subscribers()) {
+    for (MatchedSubscriber& share : publisher->subscribers()) {
       if (share.node == name) return share;
     }
-    return SubscriberShare{};
+    return MatchedSubscriber{};
   };
   std::vector<std::shared_ptr<const Sample>> held;
   const auto first = std::chrono::steady_clock::now();
@@ -190,7 +190,7 @@ TEST_F(Pressure, APublisherKnowsWhoHoldsHowMuchOfItsMemoryForHowLong) {
     publish_in_place(*publisher, 1, number, 100'000);
     if (number <= 2 || number == 20) held.push_back(take_soon(*holding));
   }
-  SubscriberShare share = share_of("busy");
+  MatchedSubscriber share = share_of("busy");
   EXPECT_EQ(share.held, 3U);
   EXPECT_GE(share.bytes_held, 300'000U);
   EXPECT_LT(share.bytes_held, 310'000U);
@@ -381,7 +381,7 @@ TEST_F(FullMemory, AMessageThatIsHeldBackIsNotCopiedAndNothingIsWithdrawnForIt) 
 }
 
 TEST_F(FullMemory, ByWorstEffortTheOldestMessagesArriveAndTheNewOnesAreRefused) {
-  start({.when_full = WhenFull::worst_effort});
+  start({.when_full = WhenFull::refuse});
   const std::uint64_t fitted = fill_up();
   ASSERT_LT(fitted, 100U);
   EXPECT_EQ(publish(fitted + 1), PublishResult::no_memory);
@@ -394,7 +394,7 @@ TEST_F(FullMemory, ByWorstEffortTheOldestMessagesArriveAndTheNewOnesAreRefused) 
 }
 
 TEST_F(FullMemory, ByMediumEffortNoMoreThanSoManyOldMessagesMakeRoomForANewOne) {
-  start({.when_full = WhenFull::medium_effort, .withdraw_at_most = 2});
+  start({.when_full = WhenFull::withdraw_some, .withdraw_at_most = 2});
   for (std::uint64_t number = 1; number <= 50; ++number) ASSERT_EQ(publish(number), PublishResult::published) << "one for one";
   const std::uint64_t before = publisher_->statistics().withdrawn;
   // Several old ones would have to go for this one, one after another.
@@ -404,7 +404,7 @@ TEST_F(FullMemory, ByMediumEffortNoMoreThanSoManyOldMessagesMakeRoomForANewOne) 
 }
 
 TEST_F(FullMemory, ByMediumEffortEachMessageMayHaveSoManyWithdrawn) {
-  start({.when_full = WhenFull::medium_effort, .withdraw_at_most = 2});
+  start({.when_full = WhenFull::withdraw_some, .withdraw_at_most = 2});
   for (std::uint64_t number = 1; number <= 50; ++number) ASSERT_EQ(publish(number), PublishResult::published);
   int refused = 0;
   while (refused < 20 && publish_in_place(*publisher_, 1, 51, 5 * large) != PublishResult::published) ++refused;

@@ -65,8 +65,8 @@ std::vector<Policy> policies() {
       {Qos{}.best_effort(), Qos{}.reliable(), "reliability: the publisher offers best_effort, the subscriber asks for reliable. "},
       {Qos{}.volatile_(), Qos{}.transient_local(), "durability: the publisher offers volatile, the subscriber asks for transient_local. "},
       {Qos{}, Qos{}.deadline(1500us), "deadline: the publisher offers none, the subscriber asks for 1.5 ms. "},
-      {Qos{}.liveliness(Liveliness::automatic, 1s), Qos{}.liveliness(Liveliness::by_topic, 1s),
-       "liveliness: the publisher offers automatic with a lease of 1 s, the subscriber asks for by_topic with a lease of 1 s. "},
+      {Qos{}.liveliness(Liveliness::automatic, 1s), Qos{}.liveliness(Liveliness::manual_by_topic, 1s),
+       "liveliness: the publisher offers automatic with a lease of 1 s, the subscriber asks for manual_by_topic with a lease of 1 s. "},
       {Qos{}.liveliness(Liveliness::automatic, 2s), Qos{}.liveliness(Liveliness::automatic, 1s),
        "liveliness: the publisher offers automatic with a lease of 2 s, the subscriber asks for automatic with a lease of 1 s. "}};
 }

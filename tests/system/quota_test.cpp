@@ -111,10 +111,10 @@ TEST_F(Quota, AStoppedProcessPinsNoMoreThanItsShare) {
   Child hoarder("quota_hoarder");
   await_subscribers(*publisher_, 2);
   const auto share = [&] {
-    for (const SubscriberShare& each : publisher_->subscribers()) {
+    for (const MatchedSubscriber& each : publisher_->subscribers()) {
       if (each.node == "hoarder") return each;
     }
-    return SubscriberShare{};
+    return MatchedSubscriber{};
   };
   std::uint64_t number = 0;
   while (number < 30) {

@@ -67,7 +67,7 @@ void RandomServices::make_mover(Node& node, Thing& thing) const {
     const Call call(*cell);
     act(cell->random, place);
     Move::Result result{.number = goal->number, .server = "", .all = {}};
-    while (result.steps < goal->steps && !goal.cancelled()) {
+    while (result.steps < goal->steps && !goal.accept_cancel()) {
       goal.feedback({.number = goal->number, .step = ++result.steps, .all = {}});
     }
     return result;

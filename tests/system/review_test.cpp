@@ -110,7 +110,7 @@ TEST_F(Review, M4_ASubscriberThatIsStoppedKeepsWhatItHoldsAndNoMore) {
   for (std::uint64_t number = 4; number <= 2000; ++number) {
     ASSERT_EQ(publish_in_place(*publisher, 1, number, 100'000), PublishResult::published);
   }
-  const std::vector<SubscriberShare> shares = publisher->subscribers();
+  const std::vector<MatchedSubscriber> shares = publisher->subscribers();
   ASSERT_EQ(shares.size(), 1U);
   EXPECT_EQ(shares[0].held, 3U);
   EXPECT_EQ(shares[0].waiting, 10U);

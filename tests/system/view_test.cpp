@@ -139,7 +139,7 @@ TEST_F(View, ThePublisherCopiesNoBigArrayForReadersOfPieces) {
   EXPECT_TRUE(is_whole(*message));
   EXPECT_EQ(info.delivery, Delivery::view);
   EXPECT_GT(view->statistics().bytes_copied, image_size);
-  const std::vector<PublisherShare> publishers = view->publishers();
+  const std::vector<MatchedPublisher> publishers = view->publishers();
   ASSERT_EQ(publishers.size(), 1U);
   EXPECT_EQ(publishers[0].node, "node");
   EXPECT_EQ(publishers[0].delivery, Delivery::view);
@@ -412,7 +412,7 @@ TEST_F(View, MessagesThatHaveNoRoomForTheirPiecesAreCountedAsMissed) {
   auto node = Node::create("node");
   PublisherOptions small;
   small.memory_budget = 1 << 20;
-  small.when_full = WhenFull::worst_effort;
+  small.when_full = WhenFull::refuse;
   auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(8), small);
   SubscriberOptions options;
   options.delivery = Delivery::view;

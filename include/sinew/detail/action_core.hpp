@@ -38,7 +38,7 @@ inline std::string part_of_action(const std::string& action, const char* part) {
 inline std::int64_t monotonic_ns() noexcept {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-constexpr Qos quality_of_action(std::uint32_t depth) noexcept {
+constexpr Qos qos_of_action(std::uint32_t depth) noexcept {
   return Qos{}.reliable().transient_local().keep_last(depth);
 }
 
@@ -47,13 +47,13 @@ class SINEW_API ActionServerCore {
  public:
   struct Goal {
     GoalStatus status;  // `accepted_at` 0: not yet, and not shown
-    std::int64_t sent = 0;
+    std::int64_t sent_at = 0;
     std::atomic<bool> is_cancelled{false};  // relaxed: looked at now and then, and nothing else with it
   };
   ActionServerCore(Node& node, const std::string& action, std::uint32_t goals_at_a_time);
   const std::string& action() const noexcept { return action_; }
   /// Takes a place for it. Null when there is none, and why.
-  Goal* add(const GoalId& id, std::int64_t sent, std::string& why_not);
+  Goal* add(const GoalId& id, std::int64_t sent_at, std::string& why_not);
   void begin(Goal& goal);
   /// Gives its place back.
   void end(Goal& goal, GoalState state) noexcept;

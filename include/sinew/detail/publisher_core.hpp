@@ -58,7 +58,7 @@ class SINEW_API PublisherCore {
 
   void assert_liveliness();
   PublisherStatistics statistics() const;
-  std::vector<SubscriberShare> subscribers() const;
+  std::vector<MatchedSubscriber> subscribers() const;
 
   /// Makes operator new of this thread allocate from the window; leave_scope() takes what enter_scope() returned.
   struct ScopeToken {

@@ -49,7 +49,7 @@ class SINEW_API SubscriberCore {
   /// The same, but waits for it.
   std::optional<ReceivedMessage> take(std::chrono::nanoseconds timeout, MessageInfo* info);
   SubscriberStatistics statistics() const;
-  std::vector<PublisherShare> publishers() const;
+  std::vector<MatchedPublisher> publishers() const;
 
  private:
   class Taker;

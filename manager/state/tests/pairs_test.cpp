@@ -67,7 +67,7 @@ TEST(Misfits, W61_a_pair_within_one_node_is_told_of_both_its_sides) {
 
 TEST(Misfits, W61_every_policy_can_keep_a_pair_apart) {
   for (const Quality& asked : {Quality{.reliable = true}, Quality{.durability = Durability::transient_local}, Quality{.deadline = 1},
-                               Quality{.liveliness = Liveliness::by_topic}, Quality{.lease = 1}}) {
+                               Quality{.liveliness = Liveliness::manual_by_topic}, Quality{.lease = 1}}) {
     World world;
     const Session node = world.node("both");
     world.publish(node, 1, "image", type_of(32), {});

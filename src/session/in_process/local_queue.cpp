@@ -251,7 +251,7 @@ Sighting LocalQueue::sighting() const {
   return sighting;
 }
 
-PublisherShare LocalQueue::share() const {
+MatchedPublisher LocalQueue::matched() const {
   return {.node = options_.publisher,
           .delivery = Delivery::pointer,
           .why = "both are in this process",

@@ -124,7 +124,7 @@ class LocalQueue {
   std::uint64_t waiting() const noexcept;
   /// What is held are objects, and nothing of the publisher's memory.
   static constexpr std::uint64_t held() noexcept { return 0; }
-  PublisherShare share() const;
+  MatchedPublisher matched() const;
   std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
   void count_losses(SubscriberStatistics& into) const noexcept;

@@ -16,7 +16,7 @@ DomainQos qos_of(const wire::Quality& quality) {
           .transient_local = quality.durability == wire::Durability::transient_local,
           .deadline = quality.deadline,
           .lifespan = quality.lifespan,
-          .by_topic = quality.liveliness == wire::Liveliness::by_topic,
+          .manual_by_topic = quality.liveliness == wire::Liveliness::manual_by_topic,
           .lease = quality.lease};
 }
 

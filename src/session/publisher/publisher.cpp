@@ -276,14 +276,14 @@ std::uint64_t Publisher::subscribers_locked() const {
                                     std::ranges::count_if(locals_, [](const auto& queue) { return queue->is_open(); }));
 }
 
-std::vector<SubscriberShare> Publisher::subscribers() const {
+std::vector<MatchedSubscriber> Publisher::subscribers() const {
   const std::int64_t now = os::now_ns();
   const std::lock_guard lock(mutex_);
-  std::vector<SubscriberShare> shares;
+  std::vector<MatchedSubscriber> all;
   std::vector<std::uint64_t> claims;
   for (const auto& end : connections_) {
-    SubscriberShare share{.node = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
-    share.waiting = frames_.head() - end->decided(frames_.head());
+    MatchedSubscriber one{.node = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
+    one.waiting = frames_.head() - end->decided(frames_.head());
     claims.clear();
     end->gather_claims(claims);
     std::ranges::sort(claims);
@@ -291,21 +291,21 @@ std::vector<SubscriberShare> Publisher::subscribers() const {
     for (const std::uint64_t sequence : claims) {
       const KeptFrame* const frame = frames_.find(sequence);
       if (frame == nullptr) continue;
-      if (share.held == 0) share.held_for = std::chrono::nanoseconds(now - frame->source_time);
-      ++share.held;
-      share.bytes_held += frame->size;
+      if (one.held == 0) one.held_for = std::chrono::nanoseconds(now - frame->source_time);
+      ++one.held;
+      one.bytes_held += frame->size;
     }
-    if (end->is_served() || share.held > 0) shares.push_back(std::move(share));
+    if (end->is_served() || one.held > 0) all.push_back(std::move(one));
   }
   for (const auto& end : foreign_) {
-    if (end->is_attached()) shares.push_back({.node = end->peer()});  // what it says of itself is not looked at
+    if (end->is_attached()) all.push_back({.node = end->peer()});  // what it says of itself is not looked at
   }
   for (const auto& queue : locals_) {
     if (!queue->is_open()) continue;
-    shares.push_back(
+    all.push_back(
         {.node = queue->options().subscriber, .received = queue->received(), .missed = queue->missed(), .waiting = queue->waiting()});
   }
-  return shares;
+  return all;
 }
 
 }  // namespace sinew::session

@@ -124,7 +124,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// But for messages that were repaired, which whoever makes them counts.
   PublisherStatistics statistics() const;
   /// Every reader that is served, or holds something though it is not.
-  std::vector<SubscriberShare> subscribers() const;
+  std::vector<MatchedSubscriber> subscribers() const;
 
   /// Ends all connections. Messages that readers hold stay readable for them; the memory is theirs. Idempotent; publish() gives `closed` from now on.
   void close();

@@ -303,7 +303,7 @@ void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
 std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node) {
   const Subscription::Options& wanted = subscription.options();
   const std::uint32_t every = wanted.thinning.every;
-  const bool by_topic = options_.quality.liveliness == wire::Liveliness::by_topic;
+  const bool manual_by_topic = options_.quality.liveliness == wire::Liveliness::manual_by_topic;
   // Between processes the depth counts what lies between the messages that are wanted as well.
   auto queue = std::make_shared<LocalQueue>(LocalQueue::Options{.buffer = wanted.buffer,
                                                                 .depth = (wanted.quality.depth + every - 1) / every,
@@ -315,7 +315,7 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
                                                                 .taker = subscription.weak_from_this(),
                                                                 .losses = subscription.status().loss_listener(),
                                                                 .pulse = status_.pulse(),
-                                                                .lease = by_topic ? options_.quality.lease : 0,
+                                                                .lease = manual_by_topic ? options_.quality.lease : 0,
                                                                 .publisher_endpoint = options_.endpoint,
                                                                 .subscriber_endpoint = subscription.options().endpoint,
                                                                 .watcher = options_.watcher},

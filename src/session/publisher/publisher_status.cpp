@@ -31,7 +31,7 @@ void PublisherStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, co
   }
   if (!pulse_) return;
   if (offered_.deadline > 0) deadline_.emplace(offered_.deadline);
-  if (offered_.lease > 0 && offered_.liveliness == wire::Liveliness::by_topic) lease_.emplace(offered_.lease, os::now_ns());
+  if (offered_.lease > 0 && offered_.liveliness == wire::Liveliness::manual_by_topic) lease_.emplace(offered_.lease, os::now_ns());
   timer_ = Timer::create(loop, [weak = of_.weak_from_this()] {
     const auto publisher = weak.lock();
     return publisher ? publisher->status().look() : Timer::never;

@@ -28,7 +28,7 @@ void IncompatiblePeers::add(const wire::Incompatible& peer) {
 
 IncompatibleQosEvent IncompatiblePeers::last() const {
   const std::lock_guard lock(mutex_);
-  IncompatibleQosEvent event{.total_count = count(), .peer = last_.peer, .policies = {}};
+  IncompatibleQosEvent event{.total_count = count(), .node = last_.peer, .policies = {}};
   for (const wire::Policy policy : wire::incompatible_policies(offered(last_), asked(last_))) {
     wire::Terms terms = wire::terms_of(policy, offered(last_), asked(last_));
     event.policies.push_back({std::move(terms.name), std::move(terms.offered), std::move(terms.asked)});

@@ -253,7 +253,7 @@ bool SubscriberEnd::finished() const noexcept {
   return hung_up_.load(std::memory_order_acquire) && !has_news();  // sync: HUNG_UP (with hang_up)
 }
 
-PublisherShare SubscriberEnd::share() const {
+MatchedPublisher SubscriberEnd::matched() const {
   return {.node = peer(),
           .delivery = delivery_of(path()),
           .why = why_not_in_place(),
@@ -290,7 +290,7 @@ std::optional<Sighting> SubscriberEnd::sighting() const {
   Sighting sighting{.publisher = this, .node = peer(), .is_connected = !hung_up()};
   sighting.newest = newest();
   sighting.sign = static_cast<std::int64_t>(ring_->header.alive.load(std::memory_order_relaxed));
-  if (offered.liveliness == wire::Liveliness::by_topic) {
+  if (offered.liveliness == wire::Liveliness::manual_by_topic) {
     sighting.sign = std::max(sighting.sign, sighting.newest);
     sighting.lease = offered.lease;
   } else if (sighting.sign != 0) {  // M43: else it knows nothing of leases

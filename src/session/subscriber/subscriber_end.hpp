@@ -135,7 +135,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
-  PublisherShare share() const;
+  MatchedPublisher matched() const;
   void count_copied(std::uint64_t bytes) noexcept { bytes_copied_.fetch_add(bytes, std::memory_order_relaxed); }
   /// Published, but not decided about by this reader.
   std::uint64_t waiting() const noexcept;

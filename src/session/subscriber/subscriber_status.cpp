@@ -91,7 +91,7 @@ MatchedEvent SubscriberStatus::matched() const {
 
 LivelinessChangedEvent SubscriberStatus::liveliness() const {
   const std::lock_guard lock(mutex_);
-  return {.alive_count = publishers_.alive(), .not_alive_count = publishers_.not_alive(), .publisher = publishers_.last_changed()};
+  return {.alive_count = publishers_.alive(), .not_alive_count = publishers_.not_alive(), .node = publishers_.last_changed()};
 }
 
 MessageLostEvent SubscriberStatus::losses() const {

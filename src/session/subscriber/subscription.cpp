@@ -351,11 +351,11 @@ bool Subscription::cancel_call(std::uint64_t endpoint, std::uint64_t call) const
   return is_told;
 }
 
-std::vector<PublisherShare> Subscription::publishers() const {
-  std::vector<PublisherShare> all;
+std::vector<MatchedPublisher> Subscription::publishers() const {
+  std::vector<MatchedPublisher> all;
   const std::lock_guard lock(mutex_);
   connections_.each([&](const auto& source) {
-    if (source.is_served()) all.push_back(source.share());
+    if (source.is_served()) all.push_back(source.matched());
   });
   return all;
 }

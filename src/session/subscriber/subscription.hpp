@@ -115,7 +115,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   /// But for what was handed out or refused, which the receiver counts.
   SubscriberStatistics statistics() const;
   /// Of those that serve it.
-  std::vector<PublisherShare> publishers() const;
+  std::vector<MatchedPublisher> publishers() const;
 
  private:
   /// Gives the receiver the next message, if there is one; what the receiver said, or nothing.

@@ -36,9 +36,9 @@ std::vector<Table> tables() {
        {{.lease = 0},
         {.lease = 50 * ms},
         {.lease = 100 * ms},
-        {.liveliness = Liveliness::by_topic, .lease = 0},
-        {.liveliness = Liveliness::by_topic, .lease = 50 * ms},
-        {.liveliness = Liveliness::by_topic, .lease = 100 * ms}},
+        {.liveliness = Liveliness::manual_by_topic, .lease = 0},
+        {.liveliness = Liveliness::manual_by_topic, .lease = 50 * ms},
+        {.liveliness = Liveliness::manual_by_topic, .lease = 100 * ms}},
        {"+-----",  // automatic is never enough for by-topic
         "+++---",  //
         "+-+---",  //
@@ -73,7 +73,7 @@ TEST(Compatibility, every_policy_that_does_not_fit_is_named) {
   const Quality everything{.reliable = true,
                            .durability = Durability::transient_local,
                            .deadline = 100 * ms,
-                           .liveliness = Liveliness::by_topic,
+                           .liveliness = Liveliness::manual_by_topic,
                            .lease = 1000 * ms};
   EXPECT_EQ(incompatible_policies(nothing, everything),
             (std::vector{Policy::reliability, Policy::durability, Policy::deadline, Policy::liveliness}));
@@ -85,13 +85,14 @@ TEST(Compatibility, the_explanation_has_the_policy_and_both_values) {
   const Quality more{.reliable = true,
                      .durability = Durability::transient_local,
                      .deadline = 33'333'333,
-                     .liveliness = Liveliness::by_topic,
+                     .liveliness = Liveliness::manual_by_topic,
                      .lease = 1000 * ms};
   EXPECT_EQ(explain(Policy::reliability, less, more), "reliability: the publisher offers best_effort, the subscriber asks for reliable");
   EXPECT_EQ(explain(Policy::durability, less, more), "durability: the publisher offers volatile, the subscriber asks for transient_local");
   EXPECT_EQ(explain(Policy::deadline, less, more), "deadline: the publisher offers none, the subscriber asks for 33.333333 ms");
-  EXPECT_EQ(explain(Policy::liveliness, less, more),
-            "liveliness: the publisher offers automatic with a lease of 1.5 s, the subscriber asks for by_topic with a lease of 1 s");
+  EXPECT_EQ(
+      explain(Policy::liveliness, less, more),
+      "liveliness: the publisher offers automatic with a lease of 1.5 s, the subscriber asks for manual_by_topic with a lease of 1 s");
   EXPECT_EQ(explain(Policy::liveliness, {}, {.lease = 1}),
             "liveliness: the publisher offers automatic without a lease, the subscriber asks for automatic with a lease of 1 ns");
 }

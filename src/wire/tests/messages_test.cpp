@@ -33,7 +33,7 @@ std::vector<Message> samples() {
       RegisterSubscriber{0x0102030405060708,
                          "camera/image",
                          image(),
-                         {0, true, Durability::transient_local, 100'000'000, 0, Liveliness::by_topic, 2'000'000'000},
+                         {0, true, Durability::transient_local, 100'000'000, 0, Liveliness::manual_by_topic, 2'000'000'000},
                          0x23456789abcdef01,
                          0x3456789abcdef012,
                          true,
@@ -60,7 +60,7 @@ std::vector<Message> samples() {
                         "detector",
                         true,
                         false,
-                        {0, true, Durability::transient_local, 50'000'000, 3'000'000'000, Liveliness::by_topic, 1'500'000'000},
+                        {0, true, Durability::transient_local, 50'000'000, 3'000'000'000, Liveliness::manual_by_topic, 1'500'000'000},
                         window,
                         0x56789abcdef01234,
                         0x9abcdef012345678},
@@ -135,7 +135,7 @@ TEST(Messages, W10_every_vector_is_decoded_to_the_message_it_was_made_from) {
 }
 
 TEST(Messages, W5_the_fields_arrive_where_they_were_put) {
-  const Quality quality{12, true, Durability::transient_local, 1, 2, Liveliness::by_topic, 3};
+  const Quality quality{12, true, Durability::transient_local, 1, 2, Liveliness::manual_by_topic, 3};
   const auto decoded = decode(encode(RegisterSubscriber{3, "camera/image", image(), quality}));
   ASSERT_TRUE(accepted(decoded));
   const auto& message = std::get<RegisterSubscriber>(*accepted(decoded));
