@@ -51,16 +51,16 @@ std::string listed(const char* what, const Numbers& numbers) {
   return text;
 }
 
-std::string described(const Peers& peers) {
-  if (peers.users.empty() && peers.groups.empty()) return "nobody";
-  const char* const between = peers.users.empty() || peers.groups.empty() ? "" : " and ";
-  return listed("uid", peers.users) + between + listed("gid", peers.groups);
+std::string described(const Principals& principals) {
+  if (principals.users.empty() && principals.groups.empty()) return "nobody";
+  const char* const between = principals.users.empty() || principals.groups.empty() ? "" : " and ";
+  return listed("uid", principals.users) + between + listed("gid", principals.groups);
 }
 
 }  // namespace
 
-bool includes(const Peers& peers, User uid, Group gid) {
-  return peers.all || peers.users.contains(uid) || peers.groups.contains(gid);
+bool includes(const Principals& principals, User uid, Group gid) {
+  return principals.all || principals.users.contains(uid) || principals.groups.contains(gid);
 }
 
 bool is_topic_pattern(std::string_view pattern) {
@@ -79,12 +79,12 @@ bool matches(std::string_view pattern, std::string_view topic) {
 std::optional<std::string> decide(const AccessRules& rules, Access access, std::string_view topic, User uid, Group gid) {
   for (std::size_t place = 0; place < rules.rules.size(); ++place) {
     const AccessRule& rule = rules.rules[place];
-    const std::optional<Peers>& peers = access == Access::publish ? rule.publish : rule.subscribe;
-    if (!peers || !matches(rule.topic, topic)) continue;
-    if (includes(*peers, uid, gid)) return std::nullopt;
+    const std::optional<Principals>& principals = access == Access::publish ? rule.publish : rule.subscribe;
+    if (!principals || !matches(rule.topic, topic)) continue;
+    if (includes(*principals, uid, gid)) return std::nullopt;
     const std::string where = "access[" + std::to_string(place) + "] of " + rules.file;
     return std::string("you may not ") + (access == Access::publish ? "publish" : "subscribe to") + " topic '" + std::string(topic) +
-           "': access rule " + (rule.name.empty() ? where : "'" + rule.name + "' (" + where + ")") + " allows " + described(*peers) +
+           "': access rule " + (rule.name.empty() ? where : "'" + rule.name + "' (" + where + ")") + " allows " + described(*principals) +
            "; you are uid " + std::to_string(uid) + ", gid " + std::to_string(gid) +
            ". Run this program as somebody who is allowed, or change the rule and start sinewd again.";
   }

@@ -17,24 +17,24 @@ using Group = std::uint32_t;
 enum class Access { publish, subscribe };
 
 /// Everybody, or those of these users or (effective) groups.
-struct Peers {
+struct Principals {
   bool all = false;
   std::set<User> users;
   std::set<Group> groups;
 };
 
 /// Whether they include somebody with this user and effective group.
-bool includes(const Peers& peers, User uid, Group gid);
+bool includes(const Principals& principals, User uid, Group gid);
 
 struct AccessRule {
-  std::string name;                         // for people; empty when it has none
-  std::string topic;                        // a good pattern
-  std::optional<Peers> publish, subscribe;  // nothing: the rule says nothing about that
+  std::string name;                              // for people; empty when it has none
+  std::string topic;                             // a good pattern
+  std::optional<Principals> publish, subscribe;  // nothing: the rule says nothing about that
 };
 
 struct AccessRules {
-  std::string file;           // where they come from, for those whom they refuse
-  std::optional<Peers> join;  // who may be in the domain, besides the manager's own user
+  std::string file;                // where they come from, for those whom they refuse
+  std::optional<Principals> join;  // who may be in the domain, besides the manager's own user
   std::vector<AccessRule> rules;
 };
 

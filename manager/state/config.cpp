@@ -35,7 +35,7 @@ class Reader {
   AccessRules read(const json& root) const {
     AccessRules rules{file_, {}, {}};
     require_object(root, "", {"join", "access"});
-    if (root.contains("join")) rules.join = peers(root["join"], "join");
+    if (root.contains("join")) rules.join = principals(root["join"], "join");
     if (!root.contains("access")) return rules;
     const json& access = root["access"];
     if (!access.is_array()) expected("a list of rules", "access", access);
@@ -67,8 +67,8 @@ class Reader {
     if (value.contains("name")) rule.name = name(value["name"], path + ".name");
     if (!value.contains("topic")) refuse(file_, path + " has no 'topic', expected a pattern of the topics that it is about");
     rule.topic = topic(value["topic"], path + ".topic");
-    if (value.contains("publish")) rule.publish = peers(value["publish"], path + ".publish");
-    if (value.contains("subscribe")) rule.subscribe = peers(value["subscribe"], path + ".subscribe");
+    if (value.contains("publish")) rule.publish = principals(value["publish"], path + ".publish");
+    if (value.contains("subscribe")) rule.subscribe = principals(value["subscribe"], path + ".subscribe");
     return rule;
   }
 
@@ -91,15 +91,15 @@ class Reader {
     return pattern;
   }
 
-  Peers peers(const json& value, const std::string& path) const {
+  Principals principals(const json& value, const std::string& path) const {
     if (value == "all") return {.all = true, .users = {}, .groups = {}};
     if (value == "none") return {};
     if (!value.is_object() || value.empty()) expected("\"all\", \"none\", or an object with 'uid' or 'gid' or both", path, value);
     require_object(value, path, {"uid", "gid"});
-    Peers peers;
-    if (value.contains("uid")) peers.users = numbers(value["uid"], path + ".uid", "user", accounts_.user);
-    if (value.contains("gid")) peers.groups = numbers(value["gid"], path + ".gid", "group", accounts_.group);
-    return peers;
+    Principals principals;
+    if (value.contains("uid")) principals.users = numbers(value["uid"], path + ".uid", "user", accounts_.user);
+    if (value.contains("gid")) principals.groups = numbers(value["gid"], path + ".gid", "group", accounts_.group);
+    return principals;
   }
 
   template <class Number>

@@ -47,7 +47,7 @@ struct LosingNothing : Pair {
 struct TwoReaders : Pair {
   static constexpr std::size_t threads = 3;
   AckPage other_page;
-  const Reader other_reader{other_page};
+  const AckView other_reader{other_page};
   Claims other_claims{other_page, ring};
   checked::plain message{1};
 

@@ -26,7 +26,7 @@ inline void require_whole(const Frame& frame) {
           "a claimed frame is put together from two");
 }
 
-inline bool is_claimed_by(const Reader& reader, std::uint64_t sequence) {
+inline bool is_claimed_by(const AckView& reader, std::uint64_t sequence) {
   static std::vector<std::uint64_t> all;
   all.clear();
   reader.gather_claims(all);
@@ -39,7 +39,7 @@ struct Pair {
   RingLayout ring;
   AckPage page;
   RingWriter writer{ring};
-  const Reader reader{page};
+  const AckView reader{page};
   Claims claims{page, ring};
 
   bool is_claimed(std::uint64_t sequence) const { return is_claimed_by(reader, sequence); }

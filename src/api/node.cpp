@@ -102,7 +102,7 @@ session::Buffer buffer_of(const std::string& topic, const detail::Handler& handl
 }
 
 session::Reading reading_of(const std::string& topic, const msg::Type& type, const SubscriberOptions& options) {
-  if (!options.delivery) return type.has_views ? session::Reading::pieces : session::Reading::as_possible;
+  if (!options.delivery) return type.has_views ? session::Reading::view : session::Reading::as_possible;
   if ((type.has_views || !type.in_place) && options.delivery == Delivery::native) {
     throw Error(ErrorKind::invalid_argument,
                 "topic '" + topic + "': " + type.name + " has " +
@@ -111,14 +111,14 @@ session::Reading reading_of(const std::string& topic, const msg::Type& type, con
   }
   switch (*options.delivery) {
     case Delivery::native:
-      return session::Reading::in_place;
+      return session::Reading::native;
     case Delivery::view:
-      return session::Reading::pieces;
+      return session::Reading::view;
     case Delivery::copy:
       return session::Reading::copy;
     case Delivery::pointer:
       if (type.has_views) break;
-      return session::Reading::nothing;
+      return session::Reading::by_pointer_only;
     case Delivery::network:
       break;
   }

@@ -10,7 +10,7 @@
 namespace sinew::detail {
 namespace {
 
-constexpr std::int64_t never = session::Timer::never;
+constexpr std::int64_t never = session::LoopTimer::never;
 constexpr std::int64_t retry_pause = 5'000'000;
 
 }  // namespace

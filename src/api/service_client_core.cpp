@@ -15,7 +15,7 @@
 namespace sinew::detail {
 namespace {
 
-constexpr std::int64_t never = session::Timer::never;
+constexpr std::int64_t never = session::LoopTimer::never;
 constexpr std::chrono::milliseconds pause{1};  // while there is no memory
 
 ServiceError::Kind kind_of(std::uint64_t status) {

@@ -20,7 +20,7 @@
 
 #include "api/service_impl.hpp"
 #include "session/endpoint.hpp"
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 
 namespace sinew::detail {
 
@@ -132,7 +132,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   ErrorOf error_of = nullptr;
   std::optional<ServiceError> destroyed;  // what close() tells: made ahead, it may find no memory
   std::vector<ServiceError> in_short;     // by kind, likewise: errors without a reason
-  std::shared_ptr<session::Timer> timer;
+  std::shared_ptr<session::LoopTimer> timer;
   std::atomic<std::uint64_t> last_id{0};  // relaxed: numbers are only to be different
   std::atomic<bool> is_rejected{false};   // there is something in `rejected`; relaxed: who looks was woken, or is the thread that rejected
   // pair TO_LOOK: who takes it sees what has changed.
@@ -164,7 +164,7 @@ struct ServiceClientCore::Impl final : session::EndpointWatcher, std::enable_sha
   bool is_more_rejected = false;                              // likewise: than there was memory to note
 };
 
-/// As os::now_ns(); Timer::never without one.
+/// As os::now_ns(); LoopTimer::never without one.
 std::int64_t deadline_after(std::chrono::nanoseconds timeout);
 
 }  // namespace sinew::detail

@@ -93,7 +93,7 @@ void make_ends(ServiceEnds& ends, const EndsToMake& making) {
   ends.receives = receives->create(making.session, making.in.topic, making.in.type,
                                    {.quality = quality,
                                     .thinning = {},
-                                    .reading = type.has_views ? session::Reading::pieces : session::Reading::as_possible,
+                                    .reading = type.has_views ? session::Reading::view : session::Reading::as_possible,
                                     .takes_pointers = !type.has_views && !making.ghost,
                                     .in_place = type.in_place,
                                     .endpoint = making.endpoint,
@@ -113,9 +113,9 @@ std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf err
   impl->in_short = errors_in_short(making.service);
   impl->left.reserve(usual_notes);
   impl->rejected.reserve(usual_notes);
-  impl->timer = session::Timer::create(making.session->loop(), [weak] {
+  impl->timer = session::LoopTimer::create(making.session->loop(), [weak] {
     const auto client = weak.lock();
-    return client ? client->look_at_time() : session::Timer::never;
+    return client ? client->look_at_time() : session::LoopTimer::never;
   });
   const std::string requests = wire::request_topic(making.service), responses = wire::response_topic(making.service);
   const std::function<void(const Rejected&)> on_rejected = [weak](const Rejected& response) {
@@ -148,9 +148,9 @@ std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, Service
   impl->early_in_need.reserve(usual_notes);
   impl->owed.reserve(usual_notes);
   const std::weak_ptr<ServiceProviderCore::Impl> weak = impl;
-  impl->timer = session::Timer::create(making.session->loop(), [weak] {
+  impl->timer = session::LoopTimer::create(making.session->loop(), [weak] {
     const auto provider = weak.lock();
-    return provider ? provider->try_again() : session::Timer::never;
+    return provider ? provider->try_again() : session::LoopTimer::never;
   });
   const std::string requests = wire::request_topic(making.service), responses = wire::response_topic(making.service);
   // What is executed later, on another thread, is kept until then.

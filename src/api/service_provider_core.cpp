@@ -344,12 +344,12 @@ bool ServiceProviderCore::Impl::try_all_again() {
 std::int64_t ServiceProviderCore::Impl::try_again() {
   {
     const std::lock_guard lock(mutex);
-    if (closed) return session::Timer::never;
+    if (closed) return session::LoopTimer::never;
   }
   bool any_left = try_begun_again();
   any_left |= try_owed_again();
   any_left |= try_all_again();
-  return any_left ? os::now_ns() + retry_pause : session::Timer::never;
+  return any_left ? os::now_ns() + retry_pause : session::LoopTimer::never;
 }
 
 void ServiceProviderCore::Impl::close() {

@@ -18,7 +18,7 @@
 
 #include "api/service_impl.hpp"
 #include "session/endpoint.hpp"
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 
 namespace sinew::detail {
 
@@ -76,7 +76,7 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   Serve serve;
   MakeError make_error = nullptr;
   std::uint32_t parallel = 1;
-  std::shared_ptr<session::Timer> timer;  // for answers that there was no memory for
+  std::shared_ptr<session::LoopTimer> timer;  // for answers that there was no memory for
 
   std::mutex mutex;                   // guards what follows; taken last
   std::multimap<Key, Begun> running;  // a client that uses an id twice before it is answered has only itself to confuse

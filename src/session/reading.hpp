@@ -7,11 +7,11 @@
 namespace sinew::session {
 
 enum class Reading {
-  as_possible,  ///< in place where both processes have the same layout and the publisher's addresses are free here, else in pieces
-  in_place,     ///< or not at all
-  pieces,       ///< the CDR stream, big arrays where they lie
-  nothing,      ///< only what comes by pointer, within the process
-  copy,         ///< as as_possible, but nothing is held: messages are copied, or decoded as a whole
+  as_possible,      ///< in place where both processes have the same layout and the publisher's addresses are free here, else in pieces
+  native,           ///< in place, or not at all
+  view,             ///< the CDR stream, big arrays where they lie
+  by_pointer_only,  ///< within the process
+  copy,             ///< as as_possible, but nothing is held: messages are copied, or decoded as a whole
 };
 
 /// How messages come from a publisher of another process, or one of them.

@@ -116,9 +116,9 @@ Claims::Claim Claims::claim_frame(std::uint64_t sequence, bool use_reserved) noe
   if (!slot) return {.outcome = Outcome::exhausted, .slot = 0, .frame = {}};
 
   if (page_->claims_used.load(std::memory_order_relaxed) <= *slot) {  // relaxed: only this side writes it
-    page_->claims_used.store(*slot + 1, std::memory_order_seq_cst);   // sync: CLAIM (with Reader::for_each_claim)
+    page_->claims_used.store(*slot + 1, std::memory_order_seq_cst);   // sync: CLAIM (with AckView::for_each_claim)
   }
-  page_->claims[*slot].store(sequence, std::memory_order_seq_cst);  // sync: CLAIM (with Reader::for_each_claim)
+  page_->claims[*slot].store(sequence, std::memory_order_seq_cst);  // sync: CLAIM (with AckView::for_each_claim)
   SINEW_POINT("claim.stored");
 
   const RingEntry& entry = entry_of(*ring_, sequence);
@@ -147,7 +147,7 @@ Claims::Claim Claims::claim_frame(std::uint64_t sequence, bool use_reserved) noe
 }
 
 void Claims::release(std::uint32_t slot) noexcept {
-  page_->claims[slot].store(0, std::memory_order_release);  // sync: UNCLAIM (with Reader::for_each_claim)
+  page_->claims[slot].store(0, std::memory_order_release);  // sync: UNCLAIM (with AckView::for_each_claim)
   // After the zero: whoever takes the slot next must not have its claim overwritten by it.
   if (slot == reserved_slot) {
     reserved_taken_.store(false, std::memory_order_release);  // sync: SLOT (with take_slot)
@@ -159,7 +159,7 @@ void Claims::release(std::uint32_t slot) noexcept {
 
 void Claims::advance_cursor(std::uint64_t sequence) noexcept {
   if (sequence <= cursor()) return;
-  page_->cursor.store(sequence, std::memory_order_seq_cst);  // sync: CURSOR (with Reader::cursor)
+  page_->cursor.store(sequence, std::memory_order_seq_cst);  // sync: CURSOR (with AckView::cursor)
   SINEW_POINT("claim.cursor");
 }
 
@@ -198,12 +198,12 @@ void Claims::prefetch_next() const noexcept {
 
 // --- what the publisher sees of a reader ---------------------------------------------------------------------------------------------
 
-std::uint64_t Reader::cursor() const noexcept {
+std::uint64_t AckView::cursor() const noexcept {
   return page_->cursor.load(std::memory_order_seq_cst);  // sync: CURSOR (with Claims::advance_cursor)
 }
 
 template <class Visit>
-void Reader::for_each_claim(Visit visit) const {
+void AckView::for_each_claim(Visit visit) const {
   const std::uint32_t used =
       std::min(page_->claims_used.load(std::memory_order_seq_cst), max_claims);  // sync: CLAIM (with Claims::claim_frame)
   for (std::uint32_t slot = 0; slot < used; ++slot) {
@@ -213,12 +213,12 @@ void Reader::for_each_claim(Visit visit) const {
   }
 }
 
-void Reader::gather_claims(std::vector<std::uint64_t>& into) const {
+void AckView::gather_claims(std::vector<std::uint64_t>& into) const {
   for_each_claim([&](std::uint64_t sequence) { into.push_back(sequence); });
 }
 
 // The kernel, which closed the reader's socket, orders that as well; in the language only the zeros do (pair UNCLAIM).
-void Reader::part() const noexcept {
+void AckView::part() const noexcept {
   for_each_claim([](std::uint64_t) {});
 }
 

@@ -122,9 +122,9 @@ class Claims {
 
 /// What the publisher sees of one reader. The page belongs to a peer: whatever it says is bounded before it is used. Thread-safe.
 /// To reclaim: retire(f) first, then cursor(), then gather_claims(). A frame that the cursor has passed and that no claim names is nobody's.
-class Reader {
+class AckView {
  public:
-  explicit Reader(const AckPage& page) noexcept : page_(&page) {}
+  explicit AckView(const AckPage& page) noexcept : page_(&page) {}
   std::uint64_t cursor() const noexcept;
   /// What the reader counts itself; for people, nothing is decided by it.
   std::uint64_t received() const noexcept { return page_->received.load(std::memory_order_relaxed); }

@@ -70,7 +70,7 @@ class Publisher {
   }
 
   const AckPage& page_;
-  const Reader reader_;
+  const AckView reader_;
   KeptFrames frames_{"fuzzed", 0};
   std::uint64_t most_decided_ = 0;      // its cursor may go back
   std::vector<bool> given_back_{true};  // by sequence; there is none of 0

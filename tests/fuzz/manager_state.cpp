@@ -16,9 +16,9 @@ using sinew::fuzz::Input;
 constexpr std::size_t most_sessions = 8, most_interfaces = 40;
 
 AccessRules rules() {
-  AccessRules rules{.file = "rules", .join = Peers{.all = false, .users = {}, .groups = {44}}, .rules = {}};
-  rules.rules.push_back({"", "secret/**", Peers{.all = false, .users = {DomainModel::our_user}, .groups = {}}, std::nullopt});
-  rules.rules.push_back({"ours", "secret/*", std::nullopt, Peers{}});
+  AccessRules rules{.file = "rules", .join = Principals{.all = false, .users = {}, .groups = {44}}, .rules = {}};
+  rules.rules.push_back({"", "secret/**", Principals{.all = false, .users = {DomainModel::our_user}, .groups = {}}, std::nullopt});
+  rules.rules.push_back({"ours", "secret/*", std::nullopt, Principals{}});
   return rules;
 }
 

@@ -64,7 +64,7 @@ class Subscriber {
   }
   /// What the publisher sees of it.
   void check() {
-    const Reader seen(*page_);
+    const AckView seen(*page_);
     std::vector<std::uint64_t> claimed, expected;
     seen.gather_claims(claimed);
     for (const auto& [slot, sequence] : held_) expected.push_back(sequence);

@@ -244,7 +244,7 @@ TEST_F(PubSub, S15_a_newcomer_gets_everything_from_its_first_message_on) {
 }
 
 // Under the thread sanitizer: the memory of what it read last is written again when its connection has gone, and no sweep has seen it let go.
-TEST_F(PubSub, WhatAReaderReadLastComesBeforeWhatIsWrittenThereLater) {
+TEST_F(PubSub, S14_what_a_reader_read_last_comes_before_what_is_written_there_later) {
   auto sender = Node::create("sender"), receiver = Node::create("receiver"), other = Node::create("other");
   auto publisher = sender->create_publisher<std::uint64_t>("topic");
   auto who_stays = other->create_subscriber<std::uint64_t>("topic", [](const std::uint64_t&) {}, Qos{}, as_from_elsewhere());

@@ -11,7 +11,7 @@ constexpr uid_t anybody = 1234;
 AccessRules rules_of(std::vector<AccessRule> rules) {
   return {"rules.json", {}, std::move(rules)};
 }
-const Peers everybody{.all = true, .users = {}, .groups = {}}, no_one{};
+const Principals everybody{.all = true, .users = {}, .groups = {}}, no_one{};
 
 TEST(TopicPattern, is_a_topic_name_with_stars_in_levels_and_double_stars_as_levels) {
   for (const char* pattern : {"camera", "camera/left", "*", "**", "camera/*", "camera/**", "**/left", "a/**/b/*", "cam*_l*", "*a*"})
@@ -75,15 +75,16 @@ TEST(Access, a_rule_that_says_nothing_about_publishing_leaves_it_to_the_next) {
 }
 
 TEST(Access, a_peer_is_allowed_by_its_user_or_by_its_group) {
-  const AccessRules rules = rules_of({{"", "**", Peers{.all = false, .users = {1000}, .groups = {44}}, {}}});
+  const AccessRules rules = rules_of({{"", "**", Principals{.all = false, .users = {1000}, .groups = {44}}, {}}});
   EXPECT_FALSE(decide(rules, Access::publish, "image", 1000, 1000));
   EXPECT_FALSE(decide(rules, Access::publish, "image", 1234, 44));
   EXPECT_TRUE(decide(rules, Access::publish, "image", 44, 1000)) << "these are the numbers of the other kind";
 }
 
 TEST(Access, a_refusal_says_what_was_asked_which_rule_refuses_whom_it_allows_and_who_asked) {
-  const AccessRules rules = rules_of({{"cameras are ours", "camera/**", Peers{.all = false, .users = {1000, 0}, .groups = {44}}, no_one},
-                                      {"", "**", Peers{.all = false, .users = {}, .groups = {7, 8}}, {}}});
+  const AccessRules rules =
+      rules_of({{"cameras are ours", "camera/**", Principals{.all = false, .users = {1000, 0}, .groups = {44}}, no_one},
+                {"", "**", Principals{.all = false, .users = {}, .groups = {7, 8}}, {}}});
   EXPECT_EQ(decide(rules, Access::publish, "camera/left", 1234, 1235),
             "you may not publish topic 'camera/left': access rule 'cameras are ours' (access[0] of rules.json) allows uid 0, 1000 and gid "
             "44; you are uid 1234, gid 1235. Run this program as somebody who is allowed, or change the rule and start sinewd again.");
@@ -100,8 +101,8 @@ TEST(Access, a_refusal_says_what_was_asked_which_rule_refuses_whom_it_allows_and
 struct RuledWorld : World {
   RuledWorld()
       : World(four_windows, std::nullopt,
-              rules_of({{"", "camera/**", Peers{.all = false, .users = {}, .groups = {44}},
-                         Peers{.all = false, .users = {}, .groups = {45}}}})) {}
+              rules_of({{"", "camera/**", Principals{.all = false, .users = {}, .groups = {44}},
+                         Principals{.all = false, .users = {}, .groups = {45}}}})) {}
 };
 
 TEST(Access, a_peer_without_it_is_denied_and_its_session_goes_on) {

@@ -193,9 +193,9 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     tell_path(introduction.connection, wire::Path::none, "the subscriber's process has no descriptor left for it (ulimit -n)");
     return log_lost_introduction(name(), introduction.peer);
   }
-  const Reading reading = subscription ? subscription->options().reading : Reading::nothing;
-  const bool cannot_be_in_place = reading == Reading::in_place && !(introduction.same_user && introduction.same_layout);
-  if (reading == Reading::nothing || cannot_be_in_place || is_anothers_endpoint) {
+  const Reading reading = subscription ? subscription->options().reading : Reading::by_pointer_only;
+  const bool cannot_be_in_place = reading == Reading::native && !(introduction.same_user && introduction.same_layout);
+  if (reading == Reading::by_pointer_only || cannot_be_in_place || is_anothers_endpoint) {
     std::string why = "the subscriber takes messages of its own process only";
     if (is_anothers_endpoint) {
       why = "its endpoint is that of another publisher";

@@ -39,6 +39,7 @@ void ForeignEnd::handle(Channel::Input& input) {
   if (std::holds_alternative<wire::AttachForeign>(input.message)) {
     if (attached_) throw Violation("AttachForeign came twice");
     require_user(input.credentials, false);
+    publisher->hear(endpoint());
     if (publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
     publisher->start_exporting(shared_from_this());
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
@@ -46,12 +47,12 @@ void ForeignEnd::handle(Channel::Input& input) {
   } else if (!attached_) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before AttachForeign");
   } else if (const auto* mapped = std::get_if<wire::ChunkMapped>(&input.message)) {
-    publisher->with_export(*this, [&](const Export& exported, std::uint64_t) { chunk_mapped(exported, mapped->id); });
+    publisher->with_export(*this, [&](const Export& exported, std::uint64_t) { on_chunk_mapped(exported, mapped->id); });
   } else if (std::holds_alternative<wire::NewsTaken>(input.message)) {
     publisher->with_export(*this, [&](const Export& exported, std::uint64_t head) { news_taken(exported, head); });
   } else if (std::holds_alternative<wire::ChunkUnmapped>(input.message)) {
     // Nobody waits for it: the addresses are not addresses.
-    publisher->with_export(*this, [&](const Export&, std::uint64_t) { chunk_unmapped(); });
+    publisher->with_export(*this, [&](const Export&, std::uint64_t) { on_chunk_unmapped(); });
   } else if (const auto* cancelled = std::get_if<wire::CancelCall>(&input.message); cancelled && publisher->endpoint() != 0) {
     publisher->call_cancelled(endpoint(), cancelled->id);
   } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
@@ -102,13 +103,13 @@ void ForeignEnd::tell_chunks(const Export& exported) {
   told_[next] = newest_told_ = chunk_unanswered_ = slot.chunk;
 }
 
-void ForeignEnd::chunk_mapped(const Export& exported, std::uint64_t chunk) {
+void ForeignEnd::on_chunk_mapped(const Export& exported, std::uint64_t chunk) {
   if (chunk == 0 || chunk != chunk_unanswered_) throw Violation("ChunkMapped answers no announcement");
   chunk_unanswered_ = 0;
   tell_chunks(exported);
 }
 
-void ForeignEnd::chunk_unmapped() {
+void ForeignEnd::on_chunk_unmapped() {
   if (withdrawals_unanswered_ == 0) throw Violation("ChunkUnmapped answers no withdrawal");
   --withdrawals_unanswered_;
 }

@@ -38,8 +38,8 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   void send_ring(const Export& exported, std::uint64_t start);
   /// There are frames up to `head`, in the chunks that `exported` has now.
   void tell(const Export& exported, std::uint64_t head);
-  void chunk_mapped(const Export& exported, std::uint64_t chunk);
-  void chunk_unmapped();
+  void on_chunk_mapped(const Export& exported, std::uint64_t chunk);
+  void on_chunk_unmapped();
   void news_taken(const Export& exported, std::uint64_t head);
 
  private:

@@ -282,7 +282,7 @@ std::vector<MatchedSubscriber> Publisher::subscribers() const {
   std::vector<MatchedSubscriber> all;
   std::vector<std::uint64_t> claims;
   for (const auto& end : connections_) {
-    MatchedSubscriber one{.node = end->peer(), .received = end->reader().received(), .missed = end->reader().missed()};
+    MatchedSubscriber one{.node = end->peer(), .received = end->ack().received(), .missed = end->ack().missed()};
     one.waiting = frames_.head() - end->decided(frames_.head());
     claims.clear();
     end->gather_claims(claims);

@@ -18,7 +18,7 @@
 #include "session/endpoint.hpp"
 #include "session/in_process/local_delivery.hpp"
 #include "session/in_process/objects.hpp"
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 #include "session/publisher/export.hpp"
 #include "session/publisher/kept_frames.hpp"
 #include "session/publisher/new_frame.hpp"
@@ -154,15 +154,16 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool add_connecting(const std::shared_ptr<PublisherEnd>& end);
   /// Lists the connection, then sends it ring and chunks; some turns of the loop later, when there is a history to be put into the window.
   void start_serving(const std::shared_ptr<PublisherEnd>& end);
-  void chunk_mapped(PublisherEnd& end, std::uint64_t chunk);
-  void chunk_unmapped(PublisherEnd& end, std::uint64_t chunk);
-  void unsubscribed(PublisherEnd& end);
+  void on_chunk_mapped(PublisherEnd& end, std::uint64_t chunk);
+  void on_chunk_unmapped(PublisherEnd& end, std::uint64_t chunk);
+  void on_unsubscribed(PublisherEnd& end);
   /// From now on frames have pieces, and so have those that this reader has yet to take.
   void start_writing_pieces(PublisherEnd& end);
   void forget(const std::shared_ptr<PublisherEnd>& end);
-  /// Another connection stands whose reader has this endpoint: who comes now with the same one is not whom the endpoint belongs to. Without an endpoint of its own a publisher does not ask. First hears what that reader
-  /// has said, which may be that it ends.
-  bool serves(std::uint64_t endpoint);
+  /// A connection stands whose reader has this endpoint: who comes now with the same one is not whom the endpoint belongs to. Without an endpoint of its own a publisher does not ask. On the loop's thread.
+  bool serves(std::uint64_t endpoint) const;
+  /// Before serves(): hears what that reader has said, which may be that it ends.
+  void hear(std::uint64_t endpoint);
 
   // --- for LocalTopics ---
   /// From now on messages are for this subscription of the same process, too. Null when the publisher is closed. Afterwards let_go_of_history() is due.
@@ -264,6 +265,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::shared_ptr<LocalQueue> queue;
     std::shared_ptr<PublisherEnd> end;
     std::shared_ptr<ForeignEnd> foreign;
+    explicit operator bool() const noexcept { return queue || end || foreign; }
   };
   Addressee find_locked_reader(std::uint64_t endpoint) const;
   Outcome send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message,
@@ -305,9 +307,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   os::Fd space_;  // readers ring it while header.blocked is odd; none for an endpoint
 
   Notes notes_;
-  std::shared_ptr<Timer> trimmer_;  // set while there is more than one chunk
-  std::mutex publishing_;           // one publish() at a time; taken before mutex_, held while waiting for space
-  LocalDelivery local_delivery_;    // guarded by publishing_
+  std::shared_ptr<LoopTimer> trimmer_;  // set while there is more than one chunk
+  std::mutex publishing_;               // one publish() at a time; taken before mutex_, held while waiting for space
+  LocalDelivery local_delivery_;        // guarded by publishing_
   mutable std::mutex mutex_;
   // relaxed: counts and marks of one publish() and those who allocate for it; a number that is late costs one message more, or one wait
   std::atomic<std::uint64_t> withdrawn_for_next_{0};  // since the last start_over()

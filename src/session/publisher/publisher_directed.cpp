@@ -59,19 +59,20 @@ Publisher::Addressee Publisher::find_locked_reader(std::uint64_t endpoint) const
 }
 
 // What the manager sees to within its own time (W69) holds for connections that are older: they outlive it.
-bool Publisher::serves(std::uint64_t endpoint) {
+bool Publisher::serves(std::uint64_t endpoint) const {
   if (options_.endpoint == 0) return false;
-  Addressee standing;
-  const auto look = [&] {
-    const std::lock_guard lock(mutex_);
-    standing = find_locked_reader(endpoint);
-    return standing.queue || standing.end || standing.foreign;
-  };
-  for (int turn = 0; turn < turns_until_empty && look(); ++turn) {
+  const std::lock_guard lock(mutex_);
+  return static_cast<bool>(find_locked_reader(endpoint));
+}
+
+void Publisher::hear(std::uint64_t endpoint) {
+  for (int turn = 0; turn < turns_until_empty && serves(endpoint); ++turn) {
+    std::unique_lock lock(mutex_);
+    const Addressee standing = find_locked_reader(endpoint);
+    lock.unlock();
     if (standing.end) static_cast<IoLoop::Handler&>(*standing.end).on_event({});
     if (standing.foreign) static_cast<IoLoop::Handler&>(*standing.foreign).on_event({});
   }
-  return look();
 }
 
 Reach Publisher::reach(std::uint64_t endpoint) const {
@@ -136,7 +137,7 @@ std::shared_ptr<const void> Publisher::share(NewFrame frame) {
 
 std::uint64_t Publisher::taken_locked(const PublisherEnd& end) const {
   const auto lane = lanes_.find(&end);
-  return lane != lanes_.end() ? std::min(end.reader().cursor(), lane->second.head()) : 0;
+  return lane != lanes_.end() ? std::min(end.ack().cursor(), lane->second.head()) : 0;
 }
 
 // Cursors are read before claims (S14), as in floor_locked().

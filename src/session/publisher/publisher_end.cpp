@@ -83,7 +83,7 @@ void PublisherEnd::fail(const char* why) {
   channel_.complain(why);
   const auto publisher = publisher_.lock();
   if (listed && publisher) {
-    publisher->unsubscribed(*this);
+    publisher->on_unsubscribed(*this);
   } else {
     ended();
   }
@@ -108,14 +108,14 @@ void PublisherEnd::handle(Channel::Input& input) {
   } else if (stage_ != Stage::serving) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before Attach");
   } else if (const auto* mapped_chunk = std::get_if<wire::ChunkMapped>(&input.message)) {
-    publisher->chunk_mapped(*this, mapped_chunk->id);
+    publisher->on_chunk_mapped(*this, mapped_chunk->id);
   } else if (const auto* unmapped_chunk = std::get_if<wire::ChunkUnmapped>(&input.message)) {
-    publisher->chunk_unmapped(*this, unmapped_chunk->id);
+    publisher->on_chunk_unmapped(*this, unmapped_chunk->id);
   } else if (const auto* cancelled = std::get_if<wire::CancelCall>(&input.message); cancelled && publisher->endpoint() != 0) {
     publisher->call_cancelled(endpoint(), cancelled->id);
   } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
     if (std::exchange(unsubscribed_, true)) throw Violation("Unsubscribe came twice");
-    publisher->unsubscribed(*this);
+    publisher->on_unsubscribed(*this);
   } else {
     throw Violation(std::string(wire::name_of(input.message)) + " is not for a publisher");
   }
@@ -162,8 +162,9 @@ void PublisherEnd::on_attach(const wire::Attach& message, Channel::Input& input)
   const auto& ack = *std::launder(reinterpret_cast<const shm::AckPage*>(ack_mapping_->data()));
   if (!shm::is_understood(ack)) throw Violation("the ack page has another layout version: use the same version of sinew in both processes");
   const auto publisher = publisher_.lock();
+  if (publisher) publisher->hear(endpoint());
   if (publisher && publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
-  reader_.emplace(ack);
+  ack_.emplace(ack);
   stage_ = Stage::serving;
   SINEW_POINT("publisher.attaching");
   if (publisher) publisher->start_serving(shared_from_this());
@@ -180,7 +181,7 @@ void PublisherEnd::on_reads_pieces(Publisher& publisher) {
 
 std::uint64_t PublisherEnd::decided(std::uint64_t head) const noexcept {
   if (left_) return head;
-  const std::uint64_t cursor = std::max(start_ - 1, std::min(reader_->cursor(), head));
+  const std::uint64_t cursor = std::max(start_ - 1, std::min(ack_->cursor(), head));
   const std::uint64_t depth = introduction_.quality.depth == 0 ? shm::ring_capacity : introduction_.quality.depth;
   if (holds_back_) return cursor;
   return std::max(cursor, head > depth ? head - depth : 0);
@@ -271,13 +272,13 @@ void PublisherEnd::tell_withdrawn(std::uint64_t chunk) {
   withdrawn_.push_back(chunk);
 }
 
-void PublisherEnd::mapped(std::uint64_t chunk) {
+void PublisherEnd::on_mapped(std::uint64_t chunk) {
   if (chunk != in_flight_ || chunk == 0) throw Violation("ChunkMapped answers no announcement");
   in_flight_ = 0;
   send_waiting();
 }
 
-void PublisherEnd::unmapped(std::uint64_t chunk) {
+void PublisherEnd::on_unmapped(std::uint64_t chunk) {
   if (std::erase(withdrawn_, chunk) == 0) throw Violation("ChunkUnmapped answers no withdrawal");
 }
 

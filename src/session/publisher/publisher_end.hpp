@@ -50,12 +50,12 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   /// The newest sequence up to `head` that this reader will not claim any more, or may not insist on.
   std::uint64_t decided(std::uint64_t head) const noexcept;
   void gather_claims(std::vector<std::uint64_t>& into) const {
-    reader_->gather_claims(into);
+    ack_->gather_claims(into);
     SINEW_POINT("publisher.claims_gathered");
   }
   /// REQUIRES: its socket has ended, in whatever way. Before frames are given back that only this reader may have read.
-  void part() const noexcept { reader_->part(); }
-  const shm::Reader& reader() const noexcept { return *reader_; }
+  void part() const noexcept { ack_->part(); }
+  const shm::AckView& ack() const noexcept { return *ack_; }
   void ring_if_asleep() noexcept;
 
   /// Queues an announcement, unless this reader had it already. When it throws std::bad_alloc, it can be tried again.
@@ -63,12 +63,12 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   /// True when the reader has, or may get, the chunk mapped: it will answer, or vanish. When it throws std::bad_alloc, it can be tried again.
   bool withdraw(std::uint64_t chunk);
   /// The reader answered the announcement in flight. Throws Violation when there is none of this id.
-  void mapped(std::uint64_t chunk);
+  void on_mapped(std::uint64_t chunk);
   /// The reader answered a withdrawal. Throws Violation when none was unanswered.
-  void unmapped(std::uint64_t chunk);
+  void on_unmapped(std::uint64_t chunk);
   bool knows_all() const noexcept { return left_ || (in_flight_ == 0 && waiting_.empty() && !is_behind_); }
   /// There were chunks that could not be announced while another one was in flight. True once: then all are to be announced anew.
-  bool was_behind() noexcept { return in_flight_ == 0 && std::exchange(is_behind_, false); }
+  bool take_is_behind() noexcept { return in_flight_ == 0 && std::exchange(is_behind_, false); }
   void leave() noexcept { left_ = true; }
   bool is_served() const noexcept { return !left_; }
   /// It has said that it takes nothing more.
@@ -102,7 +102,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   const bool holds_back_;
   bool reads_pieces_ = false;
   std::optional<shm::Ringer> ringer_;
-  std::optional<shm::Reader> reader_;
+  std::optional<shm::AckView> ack_;
   os::Fd bell_fd_;
 
   // Under the publisher's mutex, too.

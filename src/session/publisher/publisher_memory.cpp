@@ -104,23 +104,23 @@ void Publisher::reclaim() noexcept {
 // --- memory that was needed once --------------------------------------------------------------------------------------------------
 
 void Publisher::start_trimming(IoLoop& loop) {
-  trimmer_ = Timer::create(loop, [weak = weak_from_this()] {
+  trimmer_ = LoopTimer::create(loop, [weak = weak_from_this()] {
     const auto self = weak.lock();
-    return self ? self->trim() : Timer::never;
+    return self ? self->trim() : LoopTimer::never;
   });
 }
 
 // Unmapping takes long, so it is not for a thread that publishes, and no such waits for it.
 std::int64_t Publisher::trim() {
   std::unique_lock lock(mutex_);
-  if (closed_) return Timer::never;
+  if (closed_) return LoopTimer::never;
   sweep_locked();  // it may have published its last message for long
   lock.unlock();
   const bool again = window_->trim();
   lock.lock();
-  if (closed_) return Timer::never;
+  if (closed_) return LoopTimer::never;
   announce_changes_locked();
-  return again ? os::now_ns() + trim_interval : Timer::never;
+  return again ? os::now_ns() + trim_interval : LoopTimer::never;
 }
 
 // --- memory is short (TZC III-E) ---------------------------------------------------------------------------------------------------

@@ -180,10 +180,10 @@ void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
   }
 }
 
-void Publisher::chunk_mapped(PublisherEnd& end, std::uint64_t chunk) {
+void Publisher::on_chunk_mapped(PublisherEnd& end, std::uint64_t chunk) {
   const std::lock_guard lock(mutex_);
-  end.mapped(chunk);
-  if (end.was_behind()) announce_all_locked(end);
+  end.on_mapped(chunk);
+  if (end.take_is_behind()) announce_all_locked(end);
   if (closed_) announced_.notify_all();
 }
 
@@ -198,9 +198,9 @@ void Publisher::stop_waiting_locked(const PublisherEnd& end, std::optional<std::
   });
 }
 
-void Publisher::chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
+void Publisher::on_chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
   const std::lock_guard lock(mutex_);
-  end.unmapped(chunk);
+  end.on_unmapped(chunk);
   stop_waiting_locked(end, chunk);
 }
 
@@ -246,7 +246,7 @@ void Publisher::write_missing_pieces_locked(KeptFrames& frames, std::uint64_t fr
   frames.write_missing_pieces(from, [this](const KeptFrame& frame) { return storage_->write_pieces(frame.root, *window_, false); });
 }
 
-void Publisher::unsubscribed(PublisherEnd& end) {
+void Publisher::on_unsubscribed(PublisherEnd& end) {
   const std::lock_guard lock(mutex_);
   if (end.has_unsubscribed()) tell_left(end.endpoint(), taken_locked(end));
   end.leave();

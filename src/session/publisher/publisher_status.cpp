@@ -32,9 +32,9 @@ void PublisherStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, co
   if (!pulse_) return;
   if (offered_.deadline > 0) deadline_.emplace(offered_.deadline);
   if (offered_.lease > 0 && offered_.liveliness == wire::Liveliness::manual_by_topic) lease_.emplace(offered_.lease, os::now_ns());
-  timer_ = Timer::create(loop, [weak = of_.weak_from_this()] {
+  timer_ = LoopTimer::create(loop, [weak = of_.weak_from_this()] {
     const auto publisher = weak.lock();
-    return publisher ? publisher->status().look() : Timer::never;
+    return publisher ? publisher->status().look() : LoopTimer::never;
   });
   timer_->set(look());
 }
@@ -46,7 +46,7 @@ void PublisherStatus::stop() noexcept {
 
 // The time is read last: what was seen is not later.
 std::int64_t PublisherStatus::look() {
-  std::int64_t next = Timer::never;
+  std::int64_t next = LoopTimer::never;
   const std::int64_t published = pulse_->published.load(std::memory_order_relaxed);
   const std::int64_t sign = std::max(published, pulse_->asserted.load(std::memory_order_relaxed));
   const std::int64_t now = os::now_ns();

@@ -8,7 +8,7 @@
 
 #include "session/callbacks/listener.hpp"
 #include "session/endpoint.hpp"
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 #include "session/qos/deadline.hpp"
 #include "session/qos/liveliness.hpp"
 #include "sinew/events.hpp"
@@ -62,7 +62,7 @@ class PublisherStatus {
   const std::shared_ptr<Pulse> pulse_;
   const std::weak_ptr<EndpointWatcher> watcher_;
   std::shared_ptr<Listener> listener_;
-  std::shared_ptr<Timer> timer_;
+  std::shared_ptr<LoopTimer> timer_;
   std::optional<Deadline> deadline_;                                     // the loop's
   std::optional<Lease> lease_;                                           // by-topic: its own; the loop's
   std::atomic<std::uint64_t> deadlines_missed_{0}, liveliness_lost_{0};  // relaxed: only told

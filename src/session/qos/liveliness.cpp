@@ -12,7 +12,7 @@ constexpr std::int64_t longest_look_away = 100'000'000;  // from a publisher tha
 Lease::Lease(std::int64_t duration, std::int64_t now) noexcept
     : duration_(duration == 0 ? 0 : std::max(duration, shortest_lease)),
       sign_(now),
-      next_(duration_ == 0 ? Timer::never : now + duration_ + 1) {}
+      next_(duration_ == 0 ? LoopTimer::never : now + duration_ + 1) {}
 
 bool Lease::look(std::int64_t now, std::int64_t sign) noexcept {
   if (duration_ == 0) return false;
@@ -23,10 +23,10 @@ bool Lease::look(std::int64_t now, std::int64_t sign) noexcept {
   return alive_ != was_alive;
 }
 
-bool Publishers::look(std::int64_t now, std::span<const Sighting> all) {
+bool PublisherLiveliness::look(std::int64_t now, std::span<const Sighting> all) {
   bool changed = false;
   ++looks_;
-  next_ = Timer::never;
+  next_ = LoopTimer::never;
   for (const Sighting& each : all) {
     if (!each.is_connected) continue;
     const auto [found, is_new] = known_.try_emplace(each.publisher, Known{Lease(each.lease, now), each.node});

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 
 namespace sinew::session {
 
@@ -52,7 +52,7 @@ struct Sighting {
 };
 
 /// The publishers of a subscription. A pure machine, too.
-class Publishers {
+class PublisherLiveliness {
  public:
   /// All that can be seen. True when one came, went, died or is alive again.
   bool look(std::int64_t now, std::span<const Sighting> all);
@@ -73,7 +73,7 @@ class Publishers {
   };
   std::map<const void*, Known> known_;
   std::uint64_t looks_ = 0, ever_ = 0, not_alive_ = 0;
-  std::int64_t next_ = Timer::never;
+  std::int64_t next_ = LoopTimer::never;
   std::string last_changed_;
 };
 

@@ -52,7 +52,7 @@ SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd&
     if (in_place.violation) throw Violation("a chunk: " + in_place.why);
     if (in_place.mapping) return std::move(in_place.mapping);
     const std::string why = "the publisher's memory cannot be mapped in this process at its address: " + in_place.why;
-    if (reading_ == Reading::in_place) throw Violation(why);
+    if (reading_ == Reading::native) throw Violation(why);
     read_pieces(why);
   }
   Attached anywhere = attach_mapping(memfd, message.size);

@@ -142,7 +142,7 @@ void SubscriberEnd::handle(Channel::Input& input) {
     if (std::exchange(attached_, true)) throw Violation("DoorbellTaken came twice");
     if (!in_place_) {
       read_pieces("their type has maps, which are made anew in each process");
-    } else if (reading_ == Reading::pieces) {
+    } else if (reading_ == Reading::view) {
       read_pieces("the subscriber asks for it");
     } else if (!introduction_.same_layout) {
       read_pieces("its process was built with another layout of the type (another standard library or compiler flags)");

@@ -26,9 +26,9 @@ void SubscriberStatus::start(IoLoop& loop, std::shared_ptr<Listener> listener, c
     listener_->add(events.detached, [this] { return DetachedEvent{is_detached() ? of_.topic() : ""}; });
     if (events.message_lost) loss_listener_ = listener_;
   }
-  timer_ = Timer::create(loop, [weak = of_.weak_from_this()] {
+  timer_ = LoopTimer::create(loop, [weak = of_.weak_from_this()] {
     const auto subscription = weak.lock();
-    return subscription ? subscription->status().look() : Timer::never;
+    return subscription ? subscription->status().look() : LoopTimer::never;
   });
   publishers_changed();
 }

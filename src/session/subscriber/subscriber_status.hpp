@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "session/callbacks/listener.hpp"
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 #include "session/qos/deadline.hpp"
 #include "session/qos/liveliness.hpp"
 #include "sinew/events.hpp"
@@ -58,11 +58,11 @@ class SubscriberStatus {
 
   Subscription& of_;
   std::shared_ptr<Listener> listener_, loss_listener_;
-  std::shared_ptr<Timer> timer_;
+  std::shared_ptr<LoopTimer> timer_;
   std::atomic<bool> detached_{false};  // relaxed: only told
 
   mutable std::mutex mutex_;  // guards what follows; taken before the subscription's
-  Publishers publishers_;
+  PublisherLiveliness publishers_;
   std::optional<Deadline> deadline_;
   std::uint64_t deadlines_missed_ = 0;
 };

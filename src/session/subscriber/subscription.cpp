@@ -267,7 +267,7 @@ void Subscription::wait(std::int64_t until) {
   SINEW_POINT("subscription.falls_asleep");
   silent_->sleeper().mark_asleep();
   if (!closed_.load(std::memory_order_relaxed) && !has_news()) {
-    if (until == Timer::never) {
+    if (until == LoopTimer::never) {
       os::await_doorbell(silent_->eventfd().get());  // one system call less
     } else {
       os::await_doorbell(silent_->eventfd().get(), until);

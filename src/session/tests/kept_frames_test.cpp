@@ -25,9 +25,9 @@ struct Pair {
   }
   /// The roots of what is given back.
   std::vector<std::uint64_t> sweep() {
-    frames.retire_up_to(shm::Reader(page).cursor(), nothing_beside);
+    frames.retire_up_to(shm::AckView(page).cursor(), nothing_beside);
     std::vector<std::uint64_t> claims, released;
-    shm::Reader(page).gather_claims(claims);
+    shm::AckView(page).gather_claims(claims);
     std::ranges::sort(claims);
     held = frames.sweep(claims, [&](const KeptFrame& frame) { released.push_back(reinterpret_cast<std::uint64_t>(frame.root)); });
     return released;

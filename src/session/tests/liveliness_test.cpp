@@ -36,7 +36,7 @@ TEST(Lease, without_a_duration_never_ends) {
   Lease one(0, 0);
   EXPECT_FALSE(one.look(std::numeric_limits<std::int64_t>::max() - 1, 0));
   EXPECT_TRUE(one.is_alive());
-  EXPECT_EQ(one.next(), Timer::never);
+  EXPECT_EQ(one.next(), LoopTimer::never);
 }
 
 TEST(Lease, believes_no_sign_that_has_yet_to_come) {
@@ -55,13 +55,13 @@ Sighting sighting(const int& publisher, const std::string& node, std::int64_t it
   return {.publisher = &publisher, .node = node, .lease = its_lease, .sign = sign};
 }
 
-TEST(Publishers, are_counted_by_whether_they_are_alive_and_forgotten_when_they_are_gone) {
+TEST(PublisherLiveliness, are_counted_by_whether_they_are_alive_and_forgotten_when_they_are_gone) {
   const int a = 0, b = 0;
-  Publishers all;
+  PublisherLiveliness all;
   EXPECT_FALSE(all.look(0, {}));
-  EXPECT_EQ(all.next(), Timer::never);
+  EXPECT_EQ(all.next(), LoopTimer::never);
   EXPECT_TRUE(all.look(ms, std::vector{sighting(a, "a", 0, 0)}));
-  EXPECT_EQ(all.next(), Timer::never);
+  EXPECT_EQ(all.next(), LoopTimer::never);
   EXPECT_EQ(all.last_changed(), "a");
   const auto both = [&](std::int64_t sign) { return std::vector{sighting(a, "a", 0, 0), sighting(b, "b", lease, sign)}; };
   EXPECT_TRUE(all.look(2 * ms, both(0)));

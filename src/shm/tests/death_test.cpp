@@ -132,7 +132,7 @@ TEST_P(Preemption, F1_a_preempted_reader_never_takes_the_pointer_of_a_later_fram
   ASSERT_EQ(run_in_child("", [&] { publish_until(7 + ring_capacity); }), 0);
   ASSERT_EQ(shared_->ring.entries[7].seq, 7u + ring_capacity);
   std::vector<std::uint64_t> claimed;
-  Reader(shared_->page).gather_claims(claimed);
+  AckView(shared_->page).gather_claims(claimed);
   EXPECT_EQ(claimed, (std::vector<std::uint64_t>{7})) << "its storage must be kept while the reader stands still";
   kill(reader, SIGCONT);
   EXPECT_EQ(wait_for(reader), 0);
@@ -160,7 +160,7 @@ TEST_P(ReaderDeath, leaves_claims_that_the_publisher_sees) {
   });
   ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
   std::vector<std::uint64_t> claimed;
-  const Reader reader(shared_->page);
+  const AckView reader(shared_->page);
   reader.gather_claims(claimed);
   EXPECT_EQ(claimed, (std::vector<std::uint64_t>{1, 2, 3}));
   EXPECT_EQ(reader.cursor(), label == "claim.cursor" ? 3u : 2u);

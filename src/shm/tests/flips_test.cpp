@@ -26,7 +26,7 @@ const char* wrong_about(std::uint64_t sequence, const RingLayout& ring, const Ac
 
   const auto claim = claims.claim_frame(sequence);
   std::vector<std::uint64_t> claimed;
-  Reader(page).gather_claims(claimed);
+  AckView(page).gather_claims(claimed);
   if (claim.outcome != (is_there && sequence != retired ? Outcome::claimed : Outcome::lost))
     return "what is not there is claimed, or not what is";
   if (claim.outcome == Outcome::claimed) {
@@ -37,7 +37,7 @@ const char* wrong_about(std::uint64_t sequence, const RingLayout& ring, const Ac
     if (claimed != std::vector{sequence}) return "the reader's page does not say what is claimed";
     claims.release(claim.slot);
     claimed.clear();
-    Reader(page).gather_claims(claimed);
+    AckView(page).gather_claims(claimed);
   }
   if (!claimed.empty()) return "the reader's page says of a claim that there is none of";
   return nullptr;
@@ -96,7 +96,7 @@ TEST(FlippedBits, of_a_page_of_claims_are_claims_of_used_slots_and_never_more_th
   page->claims[3] = 103;
   page->claims[4] = 77;  // of a slot that is not said to be used
   page->claims[max_claims - 1] = 99;
-  const Reader reader(*page);
+  const AckView reader(*page);
   std::vector<std::uint64_t> gathered, wanted;
   std::size_t most = 0;
   // The words before the claims, and the first of them.

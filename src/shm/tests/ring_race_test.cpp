@@ -35,7 +35,7 @@ struct Shared {
 
 void publish_all(Shared& shared) {
   RingWriter writer(shared.ring);
-  const std::vector<Reader> others(shared.pages.begin(), shared.pages.end());
+  const std::vector<AckView> others(shared.pages.begin(), shared.pages.end());
   std::vector<std::uint64_t> free(storage_slots);
   std::iota(free.begin(), free.end(), 0);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> alive;  // sequence and storage, retained or claimed
@@ -50,7 +50,7 @@ void publish_all(Shared& shared) {
         if (old(frame)) writer.retire(frame.first);
       }
       claims.clear();
-      for (const Reader& reader : others) reader.gather_claims(claims);
+      for (const AckView& reader : others) reader.gather_claims(claims);
       std::erase_if(alive, [&](const auto& frame) {
         if (!old(frame) || std::find(claims.begin(), claims.end(), frame.first) != claims.end()) return false;
         shared.canary[frame.second].store(0, std::memory_order_relaxed);

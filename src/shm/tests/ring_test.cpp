@@ -16,7 +16,7 @@ struct Pair {
   std::unique_ptr<AckPage> page = std::make_unique<AckPage>();
   RingWriter writer{*ring};
   Claims claims{*page, *ring};
-  Reader reader{*page};
+  AckView reader{*page};
 
   Pair() {
     initialise(*ring);

@@ -11,17 +11,17 @@
 namespace sinew::session {
 
 /// Thread-safe. While it is not set, nothing wakes the loop.
-class Timer {
+class LoopTimer {
  public:
   static constexpr std::int64_t never = IoLoop::never;
   /// Called on the loop's thread; returns when (os::now_ns) to be called again, or `never`. What it looks at may be gone while it runs: it keeps that weakly.
   using Task = std::function<std::int64_t()>;
 
   /// Not set yet. `loop` must have been started, and live until stop().
-  static std::shared_ptr<Timer> create(IoLoop& loop, Task task);
-  ~Timer() { stop(); }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
+  static std::shared_ptr<LoopTimer> create(IoLoop& loop, Task task);
+  ~LoopTimer() { stop(); }
+  LoopTimer(const LoopTimer&) = delete;
+  LoopTimer& operator=(const LoopTimer&) = delete;
 
   /// Runs the task at this time, or earlier if it was set so. Needs no memory: a timer that could not be set would stand still for ever.
   void set(std::int64_t when) noexcept;
@@ -29,7 +29,7 @@ class Timer {
   void stop() noexcept;
 
  private:
-  Timer(IoLoop& loop, Task task) : loop_(loop), task_(std::move(task)) {}
+  LoopTimer(IoLoop& loop, Task task) : loop_(loop), task_(std::move(task)) {}
   void run();
 
   IoLoop& loop_;

@@ -1,4 +1,4 @@
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -15,20 +15,20 @@ constexpr std::int64_t retry_after = 100'000'000;  // when it failed, for want o
 
 }  // namespace
 
-std::shared_ptr<Timer> Timer::create(IoLoop& loop, Task task) {
-  const std::shared_ptr<Timer> timer(new Timer(loop, std::move(task)));
+std::shared_ptr<LoopTimer> LoopTimer::create(IoLoop& loop, Task task) {
+  const std::shared_ptr<LoopTimer> timer(new LoopTimer(loop, std::move(task)));
   timer->timer_ = loop.at(never, [weak = std::weak_ptr(timer)] {
     if (const auto self = weak.lock()) self->run();
   });
   return timer;
 }
 
-void Timer::set(std::int64_t when) noexcept {
+void LoopTimer::set(std::int64_t when) noexcept {
   const std::lock_guard lock(mutex_);
   if (!stopped_ && when < timer_.when) timer_ = loop_.move(timer_, when);
 }
 
-void Timer::run() {
+void LoopTimer::run() {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return;
@@ -44,7 +44,7 @@ void Timer::run() {
   set(next == never ? never : std::max(next, now + finest));
 }
 
-void Timer::stop() noexcept {
+void LoopTimer::stop() noexcept {
   const std::lock_guard lock(mutex_);
   if (!std::exchange(stopped_, true)) loop_.cancel(timer_);
 }

@@ -1,4 +1,4 @@
-#include "session/io/timer.hpp"
+#include "session/io/loop_timer.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -25,11 +25,11 @@ class TimerOfALoop : public WithLoop {
 TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
   std::atomic<std::int64_t> due{0};
   std::atomic<bool> early{false};
-  const auto timer = Timer::create(loop_, [&] {
+  const auto timer = LoopTimer::create(loop_, [&] {
     const std::int64_t now = os::now_ns();
     early = early || now < due;
     due = now + 5 * ms;
-    return ++times_ == 3 ? Timer::never : due.load();
+    return ++times_ == 3 ? LoopTimer::never : due.load();
   });
   timer->set(0);
   await(3);
@@ -39,9 +39,9 @@ TEST_F(TimerOfALoop, runs_when_it_has_said_and_no_more_when_it_has_said_never) {
 }
 
 TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) {
-  const auto timer = Timer::create(loop_, [&] {
+  const auto timer = LoopTimer::create(loop_, [&] {
     ++times_;
-    return Timer::never;
+    return LoopTimer::never;
   });
   timer->set(os::now_ns() + 3'600'000 * ms);
   timer->set(0);
@@ -55,7 +55,7 @@ TEST_F(TimerOfALoop, may_be_set_earlier_but_not_later_and_is_over_when_stopped) 
 }
 
 TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_its_work) {
-  const auto timer = Timer::create(loop_, [&] {
+  const auto timer = LoopTimer::create(loop_, [&] {
     ++times_;
     return std::int64_t{0};
   });
@@ -68,18 +68,18 @@ TEST_F(TimerOfALoop, who_wants_to_run_all_the_time_does_not_keep_the_loop_from_i
 }
 
 TEST_F(TimerOfALoop, goes_on_when_there_was_no_memory) {
-  const auto timer = Timer::create(loop_, [&]() -> std::int64_t {
+  const auto timer = LoopTimer::create(loop_, [&]() -> std::int64_t {
     if (++times_ == 1) throw std::bad_alloc();
-    return Timer::never;
+    return LoopTimer::never;
   });
   timer->set(0);
   await(2);
 }
 
 TEST_F(TimerOfALoop, needs_no_memory_to_be_set_again) {
-  const auto timer = Timer::create(loop_, [&]() -> std::int64_t {
+  const auto timer = LoopTimer::create(loop_, [&]() -> std::int64_t {
     fail_all_allocations();  // also when the task is over
-    return ++times_ == 3 ? Timer::never : 0;
+    return ++times_ == 3 ? LoopTimer::never : 0;
   });
   timer->set(0);
   await(3);
@@ -90,8 +90,8 @@ TEST_F(TimerOfALoop, needs_no_memory_to_be_set_again) {
 }
 
 TEST_F(TimerOfALoop, lets_go_of_what_it_keeps_when_it_is_gone) {
-  auto timer = Timer::create(loop_, [] { return Timer::never; });
-  const std::weak_ptr<Timer> weak = timer;
+  auto timer = LoopTimer::create(loop_, [] { return LoopTimer::never; });
+  const std::weak_ptr<LoopTimer> weak = timer;
   timer->set(os::now_ns() + 3'600'000 * ms);
   timer.reset();
   EXPECT_TRUE(weak.expired());
