@@ -218,7 +218,7 @@ Domain::Interface Domain::interface_of(std::uint64_t number, const std::string& 
   return {.number = number,
           .topic = topic,
           .layout = message.type.layout,
-          .quality = message.quality,
+          .qos = message.qos,
           .process = message.process,
           .endpoint = message.endpoint,
           .ghost = message.ghost,
@@ -288,8 +288,8 @@ Domain::Sides Domain::sides_of(const Pair& pair) const {
 
 bool Domain::has_history_for(const Pair& pair) const {
   const Sides sides = sides_of(pair);
-  return sides.asked.quality.durability == wire::Durability::transient_local && !sides.same_process() && !sides.are_ghosts() &&
-         wire::incompatible_policies(sides.offered.quality, sides.asked.quality).empty();
+  return sides.asked.qos.durability == wire::Durability::transient_local && !sides.same_process() && !sides.are_ghosts() &&
+         wire::incompatible_policies(sides.offered.qos, sides.asked.qos).empty();
 }
 
 void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
@@ -299,7 +299,7 @@ void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
     const Sides sides = sides_of(pair);
     if (sides.are_ghosts()) continue;
     watches_.changed(PairNumbers{sides.offered.number, sides.asked.number});
-    if (!wire::incompatible_policies(sides.offered.quality, sides.asked.quality).empty()) {
+    if (!wire::incompatible_policies(sides.offered.qos, sides.asked.qos).empty()) {
       tell_incompatible(pair, told);
       continue;
     }
@@ -329,10 +329,10 @@ void Domain::tell_incompatible(const Pair& pair, std::map<Session, std::size_t>&
   const auto& [publisher, subscriber] = pair;
   const auto [from, to, offered, asked] = sides_of(pair);
   if (told[publisher.first]++ < max_incompatible) {
-    send(publisher.first, wire::Incompatible{publisher.second, true, to.name, asked.quality, asked.identity});
+    send(publisher.first, wire::Incompatible{publisher.second, true, to.name, asked.qos, asked.identity});
   }
   if (told[subscriber.first]++ < max_incompatible) {
-    send(subscriber.first, wire::Incompatible{subscriber.second, false, from.name, offered.quality, offered.identity});
+    send(subscriber.first, wire::Incompatible{subscriber.second, false, from.name, offered.qos, offered.identity});
   }
 }
 
@@ -351,8 +351,8 @@ void Domain::introduce(const Pair& pair) {
   met(pair, connection, same_user && same_layout);
   actions_.emplace_back(
       Introduce{publisher.first, subscriber.first,
-                wire::ConnectPublisher{publisher.second, connection, to.name, same_user, same_layout, asked.quality, asked.endpoint},
-                wire::ConnectSubscriber{subscriber.second, connection, from.name, same_user, same_layout, offered.quality,
+                wire::ConnectPublisher{publisher.second, connection, to.name, same_user, same_layout, asked.qos, asked.endpoint},
+                wire::ConnectSubscriber{subscriber.second, connection, from.name, same_user, same_layout, offered.qos,
                                         same_user ? offered.window : wire::Window{}, offered.endpoint, offered.identity}});
 }
 

@@ -89,7 +89,7 @@ class Domain {
     std::uint64_t number = 0;
     std::string topic;  // empty: it is a ghost whose topic is gone
     std::uint64_t layout = 0;
-    wire::Quality quality;
+    wire::Qos qos;
     std::uint64_t process = 0;
     std::uint64_t endpoint = 0;
     bool ghost = false;

@@ -176,7 +176,7 @@ wire::Message Domain::describe(std::uint64_t number, const Thing& thing, std::ui
   const Node& node = nodes_.at(key.first);
   const Interface& interface = (publishes ? node.publishers : node.subscribers).at(key.second);
   const std::uint64_t topic = interface.topic.empty() ? 0 : topics_.at(interface.topic).number;
-  return wire::DomainInterface{watch, number, node.number, topic, publishes, interface.ghost, interface.quality, interface.memory};
+  return wire::DomainInterface{watch, number, node.number, topic, publishes, interface.ghost, interface.qos, interface.memory};
 }
 
 std::optional<wire::Message> Domain::describe_pair(const PairNumbers& numbers, std::uint64_t watch) const {
@@ -186,9 +186,9 @@ std::optional<wire::Message> Domain::describe_pair(const PairNumbers& numbers, s
   const Sides sides = sides_of({std::get<InterfaceRef>(*find(publisher)).key, std::get<InterfaceRef>(*find(subscriber)).key});
   if (sides.are_ghosts()) return std::nullopt;
   wire::DomainPair pair{watch, publisher, subscriber, wire::Path::none, {}};
-  if (const auto policies = wire::incompatible_policies(offered->quality, asked->quality); !policies.empty()) {
+  if (const auto policies = wire::incompatible_policies(offered->qos, asked->qos); !policies.empty()) {
     for (const wire::Policy policy : policies) {
-      pair.why += (pair.why.empty() ? "" : "; ") + wire::explain(policy, offered->quality, asked->quality);
+      pair.why += (pair.why.empty() ? "" : "; ") + wire::explain(policy, offered->qos, asked->qos);
     }
   } else if (sides.same_process()) {
     pair.path = wire::Path::pointer;

@@ -40,7 +40,7 @@ wire::Liveliness liveliness_of(const std::string& topic, Liveliness liveliness) 
   throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': liveliness has a value that is none of Liveliness's");
 }
 
-wire::Quality quality_of(const std::string& topic, const Qos& qos) {
+wire::Qos qos_of(const std::string& topic, const Qos& qos) {
   if (!qos.keeps_all() && (qos.depth() == 0 || qos.depth() > deepest)) {
     throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
                                                  ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
@@ -243,7 +243,7 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
                                             .withdraw_at_most = withdraw_at_most(topic, options),
                                             .wait_for_room = options.when_full == WhenFull::wait,
                                             .max_blocking = options.max_blocking,
-                                            .quality = quality_of(topic, qos),
+                                            .qos = qos_of(topic, qos),
                                             .ghost = options.ghost};
   auto core = detail::PublisherCore::Impl::create(impl_->session, topic, type, objects, offered, options.events, options.execution_thread);
   core->prefault(options.prefault);
@@ -256,11 +256,11 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   const shm::HeapScope heap;
   detail::refuse_in_child(name());
   require_topic(topic);
-  wire::Quality quality = quality_of(topic, qos);
+  wire::Qos asked = qos_of(topic, qos);
   const session::Thinning::Options thinning = thinning_of(topic, options);
   const session::Reading reading = reading_of(topic, *type.type, options);
   // The depth counts messages that are wanted; the publisher keeps those between them as well.
-  quality.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{quality.depth} * thinning.every));
+  asked.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{asked.depth} * thinning.every));
   if (type.type->has_views && handler.call && handler.takes == detail::Handler::Takes::own) {
     throw Error(ErrorKind::invalid_argument,
                 "topic '" + topic + "': " + type.name +
@@ -270,7 +270,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   const auto impl = std::make_shared<detail::SubscriberCore::Impl>();
   impl->handler = std::move(handler);
   return impl->create(impl_->session, topic, type,
-                      {.quality = quality,
+                      {.qos = asked,
                        .thinning = thinning,
                        .reading = reading,
                        .buffer = buffer,

@@ -69,7 +69,7 @@ class RejectedCalls final : public Rejections {
   const std::function<void(const Rejected&)> tell_;
 };
 
-constexpr wire::Quality quality{.depth = 0, .reliable = true};
+constexpr wire::Qos qos{.depth = 0, .reliable = true};
 
 }  // namespace
 
@@ -82,8 +82,8 @@ std::uint64_t new_endpoint(bool at_most_once) {
 void make_ends(ServiceEnds& ends, const EndsToMake& making) {
   ends.sends = PublisherCore::Impl::create(
       making.session, making.out.topic, making.out.type, making.objects,
-      {.budget = making.memory_budget, .quality = quality, .endpoint = making.endpoint, .watcher = making.watcher, .ghost = making.ghost},
-      {}, making.execution_thread);
+      {.budget = making.memory_budget, .qos = qos, .endpoint = making.endpoint, .watcher = making.watcher, .ghost = making.ghost}, {},
+      making.execution_thread);
   ends.publisher = ends.sends->impl().publisher;
 
   const auto receives = std::make_shared<SubscriberCore::Impl>();
@@ -91,7 +91,7 @@ void make_ends(ServiceEnds& ends, const EndsToMake& making) {
   if (making.on_rejected) receives->rejections = std::make_unique<RejectedCalls>(making.on_rejected);
   const msg::Type& type = *making.in.type.type;
   ends.receives = receives->create(making.session, making.in.topic, making.in.type,
-                                   {.quality = quality,
+                                   {.qos = qos,
                                     .thinning = {},
                                     .reading = type.has_views ? session::Reading::view : session::Reading::as_possible,
                                     .takes_pointers = !type.has_views && !making.ghost,

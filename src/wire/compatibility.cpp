@@ -32,41 +32,41 @@ std::string text_of(std::int64_t duration) {
   return text + unit.name;
 }
 
-std::string deadline_of(const Quality& quality) {
-  return quality.deadline == 0 ? "none" : text_of(quality.deadline);
+std::string deadline_of(const Qos& qos) {
+  return qos.deadline == 0 ? "none" : text_of(qos.deadline);
 }
 
-std::string liveliness_of(const Quality& quality) {
-  const std::string kind = quality.liveliness == Liveliness::manual_by_topic ? "manual_by_topic" : "automatic";
-  return kind + (quality.lease == 0 ? " without a lease" : " with a lease of " + text_of(quality.lease));
+std::string liveliness_of(const Qos& qos) {
+  const std::string kind = qos.liveliness == Liveliness::manual_by_topic ? "manual_by_topic" : "automatic";
+  return kind + (qos.lease == 0 ? " without a lease" : " with a lease of " + text_of(qos.lease));
 }
 
-std::string reliability_of(const Quality& quality) {
-  return quality.reliable ? "reliable" : "best_effort";
+std::string reliability_of(const Qos& qos) {
+  return qos.reliable ? "reliable" : "best_effort";
 }
 
-std::string durability_of(const Quality& quality) {
-  return quality.durability == Durability::transient_local ? "transient_local" : "volatile";
+std::string durability_of(const Qos& qos) {
+  return qos.durability == Durability::transient_local ? "transient_local" : "volatile";
 }
 
 struct Rule {
   Policy policy;
   const char* name;
-  bool (*fits)(const Quality& offered, const Quality& asked);
-  std::string (*text)(const Quality& quality);
+  bool (*fits)(const Qos& offered, const Qos& asked);
+  std::string (*text)(const Qos& qos);
   const char* remedy;
 };
 
 constexpr std::array<Rule, 4> rules{{
-    {Policy::reliability, "reliability", [](const Quality& offered, const Quality& asked) { return offered.reliable || !asked.reliable; },
+    {Policy::reliability, "reliability", [](const Qos& offered, const Qos& asked) { return offered.reliable || !asked.reliable; },
      reliability_of, "Make the publisher reliable(), or the subscriber best_effort()."},
-    {Policy::durability, "durability", [](const Quality& offered, const Quality& asked) { return offered.durability >= asked.durability; },
+    {Policy::durability, "durability", [](const Qos& offered, const Qos& asked) { return offered.durability >= asked.durability; },
      durability_of, "Make the publisher transient_local(), or the subscriber volatile_()."},
     {Policy::deadline, "deadline",
-     [](const Quality& offered, const Quality& asked) { return length_of(offered.deadline) <= length_of(asked.deadline); }, deadline_of,
+     [](const Qos& offered, const Qos& asked) { return length_of(offered.deadline) <= length_of(asked.deadline); }, deadline_of,
      "Give the publisher a deadline() that is no longer than the subscriber's, or the subscriber a longer one or none."},
     {Policy::liveliness, "liveliness",
-     [](const Quality& offered, const Quality& asked) {
+     [](const Qos& offered, const Qos& asked) {
        return offered.liveliness >= asked.liveliness && length_of(offered.lease) <= length_of(asked.lease);
      },
      liveliness_of,
@@ -76,7 +76,7 @@ constexpr std::array<Rule, 4> rules{{
 
 }  // namespace
 
-std::vector<Policy> incompatible_policies(const Quality& offered, const Quality& asked) {
+std::vector<Policy> incompatible_policies(const Qos& offered, const Qos& asked) {
   std::vector<Policy> found;
   for (const Rule& rule : rules) {
     if (!rule.fits(offered, asked)) found.push_back(rule.policy);
@@ -84,12 +84,12 @@ std::vector<Policy> incompatible_policies(const Quality& offered, const Quality&
   return found;
 }
 
-Terms terms_of(Policy policy, const Quality& offered, const Quality& asked) {
+Terms terms_of(Policy policy, const Qos& offered, const Qos& asked) {
   const Rule& rule = *std::ranges::find(rules, policy, &Rule::policy);
   return {rule.name, rule.text(offered), rule.text(asked), rule.remedy};
 }
 
-std::string explain(Policy policy, const Quality& offered, const Quality& asked) {
+std::string explain(Policy policy, const Qos& offered, const Qos& asked) {
   const Terms terms = terms_of(policy, offered, asked);
   return terms.name + ": the publisher offers " + terms.offered + ", the subscriber asks for " + terms.asked;
 }

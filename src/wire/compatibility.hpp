@@ -16,15 +16,15 @@ enum class Policy : std::uint8_t { reliability, durability, deadline, liveliness
 /// * it is transient-local, or that is not asked for;
 /// * its deadline is at most the one that is asked for, where none is the longest;
 /// * its liveliness is at least the one that is asked for, where by-topic is more than automatic, and its lease at most that, where none is the longest.
-std::vector<Policy> incompatible_policies(const Quality& offered, const Quality& asked);
+std::vector<Policy> incompatible_policies(const Qos& offered, const Qos& asked);
 
 /// What each side says about a policy, as text, and a sentence of what to do where that does not fit.
 struct Terms {
   std::string name, offered, asked, remedy;
 };
-Terms terms_of(Policy policy, const Quality& offered, const Quality& asked);
+Terms terms_of(Policy policy, const Qos& offered, const Qos& asked);
 
 /// The same as a sentence: "reliability: the publisher offers best_effort, the subscriber asks for reliable".
-std::string explain(Policy policy, const Quality& offered, const Quality& asked);
+std::string explain(Policy policy, const Qos& offered, const Qos& asked);
 
 }  // namespace sinew::wire

@@ -87,14 +87,14 @@ void fields(auto& at, Like<TypeDescription> auto& m) {
   at("type.hash", m.hash);
   at("type.layout", m.layout);
 }
-void fields(auto& at, Like<Quality> auto& m) {
-  at("quality.depth", m.depth);
-  at("quality.reliable", m.reliable);
-  at("quality.durability", m.durability, Durability::transient_local);
-  at.duration("quality.deadline", m.deadline);
-  at.duration("quality.lifespan", m.lifespan);
-  at("quality.liveliness", m.liveliness, Liveliness::manual_by_topic);
-  at.duration("quality.lease", m.lease);
+void fields(auto& at, Like<Qos> auto& m) {
+  at("qos.depth", m.depth);
+  at("qos.reliable", m.reliable);
+  at("qos.durability", m.durability, Durability::transient_local);
+  at.duration("qos.deadline", m.deadline);
+  at.duration("qos.lifespan", m.lifespan);
+  at("qos.liveliness", m.liveliness, Liveliness::manual_by_topic);
+  at.duration("qos.lease", m.lease);
 }
 void fields(auto& at, Like<Window> auto& m) {
   at("window.base", m.base);
@@ -109,7 +109,7 @@ template <class M>
 void fields(auto& at, M& m) {
   at("topic", m.topic, max_name);
   fields(at, m.type);
-  fields(at, m.quality);
+  fields(at, m.qos);
   at("process", m.process);
   at("endpoint", m.endpoint);
   at("ghost", m.ghost);
@@ -150,7 +150,7 @@ void fields(auto& at, M& m) {
   at("peer", m.peer, max_name);
   at("same_user", m.same_user);
   at("same_layout", m.same_layout);
-  fields(at, m.quality);
+  fields(at, m.qos);
   if constexpr (Like<M, ConnectSubscriber>) fields(at, m.window);
   at("endpoint", m.endpoint);
   if constexpr (Like<M, ConnectSubscriber>) at("identity", m.identity);
@@ -158,7 +158,7 @@ void fields(auto& at, M& m) {
 void fields(auto& at, Like<Incompatible> auto& m) {
   at("you_publish", m.you_publish);
   at("peer", m.peer, max_name);
-  fields(at, m.quality);
+  fields(at, m.qos);
   at("identity", m.identity);
 }
 void fields(auto& at, Like<Detached> auto& m) {
@@ -183,7 +183,7 @@ void fields(auto& at, Like<DomainInterface> auto& m) {
   at("topic", m.topic);
   at("publishes", m.publishes);
   at("ghost", m.ghost);
-  fields(at, m.quality);
+  fields(at, m.qos);
   at("memory", m.memory);
 }
 void fields(auto& at, Like<DomainPair> auto& m) {

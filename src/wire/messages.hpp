@@ -44,7 +44,7 @@ enum class Durability : std::uint8_t {
 enum class Liveliness : std::uint8_t { automatic = 0, manual_by_topic = 1 };
 
 /// The part of a QoS that the other end must know: what a publisher offers or a subscriber asks for. Durations are in nanoseconds; 0: none.
-struct Quality {
+struct Qos {
   std::uint32_t depth = 0;  ///< keep-last depth; 0 means keep-all
   bool reliable = false;
   Durability durability = Durability::volatile_;
@@ -52,7 +52,7 @@ struct Quality {
   std::int64_t lifespan = 0;  ///< of messages; a subscriber's means nothing
   Liveliness liveliness = Liveliness::automatic;
   std::int64_t lease = 0;  ///< longest time without a sign of life
-  friend bool operator==(const Quality&, const Quality&) = default;
+  friend bool operator==(const Qos&, const Qos&) = default;
 };
 
 /// Where a window lies. A window belongs to one publisher at a time.
@@ -79,7 +79,7 @@ struct RegisterPublisher {
   std::uint64_t id = 0;
   std::string topic;
   TypeDescription type;
-  Quality quality;
+  Qos qos;
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
   bool ghost = false;
@@ -91,7 +91,7 @@ struct RegisterSubscriber {
   std::uint64_t id = 0;
   std::string topic;
   TypeDescription type;
-  Quality quality;
+  Qos qos;
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
   bool ghost = false;
@@ -168,17 +168,17 @@ struct SubscriberRefused {
   std::string text;
 };
 /// Introduces a subscriber to the publisher `id`. Descriptor: one end of a new socket pair. `peer` is the name of the subscriber's
-/// node, `quality` what the subscriber asks for, `endpoint` whose part it is, `same_user` the manager's verdict on the peer (F8).
+/// node, `qos` what the subscriber asks for, `endpoint` whose part it is, `same_user` the manager's verdict on the peer (F8).
 struct ConnectPublisher {
   std::uint64_t id = 0;
   std::uint64_t connection = 0;
   std::string peer;
   bool same_user = false;
   bool same_layout = false;
-  Quality quality;
+  Qos qos;
   std::uint64_t endpoint = 0;
 };
-/// Introduces a publisher to the subscriber `id`. Descriptor: the other end of that pair. `quality` is what the publisher offers,
+/// Introduces a publisher to the subscriber `id`. Descriptor: the other end of that pair. `qos` is what the publisher offers,
 /// `window` where its chunks will lie. Of a publisher whose `identity` it is connected to already, by another manager, the node wants no second pair.
 struct ConnectSubscriber {
   std::uint64_t id = 0;
@@ -186,18 +186,18 @@ struct ConnectSubscriber {
   std::string peer;
   bool same_user = false;
   bool same_layout = false;
-  Quality quality;
+  Qos qos;
   Window window;
   std::uint64_t endpoint = 0;
   std::uint64_t identity = 0;
 };
 /// Instead of an introduction: the publisher offers less than the subscriber asks for (wire/compatibility.hpp). `id` is the receiver's own publisher or,
-/// where `you_publish` is false, subscriber; `peer` the name of the other one's node, `quality` what that one offers or asks for, `identity` its own.
+/// where `you_publish` is false, subscriber; `peer` the name of the other one's node, `qos` what that one offers or asks for, `identity` its own.
 struct Incompatible {
   std::uint64_t id = 0;
   bool you_publish = false;
   std::string peer;
-  Quality quality;
+  Qos qos;
   std::uint64_t identity = 0;
 };
 /// The topic of a ghost is gone: `id`, the receiver's own publisher or, where `you_publish` is false, subscriber, is on no topic any more, until the node deletes it.
@@ -228,7 +228,7 @@ struct DomainInterface {
   std::uint64_t id = 0;
   std::uint64_t number = 0, node = 0, topic = 0;
   bool publishes = false, ghost = false;
-  Quality quality;
+  Qos qos;
   std::uint64_t memory = 0;
 };
 /// A publisher and a subscriber of one topic, by their numbers. It goes with either.

@@ -151,13 +151,13 @@ TEST_F(NodeFaults, events_come_or_whoever_wants_them_is_told_why_not) {
          SubscriberOptions subscribing;
          subscribing.events.matched = [&](const MatchedEvent&) { ++matched; };
          subscribing.events.liveliness_changed = [](const LivelinessChangedEvent&) {};
-         const Qos quality =
+         const Qos qos =
              Qos{}.deadline(std::chrono::milliseconds(5)).liveliness(Liveliness::manual_by_topic, std::chrono::milliseconds(50));
          const auto node = Node::create("node");
          std::shared_ptr<Publisher<Sample>> publisher;
          std::shared_ptr<Subscriber<Sample>> subscriber;
          const auto create = [&] {
-           publisher = node->create_publisher<Sample>("out", quality, publishing);
+           publisher = node->create_publisher<Sample>("out", qos, publishing);
            subscriber = node->create_subscriber<Sample>("in", Qos{}, subscribing);
          };
          fault.during([&] {

@@ -124,7 +124,7 @@ void DomainModel::follow(const Send& send, const Message* cause) {
             require(m.id == asked.id, "the answer names the subscriber");
             add(send.session, asked, false);
             const InterfaceKey key{send.session, m.id};
-            const bool late = asked.quality.durability == wire::Durability::transient_local;
+            const bool late = asked.qos.durability == wire::Durability::transient_local;
             const auto kept =
                 std::ranges::count_if(pairs_of(key, false), [&](const Pairing& pair) { return late && fit(pair) && !same_process(pair); });
             require(m.histories == static_cast<std::uint64_t>(kept), "a late subscriber is told how many keep something for it");
@@ -134,14 +134,14 @@ void DomainModel::follow(const Send& send, const Message* cause) {
             const auto& own = m.you_publish ? node.publishers : node.subscribers;
             require(own.contains(m.id), "it is about an interface that is there");
             const auto pairs = pairs_of({send.session, m.id}, m.you_publish);
-            require(std::ranges::any_of(
-                        pairs,
-                        [&](const Pairing& pair) {
-                          const Session other = (m.you_publish ? pair.second : pair.first).first;
-                          const wire::Quality& its = m.you_publish ? subscriber(pair.second).quality : publisher(pair.first).quality;
-                          const std::uint64_t identity = m.you_publish ? subscriber(pair.second).identity : publisher(pair.first).identity;
-                          return !fit(pair) && its == m.quality && identity == m.identity && nodes_.at(other).name == m.peer;
-                        }),
+            require(std::ranges::any_of(pairs,
+                                        [&](const Pairing& pair) {
+                                          const Session other = (m.you_publish ? pair.second : pair.first).first;
+                                          const wire::Qos& its = m.you_publish ? subscriber(pair.second).qos : publisher(pair.first).qos;
+                                          const std::uint64_t identity =
+                                              m.you_publish ? subscriber(pair.second).identity : publisher(pair.first).identity;
+                                          return !fit(pair) && its == m.qos && identity == m.identity && nodes_.at(other).name == m.peer;
+                                        }),
                     "somebody does not fit it who is there");
             require(misfits_[send.session]-- > 0, "each pair that does not fit is told of once");
           },
@@ -175,8 +175,7 @@ void DomainModel::follow(const Introduce& introduction) {
   const bool same = same_user(pair);
   require(offer.same_user == same && request.same_user == same, "both are told whether they are of one user");
   require(offer.same_layout == same_layout(pair) && request.same_layout == same_layout(pair), "both are told whether the layouts agree");
-  require(offer.quality == subscriber(pair.second).quality && request.quality == publisher(pair.first).quality,
-          "each is told what the other wants");
+  require(offer.qos == subscriber(pair.second).qos && request.qos == publisher(pair.first).qos, "each is told what the other wants");
   require(offer.endpoint == subscriber(pair.second).endpoint && request.endpoint == publisher(pair.first).endpoint,
           "each is told whose part the other is");
   require(request.identity == publisher(pair.first).identity, "a subscriber is told which publisher it is");
@@ -201,7 +200,7 @@ DomainModel::Interface& DomainModel::add(Session session, const Register& messag
   Interface& interface = (publishes ? node.publishers : node.subscribers)[message.id];
   interface = {.topic = topic,
                .layout = message.type.layout,
-               .quality = message.quality,
+               .qos = message.qos,
                .process = message.process,
                .endpoint = message.endpoint,
                .ghost = message.ghost,
@@ -243,7 +242,7 @@ void DomainModel::check() const {
 
 std::string DomainModel::in_words(const InterfaceKey& key, bool publishes) const {
   const Interface& i = publishes ? publisher(key) : subscriber(key);
-  return interface_in_words(nodes_.at(key.first).name, i.topic, publishes, i.ghost, i.quality, i.memory);
+  return interface_in_words(nodes_.at(key.first).name, i.topic, publishes, i.ghost, i.qos, i.memory);
 }
 
 Picture DomainModel::picture() const {

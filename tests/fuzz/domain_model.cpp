@@ -249,7 +249,7 @@ bool DomainModel::same_process(const Pairing& pair) const {
 }
 
 bool DomainModel::fit(const Pairing& pair) const {
-  return wire::incompatible_policies(publisher(pair.first).quality, subscriber(pair.second).quality).empty();
+  return wire::incompatible_policies(publisher(pair.first).qos, subscriber(pair.second).qos).empty();
 }
 
 std::vector<DomainModel::Pairing> DomainModel::pairs_of(const InterfaceKey& key, bool publishes) const {

@@ -27,7 +27,7 @@ class DomainModel {
   struct Interface {
     std::string topic;  // empty: a ghost whose topic is gone
     std::uint64_t layout = 0;
-    wire::Quality quality;
+    wire::Qos qos;
     std::uint64_t process = 0, endpoint = 0;
     bool ghost = false;
     std::uint64_t identity = 0;

@@ -38,14 +38,14 @@ TypeDescription type(Input& input) {
   return type;
 }
 
-Quality quality(Input& input) {
+Qos qos(Input& input) {
   const std::uint8_t bits = input.byte();
-  Quality quality{.depth = bits & 1U, .reliable = (bits & 2U) != 0};
-  if (bits & 4U) quality.durability = Durability::transient_local;
-  if (bits & 8U) quality.liveliness = Liveliness::manual_by_topic;
-  if (bits & 16U) quality.deadline = bits & 32U ? 1 : max_duration;
-  if (bits & 64U) quality.lease = bits & 128U ? 1 : max_duration;
-  return quality;
+  Qos qos{.depth = bits & 1U, .reliable = (bits & 2U) != 0};
+  if (bits & 4U) qos.durability = Durability::transient_local;
+  if (bits & 8U) qos.liveliness = Liveliness::manual_by_topic;
+  if (bits & 16U) qos.deadline = bits & 32U ? 1 : max_duration;
+  if (bits & 64U) qos.lease = bits & 128U ? 1 : max_duration;
+  return qos;
 }
 
 /// An id that is new for the most part.
@@ -74,7 +74,7 @@ template <class Register>
 Register registration(Input& input, const std::set<std::uint64_t>& used) {
   const std::uint64_t id = new_id(input, used);
   const std::uint8_t choice = input.byte();
-  Register message{.id = id, .topic = topic(input), .type = type(input), .quality = quality(input)};
+  Register message{.id = id, .topic = topic(input), .type = type(input), .qos = qos(input)};
   message.ghost = choice % 4 == 3;
   message.process = choice >> 2U & 3U;
   message.endpoint = choice >> 4U & 3U;

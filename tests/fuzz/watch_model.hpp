@@ -19,12 +19,12 @@ struct Picture {
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
-inline std::string interface_in_words(const std::string& node, const std::string& topic, bool publishes, bool ghost,
-                                      const wire::Quality& quality, std::uint64_t memory) {
+inline std::string interface_in_words(const std::string& node, const std::string& topic, bool publishes, bool ghost, const wire::Qos& qos,
+                                      std::uint64_t memory) {
   std::string words = node + (publishes ? " publishes " : " subscribes to ") + topic + (ghost ? " as a ghost" : "");
-  for (const std::uint64_t number : {std::uint64_t{quality.depth}, std::uint64_t{quality.reliable},
-                                     static_cast<std::uint64_t>(quality.durability), static_cast<std::uint64_t>(quality.deadline),
-                                     static_cast<std::uint64_t>(quality.liveliness), static_cast<std::uint64_t>(quality.lease), memory}) {
+  for (const std::uint64_t number : {std::uint64_t{qos.depth}, std::uint64_t{qos.reliable}, static_cast<std::uint64_t>(qos.durability),
+                                     static_cast<std::uint64_t>(qos.deadline), static_cast<std::uint64_t>(qos.liveliness),
+                                     static_cast<std::uint64_t>(qos.lease), memory}) {
     words += " " + std::to_string(number);
   }
   return words;
@@ -88,7 +88,7 @@ class WatchModel {
     fuzz::require(number != 0, "nothing has the number 0");
   }
   std::string in_words(const wire::DomainInterface& i) const {
-    return interface_in_words(nodes_.at(i.node), i.topic == 0 ? "" : topics_.at(i.topic), i.publishes, i.ghost, i.quality, i.memory);
+    return interface_in_words(nodes_.at(i.node), i.topic == 0 ? "" : topics_.at(i.topic), i.publishes, i.ghost, i.qos, i.memory);
   }
 
   bool owes_answer_ = false;

@@ -61,7 +61,7 @@ os::Fd enter(Random& random) {
   return socket;
 }
 
-wire::Quality some_quality(Random& random) {
+wire::Qos some_qos(Random& random) {
   return {.depth = static_cast<std::uint32_t>(random() % 10), .reliable = random() % 2 == 0};
 }
 
@@ -73,9 +73,9 @@ wire::Message some_message(Random& random) {
     case 0:
       return wire::RegisterNode{static_cast<std::uint32_t>(random() % 3), "hostile"};
     case 1:
-      return wire::RegisterPublisher{id, "attacked/" + std::to_string(random() % 4), type, some_quality(random)};
+      return wire::RegisterPublisher{id, "attacked/" + std::to_string(random() % 4), type, some_qos(random)};
     case 2:
-      return wire::RegisterSubscriber{id, "attacked/" + std::to_string(random() % 4), type, some_quality(random)};
+      return wire::RegisterSubscriber{id, "attacked/" + std::to_string(random() % 4), type, some_qos(random)};
     case 3:
       return wire::DeletePublisher{id};
     case 4:

@@ -196,7 +196,7 @@ class World {
     }
   }
 
-  static Qos some_quality(Random& random, bool of_publisher) {
+  static Qos some_qos(Random& random, bool of_publisher) {
     Qos qos = Qos{}.keep_last(1 + static_cast<std::uint32_t>(random() % 30));
     if (of_publisher || random() % 2 == 0) qos.deadline(std::chrono::milliseconds(of_publisher ? 2 : 3));
     if (of_publisher || random() % 4 == 0) qos.transient_local();
@@ -206,7 +206,7 @@ class World {
   void make_publisher(Node& node, Thing& thing, Random& random) {
     PublisherOptions options{.execution_thread = thing.place.second};
     add_handlers(options.events, thing, random);
-    thing.publisher = node.create_publisher<Sample>(one_of_the_topics(random), some_quality(random, true), options);
+    thing.publisher = node.create_publisher<Sample>(one_of_the_topics(random), some_qos(random, true), options);
   }
 
   void make_subscriber(Node& node, Thing& thing, Random& random) {
@@ -214,7 +214,7 @@ class World {
                                                       Delivery::native, Delivery::view,    Delivery::copy};
     SubscriberOptions options{.execution_thread = thing.place.second, .delivery = deliveries[random() % std::size(deliveries)]};
     add_handlers(options.events, thing, random);
-    const Qos qos = some_quality(random, false);
+    const Qos qos = some_qos(random, false);
     const std::string topic = one_of_the_topics(random);
     const auto receive = [this, cell = thing.cell, place = thing.place](const Sample& sample) {
       const Call call(*cell);

@@ -335,8 +335,8 @@ SINEW_ON_ALL_PATHS(PairsOfTheDomain);
 
 TEST_F(DomainStates, PairsThatAreNotConnectedAreToldWithTheReason) {
   auto node = Node::create("node");
-  auto publisher = node->create_publisher<Sample>("quality");
-  auto subscriber = node->create_subscriber<Sample>("quality", Qos{}.reliable());
+  auto publisher = node->create_publisher<Sample>("qos");
+  auto subscriber = node->create_subscriber<Sample>("qos", Qos{}.reliable());
   Child child("domain_member", {"elsewhere"});
   child.expect("ready");
   SubscriberOptions own;

@@ -368,7 +368,7 @@ TEST_F(Restarts, WhatAManagerSaysInsteadOfAnAnswerIsToldToWhoCreatesTheNode) {
 // --- endpoints, whose owners are not there yet ---------------------------------------------------------------------------------------
 
 using Responses = ServiceResponse<Work::Response>;
-constexpr wire::Quality service_quality{.depth = 0, .reliable = true};
+constexpr wire::Qos service_qos{.depth = 0, .reliable = true};
 
 // Calls "work" on order, or provides it.
 ROLE(one_of_work) {
@@ -398,7 +398,7 @@ ROLE(impostor) {
   Stranger impostor("impostor");
   bool is_served = false;
   if (arguments[1] == "calls") {
-    Talk pair = impostor.meet_publisher<Responses>(responses, service_quality, endpoint);
+    Talk pair = impostor.meet_publisher<Responses>(responses, service_qos, endpoint);
     if (is_foreign) {
       pair.send(wire::AttachForeign{});
       const auto answer = pair.receive();
@@ -407,7 +407,7 @@ ROLE(impostor) {
       is_served = HandSubscriber(std::move(pair)).attach();
     }
   } else {
-    Talk pair = impostor.meet_subscriber<Responses>(responses, service_quality, endpoint);
+    Talk pair = impostor.meet_subscriber<Responses>(responses, service_qos, endpoint);
     is_served = pair.receive().has_value();  // its first word
   }
   say(is_served ? "served" : "refused");
@@ -424,12 +424,12 @@ class Endpoints : public WithRestarts<Domain> {
   }
   static std::uint64_t endpoint_of_client() {
     Stranger curious("curious");
-    curious.meet_subscriber<Responses>(wire::response_topic("work"), service_quality);
+    curious.meet_subscriber<Responses>(wire::response_topic("work"), service_qos);
     return curious.met_subscriber.endpoint;
   }
   static std::uint64_t endpoint_of_provider() {
     Stranger curious("curious");
-    curious.meet_publisher<Responses>(wire::response_topic("work"), service_quality);
+    curious.meet_publisher<Responses>(wire::response_topic("work"), service_qos);
     return curious.met_publisher.endpoint;
   }
   void nobody_reads_as_a_client_that_is_connected(const std::string& who) {

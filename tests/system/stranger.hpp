@@ -39,16 +39,16 @@ class Stranger {
   }
   /// Registers as a subscriber of a topic that has one publisher, and gives the pair to it.
   template <class T>
-  Talk meet_publisher(const std::string& topic, const wire::Quality& quality = {.depth = 8}, std::uint64_t endpoint = 0) {
-    manager.send(wire::RegisterSubscriber{++last_id_, topic, type<T>(), quality, 0, endpoint});
+  Talk meet_publisher(const std::string& topic, const wire::Qos& qos = {.depth = 8}, std::uint64_t endpoint = 0) {
+    manager.send(wire::RegisterSubscriber{++last_id_, topic, type<T>(), qos, 0, endpoint});
     manager.expect<wire::SubscriberRegistered>();
     met_publisher = manager.expect<wire::ConnectSubscriber>();
     return pair();
   }
   /// Registers as the publisher of a topic that has one subscriber, and gives the pair to it.
   template <class T>
-  Talk meet_subscriber(const std::string& topic, const wire::Quality& quality = {.depth = 8}, std::uint64_t endpoint = 0) {
-    manager.send(wire::RegisterPublisher{++last_id_, topic, type<T>(), quality, 0, endpoint});
+  Talk meet_subscriber(const std::string& topic, const wire::Qos& qos = {.depth = 8}, std::uint64_t endpoint = 0) {
+    manager.send(wire::RegisterPublisher{++last_id_, topic, type<T>(), qos, 0, endpoint});
     window = manager.expect<wire::PublisherRegistered>().window;
     met_subscriber = manager.expect<wire::ConnectPublisher>();
     return pair();

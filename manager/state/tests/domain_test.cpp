@@ -109,12 +109,12 @@ TEST(Introductions, each_side_is_told_about_the_other) {
   const Introduce meet = at<Introduce>(world.subscribe(viewer, 9), 1);
   EXPECT_EQ(meet.to_publisher.id, 7u);
   EXPECT_EQ(meet.to_publisher.peer, "viewer");
-  EXPECT_EQ(meet.to_publisher.quality, (Quality{4, false}));  // what the subscriber asks for
+  EXPECT_EQ(meet.to_publisher.qos, (Qos{4, false}));  // what the subscriber asks for
   EXPECT_TRUE(meet.to_publisher.same_user);
   EXPECT_TRUE(meet.to_publisher.same_layout);
   EXPECT_EQ(meet.to_subscriber.id, 9u);
   EXPECT_EQ(meet.to_subscriber.peer, "camera");
-  EXPECT_EQ(meet.to_subscriber.quality, (Quality{8, true}));  // what the publisher offers
+  EXPECT_EQ(meet.to_subscriber.qos, (Qos{8, true}));  // what the publisher offers
   EXPECT_TRUE(meet.to_subscriber.same_user);
   EXPECT_TRUE(meet.to_subscriber.same_layout);
   EXPECT_EQ(meet.to_subscriber.window, window);

@@ -11,7 +11,7 @@ using namespace wire;
 Actions ghostly_publish(World& world, Session session, std::uint64_t id, std::uint8_t structure = 32) {
   return world.say(session, RegisterPublisher{id, "image", type_of(structure), {8, true}, 0, 0, true});
 }
-Actions ghostly_subscribe(World& world, Session session, std::uint64_t id, const Quality& asked = {4, false}) {
+Actions ghostly_subscribe(World& world, Session session, std::uint64_t id, const Qos& asked = {4, false}) {
   return world.say(session, RegisterSubscriber{id, "image", type_of(32), asked, 0, 0, true});
 }
 
@@ -46,7 +46,7 @@ TEST(Ghosts, AreNotIntroducedToEachOther) {
   ASSERT_EQ(actions.size(), 2u) << "one introduction, to the camera";
   EXPECT_EQ(at<Introduce>(actions, 1).publisher, camera);
   // Nor are they told that they would not fit, nor wait for each other's history.
-  const Quality wants{4, true, Durability::transient_local};
+  const Qos wants{4, true, Durability::transient_local};
   World other;
   const Session viewer = other.node("viewer"), ghost = other.node("ghost");
   other.subscribe(viewer, 1);

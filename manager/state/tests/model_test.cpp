@@ -143,9 +143,9 @@ class Model {
       return;
     }
     const auto to_publisher = sent<Incompatible>(actions, n++, publisher.first.first);
-    ASSERT_TRUE(to_publisher.you_publish && to_publisher.id == publisher.first.second && to_publisher.quality.reliable);
+    ASSERT_TRUE(to_publisher.you_publish && to_publisher.id == publisher.first.second && to_publisher.qos.reliable);
     const auto to_subscriber = sent<Incompatible>(actions, n++, subscriber.first.first);
-    ASSERT_TRUE(!to_subscriber.you_publish && to_subscriber.id == subscriber.first.second && !to_subscriber.quality.reliable);
+    ASSERT_TRUE(!to_subscriber.you_publish && to_subscriber.id == subscriber.first.second && !to_subscriber.qos.reliable);
     ++misfits;
   }
 

@@ -10,14 +10,14 @@ namespace {
 
 using namespace wire;
 
-const Quality best_effort{8, false}, reliable{4, true};
+const Qos best_effort{8, false}, reliable{4, true};
 
 void expect_told(const Actions& actions, std::size_t n, Session session, const Incompatible& expected) {
   const auto told = sent<Incompatible>(actions, n, session);
   EXPECT_EQ(told.id, expected.id);
   EXPECT_EQ(told.you_publish, expected.you_publish);
   EXPECT_EQ(told.peer, expected.peer);
-  EXPECT_EQ(told.quality, expected.quality);
+  EXPECT_EQ(told.qos, expected.qos);
 }
 
 std::size_t told(const Actions& actions, Session session) {
@@ -45,7 +45,7 @@ TEST(Misfits, W61_a_pair_that_does_not_fit_is_not_introduced_and_each_side_is_to
 
 TEST(Histories, W64_a_transient_local_subscriber_is_told_of_how_many_publishers_it_will_get_what_they_have_kept) {
   World world;
-  const Quality kept{8, false, Durability::transient_local};
+  const Qos kept{8, false, Durability::transient_local};
   const Session camera = world.node("camera"), viewer = world.node("viewer");
   world.publish(camera, 1, "image", type_of(32), kept);
   world.publish(camera, 2, "image", type_of(32), kept);
@@ -66,8 +66,8 @@ TEST(Misfits, W61_a_pair_within_one_node_is_told_of_both_its_sides) {
 }
 
 TEST(Misfits, W61_every_policy_can_keep_a_pair_apart) {
-  for (const Quality& asked : {Quality{.reliable = true}, Quality{.durability = Durability::transient_local}, Quality{.deadline = 1},
-                               Quality{.liveliness = Liveliness::manual_by_topic}, Quality{.lease = 1}}) {
+  for (const Qos& asked : {Qos{.reliable = true}, Qos{.durability = Durability::transient_local}, Qos{.deadline = 1},
+                           Qos{.liveliness = Liveliness::manual_by_topic}, Qos{.lease = 1}}) {
     World world;
     const Session node = world.node("both");
     world.publish(node, 1, "image", type_of(32), {});

@@ -94,7 +94,7 @@ TEST(Watches, AreToldOfEverythingThereIs) {
   EXPECT_EQ(seen.nodes.begin()->second.gid, 44u);
   EXPECT_EQ(seen.topics.begin()->second.type, type_of(32));
   ASSERT_EQ(seen.interfaces.size(), 2u);
-  EXPECT_EQ(seen.interfaces.begin()->second.quality, (Quality{8, true}));
+  EXPECT_EQ(seen.interfaces.begin()->second.qos, (Qos{8, true}));
   EXPECT_TRUE(seen.interfaces.begin()->second.publishes);
   ASSERT_EQ(seen.pairs.size(), 1u);
   EXPECT_EQ(seen.pairs.begin()->second.path, Path::native);
@@ -343,9 +343,9 @@ TEST(Watches, EndUpWithWhatANewOneIsTold) {
         const Session node = nodes[pick(static_cast<unsigned>(nodes.size()))];
         const std::string topic = "topic" + std::to_string(pick(4));
         const bool publishes = pick(2) == 0, ghost = pick(3) == 0;
-        const Quality quality{8, pick(2) == 0};
-        const Actions actions = publishes ? world.say(node, RegisterPublisher{++id, topic, type_of(32), quality, pick(2), 0, ghost})
-                                          : world.say(node, RegisterSubscriber{++id, topic, type_of(32), quality, pick(2), 0, ghost});
+        const Qos qos{8, pick(2) == 0};
+        const Actions actions = publishes ? world.say(node, RegisterPublisher{++id, topic, type_of(32), qos, pick(2), 0, ghost})
+                                          : world.say(node, RegisterSubscriber{++id, topic, type_of(32), qos, pick(2), 0, ghost});
         hear(actions);
         const Message& answer = std::get<Send>(actions.front()).message;
         if (std::holds_alternative<PublisherRegistered>(answer) || std::holds_alternative<SubscriberRegistered>(answer))

@@ -76,11 +76,11 @@ struct World {
     return domain.message(now, session, wire::ConnectTaken{meet.to_publisher.connection});
   }
   Actions publish(Session session, std::uint64_t id, const std::string& topic = "image", const wire::TypeDescription& type = type_of(32),
-                  const wire::Quality& offered = {8, true}, std::uint64_t process = 0) {
+                  const wire::Qos& offered = {8, true}, std::uint64_t process = 0) {
     return say(session, wire::RegisterPublisher{id, topic, type, offered, process});
   }
   Actions subscribe(Session session, std::uint64_t id, const std::string& topic = "image", const wire::TypeDescription& type = type_of(32),
-                    const wire::Quality& asked = {4, false}, std::uint64_t process = 0) {
+                    const wire::Qos& asked = {4, false}, std::uint64_t process = 0) {
     return say(session, wire::RegisterSubscriber{id, topic, type, asked, process});
   }
   wire::Window window_of_new_publisher(Session session, std::uint64_t id, const std::string& topic = "image") {

@@ -10,14 +10,14 @@
 namespace sinew::session {
 namespace {
 
-DomainQos qos_of(const wire::Quality& quality) {
-  return {.depth = quality.depth,
-          .reliable = quality.reliable,
-          .transient_local = quality.durability == wire::Durability::transient_local,
-          .deadline = quality.deadline,
-          .lifespan = quality.lifespan,
-          .manual_by_topic = quality.liveliness == wire::Liveliness::manual_by_topic,
-          .lease = quality.lease};
+DomainQos qos_of(const wire::Qos& qos) {
+  return {.depth = qos.depth,
+          .reliable = qos.reliable,
+          .transient_local = qos.durability == wire::Durability::transient_local,
+          .deadline = qos.deadline,
+          .lifespan = qos.lifespan,
+          .manual_by_topic = qos.liveliness == wire::Liveliness::manual_by_topic,
+          .lease = qos.lease};
 }
 
 // What one message adds to an update.
@@ -28,7 +28,7 @@ void add(DomainUpdate& to, const wire::DomainTopic& m) {
   to.topics.push_back({m.number, m.name, m.type.name, m.type.signature, m.type.hash});
 }
 void add(DomainUpdate& to, const wire::DomainInterface& m) {
-  to.endpoints.push_back({m.number, m.node, m.topic, m.publishes, m.ghost, qos_of(m.quality), m.memory});
+  to.endpoints.push_back({m.number, m.node, m.topic, m.publishes, m.ghost, qos_of(m.qos), m.memory});
 }
 void add(DomainUpdate& to, const wire::DomainPair& m) {
   to.pairs.push_back({m.publisher, m.subscriber, m.path != wire::Path::none, delivery_of(m.path), m.why});

@@ -26,7 +26,7 @@ void join(const LocalTopics::End& one, const std::shared_ptr<Publisher>& publish
           const std::shared_ptr<Subscription>& subscription, Left& left) {
   // The same questions as the manager's, which introduces this pair when it is not joined here, and tells both sides when they do not fit.
   if (one.layout != other.layout) return;
-  if (!wire::incompatible_policies(publisher->quality(), subscription->options().quality).empty()) return;
+  if (!wire::incompatible_policies(publisher->qos(), subscription->options().qos).empty()) return;
   left.publishers.push_back(publisher);
   left.queues.emplace_back();
   const auto queue = publisher->add_local(*subscription, one.node, other.node);

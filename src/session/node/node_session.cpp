@@ -168,7 +168,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
         const std::uint64_t process = options.ghost ? 0 : LocalTopics::instance().process(link_.socket_path());
         link_.announce(
             {Kind::publisher, id},
-            wire::RegisterPublisher{id, topic, type, options.quality, process, options.endpoint, options.ghost, base::random_number(), {}});
+            wire::RegisterPublisher{id, topic, type, options.qos, process, options.endpoint, options.ghost, base::random_number(), {}});
       },
       [this, id, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
@@ -219,7 +219,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
         {Kind::subscriber, id}, "RegisterSubscriber",
         [&] {
           const std::uint64_t process = options.takes_pointers ? LocalTopics::instance().process(link_.socket_path()) : 0;
-          link_.announce({Kind::subscriber, id}, wire::RegisterSubscriber{id, topic, type, options.quality, process, options.endpoint,
+          link_.announce({Kind::subscriber, id}, wire::RegisterSubscriber{id, topic, type, options.qos, process, options.endpoint,
                                                                           options.ghost, base::random_number()});
         },
         // On the loop's thread, before it can read the first introduction.

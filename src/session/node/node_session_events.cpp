@@ -164,8 +164,8 @@ void NodeSession::on_connect(const wire::ConnectPublisher& introduction, os::Fd 
   // Closing the socket is the answer when the publisher has gone meanwhile.
   if (!publisher) return os::close_connection(std::move(socket));
   if (introduction.same_user) {
-    start(*publisher, std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction,
-                                                     publisher->is_held_back_by(introduction.quality)));
+    start(*publisher,
+          std::make_shared<PublisherEnd>(publisher, loop_, std::move(socket), introduction, publisher->is_held_back_by(introduction.qos)));
   } else {
     start(*publisher, std::make_shared<ForeignEnd>(publisher, loop_, std::move(socket), introduction));
   }

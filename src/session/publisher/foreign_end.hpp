@@ -29,7 +29,7 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
 
   bool is_attached() const noexcept { return attached_; }
   const std::string& peer() const noexcept { return introduction_.peer; }
-  const wire::Quality& asked() const noexcept { return introduction_.quality; }
+  const wire::Qos& asked() const noexcept { return introduction_.qos; }
   std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
   /// What is sent to this reader alone is exported to it alone. Throws Error(exhausted).
   Export& export_alone(std::uint64_t budget);

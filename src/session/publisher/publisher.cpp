@@ -25,11 +25,11 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, con
       storage_(std::move(storage)),
       objects_(std::move(objects)),
       options_(options),
-      history_(options.quality.durability != wire::Durability::transient_local ? 0
-               : options.quality.depth == 0                                    ? shm::ring_capacity / 2
-                                                                               : options.quality.depth),
-      incompatible_(topic, session_->name(), options.quality),
-      status_(*this, options.quality, options.watcher),
+      history_(options.qos.durability != wire::Durability::transient_local ? 0
+               : options.qos.depth == 0                                    ? shm::ring_capacity / 2
+                                                                           : options.qos.depth),
+      incompatible_(topic, session_->name(), options.qos),
+      status_(*this, options.qos, options.watcher),
       window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       space_(options.endpoint == 0 ? os::create_eventfd() : os::Fd()),
       local_delivery_(objects_),

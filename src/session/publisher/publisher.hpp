@@ -70,7 +70,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t withdraw_at_most = 0;       ///< frames that may be taken back from slow readers to make room for one message
     bool wait_for_room = false;               ///< or else wait, at most max_blocking, until readers let go
     std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers
-    wire::Quality quality;
+    wire::Qos qos;
     std::uint64_t endpoint =
         0;  ///< of a service's client or provider: messages are sent to one reader each, by send(); 0: by publish(), to all
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
@@ -144,10 +144,10 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void show_alive(std::int64_t now);
 
   // --- for PublisherEnd, on the loop's thread ---
-  const wire::Quality& quality() const noexcept { return options_.quality; }
+  const wire::Qos& qos() const noexcept { return options_.qos; }
   std::uint64_t id() const noexcept { return id_; }
   /// Whether a reader that asks for this must not lose anything.
-  bool is_held_back_by(const wire::Quality& asked) const noexcept;
+  bool is_held_back_by(const wire::Qos& asked) const noexcept;
   /// What readers that hold this publisher back ring; open as long as this object lives. None for an endpoint, which waits for nobody.
   const os::Fd& space() const noexcept { return space_; }
   /// False when the publisher is closed: the connection is not wanted.
@@ -246,12 +246,12 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   Outcome refuse(std::unique_lock<std::mutex>& lock, const KeptFrame& frame, Outcome outcome);
 
   // The history of a transient-local publisher, see publisher_history.cpp.
-  std::uint64_t first_for_locked(const wire::Quality& asked) const noexcept;
+  std::uint64_t first_for_locked(const wire::Qos& asked) const noexcept;
   KeptFrame* in_history_locked(std::uint64_t sequence) noexcept;
   void leave_history_locked(KeptFrame& frame);
   bool let_go_of_history(std::unique_lock<std::mutex>& lock) noexcept;
   void hand_over_locked(KeptFrame& frame, LocalQueue& queue) noexcept;
-  void hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue);
+  void hand_over_history_locked(const wire::Qos& asked, LocalQueue& queue);
   void put_history_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t newest, std::uint64_t first);
   bool awaits_history_locked(const std::shared_ptr<PublisherEnd>& end) const noexcept;
   bool put_next_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t& newest, std::uint64_t first);

@@ -182,7 +182,7 @@ void PublisherEnd::on_reads_pieces(Publisher& publisher) {
 std::uint64_t PublisherEnd::decided(std::uint64_t head) const noexcept {
   if (left_) return head;
   const std::uint64_t cursor = std::max(start_ - 1, std::min(ack_->cursor(), head));
-  const std::uint64_t depth = introduction_.quality.depth == 0 ? shm::ring_capacity : introduction_.quality.depth;
+  const std::uint64_t depth = introduction_.qos.depth == 0 ? shm::ring_capacity : introduction_.qos.depth;
   if (holds_back_) return cursor;
   return std::max(cursor, head > depth ? head - depth : 0);
 }

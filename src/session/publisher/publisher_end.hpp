@@ -40,7 +40,7 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
 
   Channel& channel() noexcept { return channel_; }
   const std::string& peer() const noexcept { return introduction_.peer; }
-  const wire::Quality& asked() const noexcept { return introduction_.quality; }
+  const wire::Qos& asked() const noexcept { return introduction_.qos; }
   std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
   bool holds_back() const noexcept { return holds_back_ && !left_; }
   bool reads_pieces() const noexcept { return reads_pieces_ && !left_; }

@@ -18,7 +18,7 @@
 namespace sinew::session {
 
 // The oldest message that this reader is to get.
-std::uint64_t Publisher::first_for_locked(const wire::Quality& asked) const noexcept {
+std::uint64_t Publisher::first_for_locked(const wire::Qos& asked) const noexcept {
   const std::uint64_t head = frames_.head();
   if (asked.durability != wire::Durability::transient_local) return head + 1;
   const std::uint64_t depth = asked.depth == 0 ? shm::ring_capacity : asked.depth;
@@ -83,7 +83,7 @@ void Publisher::hand_over_locked(KeptFrame& frame, LocalQueue& queue) noexcept {
   }
 }
 
-void Publisher::hand_over_history_locked(const wire::Quality& asked, LocalQueue& queue) {
+void Publisher::hand_over_history_locked(const wire::Qos& asked, LocalQueue& queue) {
   for (std::uint64_t sequence = first_for_locked(asked); sequence <= frames_.head(); ++sequence) {
     if (KeptFrame* const kept = in_history_locked(sequence)) {
       hand_over_locked(*kept, queue);

@@ -303,19 +303,19 @@ void Publisher::forget(const std::shared_ptr<ForeignEnd>& end) {
 std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, const std::string& own_node, const std::string& its_node) {
   const Subscription::Options& wanted = subscription.options();
   const std::uint32_t every = wanted.thinning.every;
-  const bool manual_by_topic = options_.quality.liveliness == wire::Liveliness::manual_by_topic;
+  const bool manual_by_topic = options_.qos.liveliness == wire::Liveliness::manual_by_topic;
   // Between processes the depth counts what lies between the messages that are wanted as well.
   auto queue = std::make_shared<LocalQueue>(LocalQueue::Options{.buffer = wanted.buffer,
-                                                                .depth = (wanted.quality.depth + every - 1) / every,
-                                                                .holds_back = is_held_back_by(wanted.quality),
-                                                                .lifespan = options_.quality.lifespan,
+                                                                .depth = (wanted.qos.depth + every - 1) / every,
+                                                                .holds_back = is_held_back_by(wanted.qos),
+                                                                .lifespan = options_.qos.lifespan,
                                                                 .thinning = wanted.thinning,
                                                                 .publisher = own_node,
                                                                 .subscriber = its_node,
                                                                 .taker = subscription.weak_from_this(),
                                                                 .losses = subscription.status().loss_listener(),
                                                                 .pulse = status_.pulse(),
-                                                                .lease = manual_by_topic ? options_.quality.lease : 0,
+                                                                .lease = manual_by_topic ? options_.qos.lease : 0,
                                                                 .publisher_endpoint = options_.endpoint,
                                                                 .subscriber_endpoint = subscription.options().endpoint,
                                                                 .watcher = options_.watcher},
@@ -326,9 +326,9 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
   if (closed_) return nullptr;
   late_.reserve(late_.size() + 1);
   locals_.push_back(queue);
-  if (history_ > 0 && wanted.quality.durability == wire::Durability::transient_local) {
+  if (history_ > 0 && wanted.qos.durability == wire::Durability::transient_local) {
     late_.push_back(queue);  // for a message that is being published, and counts from now on or later
-    hand_over_history_locked(wanted.quality, *queue);
+    hand_over_history_locked(wanted.qos, *queue);
     queue->end_history(frames_.head());
   }
   count_readers_locked();
@@ -336,8 +336,8 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
   return queue;
 }
 
-bool Publisher::is_held_back_by(const wire::Quality& asked) const noexcept {
-  return options_.quality.reliable && asked.reliable && asked.depth == 0;
+bool Publisher::is_held_back_by(const wire::Qos& asked) const noexcept {
+  return options_.qos.reliable && asked.reliable && asked.depth == 0;
 }
 
 void Publisher::wake_who_waits_for_space() const noexcept {

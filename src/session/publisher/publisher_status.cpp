@@ -14,7 +14,7 @@ constexpr std::int64_t signs_per_lease = 3;
 
 }  // namespace
 
-PublisherStatus::PublisherStatus(Publisher& of, const wire::Quality& offered, std::weak_ptr<EndpointWatcher> watcher)
+PublisherStatus::PublisherStatus(Publisher& of, const wire::Qos& offered, std::weak_ptr<EndpointWatcher> watcher)
     : of_(of),
       offered_(offered),
       pulse_(offered.deadline > 0 || offered.lease > 0 ? std::make_shared<Pulse>() : nullptr),

@@ -22,7 +22,7 @@ class Publisher;
 class PublisherStatus {
  public:
   /// `of` is what this is a part of.
-  PublisherStatus(Publisher& of, const wire::Quality& offered, std::weak_ptr<EndpointWatcher> watcher);
+  PublisherStatus(Publisher& of, const wire::Qos& offered, std::weak_ptr<EndpointWatcher> watcher);
 
   /// Once, before anybody can connect. Timers run only while something is promised. `listener` may be null.
   void start(IoLoop& loop, std::shared_ptr<Listener> listener, const PublisherEvents& events);
@@ -58,7 +58,7 @@ class PublisherStatus {
   std::int64_t look();
 
   Publisher& of_;
-  const wire::Quality offered_;
+  const wire::Qos offered_;
   const std::shared_ptr<Pulse> pulse_;
   const std::weak_ptr<EndpointWatcher> watcher_;
   std::shared_ptr<Listener> listener_;

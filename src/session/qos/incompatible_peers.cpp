@@ -13,7 +13,7 @@ constexpr std::size_t most_remembered = 64, most_counted = 4096;
 
 }  // namespace
 
-IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const wire::Quality& own)
+IncompatiblePeers::IncompatiblePeers(std::string topic, std::string node, const wire::Qos& own)
     : topic_(std::move(topic)), node_(std::move(node)), own_(own) {}
 
 void IncompatiblePeers::add(const wire::Incompatible& peer) {

@@ -15,7 +15,7 @@ namespace sinew::session {
 class IncompatiblePeers {
  public:
   /// Of an interface of `node` on `topic` that offers, or asks for, `own`.
-  IncompatiblePeers(std::string topic, std::string node, const wire::Quality& own);
+  IncompatiblePeers(std::string topic, std::string node, const wire::Qos& own);
 
   /// Counts the peer, unless another manager has told of it before, and logs what is in the way and what to do, once for each node and reason. On the loop's thread.
   void add(const wire::Incompatible& peer);
@@ -26,12 +26,12 @@ class IncompatiblePeers {
   std::uint64_t count() const noexcept { return count_.load(std::memory_order_acquire); }  // sync: COUNTED (with add)
 
  private:
-  const wire::Quality& offered(const wire::Incompatible& peer) const noexcept { return peer.you_publish ? own_ : peer.quality; }
-  const wire::Quality& asked(const wire::Incompatible& peer) const noexcept { return peer.you_publish ? peer.quality : own_; }
+  const wire::Qos& offered(const wire::Incompatible& peer) const noexcept { return peer.you_publish ? own_ : peer.qos; }
+  const wire::Qos& asked(const wire::Incompatible& peer) const noexcept { return peer.you_publish ? peer.qos : own_; }
   std::string text_about(const wire::Incompatible& peer) const;
 
   const std::string topic_, node_;
-  const wire::Quality own_;
+  const wire::Qos own_;
   // pair COUNTED: who sees a peer counted finds it in the log.
   std::atomic<std::uint64_t> count_{0};
   std::set<std::uint64_t> counted_;  // by their identities

@@ -286,7 +286,7 @@ std::int64_t SubscriberEnd::newest() const noexcept {
 
 std::optional<Sighting> SubscriberEnd::sighting() const {
   if (!serving_.load(std::memory_order_acquire)) return std::nullopt;  // sync: SERVING (with on_ring)
-  const wire::Quality& offered = introduction_.quality;
+  const wire::Qos& offered = introduction_.qos;
   Sighting sighting{.publisher = this, .node = peer(), .is_connected = !hung_up()};
   sighting.newest = newest();
   sighting.sign = static_cast<std::int64_t>(ring_->header.alive.load(std::memory_order_relaxed));
@@ -413,7 +413,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
       skipped(1);
       continue;
     }
-    const std::int64_t lifespan = introduction_.quality.lifespan;
+    const std::int64_t lifespan = introduction_.qos.lifespan;
     // Not the age: of what a stranger says the source time is, that may be no number.
     if (lifespan > 0 && claimed && claim.frame.source_time < os::now_ns() - lifespan) {
       claims_->release(claim.slot);

@@ -106,7 +106,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::optional<std::int64_t> next_from_history() const noexcept;
   /// What the publisher has kept, if it keeps anything, is known from now on.
   bool has_told_history() const noexcept { return serving_.load(std::memory_order_acquire) || hung_up(); }  // sync: SERVING (with on_ring)
-  bool keeps_history() const noexcept { return introduction_.quality.durability == wire::Durability::transient_local; }
+  bool keeps_history() const noexcept { return introduction_.qos.durability == wire::Durability::transient_local; }
   /// The publisher is gone and everything it published has been decided about.
   bool finished() const noexcept;
 

@@ -11,7 +11,7 @@
 
 namespace sinew::session {
 
-SubscriberStatus::SubscriberStatus(Subscription& of, const wire::Quality& asked) : of_(of) {
+SubscriberStatus::SubscriberStatus(Subscription& of, const wire::Qos& asked) : of_(of) {
   if (asked.deadline > 0) deadline_.emplace(asked.deadline);
 }
 

@@ -23,7 +23,7 @@ class Subscription;
 class SubscriberStatus {
  public:
   /// `of` is what this is a part of.
-  SubscriberStatus(Subscription& of, const wire::Quality& asked);
+  SubscriberStatus(Subscription& of, const wire::Qos& asked);
 
   /// Once, before anybody can connect. Timers run only while a deadline is asked for, or a publisher has a lease to keep. `listener` may be null.
   void start(IoLoop& loop, std::shared_ptr<Listener> listener, const SubscriberEvents& events);

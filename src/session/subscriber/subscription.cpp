@@ -25,12 +25,12 @@ Subscription::Subscription(std::uint64_t id, const std::string& topic, const std
                            std::shared_ptr<ExecutionThread> thread, Receiver* receiver)
     : id_(id),
       options_(options),
-      incompatible_(topic, node, options.quality),
-      status_(*this, options.quality),
+      incompatible_(topic, node, options.qos),
+      status_(*this, options.qos),
       thread_(std::move(thread)),
       silent_(thread_ ? nullptr : std::make_shared<Doorbell>()),
       receiver_(receiver),
-      catching_up_(options.quality.durability == wire::Durability::transient_local),
+      catching_up_(options.qos.durability == wire::Durability::transient_local),
       patient_until_(os::now_ns() + patience.count()) {}
 
 Subscription::~Subscription() = default;
@@ -191,7 +191,7 @@ std::optional<bool> Subscription::offer_of(std::size_t source, Receiver& receive
     auto arrival = seen_.queues[source]->take();  // stays among those that are seen, also when the receiver closes this subscription
     return arrival ? std::optional(receiver.accept(*arrival)) : std::nullopt;
   }
-  const auto arrival = seen_.ends[source - seen_.queues.size()]->take(options_.quality.depth);
+  const auto arrival = seen_.ends[source - seen_.queues.size()]->take(options_.qos.depth);
   return arrival ? std::optional(receiver.accept(*arrival)) : std::nullopt;
 }
 

@@ -38,7 +38,7 @@ class Receiver {
 class Subscription final : public Runnable, public std::enable_shared_from_this<Subscription> {
  public:
   struct Options {
-    wire::Quality quality;
+    wire::Qos qos;
     Thinning::Options thinning;
     Reading reading = Reading::as_possible;
     Buffer buffer = Buffer::shared;            ///< for messages of this process

@@ -11,7 +11,7 @@ constexpr std::int64_t ms = 1'000'000;
 /// One policy's values, and which offer is enough for which wish: a row per offer, a column per wish, '+' where it is and '-' where it is not.
 struct Table {
   Policy policy;
-  std::vector<Quality> values;
+  std::vector<Qos> values;
   std::vector<std::string> rows;
 };
 
@@ -54,7 +54,7 @@ TEST(Compatibility, each_policy_fits_exactly_where_at_least_as_much_is_offered_a
     for (std::size_t row = 0; row < table.rows.size(); ++row) {
       ASSERT_EQ(table.rows[row].size(), table.values.size());
       for (std::size_t column = 0; column < table.values.size(); ++column) {
-        const Quality &offered = table.values[row], &asked = table.values[column];
+        const Qos &offered = table.values[row], &asked = table.values[column];
         const std::vector<Policy> expected = table.rows[row][column] == '+' ? std::vector<Policy>{} : std::vector{table.policy};
         EXPECT_EQ(incompatible_policies(offered, asked), expected) << explain(table.policy, offered, asked);
       }
@@ -63,30 +63,30 @@ TEST(Compatibility, each_policy_fits_exactly_where_at_least_as_much_is_offered_a
 }
 
 TEST(Compatibility, history_and_lifespan_are_each_sides_own) {
-  const Quality some{.depth = 1, .lifespan = 1}, others{.depth = 0, .lifespan = 0};
+  const Qos some{.depth = 1, .lifespan = 1}, others{.depth = 0, .lifespan = 0};
   EXPECT_TRUE(incompatible_policies(some, others).empty());
   EXPECT_TRUE(incompatible_policies(others, some).empty());
 }
 
 TEST(Compatibility, every_policy_that_does_not_fit_is_named) {
-  const Quality nothing{};
-  const Quality everything{.reliable = true,
-                           .durability = Durability::transient_local,
-                           .deadline = 100 * ms,
-                           .liveliness = Liveliness::manual_by_topic,
-                           .lease = 1000 * ms};
+  const Qos nothing{};
+  const Qos everything{.reliable = true,
+                       .durability = Durability::transient_local,
+                       .deadline = 100 * ms,
+                       .liveliness = Liveliness::manual_by_topic,
+                       .lease = 1000 * ms};
   EXPECT_EQ(incompatible_policies(nothing, everything),
             (std::vector{Policy::reliability, Policy::durability, Policy::deadline, Policy::liveliness}));
   EXPECT_TRUE(incompatible_policies(everything, nothing).empty());
 }
 
 TEST(Compatibility, the_explanation_has_the_policy_and_both_values) {
-  const Quality less{.deadline = 0, .lease = 1500 * ms};
-  const Quality more{.reliable = true,
-                     .durability = Durability::transient_local,
-                     .deadline = 33'333'333,
-                     .liveliness = Liveliness::manual_by_topic,
-                     .lease = 1000 * ms};
+  const Qos less{.deadline = 0, .lease = 1500 * ms};
+  const Qos more{.reliable = true,
+                 .durability = Durability::transient_local,
+                 .deadline = 33'333'333,
+                 .liveliness = Liveliness::manual_by_topic,
+                 .lease = 1000 * ms};
   EXPECT_EQ(explain(Policy::reliability, less, more), "reliability: the publisher offers best_effort, the subscriber asks for reliable");
   EXPECT_EQ(explain(Policy::durability, less, more), "durability: the publisher offers volatile, the subscriber asks for transient_local");
   EXPECT_EQ(explain(Policy::deadline, less, more), "deadline: the publisher offers none, the subscriber asks for 33.333333 ms");

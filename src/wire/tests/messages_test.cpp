@@ -135,14 +135,14 @@ TEST(Messages, W10_every_vector_is_decoded_to_the_message_it_was_made_from) {
 }
 
 TEST(Messages, W5_the_fields_arrive_where_they_were_put) {
-  const Quality quality{12, true, Durability::transient_local, 1, 2, Liveliness::manual_by_topic, 3};
-  const auto decoded = decode(encode(RegisterSubscriber{3, "camera/image", image(), quality}));
+  const Qos qos{12, true, Durability::transient_local, 1, 2, Liveliness::manual_by_topic, 3};
+  const auto decoded = decode(encode(RegisterSubscriber{3, "camera/image", image(), qos}));
   ASSERT_TRUE(accepted(decoded));
   const auto& message = std::get<RegisterSubscriber>(*accepted(decoded));
   EXPECT_EQ(message.id, 3u);
   EXPECT_EQ(message.topic, "camera/image");
   EXPECT_EQ(message.type, image());
-  EXPECT_EQ(message.quality, quality);
+  EXPECT_EQ(message.qos, qos);
   const auto negative = decode(encode(DomainNode{1, 2, "detector", -1, 0, 0, {}}));
   ASSERT_TRUE(accepted(negative));
   EXPECT_EQ(std::get<DomainNode>(*accepted(negative)).pid, -1);
@@ -207,8 +207,8 @@ TEST(Messages, W9_random_input_never_crashes_and_what_is_accepted_encodes_to_the
 
 TEST(Messages, W6_a_truth_value_other_than_0_and_1_is_refused) {
   Bytes packet = encode(RegisterPublisher{});
-  packet[packet.size() - 68] = std::byte{2};  // quality.reliable
-  EXPECT_EQ(complaint(packet), "message RegisterPublisher is malformed: its quality.reliable is a truth value of 2, neither 0 nor 1.");
+  packet[packet.size() - 68] = std::byte{2};  // qos.reliable
+  EXPECT_EQ(complaint(packet), "message RegisterPublisher is malformed: its qos.reliable is a truth value of 2, neither 0 nor 1.");
 }
 
 /// What decode() says about the message with `bytes` from the `from_end`-th byte before its end on.
@@ -221,9 +221,9 @@ std::string complaint_with(Message message, std::size_t from_end, std::initializ
 
 TEST(Messages, W60_W75_a_choice_that_does_not_exist_is_refused_by_both_ends) {
   EXPECT_EQ(complaint_with(RegisterPublisher{}, 67, {2}),
-            "message RegisterPublisher is malformed: its quality.durability is a choice of 2, which does not exist.");
+            "message RegisterPublisher is malformed: its qos.durability is a choice of 2, which does not exist.");
   EXPECT_EQ(complaint_with(RegisterPublisher{}, 50, {255}),
-            "message RegisterPublisher is malformed: its quality.liveliness is a choice of 255, which does not exist.");
+            "message RegisterPublisher is malformed: its qos.liveliness is a choice of 255, which does not exist.");
   EXPECT_EQ(complaint_with(DomainPair{}, 5, {5}), "message DomainPair is malformed: its path is a choice of 5, which does not exist.");
   EXPECT_THROW(encode(DomainPair{0, 0, 0, static_cast<Path>(5), {}}), Error);
   EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {.durability = static_cast<Durability>(2)}}), Error);
@@ -231,22 +231,22 @@ TEST(Messages, W60_W75_a_choice_that_does_not_exist_is_refused_by_both_ends) {
 }
 
 TEST(Messages, W60_a_duration_below_0_or_of_more_than_a_hundred_years_is_refused_by_both_ends) {
-  for (std::int64_t Quality::* const duration : {&Quality::deadline, &Quality::lifespan, &Quality::lease}) {
+  for (std::int64_t Qos::* const duration : {&Qos::deadline, &Qos::lifespan, &Qos::lease}) {
     for (const std::int64_t wrong : {std::int64_t{-1}, max_duration + 1}) {
-      Quality quality;
-      quality.*duration = wrong;
-      EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, quality}), Error);
+      Qos qos;
+      qos.*duration = wrong;
+      EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, qos}), Error);
     }
-    Quality quality;
-    quality.*duration = max_duration;
-    EXPECT_TRUE(accepted(decode(encode(RegisterPublisher{0, {}, {}, quality}))));
+    Qos qos;
+    qos.*duration = max_duration;
+    EXPECT_TRUE(accepted(decode(encode(RegisterPublisher{0, {}, {}, qos}))));
   }
   const std::initializer_list<unsigned> minus_one = {255, 255, 255, 255, 255, 255, 255, 255};
   EXPECT_EQ(complaint_with(RegisterPublisher{}, 66, minus_one),
-            "message RegisterPublisher is malformed: its quality.deadline is a duration of -1 ns, not 0 to 3155760000000000000.");
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 58, minus_one).find("quality.lifespan"), std::string::npos);
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 49, minus_one).find("quality.lease"), std::string::npos);
-  EXPECT_NE(complaint_with(RegisterPublisher{}, 49, {0, 0, 0, 0, 0, 0, 0, 64}).find("quality.lease"), std::string::npos) << "2^62 ns";
+            "message RegisterPublisher is malformed: its qos.deadline is a duration of -1 ns, not 0 to 3155760000000000000.");
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 58, minus_one).find("qos.lifespan"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 49, minus_one).find("qos.lease"), std::string::npos);
+  EXPECT_NE(complaint_with(RegisterPublisher{}, 49, {0, 0, 0, 0, 0, 0, 0, 64}).find("qos.lease"), std::string::npos) << "2^62 ns";
 }
 
 TEST(Messages, W6_a_string_with_a_NUL_is_refused_by_both_ends) {

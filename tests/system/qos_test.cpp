@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class Quality : public Domain {};
+class QosOffered : public Domain {};
 
 const std::string why_apart =
     "topic 'image': the publisher of node 'camera' and the subscriber of node 'viewer' are not connected. "
@@ -44,7 +44,7 @@ std::size_t times_said(const std::string& text, const std::string& sentence) {
   return times;
 }
 
-TEST_F(Quality, AReliableSubscriberIsNotConnectedToABestEffortPublisherAndBothSidesSayWhyAndWhatToDo) {
+TEST_F(QosOffered, AReliableSubscriberIsNotConnectedToABestEffortPublisherAndBothSidesSayWhyAndWhatToDo) {
   Child subscribers("demanding_subscribers", {}, {{"SINEW_LOG", "warn"}});
   Child publisher("best_effort_publisher", {}, {{"SINEW_LOG", "warn"}});
   publisher.expect("published");
@@ -93,7 +93,7 @@ ROLE(pairs_of_every_policy) {
   require(!both_count(Qos{}.keep_last(1).lifespan(1s), Qos{}.keep_all()), "history and lifespan keep a pair apart");
 }
 
-TEST_F(Quality, EveryPolicyOfQosKeepsApartWhereLessIsOfferedThanAskedForAndIsNamed) {
+TEST_F(QosOffered, EveryPolicyOfQosKeepsApartWhereLessIsOfferedThanAskedForAndIsNamed) {
   Child child("pairs_of_every_policy", {}, {{"SINEW_LOG", "warn"}});
   child.end();
   for (const Policy& policy : policies()) EXPECT_EQ(times_said(child.errors(), policy.said), 2U) << policy.said << child.errors();
