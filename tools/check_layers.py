@@ -44,6 +44,7 @@ PLACES = {
     "include/sinew/domain.hpp": "session",
     "include/sinew/events.hpp": "session",
     "include/sinew/message.hpp": "msg",
+    "include/sinew/buffer.hpp": "session",
     "include/sinew/message_info.hpp": "session",
     "include/sinew/thread_options.hpp": "os",
     "include/sinew/msg/": "msg",

@@ -4,6 +4,7 @@
 #include "sinew/action_client.hpp"       // IWYU pragma: export
 #include "sinew/action_messages.hpp"     // IWYU pragma: export
 #include "sinew/action_server.hpp"       // IWYU pragma: export
+#include "sinew/buffer.hpp"              // IWYU pragma: export
 #include "sinew/domain.hpp"              // IWYU pragma: export
 #include "sinew/domain_watch.hpp"        // IWYU pragma: export
 #include "sinew/error.hpp"               // IWYU pragma: export

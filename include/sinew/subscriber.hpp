@@ -11,19 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "sinew/buffer.hpp"
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/events.hpp"
 #include "sinew/executor.hpp"
 #include "sinew/message_info.hpp"
 
 namespace sinew {
-
-/// What waits for a subscriber in its own process.
-enum class Buffer {
-  shared,  ///< pointers that all subscribers may share. A subscriber that takes `std::unique_ptr<T>` then copies what it takes, and nothing that it does not take.
-  owned,   ///< objects of its own: publishers copy for it where the message is not its alone
-  value,   ///< the objects themselves, side by side: no allocation for small messages
-};
 
 struct SubscriberOptions {
   /// Which execution thread calls the callback and the event handlers, see Executor. Callbacks on one thread never overlap.

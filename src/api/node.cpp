@@ -87,16 +87,13 @@ bool takes_pointers(const msg::Type& type, const SubscriberOptions& options) {
   return !type.has_views && (!options.delivery || *options.delivery == Delivery::pointer);
 }
 
-session::Buffer buffer_of(const std::string& topic, const detail::Handler& handler, const SubscriberOptions& options) {
-  if (!options.buffer)
-    return handler.call && handler.takes == detail::Handler::Takes::own ? session::Buffer::owned : session::Buffer::shared;
+Buffer buffer_of(const std::string& topic, const detail::Handler& handler, const SubscriberOptions& options) {
+  if (!options.buffer) return handler.call && handler.takes == detail::Handler::Takes::own ? Buffer::owned : Buffer::shared;
   switch (*options.buffer) {
     case Buffer::shared:
-      return session::Buffer::shared;
     case Buffer::owned:
-      return session::Buffer::owned;
     case Buffer::value:
-      return session::Buffer::value;
+      return *options.buffer;
   }
   throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': buffer has a value that is none of Buffer's");
 }
@@ -266,7 +263,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
                 "topic '" + topic + "': " + type.name +
                     " has views (std::span or std::string_view) of memory that is not its own: take it as std::shared_ptr<const T>");
   }
-  const session::Buffer buffer = buffer_of(topic, handler, options);
+  const Buffer buffer = buffer_of(topic, handler, options);
   const auto impl = std::make_shared<detail::SubscriberCore::Impl>();
   impl->handler = std::move(handler);
   return impl->create(impl_->session, topic, type,

@@ -18,6 +18,7 @@
 #include "session/qos/liveliness.hpp"
 #include "session/qos/thinning.hpp"
 #include "shm/bell.hpp"
+#include "sinew/buffer.hpp"
 #include "sinew/message_info.hpp"
 
 namespace sinew::session {
@@ -26,13 +27,6 @@ class Doorbell;
 class Listener;
 class LocalQueue;
 class Subscription;
-
-/// What a queue holds of a message. A subscription that wants to own its messages makes the publisher copy what others get as well.
-enum class Buffer : std::uint8_t {
-  shared,  ///< a pointer that others may have, too
-  owned,   ///< an object of its own
-  value,   ///< the object itself, in the queue
-};
 
 /// A message that was taken from a queue.
 struct LocalArrival {
