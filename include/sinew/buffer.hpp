@@ -1,4 +1,4 @@
-// What waits for subscribers in the publisher's own process.
+// How messages wait for a subscriber of the same process.
 #pragma once
 
 #include <cstdint>

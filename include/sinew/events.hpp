@@ -39,7 +39,7 @@ struct IncompatibleQosEvent {
   };
   std::uint64_t total_count = 0;  ///< such peers
   std::uint64_t total_count_change = 0;
-  std::string node;              ///< name of that of the last one
+  std::string node;              ///< name of the last one's node
   std::vector<Policy> policies;  ///< that keep the last one apart; at least one
 };
 
