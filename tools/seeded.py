@@ -103,7 +103,7 @@ def complaints(findings, root):
                 said.append(f"{about} what it replaces stands {count} times in {fault['file']}, and not once")
             if fault["old"] == fault["new"]:
                 said.append(f"{about} replaces something by itself")
-            if fault["where"].split("::")[-1] not in text:
+            if not re.search(rf"(?<!\w){re.escape(fault['where'].split('::')[-1])}(?!\w)", text):
                 said.append(f"{about} there is no {fault['where']} in {fault['file']}")
             if not fault["tests"]:
                 said.append(f"{about} names no test")

@@ -49,6 +49,7 @@ class Seeded(unittest.TestCase):
             ({"old": "look(); "}, "stands 2 times in src/look.cpp"),
             ({"new": FAULT["old"]}, "replaces something by itself"),
             ({"where": "Eye::blink"}, "there is no Eye::blink"),
+            ({"where": "Eye::loo"}, "there is no Eye::loo"),
             ({"tests": ["Eye.F1_blinks"]}, "there is no test Eye.F1_blinks"),
             ({"tests": []}, "names no test"),
             ({"tires": 3}, "strange keys tires"),
