@@ -44,7 +44,8 @@ ROLE(peer) {
     require(is_whole(sample), "not whole");
     if (sample.number > last) last = sample.number;  // what an older publisher left behind may come later
   });
-  auto in = node->create_publisher<Sample>("in");
+  // As much memory as it ever needs: what it gives back after two seconds would be counted as gone, and what it then needs again as a leak.
+  auto in = node->create_publisher<Sample>("in", {}, {.prefault = 16 << 20});
   std::shared_ptr<Publisher<Sample>> kept;
   std::shared_ptr<WorkProvider> work, once;
   std::shared_ptr<MoveServer> move;
