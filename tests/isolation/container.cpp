@@ -29,6 +29,9 @@ namespace fs = std::filesystem;
 
 // In a container: ended by signal N.
 constexpr int by_signal = 128;
+int code_of(int status) {
+  return WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 /// Ends the process where `result` says that a step failed: with not_allowed where kernel or rights are short of it, else as a failure.
 void step(long result, const std::string& what) {
@@ -86,7 +89,7 @@ void enter_users(const std::string& users) {
   step(::write(ends[1], "x", 1), "write");
   int status = 0;
   step(::waitpid(helper, &status, 0), "waitpid");
-  if (status != 0) ::_exit(WEXITSTATUS(status));  // it has said why
+  if (status != 0) ::_exit(code_of(status));  // it has said why
   ::close(ends[0]);
   ::close(ends[1]);
 }
@@ -136,10 +139,6 @@ void change_root(const fs::path& domain, const fs::path& inside) {
 }
 
 // --- processes -------------------------------------------------------------------------------------------------------------------------
-
-int code_of(int status) {
-  return WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 enum class Until { its_end, the_end_of_all };
 

@@ -13,6 +13,7 @@
 
 #include "manager/server/tests/program.hpp"
 #include "os/event.hpp"
+#include "os/tests/support.hpp"
 #include "sinew/error.hpp"
 
 namespace sinew::manager {
@@ -114,19 +115,15 @@ TEST(Sessions, F8_another_user_is_told_why_it_is_refused) {
   // The socket's mode keeps other users out; a domain's owner may have opened it.
   ASSERT_EQ(::chmod(domain.folder.path().c_str(), 0755), 0);
   ASSERT_EQ(::chmod(domain.folder.socket().c_str(), 0666), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::setgid(1234) != 0 || ::setuid(1234) != 0) ::_exit(2);
+  const int status = os::test::status_of_child([&] {
+    if (!os::test::become_nobody()) return 2;
     Client stranger = domain.client();
     stranger.send(RegisterNode{protocol_version, "spy"});
     const auto refused = stranger.expect<NodeRefused>();
     stranger.expect_end();
-    const bool right = refused.kind == static_cast<std::uint32_t>(ErrorKind::denied) && refused.text.find("user 1234") != std::string::npos;
-    ::_exit(right ? 0 : 1);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+    return refused.kind == static_cast<std::uint32_t>(ErrorKind::denied) && refused.text.find("user 1234") != std::string::npos ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Sessions, garbage_ends_the_connection_that_sent_it_with_a_reason_and_no_other) {
