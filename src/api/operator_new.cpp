@@ -12,21 +12,36 @@
 
 namespace {
 
+constexpr std::size_t plain = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
 void* heap_allocate(std::size_t size, std::size_t alignment) noexcept {
-  if (alignment <= __STDCPP_DEFAULT_NEW_ALIGNMENT__) return std::malloc(size);
+  if (alignment <= plain) return std::malloc(size);
   void* block = nullptr;
   return posix_memalign(&block, alignment, size) == 0 ? block : nullptr;
+}
+
+// Once there was none.
+void* allocate_after_all(std::size_t size, std::size_t alignment) {
+  for (;;) {
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+    if (void* block = heap_allocate(size, alignment)) return block;
+  }
 }
 
 void* allocate(std::size_t size, std::size_t alignment) {
   if (void* block = sinew::shm::scope_allocate(size, alignment)) return block;
   if (size == 0) size = 1;
-  for (;;) {
-    if (void* block = heap_allocate(size, alignment)) return block;
-    const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc();
-    handler();
-  }
+  void* const block = heap_allocate(size, alignment);
+  return block ? block : allocate_after_all(size, alignment);
+}
+
+// Apart from the other, since a program does hardly anything as often.
+void* allocate(std::size_t size) {
+  if (sinew::shm::in_allocation_scope()) return allocate(size, plain);
+  if (void* block = std::malloc(size)) return block;
+  return size == 0 ? allocate(1, plain) : allocate_after_all(size, plain);  // there are mallocs that give nothing for nothing
 }
 
 void* allocate_or_null(std::size_t size, std::size_t alignment) noexcept {
@@ -46,8 +61,6 @@ void deallocate(void* block) noexcept {
   return true;
 }();
 
-constexpr std::size_t plain = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-
 std::size_t bytes(std::align_val_t alignment) noexcept {
   return static_cast<std::size_t>(alignment);
 }
@@ -55,10 +68,10 @@ std::size_t bytes(std::align_val_t alignment) noexcept {
 }  // namespace
 
 void* operator new(std::size_t size) {
-  return allocate(size, plain);
+  return allocate(size);
 }
 void* operator new[](std::size_t size) {
-  return allocate(size, plain);
+  return allocate(size);
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return allocate_or_null(size, plain);

@@ -62,6 +62,9 @@ inline bool in_window_range(const void* address) noexcept {
   return value >= detail::range_begin.load(std::memory_order_relaxed) && value < detail::range_end.load(std::memory_order_relaxed);
 }
 
+inline bool in_allocation_scope() noexcept {
+  return detail::current_window != nullptr;
+}
 /// For operator new: a block of the current scope's window, or null when there is no scope or the window refused (the caller then uses malloc; the audit at
 /// publish copies it in).
 inline void* scope_allocate(std::size_t size, std::size_t alignment) noexcept {
