@@ -62,6 +62,7 @@ inline bool in_window_range(const void* address) noexcept {
   return value >= detail::range_begin.load(std::memory_order_relaxed) && value < detail::range_end.load(std::memory_order_relaxed);
 }
 
+/// For operator new: whether scope_allocate() has a window to ask.
 inline bool in_allocation_scope() noexcept {
   return detail::current_window != nullptr;
 }
