@@ -28,7 +28,9 @@ class TypeStorage final : public session::FrameStorage {
     if (!type_.in_place) {
       const auto size = measure(object);
       if (!size) return {};
-      return session::stream_frame(window, size->stream, [&](std::byte* into) { codec_->write(object, into); });
+      const session::NewFrame frame = session::stream_frame(window, size->stream);
+      if (frame.is_in_window()) codec_->write(object, session::stream_of(frame));
+      return frame;
     }
     void* const root = window.allocate(type_.size, type_.align);
     if (!root) return {};

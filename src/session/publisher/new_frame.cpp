@@ -1,5 +1,6 @@
 #include "session/publisher/new_frame.hpp"
 
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <span>
@@ -8,15 +9,34 @@
 
 namespace sinew::session {
 
-NewFrame stream_frame(shm::Window& window, std::uint64_t size, const std::function<void(std::byte* into)>& write) noexcept {
-  constexpr std::size_t header = sizeof(shm::PieceTable) + sizeof(shm::PieceEntry);
-  void* const block = window.allocate(header + size, alignof(shm::PieceTable));
+namespace {
+
+constexpr std::size_t encapsulation = 4;  // C1.1: the body stands behind it
+constexpr std::size_t alignment = 16;     // of every block
+constexpr std::size_t entries = sizeof(shm::PieceTable) + sizeof(shm::PieceEntry);
+constexpr std::size_t before_stream = (entries + encapsulation + alignment - 1) / alignment * alignment - encapsulation;
+
+shm::PieceEntry* only_piece(const NewFrame& frame) noexcept {
+  return reinterpret_cast<shm::PieceEntry*>(static_cast<std::byte*>(frame.pieces) + sizeof(shm::PieceTable));
+}
+
+}  // namespace
+
+NewFrame stream_frame(shm::Window& window, std::uint64_t size) noexcept {
+  if (size > SIZE_MAX - before_stream) return {};
+  void* const block = window.allocate(before_stream + size, alignment);
   if (!block) return {};
-  std::byte* const stream = static_cast<std::byte*>(block) + header;
   auto* const table = ::new (block) shm::PieceTable{1};
-  ::new (table + 1) shm::PieceEntry{reinterpret_cast<std::uint64_t>(stream), size};
-  write(stream);
+  ::new (table + 1) shm::PieceEntry{reinterpret_cast<std::uint64_t>(block) + before_stream, size};
   return {.root = nullptr, .size = size, .pieces = block};
+}
+
+std::byte* stream_of(const NewFrame& frame) noexcept {
+  return reinterpret_cast<std::byte*>(only_piece(frame)->address);
+}
+
+void shorten(NewFrame& frame, std::uint64_t size) noexcept {
+  frame.size = only_piece(frame)->size = size;
 }
 
 void join_pieces(const void* table, std::byte* into) noexcept {

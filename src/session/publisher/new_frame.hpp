@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 #include "shm/window.hpp"
 
@@ -19,8 +18,13 @@ struct NewFrame {
   bool is_in_window() const noexcept { return root || pieces; }
 };
 
-/// A frame without root, whose only piece is a CDR stream of so many bytes, which write() writes. Not in the window when there is no memory.
-NewFrame stream_frame(shm::Window& window, std::uint64_t size, const std::function<void(std::byte* into)>& write) noexcept;
+/// A frame without root, whose only piece is a CDR stream of so many bytes, which is to be written to stream_of(frame). What stands aligned in the stream's body does so in memory, to 16. Not in the window when
+/// there is no memory.
+NewFrame stream_frame(shm::Window& window, std::uint64_t size) noexcept;
+/// The room for the stream. REQUIRES: stream_frame() made it, in the window.
+std::byte* stream_of(const NewFrame& frame) noexcept;
+/// The stream has turned out to have fewer bytes.
+void shorten(NewFrame& frame, std::uint64_t size) noexcept;
 
 /// Writes the stream that the pieces of a table of this process are.
 void join_pieces(const void* table, std::byte* into) noexcept;

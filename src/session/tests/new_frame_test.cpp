@@ -16,8 +16,9 @@ namespace {
 TEST(NewFrame, a_stream_is_one_piece_in_the_window) {
   const auto window = shm::new_window();
   const std::string_view text = "a stream";
-  const NewFrame frame = stream_frame(*window, text.size(), [&](std::byte* into) { std::memcpy(into, text.data(), text.size()); });
+  const NewFrame frame = stream_frame(*window, text.size());
   ASSERT_TRUE(frame.is_in_window());
+  std::memcpy(stream_of(frame), text.data(), text.size());
   EXPECT_EQ(frame.root, nullptr);
   EXPECT_EQ(frame.size, text.size());
   EXPECT_EQ(static_cast<const shm::PieceTable*>(frame.pieces)->count, 1U);
@@ -30,9 +31,29 @@ TEST(NewFrame, a_stream_is_one_piece_in_the_window) {
 
 TEST(NewFrame, a_stream_for_which_there_is_no_memory_is_not_in_the_window) {
   const auto window = shm::new_window({.budget = 1 << 20});
-  bool written = false;
-  EXPECT_FALSE(stream_frame(*window, 2 << 20, [&](std::byte*) { written = true; }).is_in_window());
-  EXPECT_FALSE(written);
+  EXPECT_FALSE(stream_frame(*window, 2 << 20).is_in_window());
+  EXPECT_FALSE(stream_frame(*window, UINT64_MAX).is_in_window());
+}
+
+TEST(NewFrame, the_body_of_a_stream_is_aligned_in_memory_as_it_is_in_itself) {
+  const auto window = shm::new_window();
+  for (const std::uint64_t size : {4U, 100U, 5000U, 70'000U}) {
+    const NewFrame frame = stream_frame(*window, size);
+    ASSERT_TRUE(frame.is_in_window());
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(stream_of(frame) + 4) % 16, 0U) << size;
+  }
+}
+
+TEST(NewFrame, a_stream_may_turn_out_shorter_than_its_room) {
+  const auto window = shm::new_window();
+  NewFrame frame = stream_frame(*window, 100);
+  ASSERT_TRUE(frame.is_in_window());
+  std::memcpy(stream_of(frame), "short", 5);
+  shorten(frame, 5);
+  EXPECT_EQ(frame.size, 5U);
+  std::array<std::byte, 6> joined{};
+  join_pieces(frame.pieces, joined.data());
+  EXPECT_STREQ(reinterpret_cast<const char*>(joined.data()), "short");
 }
 
 TEST(NewFrame, pieces_are_joined_in_their_order) {
