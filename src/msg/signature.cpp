@@ -1,5 +1,10 @@
 #include "msg/signature.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "sinew/msg/aggregate_table.hpp"
 #include "sinew/msg/fingerprint.hpp"
 
 namespace sinew::msg {
@@ -78,20 +83,119 @@ class Reader {
   std::string_view text_;
 };
 
-}  // namespace
-
-std::string SignatureType::text() const {
-  std::string result(base);
-  if (is_variant) {
+// Without fields.
+std::string spelled(const SignatureType& type, bool with_integer) {
+  std::string result(type.base);
+  if (type.is_variant) {
     const char* separator = "(";
-    for (const SignatureField& alternative : fields) {
-      result.append(separator).append(alternative.type.text());
+    for (const SignatureField& alternative : type.fields) {
+      result.append(separator).append(spelled(alternative.type, with_integer));
       separator = "|";
     }
     result.append(")");
   }
-  if (!integer.empty()) result.append("(").append(integer).append(")");
-  return result.append(suffix);
+  if (with_integer && !type.integer.empty()) result.append("(").append(type.integer).append(")");
+  return result.append(type.suffix);
+}
+
+void put_structure(StructureHash& hash, const SignatureType& type) {
+  if (type.is_structure) {
+    hash.put("{");
+    for (const SignatureField& field : type.fields) {
+      hash.put(field.name);
+      hash.put(":");
+      put_structure(hash, field.type);
+      hash.put(";");
+    }
+    hash.put("}");
+  } else if (type.is_variant) {
+    std::string_view separator = "(";
+    for (const SignatureField& alternative : type.fields) {
+      hash.put(separator);
+      put_structure(hash, alternative.type);
+      separator = "|";
+    }
+    hash.put(")");
+  } else if (!type.integer.empty()) {
+    hash.put("enum(");
+    hash.put(type.integer);
+    hash.put(")");
+  } else {
+    hash.put(type.base);
+  }
+  hash.put(type.suffix);
+}
+
+bool is_named(std::string_view name, Kind first, Kind last) {
+  for (auto kind = static_cast<int>(first); kind <= static_cast<int>(last); ++kind) {
+    if (name == kind_name(static_cast<Kind>(kind))) return true;
+  }
+  return false;
+}
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || (name.front() >= '0' && name.front() <= '9')) return false;
+  return std::ranges::all_of(name, [](char c) {
+    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80;
+  });
+}
+
+std::string quoted(std::string_view name) {
+  return "'" + std::string(name) + "'";
+}
+
+// T1.12, and as sinew writes them.
+bool has_lengths(std::string_view suffix) {
+  for (std::size_t at = suffix.find('['); at != std::string_view::npos; at = suffix.find('[', at + 1)) {
+    const std::string_view digits = suffix.substr(at + 1, suffix.find(']', at) - at - 1);
+    if (digits.empty()) continue;
+    std::uint32_t length = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
+    if (error != std::errc() || (digits.front() == '0' && digits.size() > 1)) return false;
+  }
+  return true;
+}
+
+/// `where`: "field 'width' has", "the message is", what the sentence begins with.
+std::string complaint_about(const SignatureType& type, const std::string& where, std::size_t depth) {
+  const auto containers = std::ranges::count_if(type.suffix, [](char c) { return c == '[' || c == '?'; });
+  depth += static_cast<std::size_t>(containers) + (type.integer.empty() ? 1 : 2);
+  if (depth > max_depth) return where + " a type that is nested more than " + std::to_string(max_depth) + " deep";
+  if (!has_lengths(type.suffix)) return where + " an array whose length is none: " + quoted(type.suffix);
+  if (!type.integer.empty()) {
+    return is_named(type.integer, Kind::int8, Kind::uint64)
+               ? ""
+               : where + " an enumeration of " + quoted(type.integer) + ", which is no integer";
+  }
+  if (!type.is_structure && !type.is_variant) {
+    return is_named(type.base, Kind::boolean, Kind::float64) || type.base == kind_name(Kind::string)
+               ? ""
+               : where + " the unknown type " + quoted(type.base);
+  }
+  if (type.fields.size() > most_members) {
+    return where + (type.is_variant ? " a variant of more than " : " a structure of more than ") + std::to_string(most_members) +
+           (type.is_variant ? " alternatives" : " fields");
+  }
+  for (const SignatureField& field : type.fields) {
+    if (type.is_structure && !is_identifier(field.name)) return where + " a field whose name is no identifier: " + quoted(field.name);
+    if (type.is_structure && &field != &*std::ranges::find(type.fields, field.name, &SignatureField::name)) {
+      return where + " two fields named " + quoted(field.name);
+    }
+    std::string complaint =
+        complaint_about(field.type, type.is_variant ? "an alternative has" : "field " + quoted(field.name) + " has", depth);
+    if (!complaint.empty()) return complaint;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string SignatureType::text() const {
+  return spelled(*this, true);
+}
+
+std::string SignatureType::name() const {
+  return spelled(*this, false);
 }
 
 std::optional<SignatureType> read_signature(std::string_view text) {
@@ -99,6 +203,16 @@ std::optional<SignatureType> read_signature(std::string_view text) {
   Reader reader(text);
   if (!reader.type(*type, 1) || !reader.at_end()) type.reset();
   return type;
+}
+
+std::string complaint_about(const SignatureType& type) {
+  return complaint_about(type, "it has", 0);
+}
+
+std::array<std::uint8_t, 16> hash_of(const SignatureType& type) {
+  StructureHash hash;
+  put_structure(hash, type);
+  return hash.bytes();
 }
 
 }  // namespace sinew::msg

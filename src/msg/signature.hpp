@@ -1,6 +1,8 @@
-// Reading signatures (spec/types.md) that strangers sent.
+// Reading signatures (spec/types.md) that strangers sent, and types of which there is nothing else.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +23,8 @@ struct SignatureType {
 
   /// "robot/Header[]", "(uint32|string)": without fields.
   std::string text() const;
+  /// Its name (spec/types.md, section 2): the same, but of an enumeration its name alone.
+  std::string name() const;
 };
 
 struct SignatureField {
@@ -30,5 +34,11 @@ struct SignatureField {
 
 /// The type that `text` describes, or nothing when it is not a signature or is nested deeper than any message may be. Any text is safe to give.
 std::optional<SignatureType> read_signature(std::string_view text);
+
+/// Why no message can have this type, for whoever asked for it: "field 'width' has the unknown type 'uint33'". Empty: one can.
+std::string complaint_about(const SignatureType& type);
+
+/// The hash of the structure (spec/types.md, section 4).
+std::array<std::uint8_t, 16> hash_of(const SignatureType& type);
 
 }  // namespace sinew::msg
