@@ -1,86 +1,17 @@
 #include "api/node_impl.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <new>
-#include <optional>
 
+#include "api/options.hpp"
 #include "api/publisher_impl.hpp"
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
 #include "session/fork.hpp"
-#include "shm/layout.hpp"
 #include "shm/scope.hpp"
-#include "wire/topic_name.hpp"
 
 namespace sinew {
 namespace {
-
-constexpr std::uint32_t deepest = shm::ring_capacity / 2;
-
-/// In nanoseconds; 0 for none.
-std::int64_t duration_of(const std::string& topic, const std::string& what, const std::optional<std::chrono::nanoseconds>& duration) {
-  if (!duration) return 0;
-  if (duration->count() <= 0 || duration->count() > wire::max_duration) {
-    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': a " + what + " of " + std::to_string(duration->count()) +
-                                                 " ns is out of range, 1 ns to 100 years; leave it out for none");
-  }
-  return duration->count();
-}
-
-wire::Liveliness liveliness_of(const std::string& topic, Liveliness liveliness) {
-  switch (liveliness) {
-    case Liveliness::automatic:
-      return wire::Liveliness::automatic;
-    case Liveliness::manual_by_topic:
-      return wire::Liveliness::manual_by_topic;
-  }
-  throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': liveliness has a value that is none of Liveliness's");
-}
-
-wire::Qos qos_of(const std::string& topic, const Qos& qos) {
-  if (!qos.keeps_all() && (qos.depth() == 0 || qos.depth() > deepest)) {
-    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
-                                                 ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
-  }
-  return {.depth = qos.keeps_all() ? 0 : qos.depth(),
-          .reliable = qos.is_reliable(),
-          .durability = qos.is_transient_local() ? wire::Durability::transient_local : wire::Durability::volatile_,
-          .deadline = duration_of(topic, "deadline", qos.deadline()),
-          .lifespan = duration_of(topic, "lifespan", qos.lifespan()),
-          .liveliness = liveliness_of(topic, qos.liveliness()),
-          .lease = duration_of(topic, "lease", qos.lease())};
-}
-
-std::uint64_t withdraw_at_most(const std::string& topic, const PublisherOptions& options) {
-  switch (options.when_full) {
-    case WhenFull::withdraw:
-      return std::numeric_limits<std::uint64_t>::max();
-    case WhenFull::withdraw_some:
-      if (options.withdraw_at_most > 0) return options.withdraw_at_most;
-      throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': withdraw_at_most = 0 with withdraw_some; use refuse for that");
-    case WhenFull::refuse:
-    case WhenFull::wait:
-      return 0;
-  }
-  throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': when_full has a value that is none of WhenFull's");
-}
-
-session::Thinning::Options thinning_of(const std::string& topic, const SubscriberOptions& options) {
-  if (options.every == 0) {
-    throw Error(ErrorKind::invalid_argument,
-                "topic '" + topic + "': every = 0 is out of range: 1 takes every message, 2 every second, and so on");
-  }
-  if (!(options.max_rate >= 0) || !std::isfinite(options.max_rate)) {
-    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': max_rate = " + std::to_string(options.max_rate) +
-                                                 " is out of range: messages a second, or 0 for all");
-  }
-  const double period = options.max_rate > 0 ? 1e9 / options.max_rate : 0;
-  // A rate of less than a message in a century is one that never comes again.
-  return {.every = options.every, .period = static_cast<std::int64_t>(std::min(period, 3e18))};
-}
 
 /// Whether messages of publishers of this process come by pointer.
 bool takes_pointers(const msg::Type& type, const SubscriberOptions& options) {
@@ -122,14 +53,6 @@ session::Reading reading_of(const std::string& topic, const msg::Type& type, con
   throw Error(ErrorKind::invalid_argument, "topic '" + topic +
                                                "': a subscriber can ask for delivery pointer (not where the type has views), native, view "
                                                "or copy; network follows from where the publisher is");
-}
-
-/// The manager says what else may be wrong with a name.
-void require_topic(const std::string& topic) {
-  if (wire::service_of(topic).empty()) return;
-  throw Error(ErrorKind::invalid_argument,
-              "topic name '" + topic + "' is not allowed: it is one of service '" + std::string(wire::service_of(topic)) +
-                  "': use create_service_client() or create_service_provider(), whose requests and responses nobody else reads");
 }
 
 }  // namespace
@@ -234,15 +157,9 @@ std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& t
   const base::Uncancellable whole;
   const shm::HeapScope heap;
   detail::refuse_in_child(name());
-  require_topic(topic);
-  const session::Publisher::Options offered{.budget = options.memory_budget,
-                                            .lock_memory = options.lock_memory,
-                                            .withdraw_at_most = withdraw_at_most(topic, options),
-                                            .wait_for_room = options.when_full == WhenFull::wait,
-                                            .max_blocking = options.max_blocking,
-                                            .qos = qos_of(topic, qos),
-                                            .ghost = options.ghost};
-  auto core = detail::PublisherCore::Impl::create(impl_->session, topic, type, objects, offered, options.events, options.execution_thread);
+  detail::require_topic(topic);
+  auto core = detail::PublisherCore::Impl::create(impl_->session, topic, type, objects, detail::offered(topic, qos, options),
+                                                  options.events, options.execution_thread);
   core->prefault(options.prefault);
   return core;
 }
@@ -252,29 +169,20 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
   const base::Uncancellable whole;
   const shm::HeapScope heap;
   detail::refuse_in_child(name());
-  require_topic(topic);
-  wire::Qos asked = qos_of(topic, qos);
-  const session::Thinning::Options thinning = thinning_of(topic, options);
-  const session::Reading reading = reading_of(topic, *type.type, options);
-  // The depth counts messages that are wanted; the publisher keeps those between them as well.
-  asked.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{asked.depth} * thinning.every));
+  detail::require_topic(topic);
+  session::Subscription::Options asked = detail::asked(topic, qos, options);
+  asked.reading = reading_of(topic, *type.type, options);
   if (type.type->has_views && handler.call && handler.takes == detail::Handler::Takes::own) {
     throw Error(ErrorKind::invalid_argument,
                 "topic '" + topic + "': " + type.name +
                     " has views (std::span or std::string_view) of memory that is not its own: take it as std::shared_ptr<const T>");
   }
-  const Buffer buffer = buffer_of(topic, handler, options);
+  asked.buffer = buffer_of(topic, handler, options);
+  asked.takes_pointers = !options.ghost && takes_pointers(*type.type, options);
+  asked.in_place = type.type->in_place;
   const auto impl = std::make_shared<detail::SubscriberCore::Impl>();
   impl->handler = std::move(handler);
-  return impl->create(impl_->session, topic, type,
-                      {.qos = asked,
-                       .thinning = thinning,
-                       .reading = reading,
-                       .buffer = buffer,
-                       .takes_pointers = !options.ghost && takes_pointers(*type.type, options),
-                       .in_place = type.type->in_place,
-                       .ghost = options.ghost},
-                      options.events, options.execution_thread);
+  return impl->create(impl_->session, topic, type, asked, options.events, options.execution_thread);
 }
 
 }  // namespace sinew

@@ -1,0 +1,105 @@
+#include "api/options.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "shm/layout.hpp"
+#include "wire/topic_name.hpp"
+
+namespace sinew::detail {
+namespace {
+
+constexpr std::uint32_t deepest = shm::ring_capacity / 2;
+
+/// In nanoseconds; 0 for none.
+std::int64_t duration_of(const std::string& topic, const std::string& what, const std::optional<std::chrono::nanoseconds>& duration) {
+  if (!duration) return 0;
+  if (duration->count() <= 0 || duration->count() > wire::max_duration) {
+    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': a " + what + " of " + std::to_string(duration->count()) +
+                                                 " ns is out of range, 1 ns to 100 years; leave it out for none");
+  }
+  return duration->count();
+}
+
+wire::Liveliness liveliness_of(const std::string& topic, Liveliness liveliness) {
+  switch (liveliness) {
+    case Liveliness::automatic:
+      return wire::Liveliness::automatic;
+    case Liveliness::manual_by_topic:
+      return wire::Liveliness::manual_by_topic;
+  }
+  throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': liveliness has a value that is none of Liveliness's");
+}
+
+wire::Qos qos_of(const std::string& topic, const Qos& qos) {
+  if (!qos.keeps_all() && (qos.depth() == 0 || qos.depth() > deepest)) {
+    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': keep_last(" + std::to_string(qos.depth()) +
+                                                 ") is out of range, 1 to " + std::to_string(deepest) + "; use keep_all() for more");
+  }
+  return {.depth = qos.keeps_all() ? 0 : qos.depth(),
+          .reliable = qos.is_reliable(),
+          .durability = qos.is_transient_local() ? wire::Durability::transient_local : wire::Durability::volatile_,
+          .deadline = duration_of(topic, "deadline", qos.deadline()),
+          .lifespan = duration_of(topic, "lifespan", qos.lifespan()),
+          .liveliness = liveliness_of(topic, qos.liveliness()),
+          .lease = duration_of(topic, "lease", qos.lease())};
+}
+
+std::uint64_t withdraw_at_most(const std::string& topic, const PublisherOptions& options) {
+  switch (options.when_full) {
+    case WhenFull::withdraw:
+      return std::numeric_limits<std::uint64_t>::max();
+    case WhenFull::withdraw_some:
+      if (options.withdraw_at_most > 0) return options.withdraw_at_most;
+      throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': withdraw_at_most = 0 with withdraw_some; use refuse for that");
+    case WhenFull::refuse:
+    case WhenFull::wait:
+      return 0;
+  }
+  throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': when_full has a value that is none of WhenFull's");
+}
+
+session::Thinning::Options thinning_of(const std::string& topic, const SubscriberOptions& options) {
+  if (options.every == 0) {
+    throw Error(ErrorKind::invalid_argument,
+                "topic '" + topic + "': every = 0 is out of range: 1 takes every message, 2 every second, and so on");
+  }
+  if (!(options.max_rate >= 0) || !std::isfinite(options.max_rate)) {
+    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': max_rate = " + std::to_string(options.max_rate) +
+                                                 " is out of range: messages a second, or 0 for all");
+  }
+  const double period = options.max_rate > 0 ? 1e9 / options.max_rate : 0;
+  // A rate of less than a message in a century is one that never comes again.
+  return {.every = options.every, .period = static_cast<std::int64_t>(std::min(period, 3e18))};
+}
+
+}  // namespace
+
+void require_topic(const std::string& topic) {
+  if (wire::service_of(topic).empty()) return;
+  throw Error(ErrorKind::invalid_argument,
+              "topic name '" + topic + "' is not allowed: it is one of service '" + std::string(wire::service_of(topic)) +
+                  "': use create_service_client() or create_service_provider(), whose requests and responses nobody else reads");
+}
+
+session::Publisher::Options offered(const std::string& topic, const Qos& qos, const PublisherOptions& options) {
+  return {.budget = options.memory_budget,
+          .lock_memory = options.lock_memory,
+          .withdraw_at_most = withdraw_at_most(topic, options),
+          .wait_for_room = options.when_full == WhenFull::wait,
+          .max_blocking = options.max_blocking,
+          .qos = qos_of(topic, qos),
+          .ghost = options.ghost};
+}
+
+session::Subscription::Options asked(const std::string& topic, const Qos& qos, const SubscriberOptions& options) {
+  session::Subscription::Options asked{.qos = qos_of(topic, qos), .thinning = thinning_of(topic, options), .ghost = options.ghost};
+  // The depth counts messages that are wanted; the publisher keeps those between them as well.
+  asked.qos.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{asked.qos.depth} * asked.thinning.every));
+  return asked;
+}
+
+}  // namespace sinew::detail
