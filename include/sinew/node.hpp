@@ -26,6 +26,9 @@
 #include "sinew/timer.hpp"
 
 namespace sinew {
+namespace detail {
+struct NodeAccess;
+}
 
 struct NodeOptions {
   /// The domain to join: a name (letters, digits, '_', '-', '.'), or, with a '/' in it, the path of the manager's socket, whose folder must be there. Empty: the environment variable SINEW_DOMAIN, else "default".
@@ -151,6 +154,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
                                                           const DomainWatchOptions& options = {});
 
  private:
+  friend struct detail::NodeAccess;
   struct Impl;
   explicit Node(std::unique_ptr<Impl> impl) noexcept;
 

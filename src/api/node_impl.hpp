@@ -17,6 +17,11 @@ struct Node::Impl {
 
 namespace detail {
 
+/// For what stands beside the node's own functions.
+struct NodeAccess {
+  static const std::shared_ptr<session::NodeSession>& session(const Node& node) noexcept { return node.impl_->session; }
+};
+
 /// Throws Error in a child of fork(): the locks of the parent's node may be held by threads that do not exist there.
 void refuse_in_child(const std::string& node);
 

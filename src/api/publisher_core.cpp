@@ -90,11 +90,18 @@ std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr
                                                            const msg::Message& type, const ObjectType& objects,
                                                            const session::Publisher::Options& options, const PublisherEvents& events,
                                                            ThreadId execution_thread) {
+  return create(session, topic, description_of(type), {type.type, storage_of(*type.type), objects_of(*type.type, objects)}, options, events,
+                execution_thread);
+}
+
+std::shared_ptr<PublisherCore> PublisherCore::Impl::create(const std::shared_ptr<session::NodeSession>& session, const std::string& topic,
+                                                           const wire::TypeDescription& description, const Table& table,
+                                                           const session::Publisher::Options& options, const PublisherEvents& events,
+                                                           ThreadId execution_thread) {
   auto impl = std::make_unique<Impl>();
-  impl->type = type.type;
+  impl->type = table.type;
   impl->session = session;
-  impl->publisher = session->create_publisher(topic, description_of(type), storage_of(*type.type), objects_of(*type.type, objects), options,
-                                              events, execution_thread);
+  impl->publisher = session->create_publisher(topic, description, table.storage, table.objects, options, events, execution_thread);
   const std::shared_ptr<session::Publisher> publisher = impl->publisher;
   try {
     return std::make_shared<PublisherCore>(std::move(impl));
@@ -150,6 +157,35 @@ std::string PublisherCore::Impl::why_repaired() const {
 const char* PublisherCore::Impl::why_on_heap() const {
   return not_replaced.load(std::memory_order_relaxed) ? "a module of this process is not linked with sinew's operator new"
                                                       : "there was no shared memory when it was loaned";
+}
+
+PublishResult PublisherCore::Impl::refused() {
+  if (publisher->is_closed()) return PublishResult::closed;  // no wonder that there is no memory
+  publisher->count_refused();
+  return reported(session::Publisher::Outcome::no_memory, 0);
+}
+
+PublishResult PublisherCore::Impl::reported(session::Publisher::Outcome outcome, std::uint64_t endpoint) {
+  const PublishResult result = result_of(outcome);
+  if (result == PublishResult::no_memory) {
+    say_once(refusal_reported, [&] { return not_published(topic()) + ". " + publisher->window().why_refused(); });
+  }
+  // What goes to one reader is sent again by who sends it.
+  if (result == PublishResult::would_block && endpoint == 0) {
+    say_once(wait_reported, [&] {
+      return not_published(topic()) +
+             ": a reliable keep-all subscriber is a whole ring behind, and caught up too late for max_blocking (PublisherOptions); "
+             "subscribers() says which one";
+    });
+  }
+  return result;
+}
+
+PublishResult PublisherCore::Impl::invalid(const std::function<std::string()>& why, std::string* why_invalid) {
+  publisher->count_refused();
+  if (why_invalid) *why_invalid = why();
+  say_once(refusal_reported, [&] { return not_published(topic()) + ": " + why(); });
+  return PublishResult::invalid;
 }
 
 PublisherCore::PublisherCore(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -268,10 +304,10 @@ PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* obj
   if (!size) {
     type.destroy(object);
     free_object(object);
-    return refused();
+    return impl_->refused();
   }
-  return reported(result_of(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = *size})),
-                  endpoint);
+  return impl_->reported(impl_->deliver(endpoint, {.borrowed = object, .owned = {}, .shared = {}}, {.root = object, .size = *size}),
+                         endpoint);
 }
 
 // Nobody outside of this process reads it where it is: it may stay as it is, wherever its storage lies.
@@ -280,9 +316,9 @@ PublishResult PublisherCore::publish_shared_loan(std::uint64_t endpoint, void* o
   try {
     shared = share_as_it_is(*impl_->type, object);
   } catch (const std::bad_alloc&) {
-    return refused();
+    return impl_->refused();
   }
-  return reported(result_of(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {})), endpoint);
+  return impl_->reported(impl_->deliver(endpoint, {.borrowed = nullptr, .owned = {}, .shared = std::move(shared)}, {}), endpoint);
 }
 
 SharedMessage PublisherCore::share_object(void* object) {
@@ -310,11 +346,11 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
   // Before publish(), which is one at a time; behind its wait where it may have to.
   if (endpoint == 0 && publisher.is_read_elsewhere() && !publisher.may_be_held_back()) {
     frame = publisher.copy_in(source);
-    if (!frame.is_in_window()) return refused();
+    if (!frame.is_in_window()) return impl_->refused();
   }
   const session::Publisher::Outcome outcome = impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame);
   if (outcome == session::Publisher::Outcome::published) publisher.count_copied(frame.size);
-  return reported(result_of(outcome), endpoint);
+  return impl_->reported(outcome, endpoint);
 }
 
 PublishResult PublisherCore::publish_owned(void* object) {
@@ -323,7 +359,7 @@ PublishResult PublisherCore::publish_owned(void* object) {
   if (session::forked()) return PublishResult::closed;
   if (!object) return invalid(std::nullopt);
   if (const auto variant = msg::variant_without_value(*impl_->type, object)) return invalid(variant);
-  return reported(result_of(impl_->publisher->publish(std::move(message), {})), 0);
+  return impl_->reported(impl_->publisher->publish(std::move(message), {}), 0);
 }
 
 PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) {
@@ -331,7 +367,7 @@ PublishResult PublisherCore::publish_shared(std::shared_ptr<const void> object) 
   if (session::forked()) return PublishResult::closed;
   if (!object) return invalid(std::nullopt);
   if (const auto variant = msg::variant_without_value(*impl_->type, object.get())) return invalid(variant);
-  return reported(result_of(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {})), 0);
+  return impl_->reported(impl_->publisher->publish({.borrowed = nullptr, .owned = {}, .shared = std::move(object)}, {}), 0);
 }
 
 PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage message, std::uint64_t* sequence, std::string* why_invalid) {
@@ -341,36 +377,11 @@ PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage m
   if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant, why_invalid);
   std::uint64_t ignored = 0;
   session::GivenMessage given{.borrowed = nullptr, .owned = {}, .shared = std::move(message.object), .in_window = message.in_window};
-  return reported(result_of(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored)), endpoint);
-}
-
-PublishResult PublisherCore::refused() {
-  session::Publisher& publisher = *impl_->publisher;
-  if (publisher.is_closed()) return PublishResult::closed;  // no wonder that there is no memory
-  publisher.count_refused();
-  return reported(PublishResult::no_memory, 0);
-}
-
-PublishResult PublisherCore::reported(PublishResult result, std::uint64_t endpoint) {
-  if (result == PublishResult::no_memory) {
-    say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic()) + ". " + impl_->publisher->window().why_refused(); });
-  }
-  // What goes to one reader is sent again by who sends it.
-  if (result == PublishResult::would_block && endpoint == 0) {
-    say_once(impl_->wait_reported, [&] {
-      return not_published(impl_->topic()) +
-             ": a reliable keep-all subscriber is a whole ring behind, and caught up too late for max_blocking (PublisherOptions); "
-             "subscribers() says which one";
-    });
-  }
-  return result;
+  return impl_->reported(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored), endpoint);
 }
 
 PublishResult PublisherCore::invalid(const std::optional<std::string>& variant, std::string* why_invalid) {
-  impl_->publisher->count_refused();
-  if (why_invalid) *why_invalid = what_is_wrong(variant);
-  say_once(impl_->refusal_reported, [&] { return not_published(impl_->topic()) + ": " + what_is_wrong(variant); });
-  return PublishResult::invalid;
+  return impl_->invalid([&] { return what_is_wrong(variant); }, why_invalid);
 }
 
 void PublisherCore::assert_liveliness() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,7 +26,18 @@ struct PublisherCore::Impl {
                                                const session::Publisher::Options& options, const PublisherEvents& events,
                                                ThreadId execution_thread);
 
-  const msg::Type* type = nullptr;
+  /// What is known of the objects of a type; all null where messages are streams.
+  struct Table {
+    const msg::Type* type = nullptr;
+    std::shared_ptr<const session::FrameStorage> storage{};
+    std::shared_ptr<const session::Objects> objects{};
+  };
+  static std::shared_ptr<PublisherCore> create(const std::shared_ptr<session::NodeSession>& session, const std::string& topic,
+                                               const wire::TypeDescription& description, const Table& table,
+                                               const session::Publisher::Options& options, const PublisherEvents& events,
+                                               ThreadId execution_thread);
+
+  const msg::Type* type = nullptr;  // null: messages are streams, and there are no objects
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Publisher> publisher;
   // relaxed: told, or marks that stand for themselves
@@ -44,6 +56,12 @@ struct PublisherCore::Impl {
   /// `why()` makes the text.
   template <class Why>
   void count_repaired(Why why) noexcept;
+  /// There is no memory for a message. Counts and says so, once.
+  PublishResult refused();
+  /// Says once what became of a message, where it was not published. `endpoint` 0: to all subscribers.
+  PublishResult reported(session::Publisher::Outcome outcome, std::uint64_t endpoint);
+  /// Counts a message that is none, and says why, once. Throws what `why()` throws, if `why_invalid` is to hear it.
+  PublishResult invalid(const std::function<std::string()>& why, std::string* why_invalid);
   std::string why_repaired() const;
   const char* why_on_heap() const;
   std::atomic<bool> repair_reported{false}, refusal_reported{false}, wait_reported{false};  // relaxed: one thread is the first

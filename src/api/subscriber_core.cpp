@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "api/description.hpp"
+#include "api/held.hpp"
+#include "api/raw_subscriber.hpp"
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
 #include "base/log.hpp"
@@ -19,6 +21,7 @@ namespace sinew::detail {
 namespace {
 
 constexpr std::string_view without_memory = "there is no memory to receive it";
+constexpr std::string_view no_pieces = "its pieces do not lie in the publisher's memory";
 
 Time time_at(std::int64_t ns) noexcept {
   return Time(std::chrono::duration_cast<Time::duration>(std::chrono::nanoseconds(ns)));
@@ -41,27 +44,6 @@ void count(std::atomic<std::uint64_t>& counter, std::uint64_t more) noexcept {
   // relaxed: one thread at a time receives, and nobody else counts
   counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
 }
-
-/// What keeps a message that is read in place: the claim on its frame.
-class Held {
- public:
-  explicit Held(const session::Arrival& arrival) noexcept : end_(arrival.end->shared_from_this()), slot_(arrival.slot) {}
-  ~Held() {
-    const shm::HeapScope heap;  // the last one takes the connection down, perhaps amid a loan that is filled
-    if (session::forked()) {
-      new (std::nothrow) std::shared_ptr<session::SubscriberEnd>(std::move(end_));  // leaked: its mappings do not exist in the child
-    } else {
-      end_->release(slot_);
-      end_.reset();  // in this scope of the heap
-    }
-  }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
- private:
-  std::shared_ptr<session::SubscriberEnd> end_;
-  std::uint32_t slot_;
-};
 
 Delivery delivery_of(const session::Arrival& arrival, Handler::Takes takes) noexcept {
   return session::delivery_of(session::path_of(arrival.must_copy || takes == Handler::Takes::own, arrival.in_pieces));
@@ -136,11 +118,17 @@ std::shared_ptr<const void> shared_from_heap(const msg::Type& type, void* object
 std::shared_ptr<SubscriberCore> SubscriberCore::Impl::create(const std::shared_ptr<session::NodeSession>& with, const std::string& of_topic,
                                                              const msg::Message& of_type, const session::Subscription::Options& options,
                                                              const SubscriberEvents& events, ThreadId execution_thread) {
-  topic = of_topic;
   type = of_type.type;
+  return create(with, of_topic, description_of(of_type), options, events, execution_thread);
+}
+
+std::shared_ptr<SubscriberCore> SubscriberCore::Impl::create(const std::shared_ptr<session::NodeSession>& with, const std::string& of_topic,
+                                                             const wire::TypeDescription& of_type,
+                                                             const session::Subscription::Options& options, const SubscriberEvents& events,
+                                                             ThreadId execution_thread) {
+  topic = of_topic;
   session = with;
-  subscription =
-      session->create_subscription(topic, description_of(of_type), options, handler.call ? this : nullptr, events, execution_thread);
+  subscription = session->create_subscription(topic, of_type, options, handler.call ? this : nullptr, events, execution_thread);
   try {
     return std::make_shared<SubscriberCore>(shared_from_this());
   } catch (const std::bad_alloc&) {
@@ -165,16 +153,17 @@ void SubscriberCore::Impl::reject(const std::string& publisher, std::string_view
   }
 }
 
+std::nullopt_t SubscriberCore::Impl::refuse(const session::Arrival& arrival, std::string_view complaint) noexcept {
+  if (arrival.end->is_still_there(arrival.frame)) {
+    reject(arrival, complaint);
+  } else {
+    arrival.end->lose_taken();
+  }
+  return std::nullopt;
+}
+
 std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arrival& arrival, Takes takes) {
-  const auto refuse = [&](std::string_view complaint) {
-    if (arrival.end->is_still_there(arrival.frame)) {
-      reject(arrival, complaint);
-    } else {
-      arrival.end->lose_taken();
-    }
-    return std::nullopt;
-  };
-  if (!arrival.gather_pieces(pieces)) return refuse("its pieces do not lie in the publisher's memory");
+  if (!arrival.gather_pieces(pieces)) return refuse(arrival, no_pieces);
   if (!reader) reader.emplace(*type);
   std::uint64_t stream = 0;
   for (const msg::cdr::Piece& piece : pieces) stream += piece.size();
@@ -191,16 +180,14 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   if (object && takes != Takes::own) message.keep = shared_from_heap(*type, object);
   if (!object || !arrival.end->is_still_there(arrival.frame)) {
     if (object && takes == Takes::own) let_go(object);
-    return refuse(read.complaint);
+    return refuse(arrival, read.complaint);
   }
   if (in_place) {
     views->frame.emplace(arrival);  // has the claim from here on
   } else {
     arrival.end->release(arrival.slot);
   }
-  arrival.end->count_copied(read.bytes);
-  count(bytes_copied, read.bytes);
-  count(received, 1);
+  count_received(arrival, read.bytes);
   if (takes == Takes::own) {
     message.owned = object;
   } else if (views) {
@@ -210,12 +197,35 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
   return message;
 }
 
+// Unless it is copied, the frame has the claim from here on.
+std::optional<ReceivedMessage> SubscriberCore::Impl::receive_stream(const session::Arrival& arrival) {
+  const auto frame = std::make_shared<RawFrame>();
+  frame->info.publisher = arrival.end->peer();  // here, where it can be refused for want of memory; the callback's info has the same
+  if (!arrival.gather_pieces(frame->extents)) return refuse(arrival, no_pieces);
+  const std::uint64_t copied = arrival.must_copy ? frame->copy() : 0;
+  if (!arrival.end->is_still_there(arrival.frame)) return refuse(arrival, no_pieces);
+  if (arrival.must_copy) {
+    arrival.end->release(arrival.slot);
+  } else {
+    frame->hold(arrival);
+  }
+  count_received(arrival, copied);
+  return ReceivedMessage{.object = frame.get(), .keep = frame};
+}
+
+void SubscriberCore::Impl::count_received(const session::Arrival& arrival, std::uint64_t copied) noexcept {
+  if (copied > 0) arrival.end->count_copied(copied);
+  count(bytes_copied, copied);
+  count(received, 1);
+}
+
 void SubscriberCore::Impl::let_go(void* object) const noexcept {
   type->destroy(object);
   free_as_delete(*type, object);
 }
 
 std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arrival& arrival, Takes takes) {
+  if (!type) return receive_stream(arrival);
   if (arrival.in_pieces) return decode(arrival, takes);
   const ChunkRegion region(*arrival.chunks);
   ReceivedMessage message;
@@ -237,8 +247,8 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
       message.keep = shared_from_heap(*type, object);
     }
     arrival.end->release(arrival.slot);
-    arrival.end->count_copied(copied.bytes);
-    count(bytes_copied, copied.bytes);
+    count_received(arrival, copied.bytes);
+    return message;
   } else if (auto complaint = msg::complaint_about(*type, arrival.root(), region)) {
     reject(arrival, *complaint);
     return std::nullopt;

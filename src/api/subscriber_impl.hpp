@@ -37,8 +37,13 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
                                          const msg::Message& of_type, const session::Subscription::Options& options,
                                          const SubscriberEvents& events, ThreadId execution_thread);
 
+  /// The same of one that receives streams, RawFrames, whatever its handler takes. Throws Error.
+  std::shared_ptr<SubscriberCore> create(const std::shared_ptr<session::NodeSession>& with, const std::string& of_topic,
+                                         const wire::TypeDescription& of_type, const session::Subscription::Options& options,
+                                         const SubscriberEvents& events, ThreadId execution_thread);
+
   std::string topic;
-  const msg::Type* type = nullptr;
+  const msg::Type* type = nullptr;  // null: messages are streams
   Handler handler;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Subscription> subscription;
@@ -58,9 +63,13 @@ struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_t
   /// Unless the result has `keep` or `owned` set, the claim stays the caller's to release, once, in either case.
   std::optional<ReceivedMessage> admit(const session::Arrival& arrival, Takes takes);
   std::optional<ReceivedMessage> decode(const session::Arrival& arrival, Takes takes);
+  std::optional<ReceivedMessage> receive_stream(const session::Arrival& arrival);
+  void count_received(const session::Arrival& arrival, std::uint64_t copied) noexcept;
   ReceivedMessage admit(session::LocalArrival& arrival, Takes takes);
   void call(ReceivedMessage& message);
   void let_go(void* object) const noexcept;
+  /// Rejects it, unless it is of a stranger, who has put another message in its place meanwhile: then it is lost.
+  std::nullopt_t refuse(const session::Arrival& arrival, std::string_view complaint) noexcept;
   void reject(const session::Arrival& arrival, std::string_view complaint, bool no_memory = false) noexcept;
   void reject(const std::string& publisher, std::string_view complaint) noexcept;
   void fill(MessageInfo& into, std::uint64_t sequence, std::int64_t source_time, std::uint64_t missed, Delivery delivery) const;

@@ -1,12 +1,18 @@
 // Whatever allocation of the ordinary heap fails on the publishing thread: the message is published or it is not, nothing leaks, and the next one goes. Whatever fails on the thread for sockets: what it is about
 // ends, on both sides, or goes on.
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "api/raw_publisher.hpp"
+#include "api/raw_subscriber.hpp"
 #include "base/tests/heap.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -90,6 +96,78 @@ TEST_F(Allocations, OneThatFailsWhileAnObjectIsPublishedCostsAtMostThatMessage) 
          publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
          EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 1; }));
        });
+}
+
+/// A publisher of streams, new each time, and a subscriber that takes them.
+struct RawEnds {
+  explicit RawEnds(const Node& of_node) : node(of_node) { renew(); }
+  void renew() {
+    subscriber.reset();
+    publisher = detail::RawPublisher::create(node, "topic", signature, Qos{}.keep_last(4));
+    subscriber = detail::RawSubscriber::create(node, "topic", signature, {}, Qos{}.keep_last(4));
+    require(eventually([&] { return publisher->core().statistics().subscribers == 1; }), "no subscriber");
+  }
+  PublishResult publish() const {
+    const std::array<std::span<const std::byte>, 2> extents{small, large};
+    return publisher->publish(extents);
+  }
+  std::uint64_t published() const { return publisher->core().statistics().published; }
+  /// Publishes, and takes until that comes.
+  void expect_to_go_on(int nth) const {
+    ASSERT_EQ(publish(), PublishResult::published) << nth;
+    std::shared_ptr<const detail::RawFrame> frame;
+    while (!frame || frame->info.sequence != published()) {
+      ASSERT_TRUE(eventually([&] { return (frame = subscriber->take()) != nullptr; })) << nth;
+    }
+    EXPECT_EQ(frame->extents.at(0).size(), small.size() + large.size()) << nth;
+    frame.reset();
+    EXPECT_EQ(subscriber->core().statistics().held, 0U) << nth;
+  }
+
+  const Node& node;
+  const std::string signature = msg::message_of<Sample>().signature;
+  const std::vector<std::byte> small = std::vector<std::byte>(100), large = std::vector<std::byte>(3'000'000);
+  std::optional<detail::RawPublisher> publisher;
+  std::optional<detail::RawSubscriber> subscriber;
+};
+
+TEST_F(Allocations, OneThatFailsWhileAStreamIsPublishedCostsAtMostThatMessage) {
+  auto node = Node::create("node");
+  RawEnds ends(*node);
+  PublishResult result{};
+  walk([&] { result = ends.publish(); },
+       [&](int nth) {
+         EXPECT_TRUE(result == PublishResult::published || result == PublishResult::no_memory) << nth;
+         ends.expect_to_go_on(nth);
+         const SubscriberStatistics taken = ends.subscriber->core().statistics();
+         EXPECT_EQ(ends.published(), taken.received + taken.missed) << nth;
+         ends.renew();  // so that its memory has to grow again
+       });
+}
+
+TEST_F(Allocations, OneThatFailsWhileAStreamIsTakenCostsAtMostThatMessage) {
+  auto node = Node::create("node");
+  RawEnds ends(*node);
+  ends.expect_to_go_on(-1);  // its memory is mapped here
+  std::uint64_t thrown = 0;
+  bool has_come = false;
+  for (int nth = 0; !has_come; ++nth) {
+    ASSERT_LT(nth, 100);
+    ASSERT_EQ(ends.publish(), PublishResult::published);
+    fail_allocation(nth);
+    try {
+      has_come = ends.subscriber->take() != nullptr;
+    } catch (const std::bad_alloc&) {
+      ++thrown;
+    }
+    has_come = has_come && !allocation_has_failed();
+    fail_no_allocation();
+    const SubscriberStatistics taken = ends.subscriber->core().statistics();
+    EXPECT_EQ(ends.published(), taken.received + taken.missed + taken.rejected + thrown) << nth;
+    EXPECT_EQ(taken.held, 0U) << nth;
+  }
+  EXPECT_GT(thrown, 0U);
+  ends.expect_to_go_on(-1);
 }
 
 TEST_F(Allocations, APublisherWithAHistoryMakesNoneForAMessageThatIsGiven) {

@@ -82,8 +82,6 @@ class SINEW_API PublisherCore {
   PublishResult publish_object_to(std::uint64_t endpoint, void* object, std::string* why_invalid);
   PublishResult publish_shared_loan(std::uint64_t endpoint, void* object);
   PublishResult publish_copy_to(std::uint64_t endpoint, const void* source, std::string* why_invalid);
-  PublishResult refused();
-  PublishResult reported(PublishResult result, std::uint64_t endpoint);
   /// `variant`: the field that has no value; nothing: there is no message.
   PublishResult invalid(const std::optional<std::string>& variant, std::string* why_invalid = nullptr);
 

@@ -23,6 +23,11 @@ constexpr std::chrono::seconds patience{5};
 
 constexpr int window_attempts = 256;
 
+// Among the subscriptions of its process. Streams are for nobody who takes pointers, and ghosts are the manager's to connect: it knows when they are on no topic any more.
+bool finds_partners(const std::shared_ptr<const Objects>& objects, const Publisher::Options& options) noexcept {
+  return objects && !options.ghost;
+}
+
 }  // namespace
 
 // --- coming and going --------------------------------------------------------------------------------------------------------------
@@ -134,8 +139,7 @@ std::shared_ptr<Publisher> NodeSession::create_publisher(const std::string& topi
     auto publisher = try_to_create_publisher(topic, type, storage, objects, options, events, execution_thread);
     if (!publisher) continue;
     try {
-      // Ghosts are the manager's to connect: it knows when they are on no topic any more.
-      if (!options.ghost) LocalTopics::instance().add({link_.socket_path(), topic, type.layout, name()}, publisher);
+      if (finds_partners(objects, options)) LocalTopics::instance().add({link_.socket_path(), topic, type.layout, name()}, publisher);
       if (const auto& listener = publisher->status().listener()) listener->thread()->add(listener);
     } catch (...) {
       remove(*publisher);
@@ -165,7 +169,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
   ask(
       {Kind::publisher, id}, "RegisterPublisher",
       [&] {
-        const std::uint64_t process = options.ghost ? 0 : LocalTopics::instance().process(link_.socket_path());
+        const std::uint64_t process = finds_partners(objects, options) ? LocalTopics::instance().process(link_.socket_path()) : 0;
         link_.announce(
             {Kind::publisher, id},
             wire::RegisterPublisher{id, topic, type, options.qos, process, options.endpoint, options.ghost, base::random_number(), {}});

@@ -44,7 +44,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   IoLoop& loop() noexcept { return loop_; }
 
   // `execution_thread`: its id, for all handlers.
-  /// Block until the manager has answered, at most 5 s, also where one must be found first. Throw Error(type_mismatch, invalid_argument, exhausted, unavailable, disconnected).
+  /// Block until the manager has answered, at most 5 s, also where one must be found first. `storage` and `objects` as Publisher's. Throw Error(type_mismatch, invalid_argument, exhausted, unavailable, disconnected).
   std::shared_ptr<Publisher> create_publisher(const std::string& topic, const wire::TypeDescription& type,
                                               const std::shared_ptr<const FrameStorage>& storage,
                                               const std::shared_ptr<const Objects>& objects, const Publisher::Options& options,

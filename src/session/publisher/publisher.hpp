@@ -76,6 +76,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
     bool ghost = false;                        ///< is only there as long as others are
   };
+  /// Without `storage` and `objects`, both, there are no objects: publish() is given frames without root, and an empty GivenMessage.
   Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
             std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, const Options& options);
   ~Publisher() override;
@@ -98,7 +99,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   enum class Outcome { published, held_back, no_memory, closed, nobody };
   /// Publishes a message. `frame`, if it is in the window, is the same message and lies there with all its storage: the publisher owns it from now on, also when it was
-  /// not published. Else one is made when it is needed. Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
+  /// not published. Else one is made when it is needed, of the message that is given. Waits at most max_blocking, and only when a reliable keep-all reader is a whole ring behind.
   Outcome publish(GivenMessage message, NewFrame frame);
 
   // --- for endpoints, see publisher_directed.cpp ---

@@ -1,0 +1,101 @@
+#include "api/raw_publisher.hpp"
+
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "api/node_impl.hpp"
+#include "api/options.hpp"
+#include "api/publisher_impl.hpp"
+#include "api/raw_type.hpp"
+#include "base/cancel.hpp"
+#include "session/fork.hpp"
+#include "shm/scope.hpp"
+
+namespace sinew::detail {
+namespace {
+
+constexpr std::size_t encapsulation = 4;
+
+/// In a stream of CDR (C1.2); what follows only who knows the type can tell.
+bool begins_as_stream(std::span<const std::byte> stream) noexcept {
+  return stream.size() >= encapsulation && stream[0] == std::byte{0} && stream[1] <= std::byte{1};
+}
+
+std::string what_is_wrong() {
+  return "it is no stream of CDR: those begin with the bytes 00 01 00 00, or 00 00 00 00 where numbers have their most significant byte "
+         "first";
+}
+
+}  // namespace
+
+RawLoan::~RawLoan() {
+  if (!frame_.is_in_window() || session::forked()) return;
+  const shm::HeapScope heap;
+  session::Publisher& publisher = *core_->impl().publisher;
+  publisher.start_over();
+  publisher.window().free(frame_.pieces);
+}
+
+std::span<std::byte> RawLoan::bytes() const noexcept {
+  return {session::stream_of(frame_), frame_.size};
+}
+
+RawPublisher RawPublisher::create(const Node& node, const std::string& topic, const std::string& signature, const Qos& qos,
+                                  const PublisherOptions& options) {
+  const base::Uncancellable whole;
+  const shm::HeapScope heap;
+  refuse_in_child(node.name());
+  require_topic(topic);
+  auto core = PublisherCore::Impl::create(NodeAccess::session(node), topic, description_of(topic, signature), PublisherCore::Impl::Table{},
+                                          offered(topic, qos, options), options.events, options.execution_thread);
+  core->prefault(options.prefault);
+  return RawPublisher(std::move(core));
+}
+
+std::unique_ptr<RawLoan> RawPublisher::loan(std::size_t capacity, PublishResult* why) const {
+  const shm::HeapScope heap;
+  if (session::forked()) {
+    if (why) *why = PublishResult::closed;
+    return nullptr;
+  }
+  PublisherCore::Impl& impl = core_->impl();
+  impl.publisher->reclaim();
+  std::unique_ptr<RawLoan> loan(new (std::nothrow) RawLoan(core_, {}));
+  if (loan) loan->frame_ = session::stream_frame(impl.publisher->window(), capacity);
+  if (loan && loan->frame_.is_in_window()) return loan;
+  const PublishResult refused = impl.refused();
+  if (why) *why = refused;
+  return nullptr;
+}
+
+PublishResult RawPublisher::publish(std::unique_ptr<RawLoan> loan, std::size_t used) const {
+  const shm::HeapScope heap;
+  if (session::forked()) return PublishResult::closed;
+  PublisherCore::Impl& impl = core_->impl();
+  if (!loan || used > loan->bytes().size() || !begins_as_stream(loan->bytes().first(used))) return impl.invalid(what_is_wrong, nullptr);
+  session::NewFrame frame = std::exchange(loan->frame_, {});
+  session::shorten(frame, used);
+  return impl.reported(impl.publisher->publish({}, frame), 0);
+}
+
+PublishResult RawPublisher::publish(std::span<const std::span<const std::byte>> extents) const {
+  std::size_t size = 0;
+  for (const auto& extent : extents) {
+    if (extent.size() > std::numeric_limits<std::size_t>::max() - size) return core_->impl().refused();
+    size += extent.size();
+  }
+  PublishResult why{};
+  std::unique_ptr<RawLoan> room = loan(size, &why);
+  if (!room) return why;
+  std::byte* into = room->bytes().data();
+  for (const auto& extent : extents) {
+    if (!extent.empty()) std::memcpy(into, extent.data(), extent.size());
+    into += extent.size();
+  }
+  const PublishResult result = publish(std::move(room), size);
+  if (result == PublishResult::published) core_->impl().publisher->count_copied(size);
+  return result;
+}
+
+}  // namespace sinew::detail

@@ -1,0 +1,77 @@
+#include "api/raw_subscriber.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "api/node_impl.hpp"
+#include "api/options.hpp"
+#include "api/raw_type.hpp"
+#include "api/subscriber_impl.hpp"
+#include "base/cancel.hpp"
+
+namespace sinew::detail {
+namespace {
+
+// The body of a copied stream stands at a multiple of this, as in a publisher's window.
+constexpr std::align_val_t alignment{16};
+constexpr std::size_t before_stream = 12;
+
+std::shared_ptr<RawFrame> frame_of(ReceivedMessage& received) {
+  auto* const frame = static_cast<RawFrame*>(const_cast<void*>(received.object));  // made here, and nobody else has it yet
+  return {std::const_pointer_cast<void>(std::move(received.keep)), frame};
+}
+
+}  // namespace
+
+void RawFrame::Free::operator()(void* memory) const noexcept {
+  ::operator delete(memory, alignment);
+}
+
+std::uint64_t RawFrame::copy() {
+  std::size_t size = 0;
+  for (const auto& extent : extents) size += extent.size();
+  copied_.reset(::operator new(before_stream + size, alignment));
+  std::byte* const stream = static_cast<std::byte*>(copied_.get()) + before_stream;
+  std::byte* into = stream;
+  for (const auto& extent : extents) {
+    std::memcpy(into, extent.data(), extent.size());
+    into += extent.size();
+  }
+  extents.assign(1, {stream, size});
+  return size;
+}
+
+RawSubscriber RawSubscriber::create(const Node& node, const std::string& topic, const std::string& signature, Callback callback,
+                                    const Qos& qos, const SubscriberOptions& options) {
+  const base::Uncancellable whole;
+  const shm::HeapScope heap;
+  refuse_in_child(node.name());
+  require_topic(topic);
+  if (options.buffer || (options.delivery && *options.delivery != Delivery::view)) {
+    throw Error(ErrorKind::invalid_argument, "topic '" + topic + "': who takes streams reads them by delivery view, and has no buffer");
+  }
+  session::Subscription::Options asked = detail::asked(topic, qos, options);
+  asked.reading = session::Reading::view;
+  const auto impl = std::make_shared<SubscriberCore::Impl>();
+  if (callback) {
+    impl->handler = {Handler::Takes::share, true, [callback = std::move(callback)](ReceivedMessage& received) {
+                       auto frame = frame_of(received);
+                       frame->info = *received.info;
+                       callback(std::move(frame));
+                     }};
+  }
+  auto core =
+      impl->create(NodeAccess::session(node), topic, description_of(topic, signature), asked, options.events, options.execution_thread);
+  return RawSubscriber(std::move(core), impl->subscription);
+}
+
+std::shared_ptr<RawFrame> RawSubscriber::take(std::chrono::nanoseconds timeout) const {
+  MessageInfo info;
+  auto received = core_->take(timeout, &info);
+  if (!received) return nullptr;
+  auto frame = frame_of(*received);
+  frame->info = std::move(info);
+  return frame;
+}
+
+}  // namespace sinew::detail
