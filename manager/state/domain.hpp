@@ -148,7 +148,7 @@ class Domain {
     const Node &from, &to;
     const Interface &offered, &asked;
     bool same_user() const;
-    bool same_layout() const { return offered.layout == asked.layout; }
+    bool same_layout() const { return offered.layout != 0 && offered.layout == asked.layout; }
     bool are_ghosts() const { return offered.ghost && asked.ghost; }
     /// They find each other without us.
     bool same_process() const { return same_user() && same_layout() && offered.process != 0 && offered.process == asked.process; }

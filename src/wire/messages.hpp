@@ -31,7 +31,7 @@ struct TypeDescription {
   std::string name;                     ///< "robot/Image"
   std::string signature;                ///< "robot/Image{header:robot/Header{stamp_ns:uint64;...};...}", see spec/types.md
   std::array<std::uint8_t, 16> hash{};  ///< of the structure without type names; two ends connect when it is equal
-  std::uint64_t layout = 0;             ///< of offsets, sizes and standard library; the native path needs it equal
+  std::uint64_t layout = 0;  ///< of offsets, sizes and standard library; the native path needs it equal; 0: none, there are no objects
   friend bool operator==(const TypeDescription&, const TypeDescription&) = default;
 };
 

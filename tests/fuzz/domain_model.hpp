@@ -110,7 +110,9 @@ class DomainModel {
   const Interface& publisher(const InterfaceKey& key) const { return nodes_.at(key.first).publishers.at(key.second); }
   const Interface& subscriber(const InterfaceKey& key) const { return nodes_.at(key.first).subscribers.at(key.second); }
   bool same_user(const Pairing& pair) const;
-  bool same_layout(const Pairing& pair) const { return publisher(pair.first).layout == subscriber(pair.second).layout; }
+  bool same_layout(const Pairing& pair) const {
+    return publisher(pair.first).layout != 0 && publisher(pair.first).layout == subscriber(pair.second).layout;
+  }
   bool same_process(const Pairing& pair) const;
   bool fit(const Pairing& pair) const;
   bool are_ghosts(const Pairing& pair) const { return publisher(pair.first).ghost && subscriber(pair.second).ghost; }

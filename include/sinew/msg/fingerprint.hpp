@@ -177,7 +177,7 @@ constexpr std::uint64_t layout_of(const Type& type) {
   hash.put(std::uint64_t{std::endian::native == std::endian::little});
   hash.put(std::uint64_t{sizeof(void*)});
   hash.put(type);
-  return hash.value();
+  return hash.value() != 0 ? hash.value() : 1;
 }
 
 }  // namespace sinew::msg

@@ -130,6 +130,15 @@ TEST(Introductions, a_publisher_and_a_subscriber_of_one_node_meet_too) {
   EXPECT_EQ(meet.subscriber, node);
 }
 
+TEST(Introductions, W28_who_has_no_objects_has_no_layout_that_another_has) {
+  World world;
+  const Session node = world.node("both");
+  world.publish(node, 1, "image", type_of(32, 0));
+  const Introduce meet = at<Introduce>(world.subscribe(node, 1, "image", type_of(32, 0)), 1);
+  EXPECT_FALSE(meet.to_publisher.same_layout);
+  EXPECT_FALSE(meet.to_subscriber.same_layout);
+}
+
 TEST(Introductions, different_layouts_of_one_type_meet_and_are_told_so) {
   World world;
   const Session node = world.node("both");
