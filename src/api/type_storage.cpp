@@ -48,15 +48,15 @@ class TypeStorage final : public session::FrameStorage {
   void* write_pieces(const void* root, shm::Window& window, bool make_room) const noexcept override {
     const auto size = measure(root);
     if (!size) return nullptr;
-    const std::size_t entries = sizeof(shm::PieceTable) + size->pieces * sizeof(shm::PieceEntry);
-    const std::size_t bytes = entries + size->control;
+    const std::size_t control = session::stream_behind_table(size->pieces);
+    const std::size_t bytes = control + size->control;
     void* const block =
         make_room ? window.allocate(bytes, alignof(shm::PieceTable)) : window.try_to_allocate(bytes, alignof(shm::PieceTable));
     if (!block) return nullptr;
     auto* const table = ::new (block) shm::PieceTable{size->pieces};
     static_assert(sizeof(msg::cdr::Piece) == sizeof(shm::PieceEntry));  // each is replaced where it stands
     auto* const pieces = reinterpret_cast<msg::cdr::Piece*>(table + 1);
-    codec_->write_pieces(root, static_cast<std::byte*>(block) + entries, pieces);
+    codec_->write_pieces(root, static_cast<std::byte*>(block) + control, pieces);
     for (std::uint64_t i = 0; i < size->pieces; ++i) {
       const msg::cdr::Piece piece = pieces[i];
       ::new (pieces + i) shm::PieceEntry{reinterpret_cast<std::uint64_t>(piece.data()), piece.size()};

@@ -5,16 +5,11 @@
 #include <new>
 #include <span>
 
-#include "shm/layout.hpp"
-
 namespace sinew::session {
 
 namespace {
 
-constexpr std::size_t encapsulation = 4;  // C1.1: the body stands behind it
-constexpr std::size_t alignment = 16;     // of every block
-constexpr std::size_t entries = sizeof(shm::PieceTable) + sizeof(shm::PieceEntry);
-constexpr std::size_t before_stream = (entries + encapsulation + alignment - 1) / alignment * alignment - encapsulation;
+constexpr std::size_t before_stream = stream_behind_table(1);
 
 shm::PieceEntry* only_piece(const NewFrame& frame) noexcept {
   return reinterpret_cast<shm::PieceEntry*>(static_cast<std::byte*>(frame.pieces) + sizeof(shm::PieceTable));
@@ -24,7 +19,7 @@ shm::PieceEntry* only_piece(const NewFrame& frame) noexcept {
 
 NewFrame stream_frame(shm::Window& window, std::uint64_t size) noexcept {
   if (size > SIZE_MAX - before_stream) return {};
-  void* const block = window.allocate(before_stream + size, alignment);
+  void* const block = window.allocate(before_stream + size, alignof(shm::PieceTable));
   if (!block) return {};
   auto* const table = ::new (block) shm::PieceTable{1};
   ::new (table + 1) shm::PieceEntry{reinterpret_cast<std::uint64_t>(block) + before_stream, size};

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "shm/layout.hpp"
 #include "shm/window.hpp"
 
 namespace sinew::session {
@@ -17,6 +18,13 @@ struct NewFrame {
 
   bool is_in_window() const noexcept { return root || pieces; }
 };
+
+/// Where in a block the stream begins whose table of so many pieces stands at the beginning: its body, behind the encapsulation (C1.1), is aligned to 16 as blocks are.
+constexpr std::size_t stream_behind_table(std::uint64_t pieces) {
+  constexpr std::size_t alignment = 16, encapsulation = 4;
+  const std::size_t table = sizeof(shm::PieceTable) + pieces * sizeof(shm::PieceEntry);
+  return (table + encapsulation + alignment - 1) / alignment * alignment - encapsulation;
+}
 
 /// A frame without root, whose only piece is a CDR stream of so many bytes, which is to be written to stream_of(frame). What stands aligned in the stream's body does so in memory, to 16. Not in the window when
 /// there is no memory.
