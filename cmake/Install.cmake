@@ -20,6 +20,8 @@ install(TARGETS sinewd RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES $<TARGET_OBJECTS:sinew_operator_new> DESTINATION ${CMAKE_INSTALL_LIBDIR}/sinew RENAME operator_new.o)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sinew DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 
+install(FILES ${PROJECT_SOURCE_DIR}/bindings/c/sinew.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
 install(EXPORT sinewTargets NAMESPACE sinew:: DESTINATION ${cmake_files})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sinewConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sinewConfig.cmake.in ${PROJECT_BINARY_DIR}/sinewConfig.cmake
@@ -29,5 +31,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sinewConfig.cmake ${PROJECT_BINARY_DIR}/sine
 # From the folder of sinew.pc back to the prefix, so that a moved prefix still describes itself.
 file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" to_prefix ${to_prefix})
-configure_file(${CMAKE_CURRENT_LIST_DIR}/sinew.pc.in ${PROJECT_BINARY_DIR}/sinew.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sinew.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(language sinew sinew-c)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${language}.pc.in ${PROJECT_BINARY_DIR}/${language}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${language}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

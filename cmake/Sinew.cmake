@@ -25,7 +25,7 @@ macro(sinew_settings)
   endif()
   # Nobody puts functions in the place of the library's own: it may call them directly.
   add_compile_options($<$<CONFIG:Release>:-fno-semantic-interposition>)
-  add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror)
+  add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Werror)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     add_compile_options(-Wthread-safety)
   else()

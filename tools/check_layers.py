@@ -28,6 +28,8 @@ BELOW = {
     "api": SESSION | {"msg", "wire", "shm", "os", "base"},
     # Services, and actions, which are made of them: topics stand without.
     "api services": SESSION | {"api", "msg", "wire", "shm", "os", "base"},
+    # The C interface is made of what C++ has, and of streams.
+    "c": {"api", "session", "base"},
     "manager": {"manager state", "wire", "os", "base"},
     "manager state": {"wire", "msg", "base"},
     # Programs that show what a user writes get only what a user gets: the installed headers.
@@ -50,6 +52,8 @@ PLACES = {
     "include/sinew/msg/": "msg",
     "src/api/service_": "api services",
     "src/api/action_": "api services",
+    "bindings/c/": "c",
+    "bindings/c/tests/": None,
     "manager/": "manager",
     "manager/state/": "manager state",
     "examples/": "examples",
@@ -141,7 +145,7 @@ def circles(graph):
 def check(root):
     """All violations below `root`, as "file:line: sentence"."""
     root = pathlib.Path(root).resolve()
-    rooms = ["include", "src", "manager", "examples", "bench"]
+    rooms = ["include", "src", "bindings", "manager", "examples", "bench"]
     files = sorted(
         path.relative_to(root).as_posix() for room in rooms for path in (root / room).rglob("*") if path.suffix in SOURCES
     )

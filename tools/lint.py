@@ -111,7 +111,7 @@ def old_clang(jobs):
         status, said = bounded.run(command, seconds=300, capture=True, cwd=entry["directory"])
         return said if status != 0 else ""
 
-    units = [entry for entry in json.loads(COMMANDS.read_text()) if re.match(r"src/(?!.*/tests/)", os.path.relpath(entry["file"], ROOT))]
+    units = [entry for entry in json.loads(COMMANDS.read_text()) if re.match(r"(src|bindings)/(?!.*/tests/)", os.path.relpath(entry["file"], ROOT))]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         said = "".join(pool.map(complaints, units))
     print(said, end="")

@@ -143,13 +143,14 @@ class Prefix(Case):
         rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers}
         self.assertEqual(
             rest,
-            {"bin/sinewd", "lib/libsinew.so", "lib/sinew/operator_new.o", "lib/pkgconfig/sinew.pc"}
+            {"bin/sinewd", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
+            | {f"lib/pkgconfig/{language}.pc" for language in ("sinew", "sinew-c")}
             | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")},
         )
 
     def test_no_text_in_it_names_the_place_it_was_built_or_installed_in(self):
         for path in prefix.rglob("*"):
-            if path.suffix in {".pc", ".cmake", ".hpp"}:
+            if path.suffix in {".pc", ".cmake", ".hpp", ".h"}:
                 text = path.read_text()
                 self.assertNotIn(str(work), text, path)
                 self.assertNotIn(str(ROOT), text, path)
@@ -162,7 +163,9 @@ class Prefix(Case):
         # Weak symbols are instantiated templates of the standard library, the same in every C++ program.
         own = [line.split(maxsplit=2)[2] for line in symbols.splitlines() if line.split(maxsplit=2)[1] not in {"W", "V", "u", "w"}]
         self.assertTrue(own)
-        self.assertEqual([name for name in own if "sinew::" not in name], [])
+        self.assertEqual([name for name in own if "sinew::" not in name and not name.startswith("sinew_")], [])
+        declared = re.findall(r"(?s)SINEW_EXPORT [^;]*?\b(sinew_\w+)\(", (prefix / "include/sinew.h").read_text())
+        self.assertEqual(sorted(name for name in own if name.startswith("sinew_")), sorted(declared))
 
 
 class Examples(Case):
@@ -188,6 +191,17 @@ class Examples(Case):
             self.assert_examples_run(work / "by-moved")
         finally:
             away.rename(prefix)
+
+
+class OtherLanguages(Case):
+    def test_a_program_in_c_is_built_by_pkg_config_alone_and_runs(self):
+        found = must(["pkg-config", "--cflags", "--libs", "sinew-c"], env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
+        for compiler in "cc", "clang-19":
+            program = work / f"c_program-{compiler}"
+            flags_of_c = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"]
+            must([compiler, *flags_of_c, ROOT / "bindings/c/tests/c_program.c", *shlex.split(found), "-o", program])
+            with Domain() as domain:
+                self.assertEqual(self.assert_ends_well(domain, domain.start(program)), "message 1 of c_program: 42 in 8 bytes\n")
 
 
 class Pages(Case):

@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/raw_publisher.hpp"
+#include "bindings/c/node.hpp"
+#include "bindings/c/options.hpp"
+#include "bindings/c/status.hpp"
+
+using namespace sinew;
+
+struct sinew_publisher {
+  detail::RawPublisher publisher;
+};
+
+// A sinew_loan is a detail::RawLoan.
+static detail::RawLoan* loan_of(sinew_loan* loan) {
+  return reinterpret_cast<detail::RawLoan*>(loan);
+}
+
+static PublisherOptions options_of(const sinew_publisher_options& asked) {
+  PublisherOptions options;
+  if (asked.memory_budget != 0) options.memory_budget = asked.memory_budget;
+  options.prefault = asked.prefault;
+  options.lock_memory = asked.lock_memory;
+  if (asked.when_full > SINEW_WHEN_FULL_WAIT) {
+    throw Error(ErrorKind::invalid_argument, "when_full = " + std::to_string(asked.when_full) + " is none of SINEW_WHEN_FULL_...");
+  }
+  options.when_full = static_cast<WhenFull>(asked.when_full);
+  if (asked.withdraw_at_most != 0) options.withdraw_at_most = asked.withdraw_at_most;
+  if (asked.max_blocking_ns != 0) options.max_blocking = std::chrono::nanoseconds(asked.max_blocking_ns);
+  options.execution_thread = asked.execution_thread;
+  options.ghost = asked.ghost;
+  return options;
+}
+
+static_assert(static_cast<int>(WhenFull::withdraw) == SINEW_WHEN_FULL_WITHDRAW);
+static_assert(static_cast<int>(WhenFull::withdraw_some) == SINEW_WHEN_FULL_WITHDRAW_SOME);
+static_assert(static_cast<int>(WhenFull::refuse) == SINEW_WHEN_FULL_REFUSE);
+static_assert(static_cast<int>(WhenFull::wait) == SINEW_WHEN_FULL_WAIT);
+
+sinew_status sinew_publisher_create(sinew_node* node, const char* topic, const char* signature, const sinew_qos* qos,
+                                    const sinew_publisher_options* options, sinew_publisher** publisher) {
+  return c::guarded([&] {
+    const sinew_publisher_options asked = c::read(options, "sinew_publisher_options");
+    const c::EventSink sink{asked.on_event, c::kept(asked.context, asked.release), asked.events};
+    sinew_publisher*& into = c::given(publisher, "publisher");
+    PublisherOptions made = options_of(asked);
+    made.events = c::publisher_events(sink);
+    into = new sinew_publisher{detail::RawPublisher::create(*c::given(node, "node").node, &c::given(topic, "topic"),
+                                                            &c::given(signature, "signature"), c::qos_of(qos), made)};
+    return SINEW_OK;
+  });
+}
+
+void sinew_publisher_destroy(sinew_publisher* publisher) {
+  delete publisher;
+}
+
+sinew_status sinew_publisher_publish(sinew_publisher* publisher, const sinew_extent* extents, size_t count) {
+  return c::guarded([&] {
+    const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
+    if (count > 0) c::given(extents, "extents");
+    constexpr std::size_t usual = 16;
+    std::array<std::span<const std::byte>, usual> few;
+    std::vector<std::span<const std::byte>> many(count > usual ? count : 0);
+    const std::span<std::span<const std::byte>> all = count > usual ? std::span(many) : std::span(few).first(count);
+    std::transform(extents, extents + count, all.begin(), [](const sinew_extent& extent) {
+      if (extent.size > 0) c::given(extent.data, "extents[].data");
+      return std::as_bytes(std::span(extent.data, extent.size));
+    });
+    return c::status_of(to.publish(all));
+  });
+}
+
+sinew_status sinew_publisher_loan(sinew_publisher* publisher, size_t capacity, sinew_loan** loan, uint8_t** data) {
+  return c::guarded([&] {
+    sinew_loan*& into = c::given(loan, "loan");
+    uint8_t*& at = c::given(data, "data");
+    PublishResult why{};
+    std::unique_ptr<detail::RawLoan> made = c::given(publisher, "publisher").publisher.loan(capacity, &why);
+    if (!made) return c::status_of(why);
+    at = reinterpret_cast<uint8_t*>(made->bytes().data());
+    into = reinterpret_cast<sinew_loan*>(made.release());
+    return sinew_status{SINEW_OK};
+  });
+}
+
+sinew_status sinew_publisher_publish_loan(sinew_publisher* publisher, sinew_loan* loan, size_t used) {
+  std::unique_ptr<detail::RawLoan> owned(loan_of(loan));
+  return c::guarded([&] { return c::status_of(c::given(publisher, "publisher").publisher.publish(std::move(owned), used)); });
+}
+
+void sinew_loan_release(sinew_loan* loan) {
+  delete loan_of(loan);
+}
+
+void sinew_publisher_assert_liveliness(sinew_publisher* publisher) {
+  if (publisher) publisher->publisher.core().assert_liveliness();
+}
+
+sinew_status sinew_publisher_get_statistics(const sinew_publisher* publisher, sinew_publisher_statistics* statistics) {
+  return c::guarded([&] {
+    sinew_publisher_statistics& into = c::given(statistics, "statistics");
+    const PublisherStatistics told = c::given(publisher, "publisher").publisher.core().statistics();
+    into = {.published = told.published,
+            .bytes = told.bytes,
+            .bytes_copied = told.bytes_copied,
+            .bytes_exported = told.bytes_exported,
+            .refused = told.refused,
+            .withdrawn = told.withdrawn,
+            .subscribers = told.subscribers,
+            .memory_mapped = told.memory_mapped,
+            .memory_in_use = told.memory_in_use,
+            .incompatible = told.incompatible,
+            .deadlines_missed = told.deadlines_missed,
+            .liveliness_lost = told.liveliness_lost,
+            .detached = told.detached};
+    return SINEW_OK;
+  });
+}

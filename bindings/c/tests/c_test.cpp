@@ -1,0 +1,456 @@
+// The C interface, as programs in other languages use it: what they are given, what is refused and why, and who owns what.
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/c/sinew.h"
+#include "sinew/sinew.hpp"
+#include "tests/system/harness.hpp"
+#include "tests/system/sample.hpp"
+
+namespace sinew::system {
+namespace {
+
+using Stream = std::vector<std::uint8_t>;
+
+constexpr const char* number_type = "test/Number{value:uint32;}";
+
+Stream stream_of(std::uint32_t number) {
+  Stream stream{0, 1, 0, 0, 0, 0, 0, 0};
+  std::memcpy(&stream[4], &number, sizeof number);
+  return stream;
+}
+
+Stream joined(const sinew_frame* frame) {
+  Stream stream;
+  for (std::size_t i = 0; i < sinew_frame_extent_count(frame); ++i) {
+    const sinew_extent extent = sinew_frame_extent(frame, i);
+    stream.insert(stream.end(), extent.data, extent.data + extent.size);
+  }
+  return stream;
+}
+
+sinew_status publish(sinew_publisher* publisher, const Stream& stream) {
+  const std::array<sinew_extent, 2> extents{sinew_extent{stream.data(), 4}, sinew_extent{stream.data() + 4, stream.size() - 4}};
+  return sinew_publisher_publish(publisher, extents.data(), extents.size());
+}
+
+template <class Options>
+Options sized() {
+  Options options{};
+  options.struct_size = sizeof options;
+  return options;
+}
+
+sinew_qos lossless() {
+  auto qos = sized<sinew_qos>();
+  qos.keep_all = qos.reliable = true;
+  return qos;
+}
+
+bool is_matched(const sinew_publisher* publisher, std::uint64_t subscribers = 1) {
+  return eventually([&] {
+    sinew_publisher_statistics statistics;
+    return sinew_publisher_get_statistics(publisher, &statistics) == SINEW_OK && statistics.subscribers == subscribers;
+  });
+}
+
+/// What callbacks are told; released once.
+struct Told {
+  std::atomic<int> frames{0}, events{0}, updates{0}, released{0};
+  std::atomic<std::uint64_t> current{0};
+  std::atomic<bool> has_number{false};
+  sinew_subscriber* to_be_destroyed = nullptr;
+
+  static Told& of(void* context) { return *static_cast<Told*>(context); }
+  static void release(void* context) { ++of(context).released; }
+  static void on_frame(void* context, sinew_frame* frame) {
+    sinew_frame_release(frame);
+    ++of(context).frames;
+    sinew_subscriber_destroy(std::exchange(of(context).to_be_destroyed, nullptr));
+  }
+  static void on_event(void* context, const sinew_event* event) {
+    require(event->kind == SINEW_EVENT_MATCHED, "another event than was asked for");
+    of(context).current = event->current_count;
+    ++of(context).events;
+  }
+  static void on_update(void* context, const sinew_domain_update* update) {
+    for (std::size_t i = 0; i < sinew_domain_update_topic_count(update); ++i) {
+      if (sinew_domain_update_topic(update, i).name == std::string("number")) of(context).has_number = true;
+    }
+    ++of(context).updates;
+  }
+};
+
+class C : public Domain {
+ protected:
+  void SetUp() override {
+    Domain::SetUp();
+    ASSERT_EQ(sinew_node_create("node", nullptr, &node), SINEW_OK) << sinew_last_error();
+  }
+  void TearDown() override {
+    sinew_node_destroy(node);
+    Domain::TearDown();
+  }
+  sinew_publisher* publisher_of(const char* topic, const sinew_qos* qos = nullptr) {
+    sinew_publisher* publisher = nullptr;
+    require(sinew_publisher_create(node, topic, number_type, qos, nullptr, &publisher) == SINEW_OK, sinew_last_error());
+    return publisher;
+  }
+  sinew_subscriber* subscriber_of(const char* topic, const sinew_qos* qos = nullptr, const sinew_subscriber_options* options = nullptr) {
+    sinew_subscriber* subscriber = nullptr;
+    require(sinew_subscriber_create(node, topic, number_type, qos, options, &subscriber) == SINEW_OK, sinew_last_error());
+    return subscriber;
+  }
+  sinew_node* node = nullptr;
+};
+
+TEST_F(C, AMessageThatIsPublishedIsTaken) {
+  EXPECT_EQ(sinew_abi_version(), SINEW_ABI_VERSION);
+  EXPECT_STREQ(sinew_node_name(node), "node");
+  sinew_publisher* const publisher = publisher_of("number");
+  sinew_subscriber* const subscriber = subscriber_of("number");
+  ASSERT_TRUE(is_matched(publisher));
+  for (std::uint32_t number = 1; number <= 100; ++number) {
+    const Stream stream = stream_of(number);
+    if (number % 2 == 0) {
+      ASSERT_EQ(publish(publisher, stream), SINEW_OK) << sinew_last_error();
+    } else {
+      sinew_loan* loan = nullptr;
+      std::uint8_t* data = nullptr;
+      ASSERT_EQ(sinew_publisher_loan(publisher, 1000, &loan, &data), SINEW_OK) << sinew_last_error();
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(data + 4) % 16, 0U);
+      std::ranges::copy(stream, data);
+      ASSERT_EQ(sinew_publisher_publish_loan(publisher, loan, stream.size()), SINEW_OK) << sinew_last_error();
+    }
+    sinew_frame* frame = nullptr;
+    ASSERT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_OK) << sinew_last_error();
+    EXPECT_EQ(joined(frame), stream);
+    const sinew_message_info info = sinew_frame_info(frame);
+    EXPECT_STREQ(info.publisher, "node");
+    EXPECT_EQ(info.sequence, number);
+    EXPECT_EQ(info.delivery, SINEW_DELIVERY_VIEW);
+    EXPECT_LE(info.source_time_ns, info.receive_time_ns);
+    sinew_frame_release(frame);
+  }
+  sinew_publisher_statistics published;
+  sinew_subscriber_statistics taken;
+  ASSERT_EQ(sinew_publisher_get_statistics(publisher, &published), SINEW_OK);
+  ASSERT_EQ(sinew_subscriber_get_statistics(subscriber, &taken), SINEW_OK);
+  EXPECT_EQ(published.published, 100U);
+  EXPECT_EQ(published.bytes_copied, 50U * 8U) << "those that were not loaned";
+  EXPECT_EQ(taken.received, 100U);
+  EXPECT_EQ(taken.held, 0U);
+  sinew_frame* frame = nullptr;
+  EXPECT_EQ(sinew_subscriber_take(subscriber, 0, &frame), SINEW_NOTHING);
+  EXPECT_EQ(sinew_subscriber_take(subscriber, 1000, &frame), SINEW_NOTHING);
+  EXPECT_EQ(frame, nullptr);
+  sinew_publisher_destroy(publisher);
+  sinew_subscriber_destroy(subscriber);
+}
+
+TEST_F(C, AProgramInCppAndOneInCUnderstandEachOther) {
+  auto cpp = Node::create("cpp");
+  auto publisher = cpp->create_publisher<Sample>("sample");
+  sinew_subscriber* subscriber = nullptr;
+  sinew_publisher* back = nullptr;
+  const char* const type = msg::message_of<Sample>().signature;
+  ASSERT_EQ(sinew_subscriber_create(node, "sample", type, nullptr, nullptr, &subscriber), SINEW_OK) << sinew_last_error();
+  ASSERT_EQ(sinew_publisher_create(node, "back", type, nullptr, nullptr, &back), SINEW_OK) << sinew_last_error();
+  auto returned = cpp->create_subscriber<Sample>("back");
+  await_subscribers(*publisher, 1);
+  ASSERT_TRUE(is_matched(back));
+  publish_in_place(*publisher, 1, 7, 1 << 20);
+  sinew_frame* frame = nullptr;
+  ASSERT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_OK);
+  EXPECT_GT(sinew_frame_extent_count(frame), 1U);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(sinew_frame_extent(frame, 0).data + 4) % 16, 0U);
+  std::vector<sinew_extent> extents;
+  for (std::size_t i = 0; i < sinew_frame_extent_count(frame); ++i) extents.push_back(sinew_frame_extent(frame, i));
+  ASSERT_EQ(sinew_publisher_publish(back, extents.data(), extents.size()), SINEW_OK) << sinew_last_error();
+  sinew_frame_release(frame);
+  const auto message = take_soon(*returned);
+  ASSERT_TRUE(message);
+  EXPECT_TRUE(is_whole(*message));
+  EXPECT_EQ(message->data.size(), std::size_t{1} << 20);
+  sinew_publisher_destroy(back);
+  sinew_subscriber_destroy(subscriber);
+}
+
+TEST_F(C, AFrameStaysWhenAllThatItCameByIsGone) {
+  sinew_publisher* const publisher = publisher_of("number");
+  sinew_subscriber* const subscriber = subscriber_of("number");
+  ASSERT_TRUE(is_matched(publisher));
+  publish(publisher, stream_of(5));
+  sinew_frame* frame = nullptr;
+  ASSERT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_OK);
+  sinew_loan* loan = nullptr;
+  std::uint8_t* data = nullptr;
+  ASSERT_EQ(sinew_publisher_loan(publisher, 100, &loan, &data), SINEW_OK);
+  sinew_publisher_destroy(publisher);
+  sinew_subscriber_destroy(subscriber);
+  sinew_node_destroy(std::exchange(node, nullptr));
+  EXPECT_EQ(joined(frame), stream_of(5));
+  EXPECT_STREQ(sinew_frame_info(frame).publisher, "node");
+  std::memset(data, 1, 100);
+  sinew_loan_release(loan);
+  sinew_frame_release(frame);
+}
+
+TEST_F(C, CallbacksGetWhatTheyAskedForAndTheirContextIsReleasedOnce) {
+  Told told;
+  auto options = sized<sinew_subscriber_options>();
+  options.on_frame = Told::on_frame;
+  options.on_event = Told::on_event;
+  options.events = SINEW_EVENT_MATCHED;
+  options.context = &told;
+  options.release = Told::release;
+  const sinew_qos qos = lossless();
+  sinew_publisher* const publisher = publisher_of("number", &qos);
+  sinew_subscriber* const subscriber = subscriber_of("number", &qos, &options);
+  ASSERT_TRUE(is_matched(publisher));
+  for (std::uint32_t number = 1; number <= 100; ++number) ASSERT_EQ(publish(publisher, stream_of(number)), SINEW_OK);
+  EXPECT_TRUE(eventually([&] { return told.frames == 100 && told.current == 1; }));
+  sinew_frame* frame = nullptr;
+  EXPECT_EQ(sinew_subscriber_take(subscriber, 0, &frame), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(told.released, 0);
+  sinew_subscriber_destroy(subscriber);
+  EXPECT_TRUE(eventually([&] { return told.released == 1; }));
+  sinew_publisher_destroy(publisher);
+  EXPECT_EQ(told.released, 1);
+}
+
+TEST_F(C, ACallbackMayDestroyItsSubscriber) {
+  Told told;
+  auto options = sized<sinew_subscriber_options>();
+  options.on_frame = Told::on_frame;
+  options.context = &told;
+  options.release = Told::release;
+  sinew_publisher* const publisher = publisher_of("number");
+  told.to_be_destroyed = subscriber_of("number", nullptr, &options);
+  ASSERT_TRUE(is_matched(publisher));
+  publish(publisher, stream_of(1));
+  EXPECT_TRUE(eventually([&] { return told.released == 1; }));
+  EXPECT_TRUE(is_matched(publisher, 0));
+  EXPECT_EQ(told.frames, 1);
+  sinew_publisher_destroy(publisher);
+}
+
+TEST_F(C, ANodeMayBeRunByItsCallersLoop) {
+  sinew_node* by_caller = nullptr;
+  auto options = sized<sinew_node_options>();
+  options.by_caller = true;
+  ASSERT_EQ(sinew_node_create("by_caller", &options, &by_caller), SINEW_OK) << sinew_last_error();
+  Told told;
+  auto with = sized<sinew_subscriber_options>();
+  with.on_frame = Told::on_frame;
+  with.context = &told;
+  with.release = Told::release;
+  sinew_subscriber* subscriber = nullptr;
+  ASSERT_EQ(sinew_subscriber_create(by_caller, "number", number_type, nullptr, &with, &subscriber), SINEW_OK);
+  sinew_publisher* const publisher = publisher_of("number");
+  ASSERT_TRUE(is_matched(publisher));
+  int fd = -1;
+  ASSERT_EQ(sinew_node_fd(by_caller, &fd), SINEW_OK) << sinew_last_error();
+  publish(publisher, stream_of(1));
+  EXPECT_EQ(told.frames, 0);
+  while (told.frames == 0) {
+    pollfd wanted{fd, POLLIN, 0};
+    ASSERT_EQ(::poll(&wanted, 1, 60'000), 1);
+    ASSERT_EQ(sinew_node_dispatch(by_caller), SINEW_OK);
+  }
+  EXPECT_EQ(sinew_node_fd(node, &fd), SINEW_INVALID_ARGUMENT) << "the library's threads run that one";
+  EXPECT_EQ(sinew_node_dispatch(node), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_node_spin(node), SINEW_INVALID_ARGUMENT);
+  sinew_node_stop(by_caller);
+  EXPECT_EQ(sinew_node_spin(by_caller), SINEW_OK);
+  sinew_subscriber_destroy(subscriber);
+  sinew_node_destroy(by_caller);
+  EXPECT_EQ(told.released, 1);
+  sinew_publisher_destroy(publisher);
+}
+
+TEST_F(C, WhenTheNodeIsDestroyedWhatItMadeSaysSo) {
+  sinew_publisher* const publisher = publisher_of("number");
+  sinew_subscriber* const subscriber = subscriber_of("number");
+  sinew_node_destroy(std::exchange(node, nullptr));
+  sinew_frame* frame = nullptr;
+  EXPECT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_CLOSED);
+  EXPECT_EQ(publish(publisher, stream_of(1)), SINEW_CLOSED);
+  sinew_loan* loan = nullptr;
+  std::uint8_t* data = nullptr;
+  EXPECT_EQ(sinew_publisher_loan(publisher, 100, &loan, &data), SINEW_CLOSED);
+  EXPECT_NE(std::string(sinew_last_error()).find("the node has been destroyed"), std::string::npos);
+  sinew_publisher_destroy(publisher);
+  sinew_subscriber_destroy(subscriber);
+}
+
+// --- what is refused -----------------------------------------------------------------------------------------------------------------
+
+TEST_F(C, WhatFailsSaysWhyAndTouchesNothing) {
+  auto* const untouched = reinterpret_cast<sinew_publisher*>(&node);
+  sinew_publisher* publisher = untouched;
+  EXPECT_EQ(sinew_publisher_create(node, "number", "test/Number{value:uint33;}", nullptr, nullptr, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(),
+               "topic 'number': no message has the type 'test/Number{value:uint33;}': field 'value' has the unknown type 'uint33'");
+  sinew_publisher* const first = publisher_of("number");
+  EXPECT_EQ(sinew_publisher_create(node, "number", "test/Number{value:uint64;}", nullptr, nullptr, &publisher), SINEW_TYPE_MISMATCH);
+  EXPECT_STREQ(sinew_last_error(),
+               "topic 'number' carries test/Number{... value: uint32 ...}; you asked for test/Number{... value: uint64 ...}: field 'value' "
+               "differs");
+  auto ghost = sized<sinew_publisher_options>();
+  ghost.ghost = true;
+  EXPECT_EQ(sinew_publisher_create(node, "nobody", number_type, nullptr, &ghost, &publisher), SINEW_UNAVAILABLE);
+  EXPECT_EQ(publisher, untouched);
+  sinew_node* other = nullptr;
+  EXPECT_EQ(sinew_node_create("node", nullptr, &other), SINEW_NAME_TAKEN);
+  EXPECT_EQ(sinew_node_create("no spaces", nullptr, &other), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(other, nullptr);
+  EXPECT_EQ(publish(first, Stream(100, 9)), SINEW_INVALID_MESSAGE);
+  EXPECT_EQ(sinew_publisher_publish(first, nullptr, 0), SINEW_INVALID_MESSAGE);
+  EXPECT_EQ(sinew_publisher_publish(first, nullptr, 1), SINEW_INVALID_ARGUMENT);
+  const sinew_extent nowhere{nullptr, 8};
+  EXPECT_EQ(sinew_publisher_publish(first, &nowhere, 1), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "the argument 'extents[].data' is NULL");
+  sinew_loan* loan = nullptr;
+  std::uint8_t* data = nullptr;
+  EXPECT_EQ(sinew_publisher_loan(first, SIZE_MAX, &loan, &data), SINEW_NO_MEMORY);
+  EXPECT_EQ(loan, nullptr);
+  sinew_publisher_destroy(first);
+}
+
+TEST_F(C, ANullPointerIsRefusedByTheNameOfItsArgument) {
+  sinew_publisher* publisher = nullptr;
+  sinew_subscriber* subscriber = nullptr;
+  sinew_domain_watch* watch = nullptr;
+  sinew_publisher_statistics statistics;
+  EXPECT_EQ(sinew_node_create("name", nullptr, nullptr), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "the argument 'node' is NULL");
+  EXPECT_EQ(sinew_publisher_create(nullptr, "number", number_type, nullptr, nullptr, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_publisher_create(node, nullptr, number_type, nullptr, nullptr, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "the argument 'topic' is NULL");
+  EXPECT_EQ(sinew_subscriber_create(node, "number", nullptr, nullptr, nullptr, &subscriber), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "the argument 'signature' is NULL");
+  EXPECT_EQ(sinew_subscriber_take(nullptr, 0, nullptr), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_publisher_get_statistics(nullptr, &statistics), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_publisher_publish(nullptr, nullptr, 0), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_publisher_publish_loan(nullptr, nullptr, 0), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_domain_get(nullptr, nullptr), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_domain_watch_create(node, nullptr, &watch), SINEW_INVALID_ARGUMENT);
+  sinew_node_destroy(nullptr);
+  sinew_publisher_destroy(nullptr);
+  sinew_subscriber_destroy(nullptr);
+  sinew_frame_release(nullptr);
+  sinew_loan_release(nullptr);
+  sinew_domain_release(nullptr);
+  sinew_domain_watch_destroy(nullptr);
+  sinew_publisher_assert_liveliness(nullptr);
+}
+
+TEST_F(C, OptionsOfAnotherVersionAreUnderstoodAsFarAsTheyAreKnown) {
+  struct {
+    sinew_qos known;
+    std::uint64_t later;
+  } qos{};
+  const auto refused = [&] {
+    sinew_publisher* publisher = nullptr;
+    const sinew_status status = sinew_publisher_create(node, "number", number_type, &qos.known, nullptr, &publisher);
+    sinew_publisher_destroy(publisher);
+    return status == SINEW_OK ? "" : std::string(sinew_last_error());
+  };
+  qos.known.struct_size = sizeof qos;
+  EXPECT_EQ(refused(), "") << "a later version's, which asks for nothing new";
+  qos.later = 1;
+  EXPECT_EQ(refused(), "an option in sinew_qos is newer than this library: leave it 0, or use a newer sinew");
+  qos.known.struct_size = 8;
+  qos.known.depth = 600;
+  EXPECT_NE(refused().find("keep_last(600)"), std::string::npos) << "an earlier version's";
+  qos.known.struct_size = 0;
+  EXPECT_EQ(refused(), "sinew_qos.struct_size is 0: set it to sizeof(sinew_qos)");
+}
+
+TEST_F(C, EventsThatThereAreNotAreRefusedAndTheContextReleased) {
+  Told told;
+  auto options = sized<sinew_publisher_options>();
+  options.context = &told;
+  options.release = Told::release;
+  options.events = SINEW_EVENT_MESSAGE_LOST;
+  options.on_event = Told::on_event;
+  sinew_publisher* publisher = nullptr;
+  EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "events = 32 has a kind of event that a publisher has not: at most 79");
+  EXPECT_EQ(told.released, 1);
+  options.events = SINEW_EVENT_MATCHED;
+  options.on_event = nullptr;
+  EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);
+  options.when_full = 4;
+  EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(told.released, 3);
+}
+
+TEST(Statuses, HaveNames) {
+  EXPECT_STREQ(sinew_status_name(SINEW_OK), "ok");
+  EXPECT_STREQ(sinew_status_name(SINEW_TYPE_MISMATCH), "type_mismatch");
+  EXPECT_STREQ(sinew_status_name(SINEW_NOTHING), "nothing");
+  EXPECT_STREQ(sinew_status_name(SINEW_NOTHING + 1), "unknown");
+  EXPECT_STREQ(sinew_status_name(-1), "unknown");
+}
+
+// --- the domain ----------------------------------------------------------------------------------------------------------------------
+
+TEST_F(C, TheDomainIsToldAsItIsAndAsItChanges) {
+  Told told;
+  auto options = sized<sinew_domain_watch_options>();
+  options.on_update = Told::on_update;
+  options.context = &told;
+  options.release = Told::release;
+  sinew_domain_watch* watch = nullptr;
+  ASSERT_EQ(sinew_domain_watch_create(node, &options, &watch), SINEW_OK) << sinew_last_error();
+  sinew_publisher* const publisher = publisher_of("number");
+  sinew_subscriber* const subscriber = subscriber_of("number");
+  ASSERT_TRUE(is_matched(publisher));
+  EXPECT_TRUE(eventually([&] { return told.has_number.load(); }));
+  sinew_domain_update* all = nullptr;
+  const auto is_connected = [&] {
+    sinew_domain_release(std::exchange(all, nullptr));
+    require(sinew_domain_get(node, &all) == SINEW_OK, sinew_last_error());
+    return sinew_domain_update_pair_count(all) == 1 && sinew_domain_update_pair(all, 0).connected;
+  };
+  ASSERT_TRUE(eventually(is_connected));
+  EXPECT_TRUE(sinew_domain_update_is_anew(all) && sinew_domain_update_is_complete(all));
+  ASSERT_EQ(sinew_domain_update_node_count(all), 1U);
+  EXPECT_STREQ(sinew_domain_update_node(all, 0).name, "node");
+  ASSERT_EQ(sinew_domain_update_topic_count(all), 1U);
+  EXPECT_STREQ(sinew_domain_update_topic(all, 0).signature, number_type);
+  EXPECT_STREQ(sinew_domain_update_topic(all, 0).type, "test/Number");
+  ASSERT_EQ(sinew_domain_update_endpoint_count(all), 2U);
+  EXPECT_TRUE(sinew_domain_update_endpoint(all, 0).publishes);
+  EXPECT_EQ(sinew_domain_update_endpoint(all, 1).node, sinew_domain_update_node(all, 0).id);
+  EXPECT_EQ(sinew_domain_update_endpoint(all, 1).depth, 8U);
+  EXPECT_EQ(sinew_domain_update_pair(all, 0).delivery, SINEW_DELIVERY_VIEW);
+  EXPECT_EQ(sinew_domain_update_gone_count(all), 0U);
+  sinew_domain_release(all);
+  sinew_domain_watch_destroy(watch);
+  EXPECT_TRUE(eventually([&] { return told.released == 1; }));
+  sinew_publisher_destroy(publisher);
+  sinew_subscriber_destroy(subscriber);
+}
+
+// --- the installed library -----------------------------------------------------------------------------------------------------------
+
+TEST_F(C, AProgramInCSendsItselfAMessage) {
+  sinew_node_destroy(std::exchange(node, nullptr));
+  Child program = Child::program(std::filesystem::read_symlink("/proc/self/exe").parent_path() / "c_program", {}, {});
+  program.expect("message 1 of c_program: 42 in 8 bytes");
+  EXPECT_EQ(program.wait(), 0) << program.errors();
+}
+
+}  // namespace
+}  // namespace sinew::system
