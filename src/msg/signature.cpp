@@ -140,6 +140,18 @@ bool is_identifier(std::string_view name) {
   });
 }
 
+// T2.5, and what compilers spell: it is shown to people, in logs and on terminals.
+bool is_name(std::string_view name) {
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<') ++depth;
+    if (c == '>') --depth;
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f || (byte == ' ' && depth == 0)) return false;
+  }
+  return !name.empty();
+}
+
 std::string quoted(std::string_view name) {
   return "'" + std::string(name) + "'";
 }
@@ -162,6 +174,7 @@ std::string complaint_about(const SignatureType& type, const std::string& where,
   depth += static_cast<std::size_t>(containers) + (type.integer.empty() ? 1 : 2);
   if (depth > max_depth) return where + " a type that is nested more than " + std::to_string(max_depth) + " deep";
   if (!has_lengths(type.suffix)) return where + " an array whose length is none: " + quoted(type.suffix);
+  if ((type.is_structure || !type.integer.empty()) && !is_name(type.base)) return where + " a type whose name is none";
   if (!type.integer.empty()) {
     return is_named(type.integer, Kind::int8, Kind::uint64)
                ? ""

@@ -69,6 +69,12 @@ TEST(Signature, of_what_no_message_can_have_is_complained_about) {
   EXPECT_EQ(complaint("A{x:(uint8|B{y:nothing;});}"), "field 'y' has the unknown type 'nothing'");
   EXPECT_EQ(complaint("(uint8|nothing)"), "an alternative has the unknown type 'nothing'");
   EXPECT_EQ(complaint("image"), "it has the unknown type 'image'");
+  EXPECT_EQ(complaint("A{x:B\x1b[{};}"), "it is no signature");
+  EXPECT_EQ(complaint("A{x:B\x1b{};}"), "field 'x' has a type whose name is none");
+  EXPECT_EQ(complaint("A{x:B\n(uint8);}"), "field 'x' has a type whose name is none");
+  EXPECT_EQ(complaint("A b{}"), "it has a type whose name is none");
+  EXPECT_EQ(complaint("{x:bool;}"), "it has a type whose name is none");
+  EXPECT_EQ(complaint("A<unsigned long>{}"), "");
 }
 
 TEST(Signature, of_as_many_fields_and_as_deep_as_a_message_may_have_is_one) {
