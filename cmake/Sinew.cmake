@@ -56,9 +56,10 @@ function(sinew_layer name)
   endforeach()
 endfunction()
 
-# sinew_test(NAME SOURCES ... LIBS ... [TIMEOUT s]): one GoogleTest program; every TEST in it is a ctest case of its own.
+# sinew_test(NAME SOURCES ... LIBS ... [TIMEOUT s] [ONE_AT_A_TIME]): one GoogleTest program; every TEST in it is a ctest case of its own. ONE_AT_A_TIME: each of them
+# keeps all cores busy, so that two of them side by side would wait for each other longer than a library may.
 function(sinew_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_AT_A_TIME" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
   if(NOT SINEW_TESTS)
     return()
   endif()
@@ -67,12 +68,15 @@ function(sinew_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gtest_main)
+  if(ARG_ONE_AT_A_TIME)
+    set(lock RESOURCE_LOCK ${name})
+  endif()
   if(CMAKE_CROSSCOMPILING)  # ten times as slowly; and children that a test starts run like the test
     math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 5")
     string(JOIN " " emulator ${CMAKE_CROSSCOMPILING_EMULATOR})
     set(environment ENVIRONMENT "SINEW_EMULATOR=${emulator}")
   endif()
-  gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${environment})
+  gtest_discover_tests(${name} TEST_PREFIX "${name}: " DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${environment} ${lock})
 endfunction()
 
 # sinew_refused(LAYER): what lies in tests/refused of the layer must not compile, and the compiler must say why in one sentence.
