@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "base/cut.hpp"
+#include "base/printable.hpp"
 #include "msg/signature.hpp"
 #include "sinew/error.hpp"
 #include "sinew/msg/fingerprint.hpp"
@@ -10,8 +12,10 @@ namespace sinew::detail {
 
 wire::TypeDescription description_of(const std::string& topic, const std::string& signature) {
   const auto refuse = [&](const std::string& why) {
-    return Error(ErrorKind::invalid_argument, "topic '" + topic + "': no message has the type '" + signature.substr(0, 200) +
-                                                  (signature.size() > 200 ? "..." : "") + "': " + why);
+    constexpr std::size_t most = 200;
+    return Error(ErrorKind::invalid_argument, "topic '" + topic + "': no message has the type '" +
+                                                  base::printable(base::cut(signature, most)) + (signature.size() > most ? "..." : "") +
+                                                  "': " + why);
   };
   if (signature.size() > msg::max_signature) throw refuse("it has more than " + std::to_string(msg::max_signature) + " characters");
   const std::optional<msg::SignatureType> type = msg::read_signature(signature);

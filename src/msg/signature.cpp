@@ -4,6 +4,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/cut.hpp"
+#include "base/printable.hpp"
 #include "sinew/msg/aggregate_table.hpp"
 #include "sinew/msg/fingerprint.hpp"
 
@@ -153,7 +155,8 @@ bool is_name(std::string_view name) {
 }
 
 std::string quoted(std::string_view name) {
-  return "'" + std::string(name) + "'";
+  constexpr std::size_t most = 200;  // that people read
+  return "'" + base::printable(base::cut(name, most)) + (name.size() > most ? "..." : "") + "'";
 }
 
 // T1.12, and as sinew writes them.
