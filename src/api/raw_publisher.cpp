@@ -15,11 +15,9 @@
 namespace sinew::detail {
 namespace {
 
-constexpr std::size_t encapsulation = 4;
-
 /// In a stream of CDR (C1.2); what follows only who knows the type can tell.
 bool begins_as_stream(std::span<const std::byte> stream) noexcept {
-  return stream.size() >= encapsulation && stream[0] == std::byte{0} && stream[1] <= std::byte{1};
+  return stream.size() >= session::encapsulation && stream[0] == std::byte{0} && stream[1] <= std::byte{1};
 }
 
 std::string what_is_wrong() {
@@ -61,7 +59,7 @@ std::unique_ptr<RawLoan> RawPublisher::loan(std::size_t capacity, PublishResult*
   }
   PublisherCore::Impl& impl = core_->impl();
   impl.publisher->reclaim();
-  std::unique_ptr<RawLoan> loan(new (std::nothrow) RawLoan(core_, {}));
+  std::unique_ptr<RawLoan> loan(new (std::nothrow) RawLoan(core_));
   if (loan) loan->frame_ = session::stream_frame(impl.publisher->window(), capacity);
   if (loan && loan->frame_.is_in_window()) return loan;
   const PublishResult refused = impl.refused();

@@ -16,16 +16,16 @@ namespace sinew::detail {
 /// Room for a stream where subscribers will read it; unique ownership. Not thread-safe. What is not published is given back. Keeps the publisher.
 class RawLoan {
  public:
-  RawLoan(RawLoan&& other) noexcept : core_(std::move(other.core_)), frame_(std::exchange(other.frame_, {})) {}
-  RawLoan& operator=(RawLoan&&) = delete;
   ~RawLoan();
+  RawLoan(const RawLoan&) = delete;
+  RawLoan& operator=(const RawLoan&) = delete;
 
   /// What is written here goes to subscribers as it is: the body, behind 4 bytes, is aligned to 16.
   std::span<std::byte> bytes() const noexcept;
 
  private:
   friend class RawPublisher;
-  RawLoan(std::shared_ptr<PublisherCore> core, const session::NewFrame& frame) noexcept : core_(std::move(core)), frame_(frame) {}
+  explicit RawLoan(std::shared_ptr<PublisherCore> core) noexcept : core_(std::move(core)) {}
 
   std::shared_ptr<PublisherCore> core_;
   session::NewFrame frame_;

@@ -8,13 +8,14 @@
 #include "api/raw_type.hpp"
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
+#include "session/publisher/new_frame.hpp"
 
 namespace sinew::detail {
 namespace {
 
-// The body of a copied stream stands at a multiple of this, as in a publisher's window.
-constexpr std::align_val_t alignment{16};
-constexpr std::size_t before_stream = 12;
+// The body of a copied stream is aligned as in a publisher's window.
+constexpr std::align_val_t alignment{session::body_alignment};
+constexpr std::size_t before_stream = session::body_alignment - session::encapsulation;
 
 std::shared_ptr<RawFrame> frame_of(ReceivedMessage& received) {
   auto* const frame = static_cast<RawFrame*>(const_cast<void*>(received.object));  // made here, and nobody else has it yet

@@ -47,8 +47,7 @@ class RejectedCalls final : public Rejections {
 
   std::uint64_t number_of(const void* message) const noexcept override { return id_of(message); }
   std::uint64_t number_of(const session::Arrival& arrival, std::span<const msg::cdr::Piece> pieces) const noexcept override {
-    constexpr std::size_t encapsulation = 4;  // of a stream, which says in its second byte that the least significant byte comes first
-    std::array<std::byte, encapsulation + sizeof(std::uint64_t)> begin{};
+    std::array<std::byte, session::encapsulation + sizeof(std::uint64_t)> begin{};
     if (!arrival.in_pieces) {
       const std::byte* const root = arrival.chunks->find(arrival.frame.root, sizeof(std::uint64_t));
       return root ? id_of(root) : 0;
@@ -59,7 +58,8 @@ class RejectedCalls final : public Rejections {
       std::memcpy(begin.data() + read, piece.data(), size);
       read += size;
     }
-    return read == begin.size() && begin[1] == std::byte{1} ? id_of(begin.data() + encapsulation) : 0;
+    // C1.2: the least significant byte comes first.
+    return read == begin.size() && begin[1] == std::byte{1} ? id_of(begin.data() + session::encapsulation) : 0;
   }
   void rejected(std::uint64_t endpoint, std::uint64_t number, bool no_memory) noexcept override {
     tell_({.endpoint = endpoint, .call = number, .no_memory = no_memory});

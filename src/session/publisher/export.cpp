@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/point.hpp"
+#include "session/publisher/new_frame.hpp"
 #include "shm/fence.hpp"
 #include "sinew/error.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uint64_t chunk_unit = 64 * 1024;
 // Chunks are not mapped at the same address anywhere; their numbers lie so far apart that no chunk reaches the next one.
 constexpr std::uint64_t address_step = std::uint64_t{1} << 40;
-constexpr std::uint64_t header = sizeof(shm::PieceTable) + sizeof(shm::PieceEntry);
+constexpr std::uint64_t header = stream_behind_table(1);
 
 }  // namespace
 

@@ -19,11 +19,13 @@ struct NewFrame {
   bool is_in_window() const noexcept { return root || pieces; }
 };
 
-/// Where in a block the stream begins whose table of so many pieces stands at the beginning: its body, behind the encapsulation (C1.1), is aligned to 16 as blocks are.
+inline constexpr std::size_t encapsulation = 4;    ///< of a stream (C1.1); its body stands behind
+inline constexpr std::size_t body_alignment = 16;  ///< in memory (M39); of blocks, too
+
+/// Where in a block the stream begins whose table of so many pieces stands at the beginning: so that its body is aligned.
 constexpr std::size_t stream_behind_table(std::uint64_t pieces) {
-  constexpr std::size_t alignment = 16, encapsulation = 4;
   const std::size_t table = sizeof(shm::PieceTable) + pieces * sizeof(shm::PieceEntry);
-  return (table + encapsulation + alignment - 1) / alignment * alignment - encapsulation;
+  return (table + encapsulation + body_alignment - 1) / body_alignment * body_alignment - encapsulation;
 }
 
 /// A frame without root, whose only piece is a CDR stream of so many bytes, which is to be written to stream_of(frame). What stands aligned in the stream's body does so in memory, to 16. Not in the window when
