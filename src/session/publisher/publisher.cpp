@@ -128,10 +128,10 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
 // True when nothing was missing, with the lock held; else without it, when it is to be looked again.
 bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, KeptFrame& frame, Made& made) {
   const bool needs_frame = is_read_elsewhere() && !frame.is_in_window();
-  const bool keeps_object = history_ > 0 && object && !frame.root;
+  const auto keeps_object = [&] { return history_ > 0 && object && !frame.root; };
   const auto needs_pieces = [&] { return frame.root && !made.pieces && piece_readers_.load(std::memory_order_relaxed) > 0; };
   const auto shares_frame = [&] { return frame.root && !made.local && local_delivery_.shares_frame(message); };
-  if (!made.local) local_delivery_.keep(keeps_object);
+  if (!made.local) local_delivery_.keep(keeps_object());
   if (!needs_frame && !needs_pieces() && !shares_frame() && (made.local || !local_delivery_.must_copy(message))) {
     if (!made.local) local_delivery_.prepare(message, nullptr);
     return true;
@@ -152,7 +152,7 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
     SINEW_POINT("publisher.pieces_written");
   }
   if (!made.local) {
-    local_delivery_.keep(history_ > 0 && object && !frame.root);
+    local_delivery_.keep(keeps_object());
     const std::shared_ptr<const void> pin = shares_frame() ? pinned(frame, std::make_shared<Pin>(shared_from_this())) : nullptr;
     if (const std::uint64_t bytes = local_delivery_.prepare(message, pin)) count_copied(bytes);
     made.local = true;
