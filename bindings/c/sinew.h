@@ -20,7 +20,8 @@
  * - Structures of options begin with `struct_size`, the size of the structure as the caller knows it; all else may be 0, which means the default. So a program goes on when a later version has more options.
  *   NULL in place of one means defaults only. Other structures do not change within a version of this interface.
  * - Callbacks run on an execution thread of the node, one at a time, unless sinew_node_options says otherwise. They must not throw, nor longjmp. `context` is given back to them as it is. `release(context)`, if not NULL, is called
- *   once, on any thread, when no callback is running nor will run: by `destroy`, or a little later; where creation fails, before that returns.
+ *   once, on any thread, when no callback is running nor will run: by `destroy`, or a little later; where creation fails, before that returns. Of options that are refused for their struct_size, or for an option that
+ *   this library does not know, nothing is used: it is not called then.
  * - A node does not survive fork(): in the child everything here does nothing, or fails.
  *
  * Times are nanoseconds: points in time of CLOCK_MONOTONIC, which all processes of a machine share.
@@ -270,8 +271,8 @@ SINEW_EXPORT sinew_status sinew_subscriber_create(sinew_node* node, const char* 
                                                   const sinew_subscriber_options* options, sinew_subscriber** subscriber);
 /* Waits for its running callback, unless called in it. Frames stay valid. NULL is allowed. */
 SINEW_EXPORT void sinew_subscriber_destroy(sinew_subscriber* subscriber);
-/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed. The frame is the caller's to
- * release. For subscribers without on_frame. */
+/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, SINEW_EXHAUSTED when there
+ * is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame. */
 SINEW_EXPORT sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout_ns, sinew_frame** frame);
 
 /* Counts since it was created; as sinew::SubscriberStatistics. */

@@ -393,6 +393,9 @@ TEST_F(C, EventsThatThereAreNotAreRefusedAndTheContextReleased) {
   options.when_full = 4;
   EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);
   EXPECT_EQ(told.released, 3);
+  options.struct_size = 0;
+  EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(told.released, 3) << "nothing of such options is used";
 }
 
 TEST(Statuses, HaveNames) {
