@@ -83,6 +83,40 @@ struct DomainState {
 /// Brings `state` up to date; begins from nothing where the update does. Throws std::bad_alloc; then `state` is to be thrown away.
 SINEW_API void apply(const DomainUpdate& update, DomainState& state);
 
+/// What a publisher has counted since it was created.
+struct DomainPublisherCounts {
+  std::uint64_t publisher = 0;  ///< id of the endpoint
+  std::uint64_t messages = 0, bytes = 0;
+  std::uint64_t bytes_copied = 0;    ///< while publishing
+  std::uint64_t bytes_exported = 0;  ///< for readers of other users
+  std::uint64_t refused = 0;         ///< messages that were not published: no memory, or a reliable subscriber held the publisher back
+  std::uint64_t withdrawn = 0;       ///< messages taken back for want of memory before all had taken them
+  std::int64_t newest = 0;           ///< when the newest was published, CLOCK_MONOTONIC nanoseconds; 0: none was
+};
+
+/// What a subscriber has counted of one publisher since they were connected.
+struct DomainPairCounts {
+  std::uint64_t publisher = 0, subscriber = 0;  ///< ids of endpoints
+  std::uint64_t messages = 0;                   ///< received
+  std::uint64_t missed = 0;                     ///< lost: pushed out by newer ones, or withdrawn
+  std::uint64_t withdrawn = 0;                  ///< of those, by a publisher whose memory was full
+  std::uint64_t expired = 0;                    ///< older than their lifespan
+  std::uint64_t skipped = 0;                    ///< not wanted: every n-th, or a rate
+  std::uint64_t over_quota = 0;                 ///< copied since the subscriber holds too much
+  std::uint64_t bytes_copied = 0;               ///< by the subscriber, while receiving
+  std::uint64_t held = 0;                       ///< messages whose memory the subscriber keeps from being used again, now
+  std::uint64_t latency_total = 0;              ///< nanoseconds of all in `latency`
+  /// How many messages took so long from being published to being received. Of those that are published within a millisecond of each other one counts. Bucket 2n is [512 * 2^n ns, 768 * 2^n ns), bucket 2n + 1 from there to
+  /// 1024 * 2^n ns; the first also has what took less, the last what took longer. Numbers begin again from 0 after 2^32 - 1.
+  std::array<std::uint32_t, 48> latency{};
+};
+
+/// In the order of the ids of publishers, then of subscribers.
+struct DomainCounts {
+  std::vector<DomainPublisherCounts> publishers{};
+  std::vector<DomainPairCounts> pairs{};
+};
+
 /// A service: two topics, which its clients and providers publish on and subscribe to.
 struct DomainService {
   std::string name;

@@ -15,6 +15,7 @@
 #include "sinew/detail/service_core.hpp"
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/domain.hpp"
+#include "sinew/domain_counters.hpp"
 #include "sinew/domain_watch.hpp"
 #include "sinew/error.hpp"
 #include "sinew/executor.hpp"
@@ -148,6 +149,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
 
   /// What there is in the domain now. Blocks until the manager has told everything: under a millisecond, and some microseconds for each endpoint and each pair of them. Whoever may join a domain may ask. Throws Error: unavailable, disconnected, exhausted (a node may watch and ask 16 times at a time).
   DomainState domain_state() const;
+  /// What all nodes of the domain count, to be read at any time. Blocks until the manager has told everything, as domain_state(). Throws as that.
+  [[nodiscard]] std::shared_ptr<DomainCounters> domain_counters();
   /// Calls `callback` on an execution thread with what there is, and then with every change, as long as the watch lives; the callback may destroy it. Changes that follow each other quickly, or come while a callback runs, are
   /// told together, as they stand in the end: what came and went meanwhile may not be told at all. Throws Error: exhausted, disconnected.
   [[nodiscard]] std::shared_ptr<DomainWatch> watch_domain(std::function<void(const DomainUpdate&)> callback,

@@ -6,6 +6,7 @@
 #include "sinew/action_server.hpp"       // IWYU pragma: export
 #include "sinew/buffer.hpp"              // IWYU pragma: export
 #include "sinew/domain.hpp"              // IWYU pragma: export
+#include "sinew/domain_counters.hpp"     // IWYU pragma: export
 #include "sinew/domain_watch.hpp"        // IWYU pragma: export
 #include "sinew/error.hpp"               // IWYU pragma: export
 #include "sinew/events.hpp"              // IWYU pragma: export

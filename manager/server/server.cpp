@@ -165,7 +165,7 @@ void Server::read(Session session) {
     const auto connection = connections_.find(session);
     if (connection == connections_.end()) return;
     try {
-      const os::Received received = os::receive_packet(connection->second.socket, buffer_);
+      os::Received received = os::receive_packet(connection->second.socket, buffer_);
       if (received.kind == os::Received::Kind::would_block) return;
       handle(session, received);
     } catch (const Error& error) {
@@ -174,16 +174,22 @@ void Server::read(Session session) {
   }
 }
 
-void Server::handle(Session session, const os::Received& received) {
+void Server::handle(Session session, os::Received& received) {
   const Time now = os::now_ns();
   if (received.kind == os::Received::Kind::closed) return lose(session, "the node closed the connection or died");
-  if (received.kind != os::Received::Kind::packet) {
+  const bool lost_descriptors = received.kind == os::Received::Kind::no_room;
+  if (received.kind != os::Received::Kind::packet && !lost_descriptors) {
     return perform(domain_.violated(now, session, "a packet is too long, or carries too many descriptors."));
   }
   const auto decoded = wire::decode(std::span(buffer_).first(received.size));
   if (const auto* complaint = std::get_if<wire::Complaint>(&decoded)) return perform(domain_.violated(now, session, complaint->text));
   const auto& message = std::get<wire::Message>(decoded);
-  if (received.descriptors.size() != wire::descriptors_of(message)) {
+  if (std::holds_alternative<wire::Counters>(message) && (lost_descriptors || received.descriptors.size() == 1)) {
+    // Looked at by those who see it. For want of a descriptor nobody does, which is no fault of the node's.
+    std::vector<Descriptor>& kept = connections_.at(session).counters;
+    if (kept.size() < Domain::max_counters)
+      kept.push_back(lost_descriptors ? nullptr : std::make_shared<os::Fd>(std::move(received.descriptors[0])));
+  } else if (received.descriptors.size() != wire::descriptors_of(message)) {
     return perform(domain_.violated(now, session,
                                     std::string(wire::name_of(message)) + " came with " + std::to_string(received.descriptors.size()) +
                                         " descriptors instead of " + std::to_string(wire::descriptors_of(message)) + "."));
@@ -201,7 +207,14 @@ void Server::perform(const Actions& actions) {
 }
 
 void Server::perform(const Send& one) {
-  send(one.session, one.message, {});
+  send(one.session, one.message);
+}
+
+// One of the two may have been lost a moment ago, by what was to be done before this.
+void Server::perform(const Show& show) {
+  const auto from = connections_.find(show.from);
+  if (from == connections_.end()) return;
+  if (const Descriptor& file = from->second.counters.at(show.index)) send(show.session, show.message, file);
 }
 
 void Server::perform(const Introduce& meet) {
@@ -211,13 +224,13 @@ void Server::perform(const Introduce& meet) {
     os::receive_credentials(for_subscriber);
     SINEW_POINT("manager.pair_made");
     // If one of them was lost meanwhile, the other still gets its end, sees that it is closed, and lets go of the window.
-    send(meet.publisher, meet.to_publisher, std::move(for_publisher));
+    send(meet.publisher, meet.to_publisher, std::make_shared<os::Fd>(std::move(for_publisher)));
     SINEW_POINT("manager.publisher_introduced");
-    send(meet.subscriber, meet.to_subscriber, std::move(for_subscriber));
+    send(meet.subscriber, meet.to_subscriber, std::make_shared<os::Fd>(std::move(for_subscriber)));
   } catch (const Error& error) {
     // Without the introduction this subscriber would wait for its publisher for ever.
     send(meet.subscriber,
-         wire::ErrorText{number(ErrorKind::exhausted), std::string("the manager could not make a connection: ") + error.what()}, {});
+         wire::ErrorText{number(ErrorKind::exhausted), std::string("the manager could not make a connection: ") + error.what()});
     lose(meet.subscriber, error.what());
     // The publisher hears nothing of it, so it cannot answer.
     perform(domain_.message(os::now_ns(), meet.publisher, wire::ConnectTaken{meet.to_publisher.connection}));
@@ -257,7 +270,7 @@ std::optional<Time> Server::time_to_leave() const {
   return due ? std::optional(std::max(*due, stays_until_)) : std::nullopt;
 }
 
-void Server::send(Session session, const wire::Message& message, os::Fd descriptor) {
+void Server::send(Session session, const wire::Message& message, Descriptor descriptor) {
   const auto found = connections_.find(session);
   if (found == connections_.end()) return;
   Connection& connection = found->second;
@@ -279,7 +292,7 @@ void Server::flush(Session session) {
   try {
     while (!connection.queue.empty()) {
       const Outgoing& out = connection.queue.front();
-      const int descriptor = out.descriptor.get();
+      const int descriptor = out.descriptor ? out.descriptor->get() : -1;
       result = os::send_packet(connection.socket, out.bytes, out.descriptor ? std::span(&descriptor, 1) : std::span<const int>());
       if (result == os::SendResult::closed) return;  // reading tells, after what the node said last
       if (result != os::SendResult::sent) break;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -28,24 +29,29 @@ class Server {
   void run();
 
  private:
+  /// A file of counters may be on its way to many.
+  using Descriptor = std::shared_ptr<os::Fd>;
   struct Outgoing {
     std::vector<std::byte> bytes;
-    os::Fd descriptor;  // or none
+    Descriptor descriptor;  // or none
     std::size_t weight() const noexcept;
   };
   struct Connection {
     Connection() = default;
     /// What a node, or who was introduced to it, sent to be closed slowly holds nobody up.
     ~Connection() {
-      for (Outgoing& out : queue) os::close_connection(std::move(out.descriptor));
+      for (Outgoing& out : queue) {
+        if (out.descriptor.use_count() == 1) os::close_connection(std::move(*out.descriptor));
+      }
       os::close_connection(std::move(socket));
     }
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
 
     os::Fd socket;
-    std::deque<Outgoing> queue;  // what the socket would not take yet
-    std::size_t queued = 0;      // weight of it
+    std::vector<Descriptor> counters;  // the node's files, for those who want to see them
+    std::deque<Outgoing> queue;        // what the socket would not take yet
+    std::size_t queued = 0;            // weight of it
     bool watches_writable = false;
   };
 
@@ -53,18 +59,19 @@ class Server {
   void accept_waiting();
   void turn_one_away();
   void read(Session session);
-  void handle(Session session, const os::Received& received);
+  void handle(Session session, os::Received& received);
   void flush(Session session);
   void retry();
   void perform(const Actions& actions);
   void perform(const Send& send);
   void perform(const Introduce& meet);
+  void perform(const Show& show);
   void perform(const Drop& drop);
   void perform(const Finish& finish);
   /// False when somebody is about to start a manager here. `lock` is not had either where nobody can find us any more.
   bool may_leave(std::optional<os::Fd>& lock) const;
   std::optional<Time> time_to_leave() const;
-  void send(Session session, const wire::Message& message, os::Fd descriptor);
+  void send(Session session, const wire::Message& message, Descriptor descriptor = nullptr);
   void lose(Session session, const std::string& why);
   void lose_most_deaf();
   void shrink();

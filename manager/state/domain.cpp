@@ -23,8 +23,8 @@ bool is_any_of(const wire::Message& message) {
 
 /// What another thread of the node may have been about to say.
 bool may_follow_goodbye(const wire::Message& message) {
-  return is_any_of<wire::WindowReleased, wire::ConnectTaken, wire::PathChosen, wire::MemoryMapped, wire::DomainTaken, wire::ErrorText>(
-      message);
+  return is_any_of<wire::WindowReleased, wire::ConnectTaken, wire::PathChosen, wire::MemoryMapped, wire::DomainTaken, wire::Counters,
+                   wire::ErrorText>(message);
 }
 
 }  // namespace
@@ -153,6 +153,7 @@ void Domain::depart(Session session, Node& node) {
     take_number(node.number);
   }
   node.stage = Stage::departed;
+  for (const Node::Counters& file : std::exchange(node.counters, {})) take_number(file.number);
   watches_.closed(session);
   introductions_.forget_interfaces(session);  // all at once: one by one takes a look at every waiting pair for each
   while (!node.publishers.empty()) delete_publisher(session, node, node.publishers.begin()->first);

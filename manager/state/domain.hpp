@@ -45,6 +45,13 @@ struct Introduce {
   wire::ConnectPublisher to_publisher;
   wire::ConnectSubscriber to_subscriber;
 };
+/// As Send, with the file of counters that `from` has sent as its `index`-th (from 0).
+struct Show {
+  Session session = 0;
+  wire::DomainCounters message;
+  Session from = 0;
+  std::size_t index = 0;
+};
 /// Close this session's connection once what was sent to it before is on its way. The domain has forgotten it already.
 struct Drop {
   Session session = 0;
@@ -52,7 +59,7 @@ struct Drop {
 };
 /// Nobody has been here for the time that the manager lingers.
 struct Finish {};
-using Action = std::variant<Send, Introduce, Drop, Finish>;
+using Action = std::variant<Send, Introduce, Show, Drop, Finish>;
 using Actions = std::vector<Action>;
 
 class Domain {
@@ -62,6 +69,8 @@ class Domain {
   /// Of the pairs that one event brings and whose qualities do not fit, a session is told of so many: more are not read by anybody, and would fill the queue
   /// of a session that did nothing wrong.
   static constexpr std::size_t max_incompatible = 256;
+  /// So many files of counters may a node have.
+  static constexpr std::size_t max_counters = 12;
 
   /// `range` is given out in windows. `user` is the manager's own; nobody else may take part (F8), and what those who do may publish and subscribe to is up to
   /// `access`. Without `linger` (nanoseconds) there is no Finish.
@@ -105,6 +114,11 @@ class Domain {
     std::string name;
     std::map<std::uint64_t, Interface> publishers, subscribers;
     IdSet publisher_ids, subscriber_ids, watch_ids;  // ever used
+    struct Counters {
+      std::uint64_t number = 0;
+      std::uint32_t size = 0;
+    };
+    std::vector<Counters> counters;  // in the order in which their files came
   };
   using Interfaces = std::set<std::pair<std::uint64_t, InterfaceKey>>;  // by their endpoints, by which they are looked for
   struct Topic {
@@ -127,6 +141,7 @@ class Domain {
   void handle(Session session, Node& node, const wire::WatchDomain& message);
   void handle(Session session, Node& node, const wire::UnwatchDomain& message);
   void handle(Session session, Node& node, const wire::DomainTaken& message);
+  void handle(Session session, Node& node, const wire::Counters& message);
   void handle(Session session, Node& node, const wire::ErrorText& message);
   template <class NotFromNodes>
   void handle(Session session, Node& node, const NotFromNodes& message);
@@ -179,8 +194,12 @@ class Domain {
     InterfaceKey key;
     bool publishes = false;
   };
-  /// What has a number: a node, a topic by its name, an interface.
-  using Thing = std::variant<Session, std::string, InterfaceRef>;
+  struct CountersRef {
+    Session session = 0;
+    std::size_t index = 0;
+  };
+  /// What has a number: a node, a topic by its name, an interface, a file of counters.
+  using Thing = std::variant<Session, std::string, InterfaceRef, CountersRef>;
   std::uint64_t give_number(Thing thing);
   void take_number(std::uint64_t number);
   const Thing* find(std::uint64_t number) const;

@@ -14,6 +14,8 @@ namespace {
 
 /// So many things, or bytes, are told to a watch before it must answer: all watches of a session together stay far below what may wait for it.
 constexpr std::size_t told_at_once = 64, bytes_at_once = std::size_t{64} * 1024;
+/// Of descriptors as few as everywhere ([W44]).
+constexpr std::size_t descriptors_at_once = 2;
 
 constexpr std::size_t longest_reason = 255;  // there may be very many
 
@@ -93,11 +95,19 @@ void Domain::handle(Session, Node& node, const wire::MemoryMapped& message) {
   watches_.changed(publisher->second.number);
 }
 
+// Its file is with the session, which is closed with all of them.
+void Domain::handle(Session session, Node& node, const wire::Counters& message) {
+  if (node.stage == Stage::departed) return;
+  if (node.counters.size() == max_counters)
+    return complain(session, "it sent more than " + std::to_string(max_counters) + " files of counters.");
+  node.counters.push_back({give_number(CountersRef{session, node.counters.size()}), message.size});
+}
+
 // --- watches ---------------------------------------------------------------------------------------------------------------------
 
 void Domain::handle(Session session, Node& node, const wire::WatchDomain& message) {
   if (!node.watch_ids.add(message.id)) return complain(session, "watch id " + std::to_string(message.id) + " came a second time.");
-  if (!watches_.add({session, message.id}))
+  if (!watches_.add({session, message.id}, message.counters))
     complain(session, "it watches the domain more than " + std::to_string(Watches::most) + " times.");
 }
 
@@ -118,8 +128,8 @@ void Domain::tell_watches() {
 // False when there is nothing to tell.
 bool Domain::tell(const Watches::Key& key) {
   Watch& watch = watches_.at(key);
-  std::size_t told = 0, bytes = 0;
-  const auto has_room = [&] { return told < told_at_once && bytes < bytes_at_once; };
+  std::size_t told = 0, bytes = 0, descriptors = 0;
+  const auto has_room = [&] { return told < told_at_once && bytes < bytes_at_once && descriptors < descriptors_at_once; };
   const auto say = [&](wire::Message message) {
     ++told;
     bytes += wire::encode(message).size();
@@ -140,6 +150,15 @@ bool Domain::tell(const Watches::Key& key) {
   tell_pairs();
   for (auto next = things_.upper_bound(watch.cursor); next != things_.end() && has_room(); ++next) {
     watch.cursor = next->first;
+    if (const auto* const counters = std::get_if<CountersRef>(&next->second)) {
+      if (!watch.wants_counters) continue;
+      const Node& node = nodes_.at(counters->session);
+      actions_.emplace_back(
+          Show{key.first, {key.second, next->first, node.number, node.counters[counters->index].size}, counters->session, counters->index});
+      ++told;
+      ++descriptors;
+      continue;
+    }
     say(describe(next->first, next->second, key.second));
     if (const auto* const interface = std::get_if<InterfaceRef>(&next->second)) add_pairs_before(next->first, *interface, watch.pairs);
     tell_pairs();
@@ -176,7 +195,8 @@ wire::Message Domain::describe(std::uint64_t number, const Thing& thing, std::ui
   const Node& node = nodes_.at(key.first);
   const Interface& interface = (publishes ? node.publishers : node.subscribers).at(key.second);
   const std::uint64_t topic = interface.topic.empty() ? 0 : topics_.at(interface.topic).number;
-  return wire::DomainInterface{watch, number, node.number, topic, publishes, interface.ghost, interface.qos, interface.memory};
+  return wire::DomainInterface{watch,         number,           node.number,       topic, publishes, interface.ghost,
+                               interface.qos, interface.memory, interface.identity};
 }
 
 std::optional<wire::Message> Domain::describe_pair(const PairNumbers& numbers, std::uint64_t watch) const {

@@ -5,10 +5,10 @@
 
 namespace sinew::manager {
 
-bool Watches::add(const Key& watch) {
+bool Watches::add(const Key& watch, bool wants_counters) {
   const auto first = watches_.lower_bound({watch.first, 0}), last = watches_.lower_bound({watch.first + 1, 0});
   if (static_cast<std::size_t>(std::distance(first, last)) >= most) return false;
-  watches_.try_emplace(watch);
+  watches_[watch].first.wants_counters = wants_counters;
   ready_.insert(watch);
   return true;
 }

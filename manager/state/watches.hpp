@@ -22,6 +22,7 @@ struct Watch {
   std::set<std::uint64_t> things;  // of these, those that have changed since, or are gone
   std::set<PairNumbers> pairs;     // that it was told of both ends of, and is yet to be told of
   bool complete = false;           // as it was told last
+  bool wants_counters = false;
 };
 
 class Watches {
@@ -32,7 +33,7 @@ class Watches {
   static constexpr std::size_t most = 16;
 
   /// False when the session has as many as it may. REQUIRES: the watch is new.
-  bool add(const Key& watch);
+  bool add(const Key& watch, bool wants_counters);
   /// False when there is no such watch.
   bool remove(const Key& watch);
   void closed(Session session);

@@ -47,8 +47,9 @@ struct LosingNothing : Pair {
 struct TwoReaders : Pair {
   static constexpr std::size_t threads = 3;
   AckPage other_page;
+  PairCounts other_counts;
   const AckView other_reader{other_page};
-  Claims other_claims{other_page, ring};
+  Claims other_claims{other_page, ring, other_counts};
   checked::plain message{1};
 
   TwoReaders() { writer.publish(frame_of(1)); }

@@ -38,9 +38,10 @@ struct Pair {
   static constexpr std::size_t threads = 2;
   RingLayout ring;
   AckPage page;
+  PairCounts counts;
   RingWriter writer{ring};
   const AckView reader{page};
-  Claims claims{page, ring};
+  Claims claims{page, ring, counts};
 
   bool is_claimed(std::uint64_t sequence) const { return is_claimed_by(reader, sequence); }
 };

@@ -8,6 +8,7 @@
 #include "api/subscriber_impl.hpp"
 #include "base/cancel.hpp"
 #include "session/fork.hpp"
+#include "session/node/counter_reader.hpp"
 #include "shm/scope.hpp"
 
 namespace sinew {
@@ -149,6 +150,13 @@ std::shared_ptr<DomainWatch> Node::watch_domain(std::function<void(const DomainU
     impl_->session->remove(watch);
     throw;
   }
+}
+
+std::shared_ptr<DomainCounters> Node::domain_counters() {
+  const base::Uncancellable whole;
+  const shm::HeapScope heap;
+  detail::refuse_in_child(name());
+  return std::shared_ptr<DomainCounters>(new DomainCounters(session::CounterReader::create(impl_->session)));
 }
 
 std::shared_ptr<detail::PublisherCore> Node::make_publisher(const std::string& topic, const msg::Message& type,

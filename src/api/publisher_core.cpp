@@ -374,7 +374,9 @@ PublishResult PublisherCore::send_shared(std::uint64_t endpoint, SharedMessage m
   const shm::HeapScope heap;
   if (session::forked()) return PublishResult::closed;
   if (!message.object) return invalid(std::nullopt, why_invalid);
-  if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant, why_invalid);
+  if (impl_->type) {
+    if (const auto variant = msg::variant_without_value(*impl_->type, message.object.get())) return invalid(variant, why_invalid);
+  }
   std::uint64_t ignored = 0;
   session::GivenMessage given{.borrowed = nullptr, .owned = {}, .shared = std::move(message.object), .in_window = message.in_window};
   return impl_->reported(impl_->publisher->send(endpoint, std::move(given), {}, sequence ? *sequence : ignored), endpoint);

@@ -26,7 +26,7 @@ struct PublisherCore::Impl {
                                                const session::Publisher::Options& options, const PublisherEvents& events,
                                                ThreadId execution_thread);
 
-  /// What is known of the objects of a type; all null where messages are streams.
+  /// What is known of the objects of a type; all null where messages are streams, but for the `storage` of those that are made of something else than bytes.
   struct Table {
     const msg::Type* type = nullptr;
     std::shared_ptr<const session::FrameStorage> storage{};

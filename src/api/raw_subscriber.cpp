@@ -55,11 +55,8 @@ RawSubscriber RawSubscriber::create(const Node& node, const std::string& topic, 
   asked.reading = session::Reading::view;
   const auto impl = std::make_shared<SubscriberCore::Impl>();
   if (callback) {
-    impl->handler = {Handler::Takes::share, true, [callback = std::move(callback)](ReceivedMessage& received) {
-                       auto frame = frame_of(received);
-                       frame->info = *received.info;
-                       callback(std::move(frame));
-                     }};
+    impl->handler = {Handler::Takes::share, false,
+                     [callback = std::move(callback)](ReceivedMessage& received) { callback(frame_of(received)); }};
   }
   auto core =
       impl->create(NodeAccess::session(node), topic, description_of(topic, signature), asked, options.events, options.execution_thread);
@@ -67,12 +64,8 @@ RawSubscriber RawSubscriber::create(const Node& node, const std::string& topic, 
 }
 
 std::shared_ptr<RawFrame> RawSubscriber::take(std::chrono::nanoseconds timeout) const {
-  MessageInfo info;
-  auto received = core_->take(timeout, &info);
-  if (!received) return nullptr;
-  auto frame = frame_of(*received);
-  frame->info = std::move(info);
-  return frame;
+  auto received = core_->take(timeout, nullptr);
+  return received ? frame_of(*received) : nullptr;
 }
 
 }  // namespace sinew::detail

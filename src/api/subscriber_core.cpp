@@ -199,22 +199,28 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::decode(const session::Arriv
 
 // Unless it is copied, the frame has the claim from here on.
 std::optional<ReceivedMessage> SubscriberCore::Impl::receive_stream(const session::Arrival& arrival) {
+  if (!arrival.gather_pieces(pieces)) return refuse(arrival, no_pieces);
   const auto frame = std::make_shared<RawFrame>();
-  frame->info.publisher = arrival.end->peer();  // here, where it can be refused for want of memory; the callback's info has the same
-  if (!arrival.gather_pieces(frame->extents)) return refuse(arrival, no_pieces);
+  frame->extents = pieces;
+  frame->info.publisher = arrival.end->peer();
+  fill(frame->info, arrival.frame.sequence, arrival.frame.source_time, arrival.missed, delivery_of(arrival, Takes::share));
   const std::uint64_t copied = arrival.must_copy ? frame->copy() : 0;
-  if (!arrival.end->is_still_there(arrival.frame)) return refuse(arrival, no_pieces);
+  std::string_view complaint = no_pieces;
+  std::shared_ptr<const void> message = frame;
+  if (opener) message = opener->open(frame, complaint);
+  if (!message || !arrival.end->is_still_there(arrival.frame)) return refuse(arrival, complaint);
   if (arrival.must_copy) {
     arrival.end->release(arrival.slot);
   } else {
     frame->hold(arrival);
   }
   count_received(arrival, copied);
-  return ReceivedMessage{.object = frame.get(), .keep = frame};
+  const void* const object = message.get();
+  return ReceivedMessage{.object = object, .keep = std::move(message)};
 }
 
 void SubscriberCore::Impl::count_received(const session::Arrival& arrival, std::uint64_t copied) noexcept {
-  if (copied > 0) arrival.end->count_copied(copied);
+  arrival.end->count_received(arrival.frame.source_time, copied);
   count(bytes_copied, copied);
   count(received, 1);
 }
@@ -255,7 +261,7 @@ std::optional<ReceivedMessage> SubscriberCore::Impl::admit(const session::Arriva
   } else if (takes == Takes::share) {
     message.keep = std::make_shared<Held>(arrival);
   }
-  count(received, 1);
+  count_received(arrival, 0);
   return message;
 }
 

@@ -31,19 +31,30 @@ class Rejections {
   virtual void rejected(std::uint64_t endpoint, std::uint64_t number, bool no_memory) noexcept = 0;
 };
 
+class RawFrame;
+
+/// Makes of a stream what its subscriber's handler is to see, where that is not the RawFrame itself. Thread-safe.
+class StreamOpener {
+ public:
+  virtual ~StreamOpener() = default;
+  /// Null where there is nothing wrong with memory, but with the stream: then `complaint` says what. Throws std::bad_alloc.
+  virtual std::shared_ptr<const void> open(const std::shared_ptr<RawFrame>& frame, std::string_view& complaint) const = 0;
+};
+
 struct SubscriberCore::Impl final : session::Receiver, std::enable_shared_from_this<Impl> {
   /// Registers a subscriber with the handler that this has, if it has one. Once. Throws Error.
   std::shared_ptr<SubscriberCore> create(const std::shared_ptr<session::NodeSession>& with, const std::string& of_topic,
                                          const msg::Message& of_type, const session::Subscription::Options& options,
                                          const SubscriberEvents& events, ThreadId execution_thread);
 
-  /// The same of one that receives streams, RawFrames, whatever its handler takes. Throws Error.
+  /// The same of one that receives streams, as RawFrames or what its opener makes of them, whatever its handler takes. Throws Error.
   std::shared_ptr<SubscriberCore> create(const std::shared_ptr<session::NodeSession>& with, const std::string& of_topic,
                                          const wire::TypeDescription& of_type, const session::Subscription::Options& options,
                                          const SubscriberEvents& events, ThreadId execution_thread);
 
   std::string topic;
-  const msg::Type* type = nullptr;  // null: messages are streams
+  const msg::Type* type = nullptr;             // null: messages are streams
+  std::shared_ptr<const StreamOpener> opener;  // of streams; may be null
   Handler handler;
   std::shared_ptr<session::NodeSession> session;
   std::shared_ptr<session::Subscription> subscription;

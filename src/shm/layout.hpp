@@ -1,4 +1,4 @@
-// What lies in shared memory between processes: ring, ack page, bell page. Normative text: spec/shared-memory.md.
+// What lies in shared memory between the two processes of a pair: ring, ack page, bell page. Normative text: spec/shared-memory.md.
 //
 // One writer per word: the publisher writes the ring (and its chunks); each subscriber writes the ack page of its connection; each execution
 // thread writes its bell page. Nobody else can: the memfds are sealed FUTURE_WRITE before they are handed out.
@@ -60,14 +60,10 @@ struct RingHeader {
   alignas(64) Word64 head;  ///< sequence of the newest frame, 0 before the first (release)
   alignas(64) Word64
       blocked;  ///< epoch, odd while the publisher waits for space (seq_cst); a reader that moves its cursor then rings the Space eventfd once per epoch
-  // Counters for tools, written by the publisher. relaxed: nothing is decided by them, and `alive` is a time by itself
-  alignas(64) Word64 published;
-  Word64 bytes_published;
-  Word64 bytes_copied;
-  Word64 refused;    ///< frames not published: no memory, or a reliable subscriber held the publisher back
-  Word64 withdrawn;  ///< frames taken back for want of memory while a subscriber could still want them
-  Word64 alive;      ///< CLOCK_MONOTONIC nanoseconds: when the publisher last showed itself alive beside its messages; 0: it never did
-  Word64 reserved[2];
+  // relaxed: a time by itself
+  alignas(
+      64) Word64 alive;  ///< CLOCK_MONOTONIC nanoseconds: when the publisher last showed itself alive beside its messages; 0: it never did
+  Word64 reserved[7];
 };
 
 struct RingLayout {
@@ -83,7 +79,7 @@ struct alignas(64) AckPage {
   Word32 claims_used;           ///< slots of `claims` that were ever used; stored (seq_cst) before the slot is (high-water mark, S14)
   Word64 cursor;                ///< the newest sequence this reader has decided about: it will claim none up to it (seq_cst)
   Word64 claims[max_claims];    ///< sequence of a claimed frame, or 0 (seq_cst, zero: release)
-  alignas(64) Word64 received;  ///< counters for tools; relaxed: nothing is decided by them
+  alignas(64) Word64 received;  ///< counters for the publisher to tell; relaxed: nothing is decided by them
   Word64 missed;                ///< relaxed: likewise
   Word64 reserved[6];
 };

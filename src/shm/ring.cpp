@@ -90,23 +90,19 @@ std::uint64_t RingWriter::head() const noexcept {
 
 // --- the subscriber's side -----------------------------------------------------------------------------------------------------------
 
-Claims::Claims(AckPage& page, const RingLayout& ring) noexcept : page_(&page), ring_(&ring) {
-  for (std::uint32_t word = 0; word < 2; ++word)
-    free_slots_[word].store(all_slots[word], std::memory_order_relaxed);  // relaxed: no other thread has this yet
-}
-
 // The lowest free slot, so that the publisher has few to look at.
 std::optional<std::uint32_t> Claims::take_slot(bool use_reserved) noexcept {
   for (std::uint32_t word = 0; word < 2; ++word) {
-    // Only one thread at a time takes slots: a bit seen here stays set until this thread clears it.
-    const std::uint64_t free = free_slots_[word].load(std::memory_order_acquire);  // sync: SLOT (with release)
+    // Only one thread at a time takes slots: a bit that is not set here stays so until this thread sets it.
+    const std::uint64_t free = all_slots[word] & ~counts_->held[word].load(std::memory_order_acquire);  // sync: SLOT (with release)
     if (free == 0) continue;
     const auto bit = static_cast<std::uint32_t>(std::countr_zero(free));
     // relaxed: the thread that gives slots back reads none
-    free_slots_[word].fetch_and(~(std::uint64_t{1} << bit), std::memory_order_relaxed);
+    counts_->held[word].fetch_or(std::uint64_t{1} << bit, std::memory_order_relaxed);
     return word * bits_per_word + bit;
   }
-  if (use_reserved && !reserved_taken_.exchange(true, std::memory_order_acquire)) return reserved_slot;  // sync: SLOT (with release)
+  if (use_reserved && !reserved_taken_.exchange(true, std::memory_order_acquire))
+    return reserved_slot;  // sync: RESERVED_SLOT (with release)
   return std::nullopt;
 }
 
@@ -150,10 +146,10 @@ void Claims::release(std::uint32_t slot) noexcept {
   page_->claims[slot].store(0, std::memory_order_release);  // sync: UNCLAIM (with AckView::for_each_claim)
   // After the zero: whoever takes the slot next must not have its claim overwritten by it.
   if (slot == reserved_slot) {
-    reserved_taken_.store(false, std::memory_order_release);  // sync: SLOT (with take_slot)
+    reserved_taken_.store(false, std::memory_order_release);  // sync: RESERVED_SLOT (with take_slot)
   } else {
-    free_slots_[slot / bits_per_word].fetch_or(std::uint64_t{1} << slot % bits_per_word,
-                                               std::memory_order_release);  // sync: SLOT (with take_slot)
+    const std::uint64_t bit = std::uint64_t{1} << slot % bits_per_word;
+    counts_->held[slot / bits_per_word].fetch_and(~bit, std::memory_order_release);  // sync: SLOT (with take_slot)
   }
 }
 

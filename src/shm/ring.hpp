@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "shm/counters.hpp"
 #include "shm/layout.hpp"
 
 namespace sinew::shm {
@@ -58,10 +59,10 @@ class RingWriter {
 
 /// The subscriber's side of one connection: takes claims, gives them back. Page and ring must outlive it; the page must be fresh (no claims).
 /// claim_frame() and advance_cursor() belong to one thread at a time; release() may be called from any thread. Nothing blocks.
-/// Which slots are free is kept here, in private memory: neither copied nor moved, since handles on any thread point at it.
+/// Which slots are taken is kept in `counts`, for tools to see. Neither copied nor moved, since handles on any thread point at it.
 class Claims {
  public:
-  Claims(AckPage& page, const RingLayout& ring) noexcept;
+  Claims(AckPage& page, const RingLayout& ring, PairCounts& counts) noexcept : page_(&page), ring_(&ring), counts_(&counts) {}
   Claims(const Claims&) = delete;
   Claims& operator=(const Claims&) = delete;
 
@@ -92,7 +93,7 @@ class Claims {
   void for_each_held(Visit visit) const {
     for (std::uint32_t word = 0; word < 2; ++word) {
       // relaxed: a snapshot
-      for (std::uint64_t held = all_slots[word] & ~free_slots_[word].load(std::memory_order_relaxed); held != 0; held &= held - 1) {
+      for (std::uint64_t held = counts_->held[word].load(std::memory_order_relaxed); held != 0; held &= held - 1) {
         visit(word * bits_per_word + static_cast<std::uint32_t>(std::countr_zero(held)));
       }
     }
@@ -115,9 +116,8 @@ class Claims {
 
   AckPage* page_;
   const RingLayout* ring_;
-  // pair SLOT: the zero of whoever had a slot before comes before the claim of whoever takes it next.
-  std::atomic<std::uint64_t> free_slots_[2];  // of all_slots; bit set: free
-  std::atomic<bool> reserved_taken_ = false;
+  PairCounts* counts_;
+  std::atomic<bool> reserved_taken_ = false;  // pair RESERVED_SLOT: as SLOT
 };
 
 /// What the publisher sees of one reader. The page belongs to a peer: whatever it says is bounded before it is used. Thread-safe.

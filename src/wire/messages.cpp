@@ -46,6 +46,7 @@ SINEW_WIRE_KIND(MemoryMapped, 10, 0);
 SINEW_WIRE_KIND(WatchDomain, 11, 0);
 SINEW_WIRE_KIND(UnwatchDomain, 12, 0);
 SINEW_WIRE_KIND(DomainTaken, 13, 0);
+SINEW_WIRE_KIND(Counters, 14, 1);
 SINEW_WIRE_KIND(NodeRegistered, 33, 0);
 SINEW_WIRE_KIND(NodeRefused, 34, 0);
 SINEW_WIRE_KIND(PublisherRegistered, 35, 0);
@@ -62,6 +63,7 @@ SINEW_WIRE_KIND(DomainInterface, 45, 0);
 SINEW_WIRE_KIND(DomainPair, 46, 0);
 SINEW_WIRE_KIND(DomainGone, 47, 0);
 SINEW_WIRE_KIND(DomainBatch, 48, 0);
+SINEW_WIRE_KIND(DomainCounters, 49, 1);
 SINEW_WIRE_KIND(Doorbell, 65, 2);
 SINEW_WIRE_KIND(Attach, 66, 1);
 SINEW_WIRE_KIND(ChunkMapped, 67, 0);
@@ -127,6 +129,12 @@ void fields(auto& at, Like<PathChosen> auto& m) {
 void fields(auto& at, Like<MemoryMapped> auto& m) {
   at("bytes", m.bytes);
 }
+void fields(auto& at, Like<WatchDomain> auto& m) {
+  at("counters", m.counters);
+}
+void fields(auto& at, Like<Counters> auto& m) {
+  at("size", m.size);
+}
 void fields(auto& at, Like<NodeRegistered> auto& m) {
   at("range_base", m.range_base);
   at("window_size", m.window_size);
@@ -185,6 +193,7 @@ void fields(auto& at, Like<DomainInterface> auto& m) {
   at("ghost", m.ghost);
   fields(at, m.qos);
   at("memory", m.memory);
+  at("identity", m.identity);
 }
 void fields(auto& at, Like<DomainPair> auto& m) {
   at("publisher", m.publisher);
@@ -194,6 +203,11 @@ void fields(auto& at, Like<DomainPair> auto& m) {
 }
 void fields(auto& at, Like<DomainGone> auto& m) {
   at("number", m.number);
+}
+void fields(auto& at, Like<DomainCounters> auto& m) {
+  at("number", m.number);
+  at("node", m.node);
+  at("size", m.size);
 }
 void fields(auto& at, Like<DomainBatch> auto& m) {
   at("complete", m.complete);
@@ -223,8 +237,8 @@ concept HasId = requires(M m) { m.id; };
 template <class M>
   requires Like<M, DeletePublisher> || Like<M, DeleteSubscriber> || Like<M, Goodbye> || Like<M, ChunkMapped> || Like<M, ChunkUnmapped> ||
            Like<M, Unsubscribe> || Like<M, ReadsPieces> || Like<M, AttachForeign> || Like<M, NewsTaken> || Like<M, CancelCall> ||
-           Like<M, WatchDomain> || Like<M, UnwatchDomain> || Like<M, DomainTaken> || Like<M, News> || Like<M, DoorbellTaken> ||
-           Like<M, ChunkWithdrawn> || Like<M, Space>
+           Like<M, UnwatchDomain> || Like<M, DomainTaken> || Like<M, News> || Like<M, DoorbellTaken> || Like<M, ChunkWithdrawn> ||
+           Like<M, Space>
 void fields(auto&, M&) {}
 
 class Writer {

@@ -126,9 +126,10 @@ struct MemoryMapped {
   std::uint64_t id = 0;
   std::uint64_t bytes = 0;
 };
-/// The node wants to know what there is in the domain, from now until UnwatchDomain, in batches. `id` is its own and never used again by it for this.
+/// The node wants to know what there is in the domain, from now until UnwatchDomain, in batches. `id` is its own and never used again by it for this. `counters`: and where the others count.
 struct WatchDomain {
   std::uint64_t id = 0;
+  bool counters = false;
 };
 struct UnwatchDomain {
   std::uint64_t id = 0;
@@ -136,6 +137,11 @@ struct UnwatchDomain {
 /// Answers DomainBatch of watch `id`: the next one may come.
 struct DomainTaken {
   std::uint64_t id = 0;
+};
+
+/// The node counts in this file, from now on until it goes. Descriptor: a memfd of `size` bytes (shm/counters.hpp).
+struct Counters {
+  std::uint32_t size = 0;
 };
 
 // --- manager to node ---------------------------------------------------------------------------------------------------------------
@@ -206,7 +212,7 @@ struct Detached {
   bool you_publish = false;
 };
 
-// Of a batch for watch `id`. Nodes, topics and interfaces have numbers, which are never used again.
+// Of a batch for watch `id`. Nodes, topics, interfaces and files of counters have numbers, which are never used again.
 
 /// There is this node, or it has changed. `container`: in which its process runs, as far as the manager can tell; empty: none, or the manager's.
 struct DomainNode {
@@ -223,13 +229,14 @@ struct DomainTopic {
   std::string name;
   TypeDescription type;
 };
-/// A publisher or a subscriber. `topic` 0: it is a ghost whose topic is gone. `memory` as in MemoryMapped.
+/// A publisher or a subscriber. `topic` 0: it is a ghost whose topic is gone. `memory` as in MemoryMapped, `identity` as in RegisterPublisher: by it counters name what they are about.
 struct DomainInterface {
   std::uint64_t id = 0;
   std::uint64_t number = 0, node = 0, topic = 0;
   bool publishes = false, ghost = false;
   Qos qos;
   std::uint64_t memory = 0;
+  std::uint64_t identity = 0;
 };
 /// A publisher and a subscriber of one topic, by their numbers. It goes with either.
 struct DomainPair {
@@ -238,10 +245,16 @@ struct DomainPair {
   Path path = Path::none;
   std::string why;  ///< not Path::native, nor Path::pointer
 };
-/// The node, topic or interface of this number is gone, if the watch was told of it at all.
+/// The node, topic, interface or file of counters of this number is gone, if the watch was told of it at all.
 struct DomainGone {
   std::uint64_t id = 0;
   std::uint64_t number = 0;
+};
+/// To watches with `counters`: node number `node` counts in this file, as it said by Counters. Descriptor: the file. At most two in a batch.
+struct DomainCounters {
+  std::uint64_t id = 0;
+  std::uint64_t number = 0, node = 0;
+  std::uint32_t size = 0;
 };
 /// The end of a batch; the next one comes after DomainTaken. `complete`: with this, all that there is has been told.
 struct DomainBatch {
@@ -312,12 +325,13 @@ struct ErrorText {
   std::string text;
 };
 
-using Message = std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased,
-                             Goodbye, ConnectTaken, PathChosen, MemoryMapped, WatchDomain, UnwatchDomain, DomainTaken, NodeRegistered,
-                             NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused, ConnectPublisher,
-                             ConnectSubscriber, Incompatible, Detached, DomainNode, DomainTopic, DomainInterface, DomainPair, DomainGone,
-                             DomainBatch, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces, AttachForeign, NewsTaken,
-                             CancelCall, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
+using Message =
+    std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased, Goodbye,
+                 ConnectTaken, PathChosen, MemoryMapped, WatchDomain, UnwatchDomain, DomainTaken, Counters, NodeRegistered, NodeRefused,
+                 PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused, ConnectPublisher, ConnectSubscriber,
+                 Incompatible, Detached, DomainNode, DomainTopic, DomainInterface, DomainPair, DomainGone, DomainCounters, DomainBatch,
+                 Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces, AttachForeign, NewsTaken, CancelCall,
+                 DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

@@ -47,6 +47,10 @@ void DomainModel::follow(const Actions& actions, Session session, const Expected
       follow(*introduction);
       continue;
     }
+    if (const auto* const show = std::get_if<Show>(&actions[n])) {
+      follow(*show);
+      continue;
+    }
     const Send& send = std::get<Send>(actions[n]);
     const bool is_answer = n == 0 && (told_why || outcome >= Outcome::refusal_of_node);
     require(!is_answer || send.session == session, "an answer goes to who asked");
@@ -159,11 +163,21 @@ void DomainModel::follow(const Send& send, const Message* cause) {
           [&](const wire::DomainGone& m) { watch(m); },
           [&](const wire::DomainBatch& m) {
             watch(m);
-            if (m.complete) require(node.watches.at(m.id).picture() == picture(), "a complete picture is what there is");
+            const WatchModel& its = node.watches.at(m.id);
+            if (m.complete) require(its.picture() == picture(its.wants_counters()), "a complete picture is what there is");
           },
           [](const auto&) { require(false, "the manager sends what managers send"); },
       },
       send.message);
+}
+
+void DomainModel::follow(const Show& show) {
+  const auto from = nodes_.find(show.from);
+  require(from != nodes_.end() && show.index < from->second.counters.size() && from->second.counters[show.index] == show.message.size,
+          "a file is shown of somebody who is there and has sent it");
+  const auto watch = nodes_.at(show.session).watches.find(show.message.id);
+  require(watch != nodes_.at(show.session).watches.end(), "only who watches is told of the domain");
+  watch->second.hear(show.message);
 }
 
 void DomainModel::follow(const Introduce& introduction) {
@@ -245,13 +259,16 @@ std::string DomainModel::in_words(const InterfaceKey& key, bool publishes) const
   return interface_in_words(nodes_.at(key.first).name, i.topic, publishes, i.ghost, i.qos, i.memory);
 }
 
-Picture DomainModel::picture() const {
+Picture DomainModel::picture(bool with_counters) const {
   Picture picture;
   std::map<Pairing, wire::Path> met;
   for (const auto& [connection, meeting] : meetings_) met[meeting.pair] = meeting.path;
   for (const auto& [name, hash] : topics_) picture.topics.insert(name);
   for (const auto& [session, node] : nodes_) {
     if (node.stage == Stage::registered) picture.nodes.insert(node.name);
+    for (const std::uint32_t size : node.counters) {
+      if (with_counters) picture.counters.insert(node.name + " counts in " + std::to_string(size));
+    }
     for (const auto& [id, interface] : node.subscribers) picture.interfaces.insert(in_words({session, id}, false));
     for (const auto& [id, interface] : node.publishers) {
       picture.interfaces.insert(in_words({session, id}, true));

@@ -76,9 +76,12 @@ DomainModel::Expected DomainModel::expected(Session session, const Message& mess
     return refusal ? Expected{Outcome::refusal_of_node, *refusal} : Expected{Outcome::node};
   }
   const bool may_follow_goodbye =
-      is_any_of<wire::WindowReleased, wire::ConnectTaken, wire::PathChosen, wire::MemoryMapped, wire::DomainTaken>(message);
+      is_any_of<wire::WindowReleased, wire::ConnectTaken, wire::PathChosen, wire::MemoryMapped, wire::DomainTaken, wire::Counters>(message);
   if (node.stage == Stage::unknown || (node.stage == Stage::departed && !may_follow_goodbye)) return {Outcome::violation};
   if (is_any_of<wire::Goodbye, wire::MemoryMapped, wire::DomainTaken>(message)) return {};
+  if (std::holds_alternative<wire::Counters>(message)) {
+    return violation_unless(node.stage == Stage::departed || node.counters.size() < Domain::max_counters);
+  }
   if (const auto* const m = std::get_if<wire::RegisterPublisher>(&message)) {
     if (node.publisher_ids.contains(m->id)) return {Outcome::violation};
     return expected_of_registration(session, node, Access::publish, *m);
@@ -170,6 +173,7 @@ void DomainModel::apply(Session session, const Message& message) {
   Node& node = nodes_.at(session);
   if (std::holds_alternative<wire::Goodbye>(message)) {
     node.stage = Stage::departed;
+    node.counters.clear();
     node.watches.clear();
     forget_interfaces(session);
   } else if (const auto* const published = std::get_if<wire::DeletePublisher>(&message)) {
@@ -188,9 +192,11 @@ void DomainModel::apply(Session session, const Message& message) {
     if (const auto meeting = meetings_.find(chosen->connection); meeting != meetings_.end()) meeting->second.path = chosen->path;
   } else if (const auto* const mapped = std::get_if<wire::MemoryMapped>(&message)) {
     if (const auto its = node.publishers.find(mapped->id); its != node.publishers.end()) its->second.memory = mapped->bytes;
+  } else if (const auto* const counters = std::get_if<wire::Counters>(&message)) {
+    if (node.stage == Stage::registered) node.counters.push_back(counters->size);
   } else if (const auto* const watch = std::get_if<wire::WatchDomain>(&message)) {
     node.watch_ids.insert(watch->id);
-    node.watches[watch->id];
+    node.watches.try_emplace(watch->id, watch->counters);
   } else if (const auto* const unwatch = std::get_if<wire::UnwatchDomain>(&message)) {
     node.watches.erase(unwatch->id);
   } else if (const auto* const answer = std::get_if<wire::DomainTaken>(&message)) {

@@ -42,6 +42,7 @@ class DomainModel {
     std::set<std::uint64_t> publisher_ids, subscriber_ids, watch_ids;  // ever used
     std::vector<std::uint64_t> unanswered;
     std::map<std::uint64_t, WatchModel> watches;
+    std::vector<std::uint32_t> counters;  // sizes of their files
   };
   static constexpr uid_t our_user = 1000;
   static constexpr manager::WindowRange range{0x2000'0000'0000, 0x4000'0000, 6};
@@ -101,11 +102,12 @@ class DomainModel {
   void follow(const Actions& actions, Session session, const Expected& expected, const wire::Message* cause);
   void follow(const Send& send, const wire::Message* cause);
   void follow(const Introduce& introduction);
+  void follow(const Show& show);
   template <class Register>
   Interface& add(Session session, const Register& message, bool publishes);
   void register_pairs(const InterfaceKey& key, bool publishes);
   void check() const;
-  Picture picture() const;
+  Picture picture(bool with_counters) const;
 
   const Interface& publisher(const InterfaceKey& key) const { return nodes_.at(key.first).publishers.at(key.second); }
   const Interface& subscriber(const InterfaceKey& key) const { return nodes_.at(key.first).subscribers.at(key.second); }

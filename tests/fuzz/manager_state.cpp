@@ -113,11 +113,12 @@ Message message(Input& input, const DomainModel::Node& node, std::uint8_t kind) 
     case 9:
       return ConnectTaken{owed(input, node)};
     case 10:
+      if (input.pick(4) == 3) return Counters{static_cast<std::uint32_t>(input.number())};
       return PathChosen{input.number(), static_cast<Path>(input.pick(5)), std::string(input.byte() * 2, '\xc3')};
     case 11:
       return MemoryMapped{some_key(input, node.publishers), input.number()};
     case 12:
-      return WatchDomain{new_id(input, node.watch_ids)};
+      return WatchDomain{new_id(input, node.watch_ids), input.flip()};
     case 13:
       return DomainTaken{some_key(input, node.watches)};
     case 14:

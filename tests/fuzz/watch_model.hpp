@@ -15,7 +15,7 @@ namespace sinew::manager {
 /// A domain in words: what its nodes, topics, interfaces and pairs look like to one who watches it.
 struct Picture {
   std::set<std::string> nodes, topics;
-  std::multiset<std::string> interfaces, pairs;
+  std::multiset<std::string> interfaces, pairs, counters;
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
@@ -35,6 +35,8 @@ inline std::string pair_in_words(const std::string& publisher, const std::string
 
 class WatchModel {
  public:
+  explicit WatchModel(bool wants_counters) : wants_counters_(wants_counters) {}
+  bool wants_counters() const { return wants_counters_; }
   void hear(const wire::DomainNode& node) {
     begin(node.number);
     nodes_[node.number] = node.name;
@@ -58,8 +60,16 @@ class WatchModel {
     fuzz::require(publisher->second.publishes && !subscriber->second.publishes, "a pair is a publisher and a subscriber");
     pairs_[{pair.publisher, pair.subscriber}] = pair.path;
   }
+  void hear(const wire::DomainCounters& counters) {
+    begin(counters.number);
+    fuzz::require(wants_counters_, "files of counters are shown to who asks for them");
+    fuzz::require(nodes_.contains(counters.node) && counters.node < counters.number, "a file of counters comes after its node");
+    fuzz::require(++descriptors_ <= 2, "a batch has two descriptors at most");
+    counters_[counters.number] = counters;
+  }
   void hear(const wire::DomainGone& gone) {
     begin(gone.number);
+    counters_.erase(gone.number);
     nodes_.erase(gone.number);
     topics_.erase(gone.number);
     interfaces_.erase(gone.number);
@@ -68,6 +78,7 @@ class WatchModel {
   void hear(const wire::DomainBatch&) {
     fuzz::require(!owes_answer_, "no batch comes before the one before it was answered");
     owes_answer_ = true;
+    descriptors_ = 0;
   }
   void answer() { owes_answer_ = false; }
 
@@ -79,6 +90,7 @@ class WatchModel {
     for (const auto& [numbers, path] : pairs_) {
       picture.pairs.insert(pair_in_words(in_words(interfaces_.at(numbers.first)), in_words(interfaces_.at(numbers.second)), path));
     }
+    for (const auto& [number, file] : counters_) picture.counters.insert(nodes_.at(file.node) + " counts in " + std::to_string(file.size));
     return picture;
   }
 
@@ -91,7 +103,10 @@ class WatchModel {
     return interface_in_words(nodes_.at(i.node), i.topic == 0 ? "" : topics_.at(i.topic), i.publishes, i.ghost, i.qos, i.memory);
   }
 
+  const bool wants_counters_;
   bool owes_answer_ = false;
+  int descriptors_ = 0;
+  std::map<std::uint64_t, wire::DomainCounters> counters_;
   std::map<std::uint64_t, std::string> nodes_, topics_;
   std::map<std::uint64_t, wire::DomainInterface> interfaces_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, wire::Path> pairs_;

@@ -69,7 +69,7 @@ wire::Qos some_qos(Random& random) {
 wire::Message some_message(Random& random) {
   const std::uint64_t id = random() % 4;
   const wire::TypeDescription type = Stranger::type<Sample>();
-  switch (random() % 12) {
+  switch (random() % 13) {
     case 0:
       return wire::RegisterNode{static_cast<std::uint32_t>(random() % 3), "hostile"};
     case 1:
@@ -87,7 +87,9 @@ wire::Message some_message(Random& random) {
     case 7:
       return wire::MemoryMapped{id, random()};
     case 8:
-      return wire::WatchDomain{id};
+      return wire::WatchDomain{id, random() % 2 == 0};
+    case 11:
+      return wire::Counters{static_cast<std::uint32_t>(random())};
     case 9:
       return wire::DomainTaken{id};
     case 10:
@@ -130,6 +132,16 @@ void send_descriptors(Random& random) {
   is_sent(socket, wire::encode(wire::RegisterNode{wire::protocol_version, "hostile"}), descriptors);
 }
 
+/// As many files of counters as a node may have, and one more; none of them is any.
+void send_counters(Random& random) {
+  const os::Fd socket = enter(random);
+  const os::Fd memory = os::create_memfd("hostile", os::page_size()), null(::open("/dev/null", O_RDONLY));
+  for (int i = 0; i < 13; ++i) {
+    const int descriptor = random() % 2 == 0 ? memory.get() : null.get();
+    if (!is_sent(socket, wire::encode(wire::Counters{static_cast<std::uint32_t>(random() % 3 * 4096)}), {&descriptor, 1})) return;
+  }
+}
+
 /// Subscribes to what others publish, many times, and answers nothing.
 void attract_introductions(Random& random) {
   const os::Fd socket = enter(random);
@@ -155,7 +167,7 @@ void never_read(Random& random) {
   for (int i = 0; i < 100; ++i) deaf.push_back(enter(random));
   for (std::uint64_t id = 1; id <= 60; ++id) {
     for (const os::Fd& socket : deaf) {
-      is_sent(socket, wire::WatchDomain{id});
+      is_sent(socket, wire::WatchDomain{id, true});
       is_sent(socket, wire::UnwatchDomain{id});
     }
   }
@@ -185,7 +197,7 @@ ROLE(hostile) {
           attract_introductions(random);
           break;
         default: {
-          constexpr std::array short_ones = {&send_noise, &send_wrong_lengths, &send_wrong_messages, &send_descriptors};
+          constexpr std::array short_ones = {&send_noise, &send_wrong_lengths, &send_wrong_messages, &send_descriptors, &send_counters};
           short_ones[random() % short_ones.size()](random);
         }
       }

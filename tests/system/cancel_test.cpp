@@ -36,7 +36,7 @@ class Sleeper {
  public:
   Sleeper() : subscriber_(stranger_.meet_publisher<Sample>("topic", {.depth = 8})) {
     require(subscriber_.attach(), "the publisher does not serve it");
-    claims_.emplace(subscriber_.acks(), subscriber_.ring_layout());
+    claims_.emplace(subscriber_.acks(), subscriber_.ring_layout(), subscriber_.counts);
   }
   void fall_asleep() { subscriber_.bell.as<shm::BellWord>().epoch.store(epoch_ += 2); }
   /// It was woken, and a message of this number is there.

@@ -115,7 +115,7 @@ TEST_F(Handshake, S3_what_is_claimed_as_soon_as_the_ring_is_there_stays) {
   HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic", {.depth = 1}));
   ASSERT_TRUE(subscriber.attach());
   publish_in_place(*publisher, 1, 1, 100'000);
-  shm::Claims claims(subscriber.acks(), subscriber.ring_layout());
+  shm::Claims claims(subscriber.acks(), subscriber.ring_layout(), subscriber.counts);
   const auto claim = claims.claim_frame(subscriber.ring->start);
   ASSERT_EQ(claim.outcome, shm::Claims::Outcome::claimed);
   claims.advance_cursor(subscriber.ring->start);
@@ -132,7 +132,7 @@ TEST_F(Handshake, F2_what_is_claimed_stays_whatever_else_its_reader_does_wrong) 
   HandSubscriber subscriber(stranger.meet_publisher<Sample>("topic", {.depth = 1}));
   ASSERT_TRUE(subscriber.attach());
   publish_in_place(*publisher, 1, 1, 100'000);
-  shm::Claims claims(subscriber.acks(), subscriber.ring_layout());
+  shm::Claims claims(subscriber.acks(), subscriber.ring_layout(), subscriber.counts);
   const auto claim = claims.claim_frame(subscriber.ring->start);
   ASSERT_EQ(claim.outcome, shm::Claims::Outcome::claimed);
   const auto garbage = std::vector<std::byte>(100, std::byte{0xee});
@@ -270,7 +270,7 @@ class ChunkKeeper {
  public:
   explicit ChunkKeeper(const std::string& name) : stranger_(name), subscriber_(stranger_.meet_publisher<Sample>("topic", {.depth = 1})) {
     require(subscriber_.attach(), "the publisher does not serve it");
-    claims_.emplace(subscriber_.acks(), subscriber_.ring_layout());
+    claims_.emplace(subscriber_.acks(), subscriber_.ring_layout(), subscriber_.counts);
   }
   /// Reads what there is, and until it knows of every chunk that the newest frame may lie in.
   void hear() {

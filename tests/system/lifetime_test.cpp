@@ -276,6 +276,7 @@ TEST_F(Lifetime, F5_storage_moved_out_of_a_loan_lives_on_after_its_publisher_and
 
 TEST_F(Lifetime, F5_a_publisher_that_is_gone_unmaps_its_window_with_the_last_block) {
   auto node = Node::create("node");
+  (void)node->create_publisher<Sample>("topic");  // where the node counts
   const std::size_t before = mappings_of(::getpid());
   std::vector<std::uint8_t> data;
   {

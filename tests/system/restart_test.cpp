@@ -330,10 +330,12 @@ TEST_F(Restarts, W25_what_a_manager_registers_after_goodbye_is_not_deleted_there
   Talk first = next_node(listener);
   first.send(welcome);
   first.send(wire::PublisherRegistered{first.expect<wire::RegisterPublisher>().id, window});
+  first.expect<wire::Counters>();
   child.expect("published");
   first.close();
   Talk second = next_node(listener);
   second.send(welcome);
+  second.expect<wire::Counters>();
   const std::uint64_t id = second.expect<wire::RegisterPublisher>().id;
   child.order("leave");
   second.expect<wire::Goodbye>();

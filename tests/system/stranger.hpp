@@ -99,6 +99,7 @@ struct HandSubscriber {
   Page ack;
   std::optional<wire::Ring> ring;
   os::Mapping ring_mapping;
+  shm::PairCounts counts{};
 };
 
 /// A publisher's end by hand: one ring, and one chunk at the beginning of its window. It writes the chunk at another place, so that the window's

@@ -13,6 +13,7 @@
 
 #include "manager/server/tests/program.hpp"
 #include "os/event.hpp"
+#include "os/memory.hpp"
 #include "os/tests/support.hpp"
 #include "sinew/error.hpp"
 
@@ -342,6 +343,20 @@ TEST(Sessions, an_idle_manager_is_never_woken) {
   const std::uint64_t before = proc_value(domain.manager.pid(), "status", "voluntary_ctxt_switches:");
   ::sleep(5);  // long enough for any timer that would matter to fire twice; nothing here depends on how long it really takes
   EXPECT_LE(proc_value(domain.manager.pid(), "status", "voluntary_ctxt_switches:"), before + 1);
+}
+
+TEST(Sessions, W86_files_of_counters_of_one_that_has_left_are_not_kept) {
+  const Domain domain;
+  Client leaving = domain.client();
+  leaving.enter("leaving");
+  const std::size_t descriptors = open_descriptors(domain.manager.pid());
+  leaving.send(Goodbye{});
+  const os::Fd file = os::create_memfd("counters", os::page_size());
+  for (int n = 0; n < 200; ++n) ASSERT_TRUE(leaving.Talk::send(Counters{4096}, {file.get()}));
+  Client next = domain.client();
+  next.enter("next");  // most of what came before was read
+  constexpr std::size_t kept = 12, looked_at = 1;
+  EXPECT_LE(open_descriptors(domain.manager.pid()), descriptors + 1 + kept + looked_at);
 }
 
 }  // namespace

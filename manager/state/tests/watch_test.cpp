@@ -306,6 +306,68 @@ TEST(Watches, OfOneSessionAreLimited) {
   other.expect_dropped(other.say(node, WatchDomain{1}), node, "came a second time");
 }
 
+/// The files of counters that a session is shown.
+std::vector<Show> shown_to(Session session, const Actions& actions) {
+  std::vector<Show> shown;
+  for (const Action& action : actions) {
+    const auto* const show = std::get_if<Show>(&action);
+    if (show && show->session == session) shown.push_back(*show);
+  }
+  return shown;
+}
+
+TEST(Watches, W85_who_asks_is_shown_where_nodes_count_two_files_in_a_batch) {
+  World world;
+  const Session camera = world.node("camera"), tool = world.node("tool"), other = world.node("other");
+  world.say(other, WatchDomain{1});
+  world.say(camera, Counters{4096});
+  world.say(camera, Counters{8192});
+  world.say(camera, Counters{16384});
+  Picture picture;
+  Actions first = world.say(tool, WatchDomain{1, true});
+  ASSERT_TRUE(picture.take(first, tool));
+  const std::vector<Show> shown = shown_to(tool, first);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_FALSE(picture.complete);
+  for (std::size_t n = 0; n < 2; ++n) {
+    EXPECT_EQ(picture.nodes.at(shown[n].message.node).name, "camera");
+    EXPECT_TRUE(shown[n].from == camera && shown[n].index == n && shown[n].message.size == 4096u << n && shown[n].message.id == 1);
+  }
+  const Actions second = world.say(tool, DomainTaken{1});
+  EXPECT_EQ(shown_to(tool, second).size(), 1u);
+  picture.take(second, tool);
+  EXPECT_TRUE(picture.complete);
+  world.say(tool, DomainTaken{1});
+  const Actions later = world.say(camera, Counters{32768});
+  EXPECT_EQ(shown_to(tool, later).size(), 1u);
+  EXPECT_TRUE(shown_to(other, later).empty()) << "who has not asked";
+}
+
+TEST(Watches, W85_files_of_counters_go_with_their_node) {
+  World world;
+  const Session camera = world.node("camera"), tool = world.node("tool");
+  world.say(camera, Counters{4096});
+  const Actions first = world.say(tool, WatchDomain{1, true});
+  ASSERT_EQ(shown_to(tool, first).size(), 1u);
+  const std::uint64_t number = shown_to(tool, first)[0].message.number;
+  world.say(tool, DomainTaken{1});
+  bool is_told = false;
+  for (const Action& action : world.say(camera, Goodbye{})) {
+    const auto* const send = std::get_if<Send>(&action);
+    const auto* const gone = send ? std::get_if<DomainGone>(&send->message) : nullptr;
+    is_told |= gone && gone->number == number;
+  }
+  EXPECT_TRUE(is_told);
+  EXPECT_TRUE(world.say(camera, Counters{8192}).empty()) << "one that was on its way";
+}
+
+TEST(Watches, W86_a_node_has_twelve_files_of_counters_at_most) {
+  World world;
+  const Session camera = world.node("camera");
+  for (int n = 0; n < 12; ++n) EXPECT_TRUE(world.say(camera, Counters{4096}).empty());
+  world.expect_dropped(world.say(camera, Counters{4096}), camera, "more than 12 files");
+}
+
 TEST(Watches, BelieveNobodyAboutTheIntroductionsOfOthers) {
   World world;
   const Session camera = world.node("camera"), viewer = world.node("viewer"), liar = world.node("liar");

@@ -7,6 +7,7 @@
 #include "os/clock.hpp"
 #include "session/callbacks/execution_thread.hpp"
 #include "session/callbacks/listener.hpp"
+#include "session/fork.hpp"
 #include "shm/layout.hpp"
 
 namespace sinew::session {
@@ -47,9 +48,10 @@ OwnedObject LocalArrival::own() {
   return {shared ? objects.copy(shared.get()) : objects.take_over(value), {&objects}};
 }
 
-LocalQueue::LocalQueue(Options options, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell,
+LocalQueue::LocalQueue(Options options, Counters::Slot counts, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell,
                        std::function<void()> made_space)
     : options_(std::move(options)),
+      counts_(std::move(counts)),
       joined_at_(os::now_ns()),
       capacity_(options_.depth == 0 ? shm::ring_capacity : options_.depth),
       slot_count_(capacity_ + 1),
@@ -87,11 +89,12 @@ void* LocalQueue::value_at(std::uint64_t index) const noexcept {
 bool LocalQueue::wants(std::uint64_t sequence, std::int64_t source_time) noexcept {
   if (std::exchange(asked_, sequence) != sequence) {
     settled_ = thinning_;
-    settled_skipped_ = skipped_.load(std::memory_order_relaxed);
+    settled_skipped_ = counts().skipped.load(std::memory_order_relaxed);
   }
   thinning_ = settled_;
   const bool wanted = thinning_.next_from(sequence) == sequence && thinning_.wants(sequence, source_time);
-  skipped_.store(settled_skipped_ + (wanted ? 0 : 1), std::memory_order_relaxed);
+  const std::uint64_t skipped = settled_skipped_ + (wanted ? 0 : 1);
+  if (counts().skipped.load(std::memory_order_relaxed) != skipped) counts().skipped.store(skipped, std::memory_order_relaxed);
   return wanted;
 }
 
@@ -161,7 +164,12 @@ void LocalQueue::push_out(std::uint64_t position, Item& into) noexcept {
 
 void LocalQueue::miss() noexcept {
   not_put_.fetch_add(1, std::memory_order_relaxed);
-  missed_.fetch_add(1, std::memory_order_relaxed);
+  count_missed(1);
+}
+
+void LocalQueue::count_missed(std::uint64_t count) noexcept {
+  if (forked()) return;  // what was there when the queue ends in a child
+  counts().missed.fetch_add(count, std::memory_order_relaxed);
   if (options_.losses) options_.losses->raise();
 }
 
@@ -190,9 +198,8 @@ LocalQueue::Slot* LocalQueue::claim() noexcept {
     // sync: QUEUE_TAIL (with put)
     const std::uint64_t tail = tail_.load(std::memory_order_acquire);  // it was pushed out
     const std::uint64_t oldest = std::max(head + 1, tail - std::min<std::uint64_t>(tail, capacity_));
-    missed_.fetch_add(oldest - head, std::memory_order_relaxed);
     missed_since_ += oldest - head;
-    if (options_.losses) options_.losses->raise();
+    count_missed(oldest - head);
     head_.store(oldest, std::memory_order_seq_cst);  // sync: QUEUE_HEAD (with waiting)
   }
 }
@@ -209,11 +216,12 @@ std::optional<LocalArrival> LocalQueue::take() {
     auto arrival = take_next();
     if (!arrival) return arrival;
     if (options_.lifespan == 0 || os::now_ns() - arrival->source_time <= options_.lifespan) {
-      received_.store(received_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // by one taker at a time
+      shm::add(counts().messages, 1);  // by one taker at a time
+      if (shm::wants_latency(counts(), arrival->source_time)) shm::count_latency(counts(), arrival->source_time, os::now_ns());
       return arrival;
     }
     missed_since_ = arrival->missed;
-    expired_.fetch_add(1, std::memory_order_relaxed);
+    shm::add(counts().expired, 1);
     if (options_.losses) options_.losses->raise();
   }
 }
@@ -261,8 +269,8 @@ MatchedPublisher LocalQueue::matched() const {
 
 void LocalQueue::count_losses(SubscriberStatistics& into) const noexcept {
   into.missed += missed();
-  into.skipped += skipped_.load(std::memory_order_relaxed);
-  into.expired += expired_.load(std::memory_order_relaxed);
+  into.skipped += counts().skipped.load(std::memory_order_relaxed);
+  into.expired += counts().expired.load(std::memory_order_relaxed);
 }
 
 bool LocalQueue::cancel_call(std::uint64_t call) const noexcept {

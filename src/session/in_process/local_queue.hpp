@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "session/counters.hpp"
 #include "session/endpoint.hpp"
 #include "session/in_process/objects.hpp"
 #include "session/qos/liveliness.hpp"
@@ -64,7 +65,8 @@ class LocalQueue {
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the publisher's endpoint
   };
   /// `bell` wakes the taker. `made_space` is called by the taker when a queue that holds its publisher back has become half empty.
-  LocalQueue(Options options, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell, std::function<void()> made_space);
+  LocalQueue(Options options, Counters::Slot counts, std::shared_ptr<const Objects> objects, std::shared_ptr<Doorbell> bell,
+             std::function<void()> made_space);
   ~LocalQueue();
   LocalQueue(const LocalQueue&) = delete;
   LocalQueue& operator=(const LocalQueue&) = delete;
@@ -119,8 +121,8 @@ class LocalQueue {
   /// What is held are objects, and nothing of the publisher's memory.
   static constexpr std::uint64_t held() noexcept { return 0; }
   MatchedPublisher matched() const;
-  std::uint64_t received() const noexcept { return received_.load(std::memory_order_relaxed); }
-  std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
+  std::uint64_t received() const noexcept { return counts().messages.load(std::memory_order_relaxed); }
+  std::uint64_t missed() const noexcept { return counts().missed.load(std::memory_order_relaxed); }
   void count_losses(SubscriberStatistics& into) const noexcept;
   bool cancel_call(std::uint64_t call) const noexcept;
 
@@ -149,7 +151,11 @@ class LocalQueue {
   std::optional<LocalArrival> take_next();
   void drop_all() noexcept;
 
+  shm::PairCounts& counts() const noexcept { return counts_.taken(); }
+  void count_missed(std::uint64_t count) noexcept;
+
   const Options options_;
+  const Counters::Slot counts_;  // `skipped` is the publisher's, `missed` of both, the rest the taker's
   const std::int64_t joined_at_;
   const std::size_t capacity_;
   const std::size_t slot_count_;  // one more: that of the next message is free while the queue is full
@@ -171,17 +177,14 @@ class LocalQueue {
   Thinning thinning_;
   Thinning settled_;  // what it was before the message that is asked for
   std::uint64_t asked_ = 0, settled_skipped_ = 0;
-  std::atomic<std::uint64_t> skipped_{0};  // relaxed: only told
 
   // The taker's.
   // pair QUEUE_HEAD / BLOCKED: who sees it finds the slots before it empty; a publisher that waits for space sees it, or is seen waiting. relaxed: the taker, who alone writes it
   alignas(64) std::atomic<std::uint64_t> head_{0};  // the position of the next message to be taken
   std::uint64_t missed_since_ = 0;                  // to be told with the next message
   bool looked_at_ = false;
-  std::atomic<std::uint64_t> received_{0}, expired_{0};  // relaxed: only told
-  // Counted by both, but seldom by the publisher, which would otherwise wait for its line with every message:
-  std::atomic<std::uint64_t> missed_{0};   // relaxed: only told
-  std::atomic<std::uint64_t> not_put_{0};  // and the taker has not told yet; relaxed: with this message or the next
+  // Counted by both, but seldom by the publisher, which would otherwise wait for its line with every message.
+  std::atomic<std::uint64_t> not_put_{0};  // missed, and the taker has not told yet; relaxed: with this message or the next
 };
 
 }  // namespace sinew::session

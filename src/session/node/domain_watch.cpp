@@ -21,27 +21,31 @@ DomainQos qos_of(const wire::Qos& qos) {
 }
 
 // What one message adds to an update.
-void add(DomainUpdate& to, const wire::DomainNode& m) {
-  to.nodes.push_back({m.number, m.name, m.pid, m.uid, m.gid, m.container});
+void add(ToldDomain& to, const wire::DomainNode& m) {
+  to.update.nodes.push_back({m.number, m.name, m.pid, m.uid, m.gid, m.container});
 }
-void add(DomainUpdate& to, const wire::DomainTopic& m) {
-  to.topics.push_back({m.number, m.name, m.type.name, m.type.signature, m.type.hash});
+void add(ToldDomain& to, const wire::DomainTopic& m) {
+  to.update.topics.push_back({m.number, m.name, m.type.name, m.type.signature, m.type.hash});
 }
-void add(DomainUpdate& to, const wire::DomainInterface& m) {
-  to.endpoints.push_back({m.number, m.node, m.topic, m.publishes, m.ghost, qos_of(m.qos), m.memory});
+void add(ToldDomain& to, const wire::DomainInterface& m) {
+  to.update.endpoints.push_back({m.number, m.node, m.topic, m.publishes, m.ghost, qos_of(m.qos), m.memory});
+  to.identities.push_back({m.number, m.node, m.identity});
 }
-void add(DomainUpdate& to, const wire::DomainPair& m) {
-  to.pairs.push_back({m.publisher, m.subscriber, m.path != wire::Path::none, delivery_of(m.path), m.why});
+void add(ToldDomain& to, const wire::DomainPair& m) {
+  to.update.pairs.push_back({m.publisher, m.subscriber, m.path != wire::Path::none, delivery_of(m.path), m.why});
 }
-void add(DomainUpdate& to, const wire::DomainGone& m) {
-  to.gone.push_back(m.number);
+void add(ToldDomain& to, const wire::DomainGone& m) {
+  to.update.gone.push_back(m.number);
 }
-void add(DomainUpdate& to, const wire::DomainBatch& m) {
-  to.complete = m.complete;
+void add(ToldDomain& to, const wire::DomainCounters& m) {
+  to.counters.push_back({m.number, m.node, m.size, {}});
+}
+void add(ToldDomain& to, const wire::DomainBatch& m) {
+  to.update.complete = m.complete;
 }
 
 template <class M>
-concept OfTheState = requires(DomainUpdate& update, const M& message) { add(update, message); };
+concept OfTheState = requires(ToldDomain& told, const M& message) { add(told, message); };
 
 }  // namespace
 
@@ -57,7 +61,8 @@ std::optional<std::uint64_t> DomainWatch::addressee(const wire::Message& message
       message);
 }
 
-bool DomainWatch::take(const wire::Message& message) {
+bool DomainWatch::take(Channel::Input& input) {
+  const wire::Message& message = input.message;
   if (raised_.load(std::memory_order_seq_cst))  // sync: WATCH_RAISED (with run_some)
     throw Violation("the next batch of the domain's state came before the answer to the one before");
   std::visit(
@@ -65,16 +70,18 @@ bool DomainWatch::take(const wire::Message& message) {
         if constexpr (OfTheState<M>) add(collected_, m);
       },
       message);
+  // Without room for the file nothing in it is shown.
+  if (!input.descriptors.empty()) collected_.counters.back().file = std::move(input.descriptors[0]);
   if (!std::holds_alternative<wire::DomainBatch>(message)) return false;
   if (thread_) {
     raised_.store(true, std::memory_order_seq_cst);  // sync: WATCH_RAISED (with has_news)
     thread_->doorbell().ring();
     return false;
   }
-  const DomainUpdate update = std::exchange(collected_, {});
-  if (!handler_.run([&](const Handler& handler) { handler(update); })) return false;
+  const ToldDomain told = std::exchange(collected_, {});
+  if (!handler_.run([&](const Handler& handler) { handler(told); })) return false;
   answer(id());
-  return update.complete;
+  return told.update.complete;
 }
 
 void DomainWatch::answer(std::uint64_t id) noexcept {
@@ -99,17 +106,17 @@ void DomainWatch::renew() noexcept {
 
 void DomainWatch::begin(std::uint64_t id) noexcept {
   id_.store(id, std::memory_order_relaxed);
-  collected_ = {.anew = true};
+  collected_ = {.update = {.anew = true}};
 }
 
 bool DomainWatch::run_some(const std::atomic<bool>&) {
   if (!has_news()) return false;
   std::uint64_t id = 0;
   const bool goes_on = handler_.run([&](const Handler& handler) {
-    const DomainUpdate update = std::exchange(collected_, {});
+    const ToldDomain told = std::exchange(collected_, {});
     id = this->id();                                  // it may begin anew meanwhile, which is not what is answered
     raised_.store(false, std::memory_order_seq_cst);  // sync: WATCH_RAISED (with lose, take)
-    handler(update);
+    handler(told);
   });
   if (goes_on) answer(id);
   return false;

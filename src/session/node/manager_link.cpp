@@ -79,7 +79,8 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
   auto channel = std::make_shared<Channel>(std::move(socket), Channel::unlimited);
   channel->send(wire::RegisterNode{wire::protocol_version, node_});
   SINEW_POINT("manager_link.node_told");
-  const std::int64_t deadline = os::now_ns() + std::chrono::nanoseconds(patience).count();
+  // By looks, not by the clock: where the whole machine stands still for a while, the manager could not answer either.
+  int looks = patience / longest_look;
   os::Poller poller;
   poller.add(channel->socket(), 0);
   for (;;) {
@@ -103,8 +104,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
     if (channel->state() == Channel::State::closed) {
       throw Error(ErrorKind::disconnected, "the manager at " + socket_path_ + " ended the connection before it answered");
     }
-    const std::int64_t now = os::now_ns();
-    if (now >= deadline) {
+    if (looks-- == 0) {
       throw Error(ErrorKind::unavailable, "the manager at " + socket_path_ + " (pid " +
                                               std::to_string(os::peer_credentials(channel->socket()).pid) +
                                               ") took the connection but did not answer within 5 s: it may be stopped");
@@ -112,7 +112,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
     if (stopped_.load(std::memory_order_relaxed)) throw Error(ErrorKind::disconnected, "node '" + node_ + "' has been destroyed");
     os::Poller::Event event;
     // Who seeks another manager for a node that is being destroyed must notice that.
-    poller.wait({&event, 1}, std::min<std::int64_t>(deadline, now + (asked ? longest_look : retry_pause).count()));
+    poller.wait({&event, 1}, os::now_ns() + (asked ? longest_look : retry_pause).count());
   }
 }
 
@@ -211,6 +211,7 @@ void ManagerLink::resume(const std::shared_ptr<Channel>& channel) {
     if (stopped_.load(std::memory_order_relaxed)) return;
     channel_ = channel;
     is_own_ = own;
+    for (const CounterFile& counters : counters_) tell_locked(counters);
     for (auto& [key, note] : notes_) {
       if (!is_ghost(note)) tell_locked(note);
     }
@@ -324,6 +325,22 @@ void ManagerLink::tell_locked(Note& note) {
   std::visit(tell_all, note.registration);
   SINEW_POINT("manager_link.interface_told");
   note.is_told = true;
+}
+
+void ManagerLink::tell_locked(const CounterFile& counters) {
+  const int descriptor = counters.file->get();
+  channel_->send(wire::Counters{counters.size}, {&descriptor, 1});
+}
+
+void ManagerLink::tell_counters(const std::shared_ptr<const os::Fd>& file, std::uint32_t size) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    counters_.push_back({file, size});
+    if (!lost_ && !stopped_.load(std::memory_order_relaxed)) tell_locked(counters_.back());
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::warn, "some of what node '" + node_ + "' counts is not shown:");
+    base::log(base::LogLevel::warn, error.what());
+  }
 }
 
 void ManagerLink::announce(const Key& key, Registration registration) {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "os/fd.hpp"
 #include "session/io/channel.hpp"
@@ -82,6 +83,8 @@ class ManagerLink {
   void release_window(const wire::Window& window, std::uint64_t manager) noexcept;
   /// The publisher has so many bytes mapped.
   void tell_memory(std::uint64_t publisher, std::uint64_t bytes) noexcept;
+  /// The node counts in this file, too: this manager is told, and those after it.
+  void tell_counters(const std::shared_ptr<const os::Fd>& file, std::uint32_t size) noexcept;
   /// Why no manager could be had; empty when nothing is known to be in the way.
   std::string trouble() const;
 
@@ -109,6 +112,11 @@ class ManagerLink {
   std::function<void()> while_alive(std::function<void()> task) const;
   void resume(const std::shared_ptr<Channel>& channel);
   void tell_locked(Note& note);
+  struct CounterFile {
+    std::shared_ptr<const os::Fd> file;
+    std::uint32_t size = 0;
+  };
+  void tell_locked(const CounterFile& counters);
   using Notes = std::map<Key, Note>;
   void tell_deleted_locked(const Key& key);
   void tell_withdrawn_locked(Notes::iterator note);
@@ -137,6 +145,7 @@ class ManagerLink {
   bool lost_ = false;
   std::uint64_t managers_ = 1;
   Notes notes_;
+  std::vector<CounterFile> counters_;
   std::string trouble_;
 };
 

@@ -39,6 +39,9 @@ std::shared_ptr<NodeSession> NodeSession::create(const std::string& name, const 
   base::check_log_level();
   const std::string path = os::domain_socket_path(options.domain.empty() ? std::getenv("SINEW_DOMAIN") : options.domain.c_str());
   std::shared_ptr<NodeSession> session(new NodeSession(name, path, options));
+  session->counters_ = std::make_shared<Counters>([weak = std::weak_ptr(session)](const auto& file, std::uint32_t size) {
+    if (const auto alive = weak.lock()) alive->link_.tell_counters(file, size);
+  });
   session->link_.open();
   session->loop_.start("sinew-io");
   session->link_.watch(session->loop_, session, [weak = std::weak_ptr(session)] {
@@ -159,6 +162,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
                                                                 const Publisher::Options& options, const PublisherEvents& events,
                                                                 unsigned execution_thread) {
   const std::shared_ptr<Listener> listener = listener_for(events, execution_thread);
+  const std::uint64_t identity = base::random_number();
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -170,11 +174,10 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
       {Kind::publisher, id}, "RegisterPublisher",
       [&] {
         const std::uint64_t process = finds_partners(objects, options) ? LocalTopics::instance().process(link_.socket_path()) : 0;
-        link_.announce(
-            {Kind::publisher, id},
-            wire::RegisterPublisher{id, topic, type, options.qos, process, options.endpoint, options.ghost, base::random_number(), {}});
+        link_.announce({Kind::publisher, id},
+                       wire::RegisterPublisher{id, topic, type, options.qos, process, options.endpoint, options.ghost, identity, {}});
       },
-      [this, id, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
+      [this, id, identity, topic, made, storage, objects, options, listener, events](const wire::Message& message) {
         const auto& registered = std::get<wire::PublisherRegistered>(message);
         const auto give_back = [&] {
           link_.withdraw({Kind::publisher, id});
@@ -182,7 +185,8 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
         };
         if (shm::Window::owner_of(reinterpret_cast<const void*>(registered.window.base))) return give_back();
         try {
-          *made = std::make_shared<Publisher>(shared_from_this(), id, topic, registered.window, storage, objects, options);
+          *made = std::make_shared<Publisher>(shared_from_this(), Publisher::Registered{id, identity, registered.window}, topic, storage,
+                                              objects, options);
           SINEW_POINT("node_session.publisher");
           (*made)->start_trimming(loop_);
           (*made)->status().start(loop_, listener, events);
@@ -207,7 +211,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
   std::shared_ptr<Subscription> subscription;
   {
     const std::lock_guard lock(mutex_);
-    subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name(), options, runs_on, receiver);
+    subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name(), counters_, options, runs_on, receiver);
   }
   SINEW_POINT("node_session.subscriber");
   subscription->status().start(loop_, listener, events);
@@ -224,7 +228,7 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
         [&] {
           const std::uint64_t process = options.takes_pointers ? LocalTopics::instance().process(link_.socket_path()) : 0;
           link_.announce({Kind::subscriber, id}, wire::RegisterSubscriber{id, topic, type, options.qos, process, options.endpoint,
-                                                                          options.ghost, base::random_number()});
+                                                                          options.ghost, subscription->identity()});
         },
         // On the loop's thread, before it can read the first introduction.
         [this, subscription](const wire::Message& answer) {

@@ -19,6 +19,7 @@
 #include "session/callbacks/callbacks.hpp"
 #include "session/callbacks/executor.hpp"
 #include "session/callbacks/periodic_timer.hpp"
+#include "session/counters.hpp"
 #include "session/io/io_loop.hpp"
 #include "session/node/domain_watch.hpp"
 #include "session/node/manager_link.hpp"
@@ -42,6 +43,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
 
   const std::string& name() const noexcept { return link_.node(); }
   IoLoop& loop() noexcept { return loop_; }
+  /// Where what this node does is counted.
+  const std::shared_ptr<Counters>& counters() const noexcept { return counters_; }
 
   // `execution_thread`: its id, for all handlers.
   /// Block until the manager has answered, at most 5 s, also where one must be found first. `storage` and `objects` as Publisher's. Throw Error(type_mismatch, invalid_argument, exhausted, unavailable, disconnected).
@@ -57,7 +60,9 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   /// A node may have so many at a time, of which domain_state() is one (W73).
   static constexpr std::size_t most_watches = 16;
   /// `handler` is told of everything in the domain, and of all changes, on that thread; of all anew when there is another manager. Throws Error(exhausted, disconnected).
-  std::shared_ptr<DomainWatch> watch_domain(DomainWatch::Handler handler, unsigned execution_thread);
+  std::shared_ptr<DomainWatch> watch_domain(std::function<void(const DomainUpdate&)> handler, unsigned execution_thread);
+  /// The same, also of where nodes count, on the thread for sockets. Blocks until everything that there is has been told. Throws Error(exhausted, disconnected, unavailable).
+  std::shared_ptr<DomainWatch> watch_counters(DomainWatch::Handler handler);
   /// Blocks until the manager has told everything. Throws Error(unavailable, disconnected).
   DomainState domain_state();
   void remove(const std::shared_ptr<DomainWatch>& watch);
@@ -119,8 +124,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
   void on_incompatible(const wire::Incompatible& peer);
   void on_detached(const wire::Detached& ghost);
-  void on_domain_state(std::uint64_t watch, const wire::Message& message);
-  std::shared_ptr<DomainWatch> add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread);
+  void on_domain_state(std::uint64_t watch, Channel::Input& input);
+  std::shared_ptr<DomainWatch> add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread, bool wants_counters);
   void begin_watch(DomainWatch& watch);
   void watch_anew() noexcept;
   void for_each_watch(void (*use)(DomainWatch&)) noexcept;
@@ -148,6 +153,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
 
   ManagerLink link_;
   IoLoop loop_;
+  std::shared_ptr<Counters> counters_;
 
   std::mutex watching_;  // held while watches, and managers, come and go, until the manager was told: taken before mutex_
   std::mutex mutex_;     // guards what follows

@@ -6,7 +6,8 @@
 
 namespace sinew::session {
 
-std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread) {
+std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler, std::shared_ptr<ExecutionThread> thread,
+                                                    bool wants_counters) {
   std::shared_ptr<DomainWatch> watch;  // goes without the locks, with what the user keeps in its handler
   const std::lock_guard one_at_a_time(watching_);
   const std::lock_guard lock(mutex_);
@@ -15,7 +16,8 @@ std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler
     throw Error(ErrorKind::exhausted, "node '" + name() + "' watches the domain, or asks for its state, " + std::to_string(most_watches) +
                                           " times already: destroy a DomainWatch, or share one");
   }
-  watch = std::make_shared<DomainWatch>(weak_from_this(), next_id_locked(Kind::watch), std::move(thread), std::move(handler));
+  watch =
+      std::make_shared<DomainWatch>(weak_from_this(), next_id_locked(Kind::watch), std::move(thread), wants_counters, std::move(handler));
   if (watch->thread()) callbacks_.add(watch);
   watches_[watch->id()] = watch;
   return watch;
@@ -24,11 +26,12 @@ std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler
 void NodeSession::begin_watch(DomainWatch& watch) {
   const std::lock_guard one_at_a_time(watching_);
   watch.is_wanted = true;
-  watch.is_known = link_.send(wire::WatchDomain{watch.id()});
+  watch.is_known = link_.send(wire::WatchDomain{watch.id(), watch.wants_counters()});
 }
 
-std::shared_ptr<DomainWatch> NodeSession::watch_domain(DomainWatch::Handler handler, unsigned execution_thread) {
-  const auto watch = add_watch(std::move(handler), thread(execution_thread));
+std::shared_ptr<DomainWatch> NodeSession::watch_domain(std::function<void(const DomainUpdate&)> handler, unsigned execution_thread) {
+  const auto watch =
+      add_watch([handler = std::move(handler)](const ToldDomain& told) { handler(told.update); }, thread(execution_thread), false);
   try {
     watch->thread()->add(watch);
     begin_watch(*watch);
@@ -39,10 +42,21 @@ std::shared_ptr<DomainWatch> NodeSession::watch_domain(DomainWatch::Handler hand
   return watch;
 }
 
+std::shared_ptr<DomainWatch> NodeSession::watch_counters(DomainWatch::Handler handler) {
+  const auto watch = add_watch(std::move(handler), nullptr, true);
+  try {
+    ask({Kind::watch, watch->first_id()}, "WatchDomain", [&] { begin_watch(*watch); }, [](const wire::Message&) {});
+  } catch (...) {
+    remove(watch);
+    throw;
+  }
+  return watch;
+}
+
 DomainState NodeSession::domain_state() {
   // On the loop's thread, which may be in the middle of it when nobody waits any more.
   const auto state = std::make_shared<DomainState>();
-  const auto watch = add_watch([state](const DomainUpdate& update) { apply(update, *state); }, nullptr);
+  const auto watch = add_watch([state](const ToldDomain& told) { apply(told.update, *state); }, nullptr, false);
   const struct Removal {
     NodeSession& session;
     const std::shared_ptr<DomainWatch>& watch;
@@ -84,7 +98,7 @@ void NodeSession::renew(DomainWatch& watch) noexcept {
     watches_.insert(std::move(known));
   }
   if (watch.is_known) link_.tell(wire::UnwatchDomain{before});
-  watch.is_known = link_.tell(wire::WatchDomain{watch.id()});
+  watch.is_known = link_.tell(wire::WatchDomain{watch.id(), watch.wants_counters()});
 }
 
 void NodeSession::watch_anew() noexcept {
@@ -108,14 +122,14 @@ void NodeSession::for_each_watch(void (*use)(DomainWatch&)) noexcept {
   }
 }
 
-void NodeSession::on_domain_state(std::uint64_t id, const wire::Message& message) {
+void NodeSession::on_domain_state(std::uint64_t id, Channel::Input& input) {
   std::shared_ptr<DomainWatch> watch;
   {
     const std::lock_guard lock(mutex_);
     const auto found = watches_.find(id);
     if (found != watches_.end()) watch = found->second.lock();
   }
-  if (watch && watch->take(message)) answered({Kind::watch, watch->first_id()}, message);
+  if (watch && watch->take(input)) answered({Kind::watch, watch->first_id()}, input.message);
 }
 
 void NodeSession::tell_path(std::uint64_t connection, wire::Path path, const char* why) noexcept {

@@ -85,7 +85,7 @@ void NodeSession::handle(Channel::Input& input) {
   } else if (const auto* ghost = std::get_if<wire::Detached>(&message)) {
     on_detached(*ghost);
   } else if (const auto watch = DomainWatch::addressee(message)) {
-    on_domain_state(*watch, message);
+    on_domain_state(*watch, input);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&message)) {
     throw Violation(error->text);
   } else {
@@ -214,6 +214,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   std::shared_ptr<SubscriberEnd> end;
   try {
     end = std::make_shared<SubscriberEnd>(subscription, shared_from_this(), std::move(socket), introduction, manager,
+                                          counters_->of_pair(subscription->identity(), introduction.identity),
                                           subscription->options().thinning, reading, subscription->options().in_place);
   } catch (...) {
     release_window(introduction.window, manager);  // from here on the end itself does it

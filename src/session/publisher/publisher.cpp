@@ -16,21 +16,21 @@
 
 namespace sinew::session {
 
-Publisher::Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
+Publisher::Publisher(std::shared_ptr<NodeSession> session, const Registered& as, const std::string& topic,
                      std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, const Options& options)
     : session_(std::move(session)),
-      id_(id),
-      where_(where),
-      when_unmapped_([session = session_, id] { session->release_window_of(id); }),
+      as_(as),
+      when_unmapped_([session = session_, id = as.id] { session->release_window_of(id); }),
       storage_(std::move(storage)),
       objects_(std::move(objects)),
       options_(options),
       history_(options.qos.durability != wire::Durability::transient_local ? 0
                : options.qos.depth == 0                                    ? shm::ring_capacity / 2
                                                                            : options.qos.depth),
+      counts_(session_->counters()->of_publisher(as.identity)),
       incompatible_(topic, session_->name(), options.qos),
       status_(*this, options.qos, options.watcher),
-      window_(shm::Window::create(where.base, where.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
+      window_(shm::Window::create(as.window.base, as.window.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       space_(options.endpoint == 0 ? os::create_eventfd() : os::Fd()),
       local_delivery_(objects_),
       frames_("sinew-ring", options.endpoint == 0 ? shm::ring_capacity : 0) {
@@ -118,9 +118,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   }
   status_.published(frame.source_time);
   local_delivery_.put(frame.source_time);
-  auto& header = ring().header;
-  header.published.store(header.published.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  header.bytes_published.store(header.bytes_published.load(std::memory_order_relaxed) + frame.size, std::memory_order_relaxed);
+  count_published(frame.size, frame.source_time);
   if (!foreign_.empty()) export_frame(lock, frame);
   return Outcome::published;
 }
@@ -186,7 +184,7 @@ void Publisher::export_frame(std::unique_lock<std::mutex>& lock, const KeptFrame
   });
   lock.lock();
   exporting_ = 0;
-  bytes_exported_ += exported;
+  shm::add(counts().bytes_exported, exported);
   for (const auto& end : foreign_) {
     if (end->is_attached()) tell_exported(*end, *export_);
   }
@@ -237,8 +235,10 @@ bool Publisher::wait_for_space(std::unique_lock<std::mutex>& lock) {
   return false;
 }
 
-void Publisher::count_copied(std::uint64_t bytes) noexcept {
-  ring().header.bytes_copied.fetch_add(bytes, std::memory_order_relaxed);
+void Publisher::count_published(std::uint64_t bytes, std::int64_t source_time) noexcept {
+  shm::add(counts().messages, 1);
+  shm::add(counts().bytes, bytes);
+  counts().newest.store(static_cast<std::uint64_t>(source_time), std::memory_order_relaxed);  // relaxed: only told
 }
 
 void Publisher::start_over() noexcept {
@@ -248,20 +248,19 @@ void Publisher::start_over() noexcept {
 
 void Publisher::count_refused() noexcept {
   start_over();
-  ring().header.refused.fetch_add(1, std::memory_order_relaxed);
+  counts().refused.fetch_add(1, std::memory_order_relaxed);
 }
 
 PublisherStatistics Publisher::statistics() const {
   const shm::Window::Usage usage = window_->usage();
   const std::lock_guard lock(mutex_);
-  const auto& header = ring().header;
-  return {.published = header.published.load(std::memory_order_relaxed),
-          .bytes = header.bytes_published.load(std::memory_order_relaxed),
-          .bytes_copied = header.bytes_copied.load(std::memory_order_relaxed),
-          .bytes_exported = bytes_exported_,
+  return {.published = counts().messages.load(std::memory_order_relaxed),
+          .bytes = counts().bytes.load(std::memory_order_relaxed),
+          .bytes_copied = counts().bytes_copied.load(std::memory_order_relaxed),
+          .bytes_exported = counts().bytes_exported.load(std::memory_order_relaxed),
           .why_repaired = {},
-          .refused = header.refused.load(std::memory_order_relaxed),
-          .withdrawn = header.withdrawn.load(std::memory_order_relaxed),
+          .refused = counts().refused.load(std::memory_order_relaxed),
+          .withdrawn = counts().withdrawn.load(std::memory_order_relaxed),
           .subscribers = subscribers_locked(),
           .memory_mapped = usage.mapped,
           .memory_in_use = usage.in_use,

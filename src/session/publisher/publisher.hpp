@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "os/fd.hpp"
+#include "session/counters.hpp"
 #include "session/endpoint.hpp"
 #include "session/in_process/local_delivery.hpp"
 #include "session/in_process/objects.hpp"
@@ -76,8 +77,13 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
     bool ghost = false;                        ///< is only there as long as others are
   };
-  /// Without `storage` and `objects`, both, there are no objects: publish() is given frames without root, and an empty GivenMessage.
-  Publisher(std::shared_ptr<NodeSession> session, std::uint64_t id, const std::string& topic, const wire::Window& where,
+  /// As the manager knows it.
+  struct Registered {
+    std::uint64_t id = 0, identity = 0;
+    wire::Window window;
+  };
+  /// Without `storage` and `objects`, both, there are no objects: publish() is given frames without root, and an empty GivenMessage. With `storage` alone messages are what that makes frames without root of, for send().
+  Publisher(std::shared_ptr<NodeSession> session, const Registered& as, const std::string& topic,
             std::shared_ptr<const FrameStorage> storage, std::shared_ptr<const Objects> objects, const Options& options);
   ~Publisher() override;
 
@@ -117,7 +123,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// A reader has said so.
   void call_cancelled(std::uint64_t endpoint, std::uint64_t call) const noexcept;
 
-  void count_copied(std::uint64_t bytes) noexcept;
+  void count_copied(std::uint64_t bytes) noexcept { counts().bytes_copied.fetch_add(bytes, std::memory_order_relaxed); }
   void count_refused() noexcept;
   /// What memory is made room for from now on is for another message: that before was published, refused or discarded.
   void start_over() noexcept;
@@ -146,7 +152,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   // --- for PublisherEnd, on the loop's thread ---
   const wire::Qos& qos() const noexcept { return options_.qos; }
-  std::uint64_t id() const noexcept { return id_; }
+  std::uint64_t id() const noexcept { return as_.id; }
   /// Whether a reader that asks for this must not lose anything.
   bool is_held_back_by(const wire::Qos& asked) const noexcept;
   /// What readers that hold this publisher back ring; open as long as this object lives. None for an endpoint, which waits for nobody.
@@ -293,15 +299,18 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void announce_to_all_locked(const shm::Chunk& chunk);
   void stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk);
   shm::RingLayout& ring() const noexcept;
+  shm::PublisherCounts& counts() const noexcept { return counts_.published(); }
+  /// A message of so many bytes was published. One at a time.
+  void count_published(std::uint64_t bytes, std::int64_t source_time) noexcept;
 
   const std::shared_ptr<NodeSession> session_;
-  const std::uint64_t id_;
-  const wire::Window where_;
+  const Registered as_;
   std::function<void()> when_unmapped_;  // made ahead: close() must not fail
   const std::shared_ptr<const FrameStorage> storage_;
   const std::shared_ptr<const Objects> objects_;
   const Options options_;
   const std::uint64_t history_;  // so many of the newest messages are kept for those who come late
+  const Counters::Slot counts_;
   IncompatiblePeers incompatible_;
   PublisherStatus status_;
   const std::shared_ptr<shm::Window> window_;
@@ -339,7 +348,6 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::map<const PublisherEnd*, KeptFrames> lanes_;     // of those of connections_, when messages go to one reader each
   std::vector<std::shared_ptr<LocalQueue>> addressed_;  // guarded by publishing_
   std::uint64_t sent_here_ = 0;
-  std::uint64_t bytes_exported_ = 0;
   std::uint64_t exporting_ = 0;        // the frame that is being exported without the mutex, and must stay
   std::condition_variable announced_;  // a reader answered while close() waits for it
 };

@@ -210,7 +210,7 @@ Publisher::Outcome Publisher::send_here(std::unique_lock<std::mutex>& lock, cons
   count_copied(local_delivery_.prepare(message, nullptr));
   sequence = queue->put_so_far() + 1;
   local_delivery_.put(now);
-  ring().header.published.fetch_add(1, std::memory_order_relaxed);
+  count_published(0, now);
   return Outcome::published;
 }
 
@@ -260,9 +260,7 @@ Publisher::Outcome Publisher::send_to_window(std::unique_lock<std::mutex>& lock,
   count_unswept_locked(frame.size);
   SINEW_POINT("publisher.before_doorbell");
   end.ring_if_asleep();
-  auto& header = ring().header;
-  header.published.fetch_add(1, std::memory_order_relaxed);
-  header.bytes_published.fetch_add(frame.size, std::memory_order_relaxed);
+  count_published(frame.size, frame.source_time);
   return Outcome::published;
 }
 
@@ -272,11 +270,12 @@ Publisher::Outcome Publisher::send_to_stranger(std::unique_lock<std::mutex>& loc
   exported.prepare(stream);
   if (!exported.has_room_for(stream)) return refuse(lock, {}, Outcome::no_memory);
   lock.unlock();
-  const std::uint64_t copied = exported.publish(stream, os::now_ns(), [&](std::byte* into) { storage_->write_stream(object, into); });
+  const std::int64_t now = os::now_ns();
+  const std::uint64_t copied = exported.publish(stream, now, [&](std::byte* into) { storage_->write_stream(object, into); });
   lock.lock();
-  bytes_exported_ += copied;
+  shm::add(counts().bytes_exported, copied);
   tell_exported(*to.foreign, exported);
-  ring().header.published.fetch_add(1, std::memory_order_relaxed);
+  count_published(0, now);
   return Outcome::published;
 }
 

@@ -178,10 +178,10 @@ void Publisher::export_history_locked() {
     const void* const message = !frame ? nullptr : frame->local ? frame->local.get() : frame->root;
     const std::uint64_t stream = message ? storage_->stream_size(message) : frame ? frame->size : 0;
     export_->prepare(stream);
-    bytes_exported_ += export_->publish(stream, frame ? frame->source_time : 0, [&](std::byte* into) {
+    shm::add(counts().bytes_exported, export_->publish(stream, frame ? frame->source_time : 0, [&](std::byte* into) {
       if (message) return storage_->write_stream(message, into);
       join_pieces(frame->pieces, into);
-    });
+    }));
   }
 }
 

@@ -152,8 +152,7 @@ bool Publisher::withdraw_oldest_locked() {
   if (oldest > frames_.head() || oldest > slowest_reliable_locked() || oldest == exporting_) return false;
   retire_up_to_locked(oldest);
   withdrawn_for_next_.fetch_add(1, std::memory_order_relaxed);
-  auto& withdrawn = ring().header.withdrawn;
-  withdrawn.store(withdrawn.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  shm::add(counts().withdrawn, 1);
   return true;
 }
 

@@ -138,7 +138,7 @@ void Publisher::announce_changes_locked() {
       mapped += chunk.size;
       announce_to_all_locked(chunk);
     });
-    session_->tell_memory(id_, mapped);
+    session_->tell_memory(id(), mapped);
     // Only now: a chunk that was dropped before it could be told of must be withdrawn, for the next frame may name it.
     std::vector<std::uint64_t> dropped;
     {
@@ -319,7 +319,8 @@ std::shared_ptr<LocalQueue> Publisher::add_local(Subscription& subscription, con
                                                                 .publisher_endpoint = options_.endpoint,
                                                                 .subscriber_endpoint = subscription.options().endpoint,
                                                                 .watcher = options_.watcher},
-                                            objects_, subscription.bell(), [weak = weak_from_this()] {
+                                            subscription.counters().of_pair(subscription.identity(), as_.identity), objects_,
+                                            subscription.bell(), [weak = weak_from_this()] {
                                               if (const auto publisher = weak.lock()) publisher->made_space();
                                             });
   const std::lock_guard lock(mutex_);

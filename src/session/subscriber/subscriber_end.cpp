@@ -32,9 +32,10 @@ std::size_t ack_file_size() {
 }  // namespace
 
 SubscriberEnd::SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                             wire::ConnectSubscriber introduction, std::uint64_t manager, Thinning::Options thinning, Reading reading,
-                             bool in_place)
-    : thinning_(thinning),
+                             wire::ConnectSubscriber introduction, std::uint64_t manager, Counters::Slot counts, Thinning::Options thinning,
+                             Reading reading, bool in_place)
+    : counts_(std::move(counts)),
+      thinning_(thinning),
       reads_pieces_(!introduction.same_user),
       must_copy_(reading == Reading::copy || !introduction.same_user),
       reach_limit_(introduction.same_user ? shm::ring_capacity : shm::export_depth),
@@ -179,7 +180,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   ring_mapping_ = std::move(attached.mapping);
   ring_ = std::launder(reinterpret_cast<const shm::RingLayout*>(ring_mapping_->data()));
   if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version: use the same version of sinew in both processes");
-  claims_.emplace(*ack_, *ring_);
+  claims_.emplace(*ack_, *ring_, counts());
   blocked_publisher_.emplace(ring_->header.blocked);
   quota_ = message.quota;
   claims_->advance_cursor(message.start - 1);
@@ -259,17 +260,17 @@ MatchedPublisher SubscriberEnd::matched() const {
           .why = why_not_in_place(),
           .received = ack_->received.load(std::memory_order_relaxed),
           .missed = ack_->missed.load(std::memory_order_relaxed),
-          .bytes_copied = bytes_copied_.load(std::memory_order_relaxed),
-          .over_quota = over_quota_.load(std::memory_order_relaxed),
+          .bytes_copied = counts().bytes_copied.load(std::memory_order_relaxed),
+          .over_quota = counts().over_quota.load(std::memory_order_relaxed),
           .held = held()};
 }
 
 void SubscriberEnd::count_losses(SubscriberStatistics& into) const noexcept {
   into.missed += ack_->missed.load(std::memory_order_relaxed);
-  into.withdrawn += withdrawn_.load(std::memory_order_relaxed);
-  into.skipped += skipped_.load(std::memory_order_relaxed);
-  into.expired += expired_.load(std::memory_order_relaxed);
-  into.over_quota += over_quota_.load(std::memory_order_relaxed);
+  into.withdrawn += counts().withdrawn.load(std::memory_order_relaxed);
+  into.skipped += counts().skipped.load(std::memory_order_relaxed);
+  into.expired += counts().expired.load(std::memory_order_relaxed);
+  into.over_quota += counts().over_quota.load(std::memory_order_relaxed);
 }
 
 std::uint64_t SubscriberEnd::waiting() const noexcept {
@@ -301,7 +302,8 @@ std::optional<Sighting> SubscriberEnd::sighting() const {
 
 void SubscriberEnd::lost(std::uint64_t count) noexcept {
   missed_ += count;
-  ack_->missed.store(ack_->missed.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  shm::add(ack_->missed, count);
+  shm::add(counts().missed, count);
   if (loss_listener_) loss_listener_->raise();
   if (!hung_up_.load(std::memory_order_relaxed)) tell_lost(count);  // relaxed: who ends it tells of it as well
 }
@@ -319,7 +321,13 @@ void SubscriberEnd::lose_taken() noexcept {
 }
 
 void SubscriberEnd::skipped(std::uint64_t count) noexcept {
-  skipped_.store(skipped_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  if (count > 0) shm::add(counts().skipped, count);
+}
+
+void SubscriberEnd::count_received(std::int64_t published, std::uint64_t copied) noexcept {
+  shm::add(counts().messages, 1);
+  if (copied > 0) shm::add(counts().bytes_copied, copied);
+  if (shm::wants_latency(counts(), published)) shm::count_latency(counts(), published, os::now_ns());
 }
 
 std::shared_ptr<const ChunkTable> SubscriberEnd::refresh_chunks() {
@@ -417,7 +425,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     // Not the age: of what a stranger says the source time is, that may be no number.
     if (lifespan > 0 && claimed && claim.frame.source_time < os::now_ns() - lifespan) {
       claims_->release(claim.slot);
-      expired_.fetch_add(1, std::memory_order_relaxed);
+      shm::add(counts().expired, 1);
       if (loss_listener_) loss_listener_->raise();
       continue;
     }
@@ -428,13 +436,13 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     }
     if (!claimed) {
       // Still within our depth: no newer message has pushed it out. An export is written over a little before that, and nothing of it is withdrawn.
-      if (introduction_.same_user && claims_->head() - next < reach) withdrawn_.fetch_add(1, std::memory_order_relaxed);
+      if (introduction_.same_user && claims_->head() - next < reach) shm::add(counts().withdrawn, 1);
       lost(1);
       continue;
     }
-    ack_->received.store(ack_->received.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    shm::add(ack_->received, 1);
     const bool over_quota = exceeds_quota(claim) || exhausted;
-    if (over_quota) over_quota_.store(over_quota_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    if (over_quota) shm::add(counts().over_quota, 1);
     return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, over_quota || must_copy_, in_pieces, std::exchange(missed_, 0)};
   }
   return std::nullopt;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "os/fd.hpp"
+#include "session/counters.hpp"
 #include "session/io/channel.hpp"
 #include "session/io/io_loop.hpp"
 #include "session/mappings.hpp"
@@ -72,7 +73,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
  public:
   /// `manager`: whose introduction it is (ManagerLink::manager).
   SubscriberEnd(std::weak_ptr<Subscription> subscription, std::shared_ptr<NodeSession> session, os::Fd socket,
-                wire::ConnectSubscriber introduction, std::uint64_t manager, Thinning::Options thinning, Reading reading, bool in_place);
+                wire::ConnectSubscriber introduction, std::uint64_t manager, Counters::Slot counts, Thinning::Options thinning,
+                Reading reading, bool in_place);
   ~SubscriberEnd();
 
   /// Who is told of losses; may be null. Before start().
@@ -136,7 +138,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
   MatchedPublisher matched() const;
-  void count_copied(std::uint64_t bytes) noexcept { bytes_copied_.fetch_add(bytes, std::memory_order_relaxed); }
+  /// A frame that was taken is about to be handed out; so many bytes of it were copied. The subscription's thread.
+  void count_received(std::int64_t published, std::uint64_t copied) noexcept;
   /// Published, but not decided about by this reader.
   std::uint64_t waiting() const noexcept;
 
@@ -160,6 +163,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void tell_lost(std::uint64_t count) const noexcept;
   void skipped(std::uint64_t count) noexcept;
   std::shared_ptr<const ChunkTable> chunks() const;
+  shm::PairCounts& counts() const noexcept { return counts_.taken(); }
   SharedMapping answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk);
   bool is_yet_to_come(std::uint64_t pieces) const noexcept;
 
@@ -177,8 +181,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> chunks_version_{1};
   std::uint64_t quota_ = 0;
   std::uint64_t bytes_held_ = 0;  // by the sizes in their entries; of what was let go some may still be counted, see exceeds_quota()
-  // relaxed: counters that are only told
-  std::atomic<std::uint64_t> skipped_{0}, withdrawn_{0}, expired_{0}, over_quota_{0}, bytes_copied_{0};
+  const Counters::Slot counts_;
   std::uint64_t history_end_ = 0;
   Thinning thinning_;
   std::atomic<std::uint64_t> stalled_for_pieces_{0};  // relaxed: as stalled_for_; the frame that has none yet

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/point.hpp"
+#include "base/random.hpp"
 #include "os/clock.hpp"
 #include "session/callbacks/execution_thread.hpp"
 #include "session/fork.hpp"
@@ -21,9 +22,11 @@ constexpr std::chrono::nanoseconds patience = std::chrono::milliseconds(500);
 
 }  // namespace
 
-Subscription::Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,
-                           std::shared_ptr<ExecutionThread> thread, Receiver* receiver)
+Subscription::Subscription(std::uint64_t id, const std::string& topic, const std::string& node, std::shared_ptr<Counters> counters,
+                           const Options& options, std::shared_ptr<ExecutionThread> thread, Receiver* receiver)
     : id_(id),
+      identity_(base::random_number()),
+      counters_(std::move(counters)),
       options_(options),
       incompatible_(topic, node, options.qos),
       status_(*this, options.qos),

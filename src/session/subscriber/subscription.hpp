@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "session/callbacks/runnable.hpp"
+#include "session/counters.hpp"
 #include "session/endpoint.hpp"
 #include "session/in_process/local_queue.hpp"
 #include "session/qos/incompatible_peers.hpp"
@@ -49,11 +50,15 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
     bool ghost = false;                        ///< is only there as long as others are
   };
   /// With a thread, `receiver` is called on it for every message; without, messages wait for take().
-  Subscription(std::uint64_t id, const std::string& topic, const std::string& node, const Options& options,
-               std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
+  Subscription(std::uint64_t id, const std::string& topic, const std::string& node, std::shared_ptr<Counters> counters,
+               const Options& options, std::shared_ptr<ExecutionThread> thread, Receiver* receiver);
   ~Subscription();
 
   std::uint64_t id() const noexcept { return id_; }
+  /// Drawn by lot, by which the domain knows it.
+  std::uint64_t identity() const noexcept { return identity_; }
+  /// Of its node.
+  Counters& counters() const noexcept { return *counters_; }
   const Options& options() const noexcept { return options_; }
   /// Null without one.
   const std::shared_ptr<ExecutionThread>& thread() const noexcept { return thread_; }
@@ -157,7 +162,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void await_callback();
   void refresh();
 
-  const std::uint64_t id_;
+  const std::uint64_t id_, identity_;
+  const std::shared_ptr<Counters> counters_;
   const Options options_;
   IncompatiblePeers incompatible_;
   SubscriberStatus status_;

@@ -42,6 +42,7 @@ struct Pair {
   KeptFrames frames{"test", 0};
   os::Mapping mapping;
   shm::AckPage page{};
+  shm::PairCounts counts{};
   std::uint64_t held = 0;  ///< bytes, at the last sweep
 };
 
@@ -50,7 +51,7 @@ using Sequences = std::vector<std::uint64_t>;
 
 TEST(KeptFrames, a_reader_finds_them_in_order) {
   Pair pair;
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   for (std::uint64_t number = 1; number <= 3; ++number) EXPECT_EQ(pair.publish(number * 16), number);
   EXPECT_EQ(claims.head(), 3u);
   for (std::uint64_t number = 1; number <= 3; ++number) {
@@ -63,7 +64,7 @@ TEST(KeptFrames, a_reader_finds_them_in_order) {
 
 TEST(KeptFrames, a_frame_is_given_back_once_its_reader_has_passed_it_and_holds_it_no_more) {
   Pair pair;
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   for (std::uint64_t number = 1; number <= 3; ++number) pair.publish(number * 16);
   EXPECT_EQ(pair.sweep(), Roots{});
   const auto claim = claims.claim_frame(2);
@@ -85,7 +86,7 @@ TEST(KeptFrames, a_reader_that_is_a_whole_ring_behind_leaves_no_room_until_it_go
   EXPECT_FALSE(pair.frames.has_room(0));
   EXPECT_TRUE(pair.frames.has_room(1));
   EXPECT_FALSE(pair.frames.has_room(0)) << "whatever was asked before";
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   claims.advance_cursor(1);
   EXPECT_EQ(pair.publish(4), shm::ring_capacity + 1u);
   EXPECT_EQ(pair.sweep(), Roots{16});
@@ -93,7 +94,7 @@ TEST(KeptFrames, a_reader_that_is_a_whole_ring_behind_leaves_no_room_until_it_go
 
 TEST(KeptFrames, a_frame_that_is_held_for_more_than_a_ring_stays) {
   Pair pair;
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   pair.publish(16);
   const auto held = claims.claim_frame(1);
   claims.advance_cursor(1);
@@ -112,7 +113,7 @@ TEST(KeptFrames, a_frame_that_is_held_for_more_than_a_ring_stays) {
 TEST(KeptFrames, when_there_are_more_than_there_was_room_for_each_stays_what_it_is) {
   Pair pair;
   for (std::uint64_t number = 1; number <= 5; ++number) pair.publish(number * 16);
-  shm::Claims(pair.page, pair.ring()).advance_cursor(5);
+  shm::Claims(pair.page, pair.ring(), pair.counts).advance_cursor(5);
   EXPECT_EQ(pair.sweep().size(), 5u);  // so that the oldest is not in the first place
   for (std::uint64_t number = 6; number <= 100; ++number) pair.publish(number * 16);
   for (std::uint64_t number = 6; number <= 100; ++number) {
@@ -128,7 +129,7 @@ TEST(KeptFrames, one_that_somebody_of_this_process_holds_stays_and_is_found_unti
   pair.frames.prepare(nothing_beside);
   pair.frames.publish({.root = reinterpret_cast<void*>(16), .size = 8, .pins = 1}, 0);
   pair.publish(32);
-  shm::Claims(pair.page, pair.ring()).advance_cursor(2);
+  shm::Claims(pair.page, pair.ring(), pair.counts).advance_cursor(2);
   EXPECT_EQ(pair.sweep(), Roots{32});
   KeptFrame* const pinned = pair.frames.find(1);
   ASSERT_NE(pinned, nullptr);
@@ -157,7 +158,7 @@ TEST(KeptFrames, one_that_was_skipped_is_found_by_readers_once_it_is_filled) {
   Pair pair;
   pair.frames.prepare(nothing_beside);
   pair.frames.skip({.source_time = 7});
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   EXPECT_EQ(claims.claim_frame(1).outcome, shm::Claims::Outcome::lost);
   KeptFrame& frame = *pair.frames.waiting(1);
   frame.root = reinterpret_cast<void*>(16);
@@ -181,7 +182,7 @@ TEST(KeptFrames, pieces_are_made_once_of_those_that_are_waiting_and_have_an_obje
   EXPECT_EQ(made, (Sequences{3, 4}));
   pair.frames.write_missing_pieces(0, make);
   EXPECT_EQ(made, (Sequences{3, 4, 2}));
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   EXPECT_TRUE(claims.has_pieces(4));
 }
 
@@ -194,7 +195,7 @@ TEST(KeptFrames, those_that_are_abandoned_can_still_be_taken_and_none_is_left_bu
   EXPECT_EQ(pair.sequences(), (Sequences{1, 2}));
   pair.frames.forget_all_but_pinned();
   EXPECT_EQ(pair.sequences(), Sequences{2});
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   EXPECT_EQ(claims.claim_frame(1).outcome, shm::Claims::Outcome::claimed);
 }
 
@@ -204,7 +205,7 @@ TEST(KeptFrames, whatever_a_reader_says_nothing_is_retired_that_was_not_sent) {
   pair.frames.retire_up_to(~std::uint64_t{0}, nothing_beside);
   EXPECT_TRUE(pair.frames.has_room(~std::uint64_t{0}));
   pair.publish(32);
-  shm::Claims claims(pair.page, pair.ring());
+  shm::Claims claims(pair.page, pair.ring(), pair.counts);
   EXPECT_EQ(claims.claim_frame(2).outcome, shm::Claims::Outcome::claimed);
 }
 

@@ -43,7 +43,7 @@ class LocalQueueOf : public ::testing::TestWithParam<Buffer> {
  protected:
   LocalQueue make(std::uint32_t depth) const {
     return LocalQueue({.buffer = GetParam(), .depth = depth, .holds_back = false, .thinning = {}, .publisher = {}, .subscriber = {}},
-                      objects_, std::make_shared<Doorbell>(), [] {});
+                      counters_->of_pair(1, 2), objects_, std::make_shared<Doorbell>(), [] {});
   }
   void put(LocalQueue& queue, std::uint64_t number) const {
     const Message message{number, text_of(number)};
@@ -56,6 +56,7 @@ class LocalQueueOf : public ::testing::TestWithParam<Buffer> {
     queue.put(item);
   }
   const std::shared_ptr<MessageObjects> objects_ = std::make_shared<MessageObjects>();
+  const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>([](const auto&, std::uint32_t) {});
 };
 
 TEST_P(LocalQueueOf, messages_come_out_in_their_order_and_the_newest_stay_when_it_is_full) {

@@ -20,6 +20,7 @@ namespace {
 struct Shared {
   RingLayout ring;
   AckPage page;
+  PairCounts counts;
 };
 
 // Runs `actor` in a child with SINEW_AT = `at`.
@@ -75,7 +76,7 @@ void publish_for_ever(RingLayout& ring) {
 
 // How many frames can be claimed; each must be whole.
 std::uint64_t count_whole_frames(Shared& shared) {
-  Claims claims(shared.page, shared.ring);
+  Claims claims(shared.page, shared.ring, shared.counts);
   std::uint64_t claimed = 0;
   for (std::uint64_t sequence = claims.head() + 1; sequence > 0; --sequence) {
     const auto claim = claims.claim_frame(sequence);
@@ -122,7 +123,7 @@ TEST_P(Preemption, F1_a_preempted_reader_never_takes_the_pointer_of_a_later_fram
   };
   ASSERT_EQ(run_in_child("", [&] { publish_until(7); }), 0);
   const pid_t reader = start_child(label + ":1:stop", [&] {
-    Claims claims(shared_->page, shared_->ring);
+    Claims claims(shared_->page, shared_->ring, shared_->counts);
     const auto claim = claims.claim_frame(7);
     const bool was_in_time = label == "claim.second_look";
     EXPECT_EQ(claim.outcome, was_in_time ? Claims::Outcome::claimed : Claims::Outcome::lost);
@@ -152,7 +153,7 @@ TEST_P(ReaderDeath, leaves_claims_that_the_publisher_sees) {
                          }),
             0);
   const int status = run_in_child(label + ":3:kill", [&] {
-    Claims claims(shared_->page, shared_->ring);
+    Claims claims(shared_->page, shared_->ring, shared_->counts);
     for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {
       claims.claim_frame(sequence);
       claims.advance_cursor(sequence);

@@ -52,7 +52,8 @@ TEST(FlippedBits, of_a_ring_are_not_understood_or_believed_for_what_they_say_and
   for (std::uint64_t n = 1; n <= 5; ++n) {
     writer.publish({.root = n << 20, .size = n * 10, .source_time = static_cast<std::int64_t>(n), .newest_chunk = 7, .pieces = n << 21});
   }
-  Claims claims(*page, *ring);
+  PairCounts counts{};
+  Claims claims(*page, *ring, counts);
   Ringer ringer(ring->header.blocked);
   std::uint64_t understood = 0, found = 0;
   const std::uint64_t last = 5;
@@ -60,8 +61,8 @@ TEST(FlippedBits, of_a_ring_are_not_understood_or_believed_for_what_they_say_and
   // All but padding.
   RingHeader& header = ring->header;
   with_one_and_two_flipped_bits(
-      {bytes_of(header).first(8), bytes_of(header.head), bytes_of(header.blocked),
-       bytes_of(header).subspan(offsetof(RingHeader, published)), bytes_of(entry)},
+      {bytes_of(header).first(8), bytes_of(header.head), bytes_of(header.blocked), bytes_of(header).subspan(offsetof(RingHeader, alive)),
+       bytes_of(entry)},
       [&]() -> const char* {
         const bool is_ours = ring->header.version == layout_version && ring->header.capacity == ring_capacity;
         if (is_understood(*ring) != is_ours) return "a ring of another version or size is understood, or one of ours is not";

@@ -26,6 +26,7 @@ constexpr std::uint64_t storage_slots = 512;
 struct Shared {
   RingLayout ring;
   std::array<AckPage, readers> pages;
+  std::array<PairCounts, readers> counts;
   std::array<Word64, storage_slots> canary;
   std::atomic<std::uint32_t> attached;
   std::atomic<bool> done;
@@ -71,7 +72,7 @@ void publish_all(Shared& shared) {
 }
 
 void claim_until_done(Shared& shared, std::uint32_t which) {
-  Claims claims(shared.pages[which], shared.ring);
+  Claims claims(shared.pages[which], shared.ring, shared.counts[which]);
   ++shared.attached;
   std::uint64_t claimed = 0;
   std::uint64_t wrong = 0;

@@ -15,7 +15,8 @@ struct Pair {
   std::unique_ptr<RingLayout> ring = std::make_unique<RingLayout>();
   std::unique_ptr<AckPage> page = std::make_unique<AckPage>();
   RingWriter writer{*ring};
-  Claims claims{*page, *ring};
+  std::unique_ptr<PairCounts> counts = std::make_unique<PairCounts>();
+  Claims claims{*page, *ring, *counts};
   AckView reader{*page};
 
   Pair() {

@@ -45,9 +45,10 @@ std::vector<Message> samples() {
       ConnectTaken{9},
       PathChosen{9, Path::view, "another layout"},
       MemoryMapped{7, 0x800000},
-      WatchDomain{2},
+      WatchDomain{2, true},
       UnwatchDomain{2},
       DomainTaken{2},
+      Counters{4096},
       NodeRegistered{0x200000000000, 0x400000000, 3072},
       NodeRefused{1, "name taken"},
       PublisherRegistered{7, window},
@@ -72,9 +73,10 @@ std::vector<Message> samples() {
       Detached{8, false},
       DomainNode{2, 21, "camera", 4711, 1000, 44, "3f2504e04f89"},
       DomainTopic{2, 22, "camera/image", image()},
-      DomainInterface{2, 23, 21, 22, true, false, {8, true}, 0x800000},
+      DomainInterface{2, 23, 21, 22, true, false, {8, true}, 0x800000, 0x0123456789abcdef},
       DomainPair{2, 23, 24, Path::copy, "another user"},
       DomainGone{2, 25},
+      DomainCounters{2, 26, 21, 8192},
       DomainBatch{2, true},
       Doorbell{4096, 64},
       Attach{4096},
@@ -307,10 +309,10 @@ TEST(Messages, W3_W4_an_unknown_type_a_used_reserved_word_and_an_id_where_none_b
 TEST(Messages, W11_descriptors_are_those_of_the_table) {
   std::size_t in_all = 0;
   for (const Message& message : samples()) in_all += descriptors_of(message);
-  EXPECT_EQ(in_all, 8u);
+  EXPECT_EQ(in_all, 10u);
   EXPECT_EQ(descriptors_of(Doorbell{}), 2u);
   for (const Message& one : {Message(ConnectPublisher{}), Message(ConnectSubscriber{}), Message(Attach{}), Message(Ring{}),
-                             Message(Chunk{}), Message(Space{})}) {
+                             Message(Chunk{}), Message(Space{}), Message(Counters{}), Message(DomainCounters{})}) {
     EXPECT_EQ(descriptors_of(one), 1u) << name_of(one);
   }
 }

@@ -1,0 +1,286 @@
+// What nodes count, read by a node that has nothing to do with them (spec/shared-memory.md, "Counters").
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "os/memory.hpp"
+#include "shm/counters.hpp"
+#include "tests/system/paths.hpp"
+#include "tests/system/stranger.hpp"
+
+namespace sinew::system {
+namespace {
+
+/// Publishes as many messages as each order says.
+ROLE(counted_publisher) {
+  auto node = Node::create(arguments.at(0));
+  auto publisher = node->create_publisher<Sample>("topic");
+  say("ready");
+  for (std::string order = next_order(); order != "end"; order = next_order()) {
+    if (order == "await") {
+      await_subscribers(*publisher, 1);
+    } else {
+      for (int n = 0; n < std::stoi(order); ++n) publish_in_place(*publisher, 1, static_cast<std::uint64_t>(n), 100'000);
+    }
+    say("done");
+  }
+}
+
+class CountersOfADomain : public Domain {
+ protected:
+  /// What is counted, once it is as it should be.
+  template <class Condition>
+  DomainCounts when(const DomainCounters& counters, Condition condition) {
+    DomainCounts counts;
+    EXPECT_TRUE(eventually([&] { return condition(counts = counters.read()); }));
+    return counts;
+  }
+  static auto has_pair(std::uint64_t messages) {
+    return [=](const DomainCounts& counts) { return counts.pairs.size() == 1 && counts.pairs[0].messages == messages; };
+  }
+};
+
+std::uint64_t measured(const DomainPairCounts& pair) {
+  std::uint64_t all = 0;
+  for (const std::uint32_t bucket : pair.latency) all += bucket;
+  return all;
+}
+
+TEST_F(CountersOfADomain, AreReadByWhoIsNeitherConnectedNorListed) {
+  Child publishes("counted_publisher", {"publishes"});
+  publishes.expect("ready");
+  auto receives = Node::create("receives");
+  std::vector<std::shared_ptr<const Sample>> held;
+  auto subscriber = receives->create_subscriber<Sample>("topic", Qos{}.keep_last(50));
+  auto tool = Node::create("tool");
+  const auto counters = tool->domain_counters();
+  publishes.order("await");
+  publishes.expect("done");
+  publishes.order("20");
+  publishes.expect("done");
+  for (int n = 0; n < 20; ++n) {
+    held.push_back(subscriber->take(std::chrono::seconds(10)));
+    ASSERT_TRUE(held.back());
+  }
+  const DomainState state = tool->domain_state();
+  const DomainCounts counts = when(*counters, has_pair(20));
+  ASSERT_EQ(counts.publishers.size(), 1u);
+  EXPECT_EQ(state.endpoints.size(), 2u) << "no endpoint is the tool's";
+  const auto published = std::ranges::find_if(state.endpoints, &DomainEndpoint::publishes);
+  EXPECT_EQ(counts.publishers[0].publisher, published->id);
+  EXPECT_EQ(counts.publishers[0].messages, 20u);
+  EXPECT_GE(counts.publishers[0].bytes, 20u * 100'000);
+  EXPECT_GT(counts.publishers[0].newest, 0);
+  EXPECT_EQ(counts.pairs[0].publisher, published->id);
+  EXPECT_NE(counts.pairs[0].subscriber, published->id);
+  EXPECT_EQ(counts.pairs[0].missed, 0u);
+  EXPECT_EQ(counts.pairs[0].bytes_copied, 0u);
+  EXPECT_EQ(counts.pairs[0].held, 20u);
+  EXPECT_GE(measured(counts.pairs[0]), 1u);
+  EXPECT_GE(counts.pairs[0].latency_total, 100u) << "nanoseconds";
+  held.resize(3);
+  EXPECT_EQ(counters->read().pairs.at(0).held, 3u);
+  held.clear();
+  EXPECT_EQ(counters->read().pairs.at(0).held, 0u);
+  publishes.order("end");
+  publishes.end();
+}
+
+TEST_F(CountersOfADomain, TellWhatWasLost) {
+  Child publishes("counted_publisher", {"publishes"});
+  publishes.expect("ready");
+  auto node = Node::create("node");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(5));
+  const auto counters = node->domain_counters();
+  publishes.order("await");
+  publishes.expect("done");
+  publishes.order("50");
+  publishes.expect("done");
+  EXPECT_TRUE(subscriber->take(std::chrono::seconds(10)));
+  const DomainCounts counts = when(*counters, has_pair(1));
+  EXPECT_EQ(counts.pairs[0].missed, 45u);
+  publishes.order("end");
+  publishes.end();
+}
+
+TEST_F(CountersOfADomain, TellOfPairsWithinAProcess) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  const auto counters = tool->domain_counters();
+  for (std::uint64_t n = 1; n <= 5; ++n) publisher->publish(sample_of(1, n, 10));
+  while (subscriber->take(std::chrono::seconds(0))) {
+  }
+  const DomainCounts counts = when(*counters, has_pair(2));
+  ASSERT_EQ(counts.publishers.size(), 1u);
+  EXPECT_EQ(counts.publishers[0].messages, 5u);
+  EXPECT_EQ(counts.pairs[0].missed, 3u);
+  EXPECT_GE(measured(counts.pairs[0]), 1u);
+}
+
+TEST_F(CountersOfADomain, AreGoneWithWhoWasCounted_AndBeginFromNothing) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  const auto counters = tool->domain_counters();
+  for (int round = 0; round < 3; ++round) {
+    auto publisher = node->create_publisher<Sample>("topic");
+    publisher->publish(sample_of(1, 1, 10));
+    const DomainCounts counts = when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
+    EXPECT_EQ(counts.publishers.at(0).messages, 1u);
+    publisher.reset();
+    when(*counters, [](const DomainCounts& now) { return now.publishers.empty(); });
+  }
+}
+
+TEST_F(CountersOfADomain, OfAKilledProcessAreGone) {
+  Child publishes("counted_publisher", {"publishes"});
+  publishes.expect("ready");
+  auto tool = Node::create("tool");
+  const auto counters = tool->domain_counters();
+  when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
+  publishes.kill();
+  when(*counters, [](const DomainCounts& now) { return now.publishers.empty(); });
+}
+
+TEST_F(CountersOfADomain, AreOfAllEndpointsHoweverMany) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  const auto early = tool->domain_counters();
+  std::vector<std::shared_ptr<Publisher<Sample>>> publishers;
+  for (int n = 0; n < 200; ++n) publishers.push_back(node->create_publisher<Sample>("topic/" + std::to_string(n)));
+  for (const auto& publisher : publishers) publisher->publish(sample_of(1, 1, 10));
+  const auto late = tool->domain_counters();
+  for (const auto& counters : {early, late}) {
+    const DomainCounts counts = when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 200; });
+    EXPECT_TRUE(std::ranges::all_of(counts.publishers, [](const auto& each) { return each.messages == 1; }));
+    EXPECT_TRUE(std::ranges::is_sorted(counts.publishers, {}, &DomainPublisherCounts::publisher));
+  }
+}
+
+TEST_F(CountersOfADomain, GoOnWhileThereIsNoManagerAndWithTheNextOne) {
+  Child publishes("counted_publisher", {"publishes"});
+  publishes.expect("ready");
+  auto tool = Node::create("tool");
+  const auto counters = tool->domain_counters();
+  when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
+  const pid_t dead = manager().value_or(0);
+  ASSERT_GT(dead, 0);
+  ::kill(dead, SIGKILL);
+  await_end(dead);
+  publishes.order("7");
+  publishes.expect("done");
+  when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1 && now.publishers[0].messages == 7; });
+  auto newcomer = Node::create("newcomer");
+  const auto others = newcomer->domain_counters();
+  when(*others, [](const DomainCounts& now) { return now.publishers.size() == 1 && now.publishers[0].messages == 7; });
+  publishes.order("end");
+  publishes.end();
+}
+
+TEST_F(CountersOfADomain, AreNothingInAForkedChild_WhichDestroysThem) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(2));
+  for (std::uint64_t n = 1; n <= 5; ++n) publisher->publish(sample_of(1, n, 10));
+  auto counters = node->domain_counters();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool nothing = counters->read().publishers.empty();
+    counters.reset();
+    subscriber.reset();
+    publisher.reset();
+    node.reset();
+    _exit(nothing ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(counters->read().publishers.size(), 1u);
+}
+
+/// A node by hand, with a publisher, and one that reads counters and is told of it.
+struct Liar {
+  Liar() {
+    stranger.manager.send(wire::RegisterPublisher{1, "its", Stranger::type<Sample>(), {.depth = 8}, 0, 0, false, own});
+    stranger.manager.expect<wire::PublisherRegistered>();
+  }
+  /// Shows it a file, and then, behind it, an honest one.
+  void send(const os::Fd& file, std::uint32_t size) { stranger.manager.send(wire::Counters{size}, {file.get()}); }
+  static void fill(Page& page, std::uint64_t identity, std::uint64_t messages, std::uint32_t slots = 9) {
+    auto& header = page.as<shm::CounterHeader>();
+    header.slots = slots;
+    auto* const slot = reinterpret_cast<shm::CounterSlot*>(page.mapping.data() + sizeof header);
+    shm::take(*slot, shm::Counted::publisher, identity, 0);
+    slot->published.messages = messages;
+    header.version = shm::layout_version;
+  }
+
+  static constexpr std::uint64_t own = 4711;
+  Stranger stranger{"liar"};
+};
+
+TEST_F(CountersOfADomain, OfANodeAreBelievedOfItsOwnEndpointsAlone) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  auto publisher = node->create_publisher<Sample>("topic");
+  const auto counters = tool->domain_counters();
+  when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
+  Stranger spy("spy");
+  spy.manager.send(wire::WatchDomain{1});
+  std::uint64_t victim = 0;
+  while (victim == 0) {
+    const auto message = spy.manager.receive();
+    ASSERT_TRUE(message);
+    if (const auto* const interface = std::get_if<wire::DomainInterface>(&*message)) victim = interface->identity;
+  }
+  Liar liar;
+  Page lies, truth;
+  Liar::fill(lies, victim, 1'000'000);
+  Liar::fill(truth, Liar::own, 5);
+  liar.send(lies.file, static_cast<std::uint32_t>(os::page_size()));
+  liar.send(truth.file, static_cast<std::uint32_t>(os::page_size()));
+  const DomainCounts counts = when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 2; });
+  EXPECT_EQ(counts.publishers.at(0).messages, 0u);
+  EXPECT_EQ(counts.publishers.at(1).messages, 5u);
+}
+
+TEST_F(CountersOfADomain, InFilesThatAreNoneAreNotRead) {
+  auto tool = Node::create("tool");
+  const auto counters = tool->domain_counters();
+  Liar liar;
+  const auto size = static_cast<std::uint32_t>(os::page_size());
+  Page unsealed(os::page_size(), false), of_another_size, of_another_version, with_too_many, honest;
+  for (Page* const page : {&unsealed, &of_another_size, &of_another_version, &with_too_many}) Liar::fill(*page, Liar::own, 1, 0xffffffff);
+  of_another_version.as<shm::CounterHeader>().version = shm::layout_version + 1;
+  const os::Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  liar.send(null, size);
+  liar.send(unsealed.file, size);
+  liar.send(of_another_size.file, 2 * size);
+  liar.send(of_another_version.file, size);
+  liar.send(with_too_many.file, size);
+  const DomainCounts counts = when(*counters, [](const DomainCounts& now) { return !now.publishers.empty(); });
+  EXPECT_EQ(counts.publishers.size(), 1u) << "of that which says that it has four billion slots, those that it has";
+}
+
+TEST_F(CountersOfADomain, OfSlotsThatSayAnythingAreReadWithoutHarm) {
+  auto tool = Node::create("tool");
+  const auto counters = tool->domain_counters();
+  Liar liar;
+  Page page;
+  Liar::fill(page, Liar::own, 1);
+  liar.send(page.file, static_cast<std::uint32_t>(os::page_size()));
+  when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
+  std::mt19937_64 random(7);
+  auto* const words = reinterpret_cast<shm::Word64*>(page.mapping.data() + sizeof(shm::CounterHeader));
+  for (int n = 0; n < 100'000; ++n) {
+    words[random() % (9 * sizeof(shm::CounterSlot) / 8)] = random() % 4 == 0 ? random() : random() % 3 == 0 ? Liar::own : random() % 3;
+    if (n % 10 != 0) continue;
+    EXPECT_LE(counters->read().publishers.size(), 9u);
+  }
+}
+
+}  // namespace
+}  // namespace sinew::system
