@@ -29,7 +29,7 @@ BELOW = {
     # Services, and actions, which are made of them: topics stand without.
     "api services": SESSION | {"api", "msg", "wire", "shm", "os", "base"},
     # The C interface is made of what C++ has, and of streams.
-    "c": {"api", "session", "base"},
+    "c": {"api services", "api", "session", "base"},
     "manager": {"manager state", "wire", "os", "base"},
     "manager state": {"wire", "msg", "base"},
     # Programs that show what a user writes get only what a user gets: the installed headers.

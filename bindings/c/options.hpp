@@ -1,6 +1,7 @@
 // Reading what a caller has filled in, who may know another version of a structure.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,6 +34,11 @@ Options read(const Options* options, const char* name) {
   }
   std::memcpy(&known, options, size < sizeof known ? size : sizeof known);
   return known;
+}
+
+/// Of functions that wait: less than 0 is for ever.
+constexpr std::chrono::nanoseconds timeout_of(std::int64_t ns) noexcept {
+  return ns < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(ns);
 }
 
 /// Keeps what a caller's callbacks are given; `release` is called with the last copy, also when this throws std::bad_alloc.

@@ -1,13 +1,10 @@
-#include <algorithm>
-#include <array>
 #include <chrono>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "api/raw_publisher.hpp"
+#include "bindings/c/extents.hpp"
 #include "bindings/c/node.hpp"
 #include "bindings/c/options.hpp"
 #include "bindings/c/status.hpp"
@@ -65,16 +62,7 @@ void sinew_publisher_destroy(sinew_publisher* publisher) {
 sinew_status sinew_publisher_publish(sinew_publisher* publisher, const sinew_extent* extents, size_t count) {
   return c::guarded([&] {
     const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
-    if (count > 0) c::given(extents, "extents");
-    constexpr std::size_t usual = 16;
-    std::array<std::span<const std::byte>, usual> few;
-    std::vector<std::span<const std::byte>> many(count > usual ? count : 0);
-    const std::span<std::span<const std::byte>> all = count > usual ? std::span(many) : std::span(few).first(count);
-    std::transform(extents, extents + count, all.begin(), [](const sinew_extent& extent) {
-      if (extent.size > 0) c::given(extent.data, "extents[].data");
-      return std::as_bytes(std::span(extent.data, extent.size));
-    });
-    return c::status_of(to.publish(all));
+    return c::status_of(to.publish(c::Extents(extents, count).all()));
   });
 }
 

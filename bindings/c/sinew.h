@@ -1,7 +1,8 @@
 /* sinew in C: what every other language stands on.
  *
- * A node publishes and receives messages as CDR streams (spec/cdr.md) of types of which it gives the signature (spec/types.md). Streams lie in shared memory: what is received is read where its publisher wrote it, and
- * what is loaned is written where subscribers will read it. Programs in C++ have objects instead: <sinew/sinew.hpp>.
+ * A node publishes and receives messages, and calls and provides services, as CDR streams (spec/cdr.md) of types of which it gives the signature (spec/types.md). Streams lie in shared memory: what is received is read where its
+ * publisher wrote it, and what is loaned is written where subscribers will read it. Programs in C++ have objects instead: <sinew/sinew.hpp>.
+ * Long because: it is the whole interface and its manual, in one file that tools for other languages can be given.
  *
  *   sinew_node* node;
  *   if (sinew_node_create("viewer", NULL, &node) != SINEW_OK) fail(sinew_last_error());
@@ -19,9 +20,9 @@
  * - Texts are UTF-8 with a NUL behind. Those that are given are copied. Those that are returned live as long as what they were asked of.
  * - Structures of options begin with `struct_size`, the size of the structure as the caller knows it; all else may be 0, which means the default. So a program goes on when a later version has more options.
  *   NULL in place of one means defaults only. Other structures do not change within a version of this interface.
- * - Callbacks run on an execution thread of the node, one at a time, unless sinew_node_options says otherwise. They must not throw, nor longjmp. `context` is given back to them as it is. `release(context)`, if not NULL, is called
- *   once, on any thread, when no callback is running nor will run: by `destroy`, or a little later; where creation fails, before that returns. Of options that are refused for their struct_size, or for an option that
- *   this library does not know, nothing is used: it is not called then.
+ * - Callbacks run on an execution thread of the node, one at a time, unless sinew_node_options, or what takes them, says otherwise. They must not throw, nor longjmp. `context` is given back to them as it is.
+ *   `release(context)`, if not NULL, is called once, on any thread, when no callback is running nor will run: by `destroy`, or a little later; where creation fails, before that returns. Of options that are refused for their
+ *   struct_size, or for an option that this library does not know, nothing is used: it is not called then.
  * - A node does not survive fork(): in the child everything here does nothing, or fails.
  *
  * Times are nanoseconds: points in time of CLOCK_MONOTONIC, which all processes of a machine share.
@@ -68,7 +69,12 @@ enum {
   SINEW_WOULD_BLOCK = 11,     /* A reliable keep-all subscriber did not catch up within max_blocking. Not published; counted. */
   SINEW_INVALID_MESSAGE = 12, /* What was given is no stream. Not published; counted. */
   SINEW_CLOSED = 13,          /* The node is destroyed, or the ghost's topic is gone. */
-  SINEW_NOTHING = 14          /* No message came in time. */
+  SINEW_NOTHING = 14,         /* No message came in time. */
+  /* Of calls, beside SINEW_NO_MEMORY, SINEW_INVALID_MESSAGE and SINEW_CLOSED: */
+  SINEW_FAILED = 15,    /* The provider answered with an error: the text is what it said. */
+  SINEW_TIMEOUT = 16,   /* No answer came in time. The provider sees the call as cancelled. */
+  SINEW_CANCELLED = 17, /* By the caller, or the client was destroyed. */
+  SINEW_LOST = 18       /* A provider that executes no request twice has gone, or a message was lost. The request was executed, or not. */
 };
 
 /* "type_mismatch"; "unknown" for a number that is none of these. */
@@ -182,7 +188,8 @@ typedef struct sinew_message_info {
  * node and publisher are gone, also by a crash. Its bytes do not change, unless the publisher's process runs wild: whoever decodes them reads each length once and bounds it by what is left. */
 typedef struct sinew_frame sinew_frame;
 
-/* At least one. An array or string of 4096 bytes or more that lies in the publisher's memory as in the stream is an extent as a whole. The first extent begins with the encapsulation, 4 bytes; the body behind it is aligned to 16. */
+/* At least one. An array or string of 4096 bytes or more that lies in the publisher's memory as in the stream is an extent as a whole. The first extent begins with the encapsulation, 4 bytes; the body behind it is aligned to 16
+ * (of services: see there). */
 SINEW_EXPORT size_t sinew_frame_extent_count(const sinew_frame* frame);
 /* REQUIRES: index < count. */
 SINEW_EXPORT sinew_extent sinew_frame_extent(const sinew_frame* frame, size_t index);
@@ -283,6 +290,90 @@ typedef struct sinew_subscriber_statistics {
 } sinew_subscriber_statistics;
 SINEW_EXPORT sinew_status sinew_subscriber_get_statistics(const sinew_subscriber* subscriber, sinew_subscriber_statistics* statistics);
 
+/* --- services --------------------------------------------------------------------------------------------------------------------- */
+
+/* Requests go from clients to providers, each to one of them, and each gets one response. Both are streams of types of their own, as messages are: extents that are given begin with the encapsulation, and are copied once, into
+ * shared memory; the first extent of a frame is the encapsulation alone, and the body, aligned to 8, begins with the second. What else services send (spec/services.md) is not seen here. A stream that is not of the type, by its
+ * lengths, is refused where it is given, and rejected and counted where it comes in; whoever decodes one checks it nevertheless, as any frame. */
+
+typedef struct sinew_client sinew_client;
+
+typedef struct sinew_client_options {
+  uint32_t struct_size;
+  bool ghost;             /* as sinew_publisher_options */
+  uint64_t memory_budget; /* bytes of shared memory for requests on their way at most; 0: 1 GiB */
+} sinew_client_options;
+
+/* A client of `service`, as sinew_publisher_create(). It need not have a provider: calls wait for one. */
+SINEW_EXPORT sinew_status sinew_client_create(sinew_node* node, const char* service, const char* request_signature,
+                                              const char* response_signature, const sinew_client_options* options, sinew_client** client);
+/* Calls that wait end with SINEW_CANCELLED: their callbacks run before this returns, here or on the client's thread. Unless called in one, it waits for the one that is running. NULL is allowed. */
+SINEW_EXPORT void sinew_client_destroy(sinew_client* client);
+
+/* Calls the service and waits for the response, at most `timeout_ns`; less than 0: for ever. SINEW_OK: the frame is the caller's to release. Else the status says how the call has ended. Not within a callback of the same
+ * client, nor on the execution thread that is to answer. */
+SINEW_EXPORT sinew_status sinew_client_call(sinew_client* client, const sinew_extent* extents, size_t count, int64_t timeout_ns,
+                                            sinew_frame** response);
+
+/* How a call has ended. SINEW_OK: the response is the callback's to release, at once or later. Else that is NULL, and `error` says why, during the callback. */
+typedef void (*sinew_response_callback)(void* context, sinew_status status, sinew_frame* response, const char* error);
+/* The same without waiting. `call`, if not NULL, is set to its number, for sinew_client_cancel(). SINEW_OK: `on_response` is called once, on a thread of the client's own, one at a time, perhaps before this returns. It may call, and
+ * destroy the client. The bytes of the extents must stay as they are until then. Else there is no call, and no callback. */
+SINEW_EXPORT sinew_status sinew_client_call_async(sinew_client* client, const sinew_extent* extents, size_t count, int64_t timeout_ns,
+                                                  sinew_response_callback on_response, void* context, uint64_t* call);
+/* The call ends with SINEW_CANCELLED, unless it has ended, and its provider sees it as cancelled. */
+SINEW_EXPORT void sinew_client_cancel(sinew_client* client, uint64_t call);
+
+/* Counts since it was created; as sinew::ServiceClientStatistics. */
+typedef struct sinew_client_statistics {
+  uint64_t calls, answered, failed, resent, strays, rejected, pending, bytes_copied, providers;
+  bool detached;
+} sinew_client_statistics;
+SINEW_EXPORT sinew_status sinew_client_get_statistics(const sinew_client* client, sinew_client_statistics* statistics);
+
+typedef struct sinew_provider sinew_provider;
+/* A request that is to be answered, by one of the three functions below that end it, on any thread, in the callback or later. A client has at most 256 of them with a provider, one of another user 8. */
+typedef struct sinew_call sinew_call;
+typedef void (*sinew_request_callback)(void* context, sinew_call* call);
+
+typedef struct sinew_provider_options {
+  uint32_t struct_size;
+  uint32_t execution_thread; /* of on_request: 0 to 1022 */
+  uint64_t memory_budget;    /* bytes of shared memory for responses at most, until clients let go of them; 0: 1 GiB */
+  bool at_most_once;         /* calls that it has taken, and not answered when it goes away, end with SINEW_LOST; else others answer them */
+  bool ghost;                /* as sinew_publisher_options */
+  sinew_request_callback on_request; /* for each request, also for those that are cancelled while they are executed */
+  void* context;
+  void (*release)(void* context);
+} sinew_provider_options;
+
+/* Provides `service`, as sinew_publisher_create(), from now on: `on_request` may be called before this returns. */
+SINEW_EXPORT sinew_status sinew_provider_create(sinew_node* node, const char* service, const char* request_signature,
+                                                const char* response_signature, const sinew_provider_options* options,
+                                                sinew_provider** provider);
+/* Waits for its running callback, unless called in it. Of requests that were not answered becomes what at_most_once says; they stay to be ended. NULL is allowed. */
+SINEW_EXPORT void sinew_provider_destroy(sinew_provider* provider);
+
+/* The request, and the name of the client's node in its info. Lives as long as the call; not to be released. */
+SINEW_EXPORT const sinew_frame* sinew_call_request(const sinew_call* call);
+/* Nobody waits for the response any more: the call was cancelled, has taken too long, or the client has gone. It is to be ended nevertheless. */
+SINEW_EXPORT bool sinew_call_is_cancelled(const sinew_call* call);
+/* Each ends the call, whatever comes of it; the client is told in any case, if it is there.
+ * answer: sends the response. SINEW_INVALID_MESSAGE: it is no stream of the type; SINEW_NO_MEMORY: for the response; SINEW_WOULD_BLOCK: the client does not take what it is sent; SINEW_CLOSED: it has gone, or the provider was
+ * destroyed.
+ * fail: the call ends with SINEW_FAILED and the text, of which 64 KiB are sent.
+ * release: as fail, and the text says that there is no answer. NULL is allowed. */
+SINEW_EXPORT sinew_status sinew_call_answer(sinew_call* call, const sinew_extent* extents, size_t count);
+SINEW_EXPORT sinew_status sinew_call_fail(sinew_call* call, const char* text);
+SINEW_EXPORT void sinew_call_release(sinew_call* call);
+
+/* Counts since it was created; as sinew::ServiceProviderStatistics. */
+typedef struct sinew_provider_statistics {
+  uint64_t answered, threw, cancelled, undelivered, excess, rejected, running, bytes_copied, clients;
+  bool detached;
+} sinew_provider_statistics;
+SINEW_EXPORT sinew_status sinew_provider_get_statistics(const sinew_provider* provider, sinew_provider_statistics* statistics);
+
 /* --- what there is in a domain ---------------------------------------------------------------------------------------------------- */
 
 /* Nodes, topics and endpoints have ids, unique among all three, and never used again while the manager lives. */
@@ -357,6 +448,55 @@ SINEW_EXPORT sinew_status sinew_domain_watch_create(sinew_node* node, const sine
                                                     sinew_domain_watch** watch);
 /* Waits for a running callback, unless called in it. NULL is allowed. */
 SINEW_EXPORT void sinew_domain_watch_destroy(sinew_domain_watch* watch);
+
+/* --- what is counted in a domain --------------------------------------------------------------------------------------------------- */
+
+/* Of a publisher, since it was created. */
+typedef struct sinew_publisher_counts {
+  uint64_t publisher; /* id of the endpoint */
+  uint64_t messages, bytes;
+  uint64_t bytes_copied;   /* while publishing */
+  uint64_t bytes_exported; /* for readers of other users */
+  uint64_t refused;        /* messages that were not published */
+  uint64_t withdrawn;      /* messages taken back for want of memory before all had taken them */
+  int64_t newest_ns;       /* when the newest was published; 0: none was */
+} sinew_publisher_counts;
+
+/* What a subscriber has counted of one publisher, since they were connected. */
+typedef struct sinew_pair_counts {
+  uint64_t publisher, subscriber; /* ids of endpoints */
+  uint64_t messages;              /* received */
+  uint64_t missed;                /* lost: pushed out by newer ones, or withdrawn */
+  uint64_t withdrawn;             /* of those, by a publisher whose memory was full */
+  uint64_t expired;               /* older than their lifespan */
+  uint64_t skipped;               /* not wanted: every n-th, or a rate */
+  uint64_t over_quota;            /* copied since the subscriber holds too much */
+  uint64_t bytes_copied;          /* by the subscriber, while receiving */
+  uint64_t held;                  /* messages whose memory the subscriber keeps from being used again, now */
+  uint64_t latency_total_ns;      /* of all in `latency` */
+  /* How many messages took so long from being published to being received. Of those that are published within a millisecond of each other one counts. Bucket 2n is [512 * 2^n ns, 768 * 2^n ns), bucket 2n + 1 from there to
+   * 1024 * 2^n ns; the first also has what took less, the last what took longer. Numbers begin again from 0 after 2^32 - 1. */
+  uint32_t latency[48];
+} sinew_pair_counts;
+
+/* Maps the memory in which the nodes of a domain count, read-only, and follows them as they come and go: who is looked at does nothing for it, and runs as fast as before. */
+typedef struct sinew_domain_counters sinew_domain_counters;
+/* Blocks until the manager has told everything, as sinew_domain_get(). */
+SINEW_EXPORT sinew_status sinew_domain_counters_create(sinew_node* node, sinew_domain_counters** counters);
+/* NULL is allowed. */
+SINEW_EXPORT void sinew_domain_counters_destroy(sinew_domain_counters* counters);
+
+/* The counts of one moment, in the order of the ids of publishers, then of subscribers. */
+typedef struct sinew_domain_counts sinew_domain_counts;
+/* Makes no system call; under a microsecond for each publisher and pair. Goes on while there is no manager. The caller's to release. */
+SINEW_EXPORT sinew_status sinew_domain_counters_read(const sinew_domain_counters* counters, sinew_domain_counts** counts);
+/* REQUIRES: index < count, of each. */
+SINEW_EXPORT size_t sinew_domain_counts_publisher_count(const sinew_domain_counts* counts);
+SINEW_EXPORT sinew_publisher_counts sinew_domain_counts_publisher(const sinew_domain_counts* counts, size_t index);
+SINEW_EXPORT size_t sinew_domain_counts_pair_count(const sinew_domain_counts* counts);
+SINEW_EXPORT sinew_pair_counts sinew_domain_counts_pair(const sinew_domain_counts* counts, size_t index);
+/* NULL is allowed. */
+SINEW_EXPORT void sinew_domain_counts_release(sinew_domain_counts* counts);
 
 #ifdef __cplusplus
 }

@@ -49,6 +49,26 @@ sinew_status status_of(PublishResult result) noexcept {
   return fail(SINEW_CLOSED, "not published: the node has been destroyed, or the publisher is a ghost whose topic is gone");
 }
 
+sinew_status status_of(ServiceError::Kind kind) noexcept {
+  switch (kind) {
+    case ServiceError::Kind::failed:
+      return SINEW_FAILED;
+    case ServiceError::Kind::timeout:
+      return SINEW_TIMEOUT;
+    case ServiceError::Kind::cancelled:
+      return SINEW_CANCELLED;
+    case ServiceError::Kind::lost:
+      return SINEW_LOST;
+    case ServiceError::Kind::no_memory:
+      return SINEW_NO_MEMORY;
+    case ServiceError::Kind::invalid:
+      return SINEW_INVALID_MESSAGE;
+    case ServiceError::Kind::disconnected:
+      break;
+  }
+  return SINEW_CLOSED;
+}
+
 }  // namespace sinew::c
 
 uint32_t sinew_abi_version() {

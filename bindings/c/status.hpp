@@ -8,6 +8,7 @@
 #include "bindings/c/sinew.h"
 #include "sinew/error.hpp"
 #include "sinew/publish_result.hpp"
+#include "sinew/service_error.hpp"
 
 namespace sinew::c {
 
@@ -15,6 +16,7 @@ namespace sinew::c {
 sinew_status fail(sinew_status status, const char* text) noexcept;
 sinew_status fail(const Error& error) noexcept;
 sinew_status status_of(PublishResult result) noexcept;
+sinew_status status_of(ServiceError::Kind kind) noexcept;
 
 /// Calls what may throw.
 template <class Call>
@@ -23,6 +25,8 @@ sinew_status guarded(Call call) noexcept {
     return call();
   } catch (const Error& error) {
     return fail(error);
+  } catch (const ServiceError& error) {
+    return fail(status_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
     return fail(SINEW_EXHAUSTED, "there is no memory for it");
   } catch (const std::exception& error) {

@@ -418,6 +418,7 @@ ServiceClientStatistics ServiceClientCore::statistics() const {
   ServiceClientStatistics statistics = impl_->counters;
   const PublisherStatistics requests = impl_->requests->statistics();
   statistics.detached = requests.detached;
+  if (impl_->ends.receives) statistics.rejected = impl_->ends.receives->statistics().rejected;  // none while it is being destroyed
   statistics.pending = impl_->awaited + impl_->blocked;
   statistics.bytes_copied = requests.bytes_copied;
   statistics.providers = static_cast<std::uint64_t>(

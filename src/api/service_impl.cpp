@@ -9,11 +9,13 @@
 #include <span>
 #include <utility>
 
+#include "api/description.hpp"
 #include "api/node_impl.hpp"
 #include "api/publisher_impl.hpp"
 #include "api/service_client_core.hpp"
 #include "api/service_provider_core.hpp"
 #include "api/subscriber_impl.hpp"
+#include "api/type_storage.hpp"
 #include "base/cancel.hpp"
 #include "base/random.hpp"
 #include "shm/scope.hpp"
@@ -79,23 +81,34 @@ std::uint64_t new_endpoint(bool at_most_once) {
   return at_most_once ? number | at_most_once_bit : number;
 }
 
+ServiceOut out_of(const msg::Message& message, const ObjectType& objects) {
+  return {description_of(message), {message.type, storage_of(*message.type), objects_of(*message.type, objects)}};
+}
+
+ServiceIn in_of(const msg::Message& message) {
+  return {description_of(message), message.type};
+}
+
 void make_ends(ServiceEnds& ends, const EndsToMake& making) {
   ends.sends = PublisherCore::Impl::create(
-      making.session, making.out.topic, making.out.type, making.objects,
+      making.session, making.out_topic, making.out.type, making.out.table,
       {.budget = making.memory_budget, .qos = qos, .endpoint = making.endpoint, .watcher = making.watcher, .ghost = making.ghost}, {},
       making.execution_thread);
   ends.publisher = ends.sends->impl().publisher;
 
   const auto receives = std::make_shared<SubscriberCore::Impl>();
+  const msg::Type* const type = making.in.objects;
+  receives->type = type;
+  receives->opener = making.in.opener;
   receives->handler = making.handler;
   if (making.on_rejected) receives->rejections = std::make_unique<RejectedCalls>(making.on_rejected);
-  const msg::Type& type = *making.in.type.type;
-  ends.receives = receives->create(making.session, making.in.topic, making.in.type,
+  const bool in_views = !type || type->has_views;
+  ends.receives = receives->create(making.session, making.in_topic, making.in.type,
                                    {.qos = qos,
                                     .thinning = {},
-                                    .reading = type.has_views ? session::Reading::view : session::Reading::as_possible,
-                                    .takes_pointers = !type.has_views && !making.ghost,
-                                    .in_place = type.in_place,
+                                    .reading = in_views ? session::Reading::view : session::Reading::as_possible,
+                                    .takes_pointers = !in_views && !making.ghost,
+                                    .in_place = type && type->in_place,
                                     .endpoint = making.endpoint,
                                     .watcher = making.watcher,
                                     .ghost = making.ghost},
@@ -124,10 +137,11 @@ std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf err
   make_ends(impl->ends, {.session = making.session,
                          .endpoint = new_endpoint(false),
                          .watcher = impl->watch,
-                         .out = {requests, making.request},
-                         .objects = making.objects,
+                         .out_topic = requests,
+                         .out = making.out,
                          .memory_budget = making.memory_budget,
-                         .in = {responses, making.response},
+                         .in_topic = responses,
+                         .in = making.in,
                          .handler = {},
                          .on_rejected = on_rejected,
                          .ghost = making.ghost});
@@ -165,10 +179,11 @@ std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, Service
     make_ends(impl->ends, {.session = making.session,
                            .endpoint = new_endpoint(options.at_most_once),
                            .watcher = impl->watch,
-                           .out = {responses, making.response},
-                           .objects = making.objects,
+                           .out_topic = responses,
+                           .out = making.out,
                            .memory_budget = making.memory_budget,
-                           .in = {requests, making.request},
+                           .in_topic = requests,
+                           .in = making.in,
                            .handler = handler,
                            .on_rejected = on_rejected,
                            .execution_thread = options.execution_thread,
@@ -191,7 +206,9 @@ std::unique_ptr<detail::ServiceClientCore> Node::make_service_client(const std::
   const base::Uncancellable whole;
   const shm::HeapScope heap;
   detail::refuse_in_child(this->name());
-  return detail::make_client({impl_->session, name, request, response, request_objects, options.memory_budget, options.ghost}, error_of);
+  return detail::make_client(
+      {impl_->session, name, detail::out_of(request, request_objects), detail::in_of(response), options.memory_budget, options.ghost},
+      error_of);
 }
 
 std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
@@ -205,8 +222,9 @@ std::unique_ptr<detail::ServiceProviderCore> Node::make_service_provider(
                                                  " is out of range: 1 executes one request at a time, " +
                                                  std::to_string(detail::most_parallel) + " are the most");
   }
-  return detail::make_provider({impl_->session, name, request, response, response_objects, options.memory_budget, options.ghost},
-                               std::move(serve), make_error, options);
+  return detail::make_provider(
+      {impl_->session, name, detail::out_of(response, response_objects), detail::in_of(request), options.memory_budget, options.ghost},
+      std::move(serve), make_error, options);
 }
 
 }  // namespace sinew

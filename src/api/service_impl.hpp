@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "api/publisher_impl.hpp"
 #include "api/subscriber_impl.hpp"
 #include "session/endpoint.hpp"
 #include "session/node/node_session.hpp"
@@ -78,18 +79,30 @@ constexpr std::uint32_t most_calls(session::Reach reach) noexcept {
   return reach == session::Reach::other_user ? shm::export_depth : shm::ring_capacity / 4;
 }
 
-struct ServiceSide {
-  const std::string& topic;
-  const msg::Message& type;
+/// Messages of one of a service's two topics, for who sends them.
+struct ServiceOut {
+  wire::TypeDescription type;
+  PublisherCore::Impl::Table table;
 };
+/// And for who receives them.
+struct ServiceIn {
+  wire::TypeDescription type;
+  const msg::Type* objects = nullptr;               ///< null: streams
+  std::shared_ptr<const StreamOpener> opener = {};  ///< of streams, likewise
+};
+/// Of objects.
+ServiceOut out_of(const msg::Message& message, const ObjectType& objects);
+ServiceIn in_of(const msg::Message& message);
+
 struct EndsToMake {
   const std::shared_ptr<session::NodeSession>& session;
   std::uint64_t endpoint = 0;
   std::weak_ptr<session::EndpointWatcher> watcher{};
-  ServiceSide out;            ///< what is sent
-  const ObjectType& objects;  ///< of it
+  const std::string& out_topic;
+  const ServiceOut& out;  ///< what is sent
   std::size_t memory_budget = 0;
-  ServiceSide in;          ///< what is received
+  const std::string& in_topic;
+  const ServiceIn& in;     ///< what is received
   const Handler& handler;  ///< of it; without one it waits to be taken
   const std::function<void(const Rejected&)>& on_rejected;
   ThreadId execution_thread = 0;
@@ -101,9 +114,8 @@ void make_ends(ServiceEnds& ends, const EndsToMake& making);
 struct Making {
   const std::shared_ptr<session::NodeSession>& session;
   const std::string& service;
-  const msg::Message& request;
-  const msg::Message& response;
-  const ObjectType& objects;  // of what is sent
+  const ServiceOut& out;
+  const ServiceIn& in;
   std::size_t memory_budget;
   bool ghost;
 };

@@ -220,12 +220,13 @@ void ServiceProviderCore::Impl::concluded(const RunningCall& call, PublishResult
   }
 }
 
-void ServiceProviderCore::Impl::reply(const RunningCall& call, std::shared_ptr<const void> response) {
+PublishResult ServiceProviderCore::Impl::reply(const RunningCall& call, std::shared_ptr<const void> response) {
   SINEW_POINT("service.executed");
   std::string why_invalid;
   const PublishResult result = ends.sends->send_shared(call.endpoint, {std::move(response)}, nullptr, &why_invalid);
   concluded(call, result, why_invalid);
   SINEW_POINT("service.answered");
+  return result;
 }
 
 std::multimap<ServiceProviderCore::Impl::Key, ServiceProviderCore::Impl::Begun>::iterator ServiceProviderCore::Impl::find_locked(
@@ -397,9 +398,11 @@ ServiceProviderStatistics ServiceProviderCore::statistics() const {
   if (session::forked()) return {};  // whoever had the mutex is not there any more
   const std::uint64_t clients = impl_->ends.publisher->peers().size();
   const std::uint64_t bytes_copied = impl_->ends.publisher->statistics().bytes_copied;
+  const std::uint64_t rejected = impl_->ends.receives->statistics().rejected;
   const std::lock_guard lock(impl_->mutex);
   ServiceProviderStatistics statistics = impl_->counters;
   statistics.detached = impl_->ends.publisher->status().is_detached();
+  statistics.rejected = rejected;
   statistics.running = impl_->running.size();
   statistics.clients = clients;
   statistics.bytes_copied = bytes_copied;

@@ -52,7 +52,8 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   bool is_excess_locked(std::uint64_t endpoint, session::Reach reach) const;
   void execute(const std::shared_ptr<RunningCall>& call, const void* request);
   void work();
-  void reply(const RunningCall& call, std::shared_ptr<const void> response);
+  /// What became of the response; where it was not sent, and there is a client, that is told with an error.
+  PublishResult reply(const RunningCall& call, std::shared_ptr<const void> response);
   std::multimap<Key, Begun>::iterator find_locked(const RunningCall& call);
   void forget_locked(const RunningCall& call);
   void owe_locked(const Key& key, ServiceStatus status) noexcept;

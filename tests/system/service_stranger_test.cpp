@@ -18,18 +18,18 @@ struct Rogue {
   Rogue(const std::string& name, bool provides, Got got_one)
       : got(std::move(got_one)), session(session::NodeSession::create(name, {})), endpoint(detail::new_endpoint(false)) {
     const std::string requests = wire::request_topic("work"), responses = wire::response_topic("work");
-    const msg::Message& request = msg::message_of<Requests>();
-    const msg::Message& response = msg::message_of<Responses>();
     const detail::Handler handler{detail::Handler::Takes::look, false, [this](detail::ReceivedMessage& message) {
                                     got(*this, message.endpoint, detail::id_of(message.object));
                                   }};
-    const detail::ServiceSide ask{requests, request}, answer{responses, response};
+    const detail::ServiceOut asks = detail::out_of(msg::message_of<Requests>(), detail::object_type<Requests>),
+                             answers = detail::out_of(msg::message_of<Responses>(), detail::object_type<Responses>);
     detail::make_ends(ends, {.session = session,
                              .endpoint = endpoint,
-                             .out = provides ? answer : ask,
-                             .objects = provides ? detail::object_type<Responses> : detail::object_type<Requests>,
+                             .out_topic = provides ? responses : requests,
+                             .out = provides ? answers : asks,
                              .memory_budget = 1 << 26,
-                             .in = provides ? ask : answer,
+                             .in_topic = provides ? requests : responses,
+                             .in = detail::in_of(provides ? msg::message_of<Requests>() : msg::message_of<Responses>()),
                              .handler = handler,
                              .on_rejected = {}});
   }
@@ -221,10 +221,11 @@ TEST_F(ServiceStrangers, NobodyGetsTheEndpointOfAnother) {
   const std::string requests = wire::request_topic("work"), responses = wire::response_topic("work");
   EXPECT_THROW(detail::make_ends(ends, {.session = second,
                                         .endpoint = first.endpoint,
-                                        .out = {requests, msg::message_of<Requests>()},
-                                        .objects = detail::object_type<Requests>,
+                                        .out_topic = requests,
+                                        .out = detail::out_of(msg::message_of<Requests>(), detail::object_type<Requests>),
                                         .memory_budget = 1 << 26,
-                                        .in = {responses, msg::message_of<Responses>()},
+                                        .in_topic = responses,
+                                        .in = detail::in_of(msg::message_of<Responses>()),
                                         .handler = {},
                                         .on_rejected = {}}),
                Error);

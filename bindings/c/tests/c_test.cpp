@@ -6,19 +6,20 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings/c/sinew.h"
+#include "bindings/c/tests/in_c.hpp"
 #include "sinew/sinew.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 
 namespace sinew::system {
 namespace {
-
-using Stream = std::vector<std::uint8_t>;
 
 constexpr const char* number_type = "test/Number{value:uint32;}";
 
@@ -28,25 +29,9 @@ Stream stream_of(std::uint32_t number) {
   return stream;
 }
 
-Stream joined(const sinew_frame* frame) {
-  Stream stream;
-  for (std::size_t i = 0; i < sinew_frame_extent_count(frame); ++i) {
-    const sinew_extent extent = sinew_frame_extent(frame, i);
-    stream.insert(stream.end(), extent.data, extent.data + extent.size);
-  }
-  return stream;
-}
-
 sinew_status publish(sinew_publisher* publisher, const Stream& stream) {
   const std::array<sinew_extent, 2> extents{sinew_extent{stream.data(), 4}, sinew_extent{stream.data() + 4, stream.size() - 4}};
   return sinew_publisher_publish(publisher, extents.data(), extents.size());
-}
-
-template <class Options>
-Options sized() {
-  Options options{};
-  options.struct_size = sizeof options;
-  return options;
 }
 
 sinew_qos lossless() {
@@ -89,16 +74,8 @@ struct Told {
   }
 };
 
-class C : public Domain {
+class C : public InC {
  protected:
-  void SetUp() override {
-    Domain::SetUp();
-    ASSERT_EQ(sinew_node_create("node", nullptr, &node), SINEW_OK) << sinew_last_error();
-  }
-  void TearDown() override {
-    sinew_node_destroy(node);
-    Domain::TearDown();
-  }
   sinew_publisher* publisher_of(const char* topic, const sinew_qos* qos = nullptr) {
     sinew_publisher* publisher = nullptr;
     require(sinew_publisher_create(node, topic, number_type, qos, nullptr, &publisher) == SINEW_OK, sinew_last_error());
@@ -109,7 +86,6 @@ class C : public Domain {
     require(sinew_subscriber_create(node, topic, number_type, qos, options, &subscriber) == SINEW_OK, sinew_last_error());
     return subscriber;
   }
-  sinew_node* node = nullptr;
 };
 
 TEST_F(C, AMessageThatIsPublishedIsTaken) {
@@ -344,6 +320,8 @@ TEST_F(C, ANullPointerIsRefusedByTheNameOfItsArgument) {
   EXPECT_EQ(sinew_publisher_publish_loan(nullptr, nullptr, 0), SINEW_INVALID_ARGUMENT);
   EXPECT_EQ(sinew_domain_get(nullptr, nullptr), SINEW_INVALID_ARGUMENT);
   EXPECT_EQ(sinew_domain_watch_create(node, nullptr, &watch), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_domain_counters_create(node, nullptr), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_domain_counters_read(nullptr, nullptr), SINEW_INVALID_ARGUMENT);
   sinew_node_destroy(nullptr);
   sinew_publisher_destroy(nullptr);
   sinew_subscriber_destroy(nullptr);
@@ -351,6 +329,8 @@ TEST_F(C, ANullPointerIsRefusedByTheNameOfItsArgument) {
   sinew_loan_release(nullptr);
   sinew_domain_release(nullptr);
   sinew_domain_watch_destroy(nullptr);
+  sinew_domain_counters_destroy(nullptr);
+  sinew_domain_counts_release(nullptr);
   sinew_publisher_assert_liveliness(nullptr);
 }
 
@@ -442,6 +422,37 @@ TEST_F(C, TheDomainIsToldAsItIsAndAsItChanges) {
   sinew_domain_release(all);
   sinew_domain_watch_destroy(watch);
   EXPECT_TRUE(eventually([&] { return told.released == 1; }));
+  sinew_publisher_destroy(publisher);
+  sinew_subscriber_destroy(subscriber);
+}
+
+TEST_F(C, WhatIsCountedIsReadWithoutASubscription) {
+  sinew_publisher* const publisher = publisher_of("number");
+  sinew_subscriber* const subscriber = subscriber_of("number");
+  ASSERT_TRUE(is_matched(publisher));
+  sinew_domain_counters* counters = nullptr;
+  ASSERT_EQ(sinew_domain_counters_create(node, &counters), SINEW_OK) << sinew_last_error();
+  ASSERT_EQ(publish(publisher, stream_of(42)), SINEW_OK);
+  sinew_frame* frame = nullptr;
+  ASSERT_EQ(sinew_subscriber_take(subscriber, -1, &frame), SINEW_OK);
+  sinew_domain_counts* counts = nullptr;
+  const auto is_counted = [&] {
+    sinew_domain_counts_release(std::exchange(counts, nullptr));
+    require(sinew_domain_counters_read(counters, &counts) == SINEW_OK, sinew_last_error());
+    return sinew_domain_counts_publisher_count(counts) == 1 && sinew_domain_counts_pair_count(counts) == 1;
+  };
+  ASSERT_TRUE(eventually(is_counted));
+  const sinew_publisher_counts published = sinew_domain_counts_publisher(counts, 0);
+  const sinew_pair_counts pair = sinew_domain_counts_pair(counts, 0);
+  EXPECT_EQ(published.messages, 1U);
+  EXPECT_GT(published.newest_ns, 0);
+  EXPECT_EQ(pair.publisher, published.publisher);
+  EXPECT_EQ(pair.messages, 1U);
+  EXPECT_EQ(pair.held, 1U);
+  EXPECT_EQ(std::accumulate(std::begin(pair.latency), std::end(pair.latency), 0U), 1U);
+  sinew_domain_counts_release(counts);
+  sinew_frame_release(frame);
+  sinew_domain_counters_destroy(counters);
   sinew_publisher_destroy(publisher);
   sinew_subscriber_destroy(subscriber);
 }

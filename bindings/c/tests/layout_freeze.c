@@ -10,6 +10,7 @@ _Static_assert(SINEW_OK == 0 && SINEW_INVALID_ARGUMENT == 1 && SINEW_NAME_TAKEN 
 _Static_assert(SINEW_INCOMPATIBLE == 4 && SINEW_UNAVAILABLE == 5 && SINEW_DENIED == 6 && SINEW_EXHAUSTED == 7, "statuses");
 _Static_assert(SINEW_DISCONNECTED == 8 && SINEW_SYSTEM == 9 && SINEW_NO_MEMORY == 10 && SINEW_WOULD_BLOCK == 11, "statuses");
 _Static_assert(SINEW_INVALID_MESSAGE == 12 && SINEW_CLOSED == 13 && SINEW_NOTHING == 14, "statuses");
+_Static_assert(SINEW_FAILED == 15 && SINEW_TIMEOUT == 16 && SINEW_CANCELLED == 17 && SINEW_LOST == 18, "statuses");
 _Static_assert(SINEW_EVENT_MATCHED == 1 && SINEW_EVENT_INCOMPATIBLE_QOS == 2 && SINEW_EVENT_DEADLINE_MISSED == 4, "events");
 _Static_assert(SINEW_EVENT_LIVELINESS_LOST == 8 && SINEW_EVENT_LIVELINESS_CHANGED == 16 && SINEW_EVENT_MESSAGE_LOST == 32, "events");
 _Static_assert(SINEW_EVENT_DETACHED == 64, "events");
@@ -95,6 +96,29 @@ AT(sinew_subscriber_statistics, received, 0);
 AT(sinew_subscriber_statistics, publishers_not_alive, 104);
 AT(sinew_subscriber_statistics, detached, 112);
 
+SIZE(sinew_client_options, 16);
+AT(sinew_client_options, ghost, 4);
+AT(sinew_client_options, memory_budget, 8);
+
+SIZE(sinew_client_statistics, 80);
+AT(sinew_client_statistics, calls, 0);
+AT(sinew_client_statistics, providers, 64);
+AT(sinew_client_statistics, detached, 72);
+
+SIZE(sinew_provider_options, 48);
+AT(sinew_provider_options, execution_thread, 4);
+AT(sinew_provider_options, memory_budget, 8);
+AT(sinew_provider_options, at_most_once, 16);
+AT(sinew_provider_options, ghost, 17);
+AT(sinew_provider_options, on_request, 24);
+AT(sinew_provider_options, context, 32);
+AT(sinew_provider_options, release, 40);
+
+SIZE(sinew_provider_statistics, 80);
+AT(sinew_provider_statistics, answered, 0);
+AT(sinew_provider_statistics, clients, 64);
+AT(sinew_provider_statistics, detached, 72);
+
 SIZE(sinew_domain_node, 40);
 AT(sinew_domain_node, name, 8);
 AT(sinew_domain_node, container, 16);
@@ -133,3 +157,25 @@ AT(sinew_domain_watch_options, execution_thread, 4);
 AT(sinew_domain_watch_options, on_update, 8);
 AT(sinew_domain_watch_options, context, 16);
 AT(sinew_domain_watch_options, release, 24);
+
+SIZE(sinew_publisher_counts, 64);
+AT(sinew_publisher_counts, messages, 8);
+AT(sinew_publisher_counts, bytes, 16);
+AT(sinew_publisher_counts, bytes_copied, 24);
+AT(sinew_publisher_counts, bytes_exported, 32);
+AT(sinew_publisher_counts, refused, 40);
+AT(sinew_publisher_counts, withdrawn, 48);
+AT(sinew_publisher_counts, newest_ns, 56);
+
+SIZE(sinew_pair_counts, 280);
+AT(sinew_pair_counts, subscriber, 8);
+AT(sinew_pair_counts, messages, 16);
+AT(sinew_pair_counts, missed, 24);
+AT(sinew_pair_counts, withdrawn, 32);
+AT(sinew_pair_counts, expired, 40);
+AT(sinew_pair_counts, skipped, 48);
+AT(sinew_pair_counts, over_quota, 56);
+AT(sinew_pair_counts, bytes_copied, 64);
+AT(sinew_pair_counts, held, 72);
+AT(sinew_pair_counts, latency_total_ns, 80);
+AT(sinew_pair_counts, latency, 88);
