@@ -21,8 +21,8 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, and an installed sinew
-	@tools/setup test
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, and an installed sinew
+	@tools/setup test rust
 	@tools/test.py --jobs $(JOBS)
 
 test-aarch64: ## What an emulator of 64-bit ARM can run of the tests
@@ -67,7 +67,7 @@ seeded: ## Take out one safety measure after the other, and see its tests fail (
 	@tools/seeded.py --jobs $(JOBS)
 
 lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings of three compilers, clang-tidy
-	@tools/setup lint
+	@tools/setup lint rust
 	@tools/lint.py --jobs $(JOBS)
 
 install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (default /usr/local)
@@ -77,4 +77,4 @@ install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (d
 	cmake --install build --prefix $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
-	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-seeded
+	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-rust build-seeded

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import bounded
+import rust
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FORMAT = "clang-format-19"
@@ -123,7 +124,16 @@ def tidy(jobs):
     return configured() and run("python3", "tools/tidy.py", "--jobs", jobs, CLANG_BUILD, seconds=1500)
 
 
-CHECKS = {check.__name__: check for check in (layers, sync, lengths, python, formatting, seeded, headers, clang, old_clang, tidy)}
+def cargo(jobs):
+    """rustfmt has nothing to change in the Rust workspace, and neither compiler nor clippy warns"""
+    # Debian's Rust comes without clippy.
+    check = "clippy" if bounded.run(["cargo", "clippy", "--version"], seconds=60, capture=True)[0] == 0 else "check"
+    environment = {**rust.environment("lint"), "RUSTFLAGS": "-D warnings"}
+    commands = [["cargo", "fmt", "--all", "--check"], ["cargo", check, "--workspace", "--all-targets", "--all-features", "--locked", "--jobs", str(jobs)]]
+    return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
+
+
+CHECKS = {check.__name__: check for check in (layers, sync, lengths, python, formatting, seeded, headers, cargo, clang, old_clang, tidy)}
 
 
 def main():

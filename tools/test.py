@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds and runs every test suite: the whole suite as developers build it, the same under the address and undefined-behaviour
-sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, the models of the protocols, and the tests of an installed sinew.
+sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, the models of the protocols, the Rust workspace, and the tests of an installed sinew.
 All suites run, also after one has failed.
 
-Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models install; and, only when it is named, aarch64
+Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models rust install; and, only when it is named, aarch64
 The last line is "N passed, N failed"; a suite that does not build counts as one failed test. The exit status is 0 when none failed.
 """
 
@@ -19,6 +19,7 @@ import bounded
 import fuzz
 import models
 import orders
+import rust
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
@@ -128,6 +129,21 @@ def models_suite(_, jobs):
     return passed + in_order, len(failures) + len(out_of_order), 0, failures + out_of_order
 
 
+def rust_suite(_, jobs):
+    """(passed, failed, skipped, what failed) of the Rust workspace, with the library and the manager as developers build them."""
+    if not rust.install(jobs):
+        return 0, 1, 0, ["failed: the library for Rust does not build"]
+    command = ["cargo", "test", "--workspace", "--all-features", "--locked", "--no-fail-fast", "--jobs", str(jobs)]
+    status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env=rust.environment("test"), cwd=rust.WORKSPACE)
+    print(output)
+    results = re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", output, re.MULTILINE)
+    passed, failed, ignored = (sum(int(one[n]) for one in results) for n in range(3))
+    failures = ["failed: " + name for name in re.findall(r"^test (.+) \.\.\. FAILED$", output, re.MULTILINE)]
+    if status != 0 and failed == 0:
+        failed, failures = 1, [f"failed: cargo test ended with status {status}"]
+    return passed, failed, ignored, failures
+
+
 SUITES = {
     "dev": (ctest_suite, "as developers build it"),
     "asan": (ctest_suite, "under the address and undefined-behaviour sanitizers"),
@@ -135,6 +151,7 @@ SUITES = {
     "aarch64": (ctest_suite, "for 64-bit ARM, under qemu-user"),
     "fuzz": (fuzz_suite, f"each fuzzer for {FUZZ_SECONDS} s"),
     "models": (models_suite, "the models of the protocols and their memory orders, and mutations of them"),
+    "rust": (rust_suite, "the Rust workspace"),
     "install": (install_suite, "an installed sinew, as a stranger uses it"),
 }
 

@@ -1,0 +1,28 @@
+//! Types and messages of sinew without generated code.
+//!
+//! A [`Type`] is read from the signature that a topic tells, [`stream::Reader`] reads a message of it where it lies. Nothing here needs the library, or a domain.
+//!
+//! ```
+//! use sinew_msg::{Type, stream::Reader};
+//!
+//! let image: Type = "robot/Image{width:uint32;data:uint8[];}".parse()?;
+//! assert_eq!(image.name(), "robot/Image");
+//!
+//! let stream = [0, 1, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 7, 8, 9];
+//! let mut reader = Reader::new(&[&stream])?;
+//! assert_eq!(reader.number::<u32>()?, 2);
+//! assert_eq!(&*reader.slice::<u8>()?, [7, 8, 9]);
+//! reader.finish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod difference;
+mod hash;
+mod signature;
+pub mod stream;
+mod types;
+
+pub use difference::difference;
+pub use signature::SignatureError;
+pub use types::{Field, MAX_DEPTH, MAX_MEMBERS, Number, Structure, Type};

@@ -1,0 +1,1 @@
+//! Declarations of the C interface of sinew.
