@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -135,7 +136,12 @@ class ProviderInC {
   explicit ProviderInC(sinew_node* node, Handler handler = {}, bool at_most_once = false)
       : handler_(handler ? std::move(handler) : [](sinew_call* call) { answer_rightly(call); }) {
     auto options = sized<sinew_provider_options>();
-    options.on_request = [](void* context, sinew_call* call) { static_cast<ProviderInC*>(context)->handler_(call); };
+    options.on_request = [](void* context, sinew_call* call) {
+      try {
+        static_cast<ProviderInC*>(context)->handler_(call);
+      } catch (const std::bad_alloc&) {  // a callback must not throw
+      }
+    };
     options.context = this;
     options.release = [](void* context) { ++static_cast<ProviderInC*>(context)->released; };
     options.at_most_once = at_most_once;
@@ -160,13 +166,17 @@ class ProviderInC {
     const auto extents = extents_of(response);
     return sinew_call_answer(call, extents.data(), extents.size());
   }
+  /// Releases the call where memory is short.
   static void answer_rightly(sinew_call* call) {
+    std::unique_ptr<sinew_call, decltype(&sinew_call_release)> owned(call, sinew_call_release);
     const Work::Request request = request_of(call);
     if (request.what.starts_with("throw ")) {
-      sinew_call_fail(call, request.what.c_str() + 6);
+      sinew_call_fail(owned.release(), request.what.c_str() + 6);
       return;
     }
-    answer(call, stream_of(result_of(request, "in_c")));
+    const Stream response = stream_of(result_of(request, "in_c"));
+    const auto extents = extents_of(response);
+    sinew_call_answer(owned.release(), extents.data(), extents.size());
   }
 
   std::atomic<int> released{0};
