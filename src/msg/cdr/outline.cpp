@@ -117,7 +117,8 @@ std::uint64_t Outline::repeated(const Sizes& one, std::uint64_t count, std::uint
   if (bytes == most) return most;
   const std::uint64_t period = count_before - count;
   bytes = sum(bytes, product(bytes - bytes_before, count / period));
-  for (count %= period; count > 0;) next();
+  count %= period;
+  while (count > 0) next();
   return bytes;
 }
 
