@@ -27,4 +27,9 @@ def install(jobs):
 
 def environment(target):
     """For cargo, which builds into a folder of this name."""
-    return {"PKG_CONFIG_PATH": str(PREFIX / "lib/pkgconfig"), "CARGO_TARGET_DIR": str(BUILD / target), "CARGO_TERM_COLOR": "never"}
+    return {
+        "PKG_CONFIG_PATH": str(PREFIX / "lib/pkgconfig"),
+        "LD_LIBRARY_PATH": str(PREFIX / "lib"),
+        "CARGO_TARGET_DIR": str(BUILD / target),
+        "CARGO_TERM_COLOR": "never",
+    }
