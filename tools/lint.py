@@ -125,11 +125,12 @@ def tidy(jobs):
 
 
 def cargo(jobs):
-    """rustfmt has nothing to change in the Rust workspace, and neither compiler nor clippy warns"""
+    """rustfmt has nothing to change in the Rust workspace, and neither compiler, clippy nor rustdoc warns"""
     # Debian's Rust comes without clippy.
     check = "clippy" if bounded.run(["cargo", "clippy", "--version"], seconds=60, capture=True)[0] == 0 else "check"
-    environment = {**rust.environment("lint"), "RUSTFLAGS": "-D warnings"}
-    commands = [["cargo", "fmt", "--all", "--check"], ["cargo", check, "--workspace", "--all-targets", "--all-features", "--locked", "--jobs", str(jobs)]]
+    environment = {**rust.environment("lint"), "RUSTFLAGS": "-D warnings", "RUSTDOCFLAGS": "-D warnings"}
+    whole = ["--workspace", "--all-features", "--locked", "--jobs", str(jobs)]
+    commands = [["cargo", "fmt", "--all", "--check"], ["cargo", check, "--all-targets", *whole], ["cargo", "doc", "--no-deps", *whole]]
     return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
 
 

@@ -71,7 +71,8 @@ impl Number {
         !matches!(self, Number::Bool | Number::Float32 | Number::Float64)
     }
 
-    pub(crate) fn of_name(name: &str) -> Option<Number> {
+    /// The number of that name.
+    pub fn of_name(name: &str) -> Option<Number> {
         Number::ALL.into_iter().find(|number| number.name() == name)
     }
 }

@@ -1,0 +1,339 @@
+//! Writing.
+
+use serde::ser::{
+    Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant, SerializeTuple, SerializeTupleStruct,
+    SerializeTupleVariant, Serializer,
+};
+use sinew_msg::Number;
+
+use super::{Problem, enumeration_of};
+use crate::slice::{number_of_room, number_of_slice};
+
+const ENCAPSULATION: [u8; 4] = [0, 1, 0, 0];
+
+/// Elements that are to be written later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) number: Number,
+    /// In the stream.
+    pub(crate) offset: usize,
+    pub(crate) count: usize,
+}
+
+/// Bytes of the stream of the value.
+pub(crate) fn size_of<T: Serialize>(value: &T) -> Result<usize, Problem> {
+    let mut stream = Stream::new(None);
+    value.serialize(&mut stream)?;
+    Ok(ENCAPSULATION.len() + stream.position)
+}
+
+/// Writes it, in as many bytes as there are, which size_of() has told. Room is zero.
+pub(crate) fn write<T: Serialize>(value: &T, to: &mut [u8]) -> Result<Vec<Room>, Problem> {
+    let (encapsulation, body) = to.split_at_mut_checked(ENCAPSULATION.len()).ok_or_else(changed)?;
+    encapsulation.copy_from_slice(&ENCAPSULATION);
+    let end = body.len();
+    let mut stream = Stream::new(Some(body));
+    value.serialize(&mut stream)?;
+    if stream.position != end {
+        return Err(changed());
+    }
+    Ok(stream.rooms)
+}
+
+/// Both.
+pub(crate) fn stream_of<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
+    let mut stream = vec![0; size_of(value)?];
+    write(value, &mut stream)?;
+    Ok(stream)
+}
+
+fn changed() -> Problem {
+    Problem("the message is not the same when it is serialized twice".to_owned())
+}
+
+/// Measures without a place to write to.
+struct Stream<'a> {
+    to: Option<&'a mut [u8]>,
+    position: usize,
+    rooms: Vec<Room>,
+    /// What the bytes are that come next: those of a slice.
+    elements_are: Number,
+    /// The number that comes next is that of the elements of such room.
+    is_room: Option<Number>,
+}
+
+impl<'a> Stream<'a> {
+    fn new(to: Option<&'a mut [u8]>) -> Stream<'a> {
+        Stream { to, position: 0, rooms: Vec::new(), elements_are: Number::Uint8, is_room: None }
+    }
+
+    fn advance(&mut self, size: usize) -> Result<Option<&mut [u8]>, Problem> {
+        let begin = self.position;
+        let end = begin.checked_add(size).ok_or_else(changed)?;
+        self.position = end;
+        match &mut self.to {
+            Some(to) => to.get_mut(begin..end).map(Some).ok_or_else(changed),
+            None => Ok(None),
+        }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+        if let Some(to) = self.advance(bytes.len())? {
+            to.copy_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, size: usize) -> Result<(), Problem> {
+        if let Some(to) = self.advance(size)? {
+            to.fill(0);
+        }
+        Ok(())
+    }
+
+    fn align(&mut self, to: usize) -> Result<(), Problem> {
+        self.fill(self.position.wrapping_neg() % to)
+    }
+
+    fn number(&mut self, bytes: &[u8]) -> Result<(), Problem> {
+        self.align(bytes.len())?;
+        self.put(bytes)
+    }
+
+    fn count(&mut self, count: usize) -> Result<(), Problem> {
+        let count = u32::try_from(count).map_err(|_| Problem(format!("{count} elements do not fit into a message (C2.9)")))?;
+        self.number(&count.to_le_bytes())
+    }
+
+    fn elements(&mut self, number: Number, bytes: &[u8]) -> Result<(), Problem> {
+        self.count(bytes.len() / number.size())?;
+        if !bytes.is_empty() {
+            self.align(number.size())?;
+        }
+        self.put(bytes)
+    }
+
+    fn room(&mut self, number: Number, count: usize) -> Result<(), Problem> {
+        self.count(count)?;
+        if count > 0 {
+            self.align(number.size())?;
+        }
+        let offset = ENCAPSULATION.len() + self.position;
+        self.fill(count * number.size())?;
+        self.rooms.push(Room { number, offset, count });
+        Ok(())
+    }
+
+    fn integer(&mut self, number: Number, value: u32) -> Result<(), Problem> {
+        let bytes = u64::from(value).to_le_bytes();
+        let size = number.size();
+        if bytes[size..].iter().any(|byte| *byte != 0) {
+            return Err(Problem(format!("{value} is no {}", number.name())));
+        }
+        self.number(&bytes[..size])
+    }
+}
+
+fn refused<T>(what: &str) -> Result<T, Problem> {
+    Err(Problem(format!("{what} cannot be in a message")))
+}
+
+macro_rules! numbers {
+    ($($method:ident: $type:ty;)*) => {
+        $(fn $method(self, value: $type) -> Result<(), Problem> {
+            self.number(&value.to_le_bytes())
+        })*
+    };
+}
+
+impl<'a, 'b> Serializer for &'a mut Stream<'b> {
+    type Ok = ();
+    type Error = Problem;
+    type SerializeSeq = Self;
+    type SerializeTuple = Self;
+    type SerializeTupleStruct = Self;
+    type SerializeTupleVariant = Self;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Self;
+
+    numbers! {
+        serialize_i8: i8;
+        serialize_i16: i16;
+        serialize_i32: i32;
+        serialize_i64: i64;
+        serialize_u8: u8;
+        serialize_u16: u16;
+        serialize_u32: u32;
+        serialize_f32: f32;
+        serialize_f64: f64;
+    }
+
+    fn serialize_u64(self, value: u64) -> Result<(), Problem> {
+        match self.is_room.take() {
+            Some(number) => self.room(number, usize::try_from(value).map_err(|_| changed())?),
+            None => self.number(&value.to_le_bytes()),
+        }
+    }
+
+    fn serialize_bool(self, value: bool) -> Result<(), Problem> {
+        self.put(&[u8::from(value)])
+    }
+
+    fn serialize_char(self, _: char) -> Result<(), Problem> {
+        refused("a char")
+    }
+
+    fn serialize_str(self, text: &str) -> Result<(), Problem> {
+        self.count(text.len() + 1)?;
+        self.put(text.as_bytes())?;
+        self.put(&[0])
+    }
+
+    fn serialize_bytes(self, bytes: &[u8]) -> Result<(), Problem> {
+        self.elements(self.elements_are, bytes)
+    }
+
+    fn serialize_none(self) -> Result<(), Problem> {
+        self.count(0)
+    }
+
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Problem> {
+        self.count(1)?;
+        value.serialize(self)
+    }
+
+    fn serialize_unit(self) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn serialize_unit_variant(self, name: &'static str, index: u32, _: &'static str) -> Result<(), Problem> {
+        match enumeration_of(name) {
+            Some((_, number)) => self.integer(number, index),
+            None => self.serialize_u32(index),
+        }
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<(), Problem> {
+        if let Some(number) = number_of_slice(name) {
+            self.elements_are = number;
+            let written = value.serialize(&mut *self);
+            self.elements_are = Number::Uint8;
+            return written;
+        }
+        if let Some(number) = number_of_room(name) {
+            self.is_room = Some(number);
+            return value.serialize(self);
+        }
+        value.serialize(self)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        value: &T,
+    ) -> Result<(), Problem> {
+        self.number(&index.to_le_bytes())?;
+        value.serialize(self)
+    }
+
+    fn serialize_seq(self, count: Option<usize>) -> Result<Self, Problem> {
+        self.count(count.ok_or_else(|| Problem::custom("a sequence does not know how many elements it has"))?)?;
+        Ok(self)
+    }
+
+    fn serialize_tuple(self, _: usize) -> Result<Self, Problem> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Problem> {
+        Ok(self)
+    }
+
+    fn serialize_tuple_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Problem> {
+        self.number(&index.to_le_bytes())?;
+        Ok(self)
+    }
+
+    fn serialize_map(self, count: Option<usize>) -> Result<Self, Problem> {
+        self.serialize_seq(count)
+    }
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Problem> {
+        Ok(self)
+    }
+
+    fn serialize_struct_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Problem> {
+        self.number(&index.to_le_bytes())?;
+        Ok(self)
+    }
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+}
+
+macro_rules! sequences {
+    ($($of:ident: $method:ident;)*) => {
+        $(impl $of for &mut Stream<'_> {
+            type Ok = ();
+            type Error = Problem;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
+                value.serialize(&mut **self)
+            }
+            fn end(self) -> Result<(), Problem> {
+                Ok(())
+            }
+        })*
+    };
+}
+
+sequences! {
+    SerializeSeq: serialize_element;
+    SerializeTuple: serialize_element;
+    SerializeTupleStruct: serialize_field;
+    SerializeTupleVariant: serialize_field;
+}
+
+macro_rules! structures {
+    ($($of:ident;)*) => {
+        $(impl $of for &mut Stream<'_> {
+            type Ok = ();
+            type Error = Problem;
+            fn serialize_field<T: Serialize + ?Sized>(&mut self, _: &'static str, value: &T) -> Result<(), Problem> {
+                value.serialize(&mut **self)
+            }
+            fn skip_field(&mut self, name: &'static str) -> Result<(), Problem> {
+                Err(Problem(format!("field '{name}' is left out, and a message has all of them")))
+            }
+            fn end(self) -> Result<(), Problem> {
+                Ok(())
+            }
+        })*
+    };
+}
+
+structures! {
+    SerializeStruct;
+    SerializeStructVariant;
+}
+
+impl SerializeMap for &mut Stream<'_> {
+    type Ok = ();
+    type Error = Problem;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Problem> {
+        key.serialize(&mut **self)
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Problem> {
+        value.serialize(&mut **self)
+    }
+    fn end(self) -> Result<(), Problem> {
+        Ok(())
+    }
+}
