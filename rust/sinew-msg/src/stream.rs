@@ -9,7 +9,7 @@ use crate::types::{Number, Type};
 
 /// Why bytes are no stream of the type, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Malformed(String);
+pub struct Malformed(pub(crate) String);
 
 impl fmt::Display for Malformed {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,7 +53,7 @@ plain! {
 }
 
 /// Elements that take nothing in a stream are so many at most (C4.2).
-const MOST_WITHOUT_BYTES: u64 = 1 << 20;
+pub(crate) const MOST_WITHOUT_BYTES: u64 = 1 << 20;
 
 /// Reads a stream that lies in one or more parts, from its begin to its end. Whoever wrote it may be a stranger: each length is read once and bounded by what is left.
 #[derive(Clone, Debug)]
@@ -210,13 +210,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn skip_values(&mut self, element: &Type, count: u64) -> Result<(), Malformed> {
-        match element {
+    /// Passes over so many values of this type, one behind the other.
+    pub fn skip_values(&mut self, ty: &Type, count: u64) -> Result<(), Malformed> {
+        match ty {
             Type::Number(number) | Type::Enumeration { number, .. } => self.skip_numbers(*number, count),
-            _ if element.fewest_bytes() == 0 && count > MOST_WITHOUT_BYTES => {
-                Err(Malformed(format!("an array of {count} elements that may take nothing is refused")))
-            }
-            _ => (0..count).try_for_each(|_| self.skip_value(element)),
+            _ if ty.fewest_bytes() > 0 => (0..count).try_for_each(|_| self.skip_value(ty)),
+            // Then no value of it takes a byte, and arrays of arrays of them could keep a reader busy for ever.
+            _ if count <= MOST_WITHOUT_BYTES => Ok(()),
+            _ => Err(Malformed(format!("an array of {count} elements that take nothing is refused"))),
         }
     }
 
@@ -239,8 +240,14 @@ impl<'a> Reader<'a> {
 
     /// The alternative of the variant that begins here, whose value follows.
     pub fn alternative<'t>(&mut self, alternatives: &'t [Type]) -> Result<&'t Type, Malformed> {
+        let chosen = self.chosen(alternatives)?;
+        Ok(&alternatives[chosen])
+    }
+
+    /// The number of that alternative.
+    pub fn chosen(&mut self, alternatives: &[Type]) -> Result<usize, Malformed> {
         let chosen = self.number::<u32>()?;
-        let found = usize::try_from(chosen).ok().and_then(|chosen| alternatives.get(chosen));
+        let found = usize::try_from(chosen).ok().filter(|chosen| *chosen < alternatives.len());
         found.ok_or_else(|| Malformed(format!("a variant is said to have alternative {chosen} of {}", alternatives.len())))
     }
 
@@ -354,6 +361,15 @@ mod tests {
             assert!(reader_of(&lie).count(&element).is_err(), "{ty}");
             assert!(reader_of(&lie).skip_value(&Type::Vector(element)).is_err(), "{ty}");
         }
+    }
+
+    #[test]
+    fn arrays_of_arrays_of_what_takes_nothing_are_passed_over_at_once() {
+        let stream = [0, 1, 0, 0, 7];
+        let mut reader = reader_of(&stream);
+        assert!(reader.skip_value(&"A{}[1048576][1048576][1048576]".parse().unwrap()).is_ok());
+        assert_eq!(reader.number::<u8>(), Ok(7));
+        assert!(reader_of(&stream).skip_value(&"A{}[1048577]".parse().unwrap()).is_err());
     }
 
     #[test]

@@ -164,7 +164,7 @@ impl Type {
             Type::String | Type::Vector(_) | Type::Optional(_) => 4,
             Type::Array(element, length) => element.fewest_bytes().saturating_mul(u64::from(*length)),
             Type::Structure(structure) => structure.fields.iter().fold(0, |sum: u64, field| sum.saturating_add(field.ty.fewest_bytes())),
-            Type::Variant(alternatives) => 4 + alternatives.iter().map(Type::fewest_bytes).min().unwrap_or(0),
+            Type::Variant(alternatives) => alternatives.iter().map(Type::fewest_bytes).min().unwrap_or(0).saturating_add(4),
         }
     }
 }
@@ -194,5 +194,18 @@ impl fmt::Display for Type {
                 to.write_str(")")
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fewest_bytes_of_types_that_no_memory_holds_are_counted_without_overflow() {
+        let fewest = |signature: &str| signature.parse::<Type>().unwrap().fewest_bytes();
+        assert_eq!(fewest("(uint8[3]|uint8[2])"), 6);
+        assert_eq!(fewest("(uint64[4294967295][4294967295])"), u64::MAX);
+        assert_eq!(fewest("A{x:uint64[4294967295][4294967295];y:uint8;}"), u64::MAX);
     }
 }
