@@ -19,6 +19,8 @@
 
 mod difference;
 mod hash;
+mod names;
+pub mod path;
 mod signature;
 pub mod stream;
 mod types;

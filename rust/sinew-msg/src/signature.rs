@@ -44,7 +44,7 @@ fn too_deep() -> SignatureError {
 }
 
 /// For a terminal: without control characters, and no more than people read.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     const MOST: usize = 80;
     let shown: String = text.chars().take(MOST).map(|c| if c.is_control() { '?' } else { c }).collect();
     let dots = if text.chars().nth(MOST).is_some() { "..." } else { "" };
