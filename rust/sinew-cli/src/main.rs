@@ -1,3 +1,23 @@
-//! The sinew command.
+//! The `sinew` command: what there is in a domain, what flows in it, and why.
 
-fn main() {}
+mod cli;
+mod commands;
+mod domain;
+mod failure;
+mod output;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::Cli;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    cli.color.write_global();
+    match commands::run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.tell(),
+    }
+}

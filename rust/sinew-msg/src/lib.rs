@@ -26,5 +26,6 @@ pub mod stream;
 mod types;
 
 pub use difference::difference;
+pub use names::nearest;
 pub use signature::SignatureError;
 pub use types::{Field, MAX_DEPTH, MAX_MEMBERS, Number, Structure, Type};

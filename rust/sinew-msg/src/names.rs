@@ -14,8 +14,8 @@ pub(crate) fn unknown_field(structure: &Structure, name: &str) -> String {
     said + &if names.is_empty() { "it has none".to_owned() } else { format!("it has: {}", names.join(", ")) }
 }
 
-/// Nothing where half of the letters or more would be mistaken.
-fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// The name that is most like this one. Nothing where half of the letters or more would be mistaken.
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters: Vec<char> = name.to_lowercase().chars().collect();
     let (distance, near) = names.map(|candidate| (distance(&letters, candidate), candidate)).min_by_key(|(distance, _)| *distance)?;
     (distance * 2 <= letters.len().max(near.chars().count()) && distance < letters.len()).then_some(near)

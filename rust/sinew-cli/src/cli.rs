@@ -1,0 +1,262 @@
+//! What can be asked for.
+
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+const STATUS: &str = "\
+Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
+Environment: SINEW_DOMAIN is the domain where --domain does not say another.";
+
+/// What there is in a domain, what flows in it, and why.
+#[derive(Parser, Debug)]
+#[command(name = "sinew", version, after_help = STATUS, arg_required_else_help = true, disable_help_subcommand = true)]
+pub struct Cli {
+    /// The domain: a name, or the path of its socket
+    #[arg(long, short, global = true, value_name = "DOMAIN")]
+    pub domain: Option<String>,
+    /// Print JSON: one document, or one a line of what goes on
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// When to print in colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to print in colour.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// For all output from now on.
+    pub fn write_global(self) {
+        let choice = match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Topics: what there is, and what flows
+    #[command(subcommand)]
+    Topic(TopicCommand),
+    /// Nodes
+    #[command(subcommand)]
+    Node(NodeCommand),
+    /// Services
+    #[command(subcommand)]
+    Service(ServiceCommand),
+    /// Types of messages
+    #[command(subcommand)]
+    Type(TypeCommand),
+    /// Everything that is there
+    #[command(subcommand)]
+    Domain(DomainCommand),
+    /// Tell of a topic who reads whom which way, why, what it costs, and who holds what
+    #[command(after_help = "Example:\n  sinew explain camera/image")]
+    Explain(TopicName),
+    /// Print what completes this command in a shell
+    #[command(
+        after_help = "Examples:\n  sinew completions bash > ~/.local/share/bash-completion/completions/sinew\n  sinew completions fish > ~/.config/fish/completions/sinew.fish"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Topics.
+#[derive(Subcommand, Debug)]
+pub enum TopicCommand {
+    /// List the topics
+    #[command(
+        visible_alias = "ls",
+        after_help = "Examples:\n  sinew topic list\n  sinew topic list --verbose\n  sinew topic list --json | jq -r '.[].name'"
+    )]
+    List {
+        /// With types, and how many publish and subscribe
+        #[arg(long, short)]
+        verbose: bool,
+        /// Those of services, too
+        #[arg(long)]
+        services: bool,
+    },
+    /// Show a topic's type, publishers and subscribers, with their quality of service
+    #[command(after_help = "Example:\n  sinew topic info camera/image")]
+    Info(TopicName),
+    /// List the topics of a type
+    #[command(after_help = "Example:\n  sinew topic find robot/Image")]
+    Find {
+        /// Its name, with or without namespace
+        #[arg(value_name = "TYPE")]
+        type_name: String,
+    },
+    /// Show how often messages are published; nobody subscribes for that
+    #[command(after_help = "Examples:\n  sinew topic hz camera/image\n  sinew topic hz --count 1 --interval 5s camera/image lidar/points")]
+    Hz(Rates),
+    /// Show how many bytes are published; nobody subscribes for that
+    #[command(after_help = "Example:\n  sinew topic bw camera/image")]
+    Bw(Rates),
+    /// Show how long messages take to their subscribers; nobody subscribes for that
+    #[command(after_help = "Example:\n  sinew topic delay camera/image")]
+    Delay(Rates),
+}
+
+/// A topic.
+#[derive(Args, Debug)]
+pub struct TopicName {
+    /// Its name
+    pub topic: String,
+}
+
+/// What is counted, again and again.
+#[derive(Args, Debug)]
+pub struct Rates {
+    /// Names of topics; all topics where none is given
+    pub topics: Vec<String>,
+    /// Over so long a time each, as 500ms or 2s
+    #[arg(long, short, default_value = "1s", value_parser = duration)]
+    pub interval: Duration,
+    /// So many times; else until it is interrupted
+    #[arg(long, short = 'n', value_name = "COUNT")]
+    pub count: Option<u64>,
+}
+
+/// Nodes.
+#[derive(Subcommand, Debug)]
+pub enum NodeCommand {
+    /// List the nodes
+    #[command(visible_alias = "ls", after_help = "Examples:\n  sinew node list\n  sinew node list --verbose")]
+    List {
+        /// With process, user and container
+        #[arg(long, short)]
+        verbose: bool,
+    },
+    /// Show a node's process, topics and services
+    #[command(after_help = "Example:\n  sinew node info camera")]
+    Info {
+        /// Its name
+        node: String,
+    },
+}
+
+/// Services.
+#[derive(Subcommand, Debug)]
+pub enum ServiceCommand {
+    /// List the services
+    #[command(visible_alias = "ls", after_help = "Example:\n  sinew service list --verbose")]
+    List {
+        /// With types, and how many provide and call
+        #[arg(long, short)]
+        verbose: bool,
+    },
+    /// Show a service's types, providers and clients
+    #[command(after_help = "Example:\n  sinew service info add")]
+    Info {
+        /// Its name
+        service: String,
+    },
+}
+
+/// Types of messages.
+#[derive(Subcommand, Debug)]
+pub enum TypeCommand {
+    /// Show what messages consist of
+    #[command(
+        after_help = "Examples:\n  sinew type show robot/Image\n  sinew type show camera/image\n  sinew type show --signature camera/image"
+    )]
+    Show {
+        /// A type that a topic of the domain has, a topic, or a signature
+        #[arg(value_name = "TYPE")]
+        of: String,
+        /// In one line, as programs give it
+        #[arg(long)]
+        signature: bool,
+    },
+    /// Say what two types differ in
+    #[command(after_help = "Example:\n  sinew type diff camera/left camera/right")]
+    Diff {
+        /// As of `type show`
+        one: String,
+        /// As of `type show`
+        other: String,
+    },
+}
+
+/// Everything.
+#[derive(Subcommand, Debug)]
+pub enum DomainCommand {
+    /// Show all nodes, topics, publishers and subscribers
+    #[command(after_help = "Examples:\n  sinew domain state\n  sinew domain state --json | jq '.pairs[] | select(.delivery == null)'")]
+    State,
+    /// Tell of what comes and goes, until it is interrupted
+    #[command(after_help = "Example:\n  sinew domain watch")]
+    Watch {
+        /// What is there already, too
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
+    let factor = match unit {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(format!("'{unit}' is no unit of time: ms, s, min or h are")),
+    };
+    let number: f64 = number.parse().map_err(|_| format!("'{text}' is no time: 500ms, 2s or 1.5 are"))?;
+    Duration::try_from_secs_f64(number * factor).map_err(|why| why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_arguments_fit_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("2min"), Ok(Duration::from_secs(120)));
+        assert!(duration("2 parsecs").is_err());
+        assert!(duration("s").is_err());
+        assert!(duration("1e999s").is_err());
+    }
+
+    #[test]
+    fn every_command_has_an_example_or_commands_of_its_own() {
+        fn check(command: &clap::Command) {
+            for each in command.get_subcommands() {
+                let help = each.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(each.has_subcommands() || help.starts_with("Example"), "{}", each.get_name());
+                check(each);
+            }
+        }
+        check(&Cli::command());
+    }
+}

@@ -1,0 +1,49 @@
+//! What each command does.
+
+mod domain;
+mod explain;
+mod node;
+mod rates;
+mod service;
+mod topic;
+mod types;
+
+use clap::CommandFactory;
+
+use crate::cli::{Cli, Command, DomainCommand, NodeCommand, ServiceCommand, TopicCommand, TypeCommand};
+use crate::failure::Done;
+
+/// Does what is asked.
+pub fn run(cli: &Cli) -> Done {
+    match &cli.command {
+        Command::Topic(command) => match command {
+            TopicCommand::List { verbose, services } => topic::list(cli, *verbose, *services),
+            TopicCommand::Info(topic) => topic::info(cli, &topic.topic),
+            TopicCommand::Find { type_name } => topic::find(cli, type_name),
+            TopicCommand::Hz(asked) => rates::watch(cli, asked, rates::Of::Messages),
+            TopicCommand::Bw(asked) => rates::watch(cli, asked, rates::Of::Bytes),
+            TopicCommand::Delay(asked) => rates::watch(cli, asked, rates::Of::Delay),
+        },
+        Command::Node(command) => match command {
+            NodeCommand::List { verbose } => node::list(cli, *verbose),
+            NodeCommand::Info { node } => node::info(cli, node),
+        },
+        Command::Service(command) => match command {
+            ServiceCommand::List { verbose } => service::list(cli, *verbose),
+            ServiceCommand::Info { service } => service::info(cli, service),
+        },
+        Command::Type(command) => match command {
+            TypeCommand::Show { of, signature } => types::show(cli, of, *signature),
+            TypeCommand::Diff { one, other } => types::diff(cli, one, other),
+        },
+        Command::Domain(command) => match command {
+            DomainCommand::State => domain::state(cli),
+            DomainCommand::Watch { all } => domain::watch(cli, *all),
+        },
+        Command::Explain(topic) => explain::explain(cli, &topic.topic),
+        Command::Completions { shell } => {
+            clap_complete::generate(*shell, &mut Cli::command(), "sinew", &mut std::io::stdout());
+            Ok(())
+        }
+    }
+}

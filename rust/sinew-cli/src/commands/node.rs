@@ -1,0 +1,129 @@
+//! `sinew node list`, `info`.
+
+use std::io::Write;
+
+use serde::Serialize;
+use sinew::DomainNode;
+
+use crate::cli::Cli;
+use crate::domain::{View, is_of_service, join};
+use crate::failure::Done;
+use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    pid: Option<i64>,
+    uid: u32,
+    gid: u32,
+    container: &'a str,
+}
+
+impl<'a> Listed<'a> {
+    fn of(node: &'a DomainNode) -> Listed<'a> {
+        Listed { name: &node.name, pid: (node.pid != 0).then_some(node.pid), uid: node.uid, gid: node.gid, container: &node.container }
+    }
+}
+
+/// Lists nodes.
+pub fn list(cli: &Cli, verbose: bool) -> Done {
+    let node = join(cli, "node-list")?;
+    let view = View::of(&node)?;
+    let nodes: Vec<Listed> = view.nodes().into_iter().map(Listed::of).collect();
+    if cli.json {
+        return json(&nodes);
+    }
+    if !verbose {
+        let mut out = out();
+        for node in nodes {
+            writeln!(out, "{}", shown(node.name))?;
+        }
+        return Ok(());
+    }
+    let mut table = Table::new(&["node", "process", "user", "container"]);
+    for node in nodes {
+        let pid = node.pid.map_or("?".to_owned(), |pid| pid.to_string());
+        table.row([Cell::new(node.name).styled(NAME), Cell::number(pid), Cell::number(node.uid), Cell::new(node.container)]);
+    }
+    table.print()
+}
+
+#[derive(Serialize)]
+struct Node<'a> {
+    #[serde(flatten)]
+    node: Listed<'a>,
+    publishes: Vec<Topic<'a>>,
+    subscribes: Vec<Topic<'a>>,
+    provides: Vec<&'a str>,
+    calls: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Topic<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    type_name: &'a str,
+}
+
+/// Shows one node.
+pub fn info(cli: &Cli, name: &str) -> Done {
+    let node = join(cli, "node-info")?;
+    let view = View::of(&node)?;
+    let asked = view.node(name)?;
+    let has = |topic, publish| view.endpoints(topic, publish).any(|endpoint| endpoint.node == asked.id);
+    let topics = |publish| {
+        let own = view.topics().into_iter().filter(|topic| !is_of_service(&topic.name) && has(topic.id, publish));
+        own.map(|topic| Topic { name: &topic.name, type_name: &topic.type_name }).collect()
+    };
+    let services = view.services();
+    let told = Node {
+        node: Listed::of(asked),
+        publishes: topics(true),
+        subscribes: topics(false),
+        provides: services
+            .iter()
+            .filter(|service| service.responses.is_some_and(|topic| has(topic.id, true)))
+            .map(|service| service.name)
+            .collect(),
+        calls: services
+            .iter()
+            .filter(|service| service.requests.is_some_and(|topic| has(topic.id, true)))
+            .map(|service| service.name)
+            .collect(),
+    };
+    if cli.json {
+        return json(&told);
+    }
+    let mut out = out();
+    writeln!(out, "{TITLE}node{TITLE:#}       {NAME}{}{NAME:#}", shown(told.node.name))?;
+    writeln!(
+        out,
+        "{TITLE}process{TITLE:#}    {}",
+        told.node.pid.map_or("in a container that cannot be seen into".to_owned(), |pid| pid.to_string())
+    )?;
+    writeln!(out, "{TITLE}user{TITLE:#}       {}", told.node.uid)?;
+    if !told.node.container.is_empty() {
+        writeln!(out, "{TITLE}container{TITLE:#}  {}", shown(told.node.container))?;
+    }
+    for (title, topics) in [("publishes", &told.publishes), ("subscribes", &told.subscribes)] {
+        let mut table = Table::new(&[title, "type"]);
+        for topic in topics {
+            table.row([Cell::new(topic.name).styled(NAME), Cell::new(topic.type_name)]);
+        }
+        if !table.is_empty() {
+            writeln!(out)?;
+            table.write(&mut out, "")?;
+        }
+    }
+    for (title, services) in [("provides", &told.provides), ("calls", &told.calls)] {
+        let mut table = Table::new(&[title]);
+        for service in services {
+            table.row([Cell::new(service).styled(NAME)]);
+        }
+        if !table.is_empty() {
+            writeln!(out)?;
+            table.write(&mut out, "")?;
+        }
+    }
+    Ok(())
+}

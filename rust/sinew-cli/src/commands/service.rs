@@ -1,0 +1,81 @@
+//! `sinew service list`, `info`.
+
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::cli::Cli;
+use crate::domain::{Service, View, body_of, join, not_there};
+use crate::failure::Done;
+use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    request: Option<String>,
+    response: Option<String>,
+    providers: Vec<String>,
+    clients: Vec<String>,
+}
+
+impl<'a> Listed<'a> {
+    fn of(view: &View, service: &Service<'a>) -> Listed<'a> {
+        Listed {
+            name: service.name,
+            request: service.requests.and_then(body_of).map(|ty| ty.name()),
+            response: service.responses.and_then(body_of).map(|ty| ty.name()),
+            providers: view.publishing(service.responses),
+            clients: view.publishing(service.requests),
+        }
+    }
+}
+
+/// Lists services.
+pub fn list(cli: &Cli, verbose: bool) -> Done {
+    let node = join(cli, "service-list")?;
+    let view = View::of(&node)?;
+    let services: Vec<Listed> = view.services().iter().map(|service| Listed::of(&view, service)).collect();
+    if cli.json {
+        return json(&services);
+    }
+    if !verbose {
+        let mut out = out();
+        for service in services {
+            writeln!(out, "{}", shown(service.name))?;
+        }
+        return Ok(());
+    }
+    let mut table = Table::new(&["service", "request", "response", "providers", "clients"]);
+    for service in services {
+        let name_of = |name: Option<String>| Cell::new(name.unwrap_or_default());
+        table.row([
+            Cell::new(service.name).styled(NAME),
+            name_of(service.request),
+            name_of(service.response),
+            Cell::number(service.providers.len()),
+            Cell::number(service.clients.len()),
+        ]);
+    }
+    table.print()
+}
+
+/// Shows one service.
+pub fn info(cli: &Cli, name: &str) -> Done {
+    let node = join(cli, "service-info")?;
+    let view = View::of(&node)?;
+    let services = view.services();
+    let canonical = name.strip_prefix('/').unwrap_or(name);
+    let service = services.iter().find(|service| service.name == canonical);
+    let service = service.ok_or_else(|| not_there("service", name, services.iter().map(|service| service.name)))?;
+    let told = Listed::of(&view, service);
+    if cli.json {
+        return json(&told);
+    }
+    let mut out = out();
+    writeln!(out, "{TITLE}service{TITLE:#}    {NAME}{}{NAME:#}", shown(told.name))?;
+    writeln!(out, "{TITLE}request{TITLE:#}    {}", shown(told.request.as_deref().unwrap_or("unknown: nobody is there")))?;
+    writeln!(out, "{TITLE}response{TITLE:#}   {}", shown(told.response.as_deref().unwrap_or("unknown: nobody is there")))?;
+    writeln!(out, "{TITLE}providers{TITLE:#}  {}", shown(&told.providers.join(", ")))?;
+    writeln!(out, "{TITLE}clients{TITLE:#}    {}", shown(&told.clients.join(", ")))?;
+    Ok(())
+}

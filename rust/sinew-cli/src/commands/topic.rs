@@ -1,0 +1,180 @@
+//! `sinew topic list`, `info`, `find`.
+
+use std::io::Write;
+
+use serde::Serialize;
+use sinew::{DomainEndpoint, DomainTopic};
+
+use crate::cli::Cli;
+use crate::domain::{View, is_of_service, join};
+use crate::failure::{Done, Failure};
+use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
+use crate::units::{bytes, nanoseconds};
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    type_name: &'a str,
+    publishers: usize,
+    subscribers: usize,
+}
+
+/// Lists topics.
+pub fn list(cli: &Cli, verbose: bool, services: bool) -> Done {
+    let node = join(cli, "topic-list")?;
+    let view = View::of(&node)?;
+    let all: Vec<Listed> =
+        view.topics().into_iter().filter(|topic| services || !is_of_service(&topic.name)).map(|topic| listed(&view, topic)).collect();
+    print(cli, &all, verbose)
+}
+
+fn listed<'a>(view: &View, topic: &'a DomainTopic) -> Listed<'a> {
+    let count = |publish| view.endpoints(topic.id, publish).count();
+    Listed { name: &topic.name, type_name: &topic.type_name, publishers: count(true), subscribers: count(false) }
+}
+
+fn print(cli: &Cli, topics: &[Listed<'_>], verbose: bool) -> Done {
+    if cli.json {
+        return json(&topics);
+    }
+    if !verbose {
+        let mut out = out();
+        for topic in topics {
+            writeln!(out, "{}", shown(topic.name))?;
+        }
+        return Ok(());
+    }
+    let mut table = Table::new(&["topic", "type", "publishers", "subscribers"]);
+    for topic in topics {
+        table.row([
+            Cell::new(topic.name).styled(NAME),
+            Cell::new(topic.type_name),
+            Cell::number(topic.publishers),
+            Cell::number(topic.subscribers),
+        ]);
+    }
+    table.print()
+}
+
+/// Lists the topics of a type.
+pub fn find(cli: &Cli, type_name: &str) -> Done {
+    let node = join(cli, "topic-find")?;
+    let view = View::of(&node)?;
+    let is_wanted = |topic: &DomainTopic| topic.type_name == type_name || topic.type_name.rsplit('/').next() == Some(type_name);
+    let found: Vec<Listed> = view.topics().into_iter().filter(|topic| is_wanted(topic)).map(|topic| listed(&view, topic)).collect();
+    if found.is_empty() {
+        let names = view.state.topics.values().map(|topic| topic.type_name.as_str());
+        let hint = sinew::msg::nearest(type_name, names).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default();
+        return Err(Failure::Negative(format!("no topic carries '{type_name}'{hint}")));
+    }
+    print(cli, &found, false)
+}
+
+#[derive(Serialize)]
+struct Topic<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    type_name: &'a str,
+    signature: &'a str,
+    hash: String,
+    publishers: Vec<Endpoint<'a>>,
+    subscribers: Vec<Endpoint<'a>>,
+}
+
+/// A publisher or subscriber as JSON has it.
+#[derive(Serialize)]
+pub struct Endpoint<'a> {
+    node: &'a str,
+    ghost: bool,
+    qos: Qos,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Qos {
+    history: String,
+    depth: u32,
+    reliability: &'static str,
+    durability: &'static str,
+    liveliness: &'static str,
+    deadline_ns: Option<u128>,
+    lifespan_ns: Option<u128>,
+    lease_ns: Option<u128>,
+}
+
+impl<'a> Endpoint<'a> {
+    fn of(view: &'a View, endpoint: &DomainEndpoint) -> Endpoint<'a> {
+        Endpoint {
+            node: view.name_of(endpoint.node),
+            ghost: endpoint.ghost,
+            qos: Qos {
+                history: if endpoint.depth == 0 { "keep_all" } else { "keep_last" }.to_owned(),
+                depth: endpoint.depth,
+                reliability: if endpoint.reliable { "reliable" } else { "best_effort" },
+                durability: if endpoint.transient_local { "transient_local" } else { "volatile" },
+                liveliness: if endpoint.manual_by_topic { "manual_by_topic" } else { "automatic" },
+                deadline_ns: endpoint.deadline.map(|time| time.as_nanos()),
+                lifespan_ns: endpoint.lifespan.map(|time| time.as_nanos()),
+                lease_ns: endpoint.lease.map(|time| time.as_nanos()),
+            },
+            memory_bytes: endpoint.publishes.then_some(endpoint.memory),
+        }
+    }
+
+    /// What differs from what everybody has.
+    fn policies(&self) -> String {
+        let qos = &self.qos;
+        let mut said = vec![if qos.depth == 0 { "keep all".to_owned() } else { format!("keep last {}", qos.depth) }];
+        let usual = ["best_effort", "volatile", "automatic"];
+        said.extend(
+            [qos.reliability, qos.durability, qos.liveliness]
+                .iter()
+                .filter(|policy| !usual.contains(policy))
+                .map(|policy| policy.replace('_', " ")),
+        );
+        for (name, time) in [("deadline", qos.deadline_ns), ("lifespan", qos.lifespan_ns), ("lease", qos.lease_ns)] {
+            said.extend(time.map(|time| format!("{name} {}", nanoseconds(time as f64))));
+        }
+        if self.ghost {
+            said.push("ghost".to_owned());
+        }
+        said.join(", ")
+    }
+}
+
+/// Shows one topic.
+pub fn info(cli: &Cli, name: &str) -> Done {
+    let node = join(cli, "topic-info")?;
+    let view = View::of(&node)?;
+    let topic = view.topic(name)?;
+    let ends = |publish| view.endpoints(topic.id, publish).map(|endpoint| Endpoint::of(&view, endpoint)).collect();
+    let told = Topic {
+        name: &topic.name,
+        type_name: &topic.type_name,
+        signature: &topic.signature,
+        hash: topic.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+        publishers: ends(true),
+        subscribers: ends(false),
+    };
+    if cli.json {
+        return json(&told);
+    }
+    let mut out = out();
+    writeln!(out, "{TITLE}topic{TITLE:#}  {NAME}{}{NAME:#}", shown(told.name))?;
+    writeln!(out, "{TITLE}type{TITLE:#}   {}", shown(told.type_name))?;
+    for (title, ends) in [("publishers", &told.publishers), ("subscribers", &told.subscribers)] {
+        writeln!(out, "{TITLE}{title}{TITLE:#}  {}", ends.len())?;
+        let mut table =
+            Table::new(if title == "publishers" { &["node", "quality of service", "memory"] } else { &["node", "quality of service"] });
+        for end in ends {
+            let memory = end.memory_bytes.map(|memory| Cell::number(bytes(memory as f64)));
+            table.row([Cell::new(end.node).styled(NAME), Cell::new(end.policies())].into_iter().chain(memory));
+        }
+        if !table.is_empty() {
+            table.write(&mut out, "  ")?;
+        }
+    }
+    Ok(())
+}

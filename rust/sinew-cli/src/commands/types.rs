@@ -1,0 +1,102 @@
+//! `sinew type show`, `diff`.
+
+use std::io::Write;
+
+use serde::Serialize;
+use sinew::msg::Type;
+
+use crate::cli::Cli;
+use crate::domain::{View, join};
+use crate::failure::{Done, Failure};
+use crate::output::{FAINT, NAME, json, out, shown};
+
+/// The type of a signature, of a topic, or of that name.
+fn find(cli: &Cli, asked: &str) -> Done<Type> {
+    if asked.contains(['{', '(', '[', '?']) {
+        return asked.parse().map_err(|why| Failure::Failed(format!("'{asked}' is no signature: {why}")));
+    }
+    let node = join(cli, "type")?;
+    let view = View::of(&node)?;
+    let topics = view.topics();
+    let canonical = asked.strip_prefix('/').unwrap_or(asked);
+    let found = topics.iter().find(|topic| topic.name == canonical).or_else(|| topics.iter().find(|topic| topic.type_name == asked));
+    let names = topics.iter().flat_map(|topic| [topic.name.as_str(), &topic.type_name]);
+    let topic = found.ok_or_else(|| {
+        let hint = sinew::msg::nearest(asked, names).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default();
+        Failure::Negative(format!("no topic of the domain is called '{asked}', or carries that type{hint}"))
+    })?;
+    topic.signature.parse().map_err(|why| Failure::Failed(format!("topic '{}' has a signature that is none: {why}", topic.name)))
+}
+
+/// Shows a type.
+pub fn show(cli: &Cli, asked: &str, signature: bool) -> Done {
+    let ty = find(cli, asked)?;
+    if cli.json {
+        #[derive(Serialize)]
+        struct Shown {
+            name: String,
+            signature: String,
+        }
+        return json(&Shown { name: ty.name(), signature: ty.to_string() });
+    }
+    let mut out = out();
+    if signature {
+        writeln!(out, "{}", shown(&ty.to_string()))?;
+        return Ok(());
+    }
+    writeln!(out, "{NAME}{}{NAME:#}", shown(&ty.name()))?;
+    fields(&mut out, &ty, 1)
+}
+
+/// What it consists of, each part deeper than what it is a part of.
+fn fields(out: &mut impl Write, ty: &Type, depth: usize) -> Done {
+    match ty {
+        Type::Structure(structure) => {
+            for field in &structure.fields {
+                writeln!(out, "{:width$}{} {FAINT}{}{FAINT:#}", "", shown(&field.name), shown(&said(&field.ty)), width = 2 * depth)?;
+                fields(out, &field.ty, depth + 1)?;
+            }
+            Ok(())
+        }
+        Type::Vector(inner) | Type::Array(inner, _) | Type::Optional(inner) => fields(out, inner, depth),
+        Type::Variant(alternatives) => {
+            for (n, alternative) in alternatives.iter().enumerate() {
+                writeln!(out, "{:width$}{n}: {FAINT}{}{FAINT:#}", "", shown(&said(alternative)), width = 2 * depth)?;
+                fields(out, alternative, depth + 1)?;
+            }
+            Ok(())
+        }
+        Type::Number(_) | Type::String | Type::Enumeration { .. } => Ok(()),
+    }
+}
+
+fn said(ty: &Type) -> String {
+    match ty {
+        Type::Enumeration { name, number } => format!("{name} ({})", number.name()),
+        Type::Variant(_) => "one of".to_owned(),
+        other => other.name(),
+    }
+}
+
+/// Says what two types differ in.
+pub fn diff(cli: &Cli, one: &str, other: &str) -> Done {
+    let difference = sinew::msg::difference(&find(cli, one)?, &find(cli, other)?);
+    if cli.json {
+        #[derive(Serialize)]
+        struct Difference<'a> {
+            difference: &'a Option<String>,
+        }
+        json(&Difference { difference: &difference })?;
+        return if difference.is_some() { Err(Failure::Negative(String::new())) } else { Ok(()) };
+    }
+    match difference {
+        None => {
+            writeln!(out(), "they are the same to publishers and subscribers")?;
+            Ok(())
+        }
+        Some(difference) => {
+            writeln!(out(), "{} ('there' is {}, 'here' is {})", shown(&difference), shown(one), shown(other))?;
+            Err(Failure::Negative(String::new()))
+        }
+    }
+}

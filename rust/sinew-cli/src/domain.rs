@@ -1,0 +1,134 @@
+//! The domain that is asked about, and what there is in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sinew::msg::Type;
+use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, Id, Node, NodeOptions};
+
+use crate::cli::Cli;
+use crate::failure::{Done, Failure};
+
+/// Joins the domain, to look at it.
+pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
+    let name = format!("sinew-{verb}-{}", std::process::id());
+    Ok(Node::with_options(&name, &NodeOptions { domain: cli.domain.clone().unwrap_or_default(), by_caller: false })?)
+}
+
+/// What there is, but for who looks at it.
+pub struct View {
+    /// All of it.
+    pub state: DomainState,
+}
+
+/// A service: two topics, and who is on them.
+pub struct Service<'a> {
+    /// Of it.
+    pub name: &'a str,
+    /// The topic of requests.
+    pub requests: Option<&'a DomainTopic>,
+    /// The topic of responses.
+    pub responses: Option<&'a DomainTopic>,
+}
+
+const REQUESTS: &str = "@request";
+const RESPONSES: &str = "@response";
+
+/// The type that users of a service know, of what its requests or responses are wrapped in (spec/services.md).
+pub fn body_of(topic: &DomainTopic) -> Option<Type> {
+    match topic.signature.parse().ok()? {
+        Type::Structure(structure) => structure.field("body").map(|field| field.ty.clone()),
+        _ => None,
+    }
+}
+
+/// Whether a topic is half of a service.
+pub fn is_of_service(topic: &str) -> bool {
+    topic.ends_with(REQUESTS) || topic.ends_with(RESPONSES)
+}
+
+impl View {
+    /// As it is now.
+    pub fn of(node: &Node) -> Done<View> {
+        let mut state = node.domain_state()?;
+        let own = node.name();
+        state.nodes.retain(|_, node| node.name != own);
+        Ok(View { state })
+    }
+
+    /// By their names.
+    pub fn topics(&self) -> Vec<&DomainTopic> {
+        let mut topics: Vec<_> = self.state.topics.values().collect();
+        topics.sort_by(|a, b| a.name.cmp(&b.name));
+        topics
+    }
+
+    /// By their names.
+    pub fn nodes(&self) -> Vec<&DomainNode> {
+        let mut nodes: Vec<_> = self.state.nodes.values().collect();
+        nodes.sort_by(|a, b| a.name.cmp(&b.name));
+        nodes
+    }
+
+    /// Of that name, with or without a slash before it.
+    pub fn topic(&self, name: &str) -> Done<&DomainTopic> {
+        let canonical = name.strip_prefix('/').unwrap_or(name);
+        let names = || self.state.topics.values().map(|topic| topic.name.as_str()).filter(|name| !is_of_service(name));
+        self.state.topic(canonical).ok_or_else(|| not_there("topic", name, names()))
+    }
+
+    /// Of that name.
+    pub fn node(&self, name: &str) -> Done<&DomainNode> {
+        let names = || self.state.nodes.values().map(|node| node.name.as_str());
+        self.state.nodes.values().find(|node| node.name == name).ok_or_else(|| not_there("node", name, names()))
+    }
+
+    /// The name of a node, which may be gone meanwhile.
+    pub fn name_of(&self, node: Id) -> &str {
+        self.state.nodes.get(&node).map_or("?", |node| &node.name)
+    }
+
+    /// The name of the node of an endpoint.
+    pub fn owner_of(&self, endpoint: Id) -> &str {
+        self.state.endpoints.get(&endpoint).map_or("?", |endpoint| self.name_of(endpoint.node))
+    }
+
+    /// Publishers or subscribers of a topic, in the order in which they came.
+    pub fn endpoints(&self, topic: Id, publish: bool) -> impl Iterator<Item = &DomainEndpoint> {
+        self.state.endpoints.values().filter(move |endpoint| endpoint.topic == Some(topic) && endpoint.publishes == publish)
+    }
+
+    /// Those of a topic.
+    pub fn pairs(&self, topic: Id) -> impl Iterator<Item = &DomainPair> {
+        self.state.pairs.values().filter(move |pair| self.state.endpoints.get(&pair.publisher).is_some_and(|end| end.topic == Some(topic)))
+    }
+
+    /// By their names.
+    pub fn services(&self) -> Vec<Service<'_>> {
+        let mut services: BTreeMap<&str, Service<'_>> = BTreeMap::new();
+        for topic in self.state.topics.values() {
+            let (requests, responses) = (topic.name.strip_suffix(REQUESTS), topic.name.strip_suffix(RESPONSES));
+            let Some(name) = requests.or(responses) else { continue };
+            let service = services.entry(name).or_insert(Service { name, requests: None, responses: None });
+            *(if requests.is_some() { &mut service.requests } else { &mut service.responses }) = Some(topic);
+        }
+        services.into_values().collect()
+    }
+
+    /// Names of the nodes that publish on the topic, in order.
+    pub fn publishing(&self, topic: Option<&DomainTopic>) -> Vec<String> {
+        let Some(topic) = topic else { return Vec::new() };
+        let names: BTreeSet<_> = self.endpoints(topic.id, true).map(|endpoint| self.name_of(endpoint.node).to_owned()).collect();
+        names.into_iter().collect()
+    }
+}
+
+/// As a failure that suggests the nearest name.
+pub fn not_there<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
+    let names: Vec<&str> = names.collect();
+    let hint = match (sinew::msg::nearest(name, names.iter().copied()), names.len()) {
+        (Some(near), _) => format!("did you mean '{near}'?"),
+        (None, 0) => format!("there is no {what} at all"),
+        (None, _) => format!("`sinew {what} list` lists those that there are"),
+    };
+    Failure::Negative(format!("there is no {what} '{name}': {hint}"))
+}

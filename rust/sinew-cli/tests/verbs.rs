@@ -1,0 +1,262 @@
+//! The command, as somebody calls it, on a domain with nodes of this test.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use sinew::raw::{Client, Provider, Publisher, Subscriber};
+use sinew::{Node, NodeOptions, Qos};
+
+const IMAGE: &str = "robot/Image{header:robot/Header{stamp_ns:uint64;frame_id:string;};width:uint32;data:uint8[];}";
+const NUMBER: &str = "test/Number{value:uint64;}";
+const ONE: [u8; 12] = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
+
+struct Domain(tempfile::TempDir);
+
+impl Domain {
+    fn new() -> Domain {
+        Domain(tempfile::tempdir().expect("there is room for a folder"))
+    }
+
+    fn path(&self) -> String {
+        self.0.path().join("domain").to_str().expect("a path is a text").to_owned()
+    }
+
+    fn node(&self, name: &str) -> Node {
+        Node::with_options(name, &NodeOptions { domain: self.path(), by_caller: false }).expect("a manager is started")
+    }
+
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
+        command.args(arguments.split(' ')).env("SINEW_DOMAIN", self.path()).env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, arguments: &str) -> Output {
+        self.command(arguments).output().expect("the command was built")
+    }
+
+    /// What it prints when it succeeds.
+    fn text(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("it prints text")
+    }
+
+    fn json(&self, arguments: &str) -> serde_json::Value {
+        serde_json::from_str(&self.text(&format!("{arguments} --json"))).expect("it prints JSON")
+    }
+
+    /// The exit status and what it says when it fails.
+    fn complaint(&self, arguments: &str) -> (i32, String) {
+        let output = self.run(arguments);
+        (output.status.code().expect("it ends by itself"), String::from_utf8(output.stderr).expect("it says text"))
+    }
+}
+
+/// A camera, of which a viewer holds three images.
+struct Scene {
+    domain: Domain,
+    camera: Publisher,
+    viewer: Subscriber,
+    _nodes: [Node; 2],
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let domain = Domain::new();
+        let nodes = [domain.node("camera"), domain.node("viewer")];
+        let camera = Publisher::new(&nodes[0], "camera/image", IMAGE, &Qos::keep_last(3), Default::default()).unwrap();
+        let viewer = Subscriber::new(&nodes[1], "camera/image", IMAGE, &Qos::default(), Default::default()).unwrap();
+        assert!(eventually(|| camera.statistics().subscribers == 1));
+        Scene { domain, camera, viewer, _nodes: nodes }
+    }
+}
+
+fn eventually(mut condition: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}
+
+#[test]
+fn topics_are_listed_with_their_types_and_ends() {
+    let scene = Scene::new();
+    assert_eq!(scene.domain.text("topic list"), "camera/image\n");
+    let table = "topic         type         publishers  subscribers\ncamera/image  robot/Image           1            1\n";
+    assert_eq!(scene.domain.text("topic list --verbose"), table);
+    let listed = serde_json::json!([{"name": "camera/image", "type": "robot/Image", "publishers": 1, "subscribers": 1}]);
+    assert_eq!(scene.domain.json("topic list"), listed);
+    assert_eq!(scene.domain.text("topic find robot/Image"), "camera/image\n");
+    assert_eq!(scene.domain.text("topic find Image"), "camera/image\n");
+}
+
+#[test]
+fn a_domain_of_nobody_has_nothing() {
+    let domain = Domain::new();
+    assert_eq!(domain.text("topic list"), "");
+    assert_eq!(domain.text("node list"), "", "who asks is not there");
+    assert_eq!(domain.json("service list"), serde_json::json!([]));
+}
+
+#[test]
+fn what_is_mistyped_gets_the_nearest_name_and_a_status_of_its_own() {
+    let scene = Scene::new();
+    let (status, text) = scene.domain.complaint("topic info camera/imgae");
+    assert_eq!((status, text.as_str()), (3, "error: there is no topic 'camera/imgae': did you mean 'camera/image'?\n"));
+    assert!(scene.domain.complaint("node info camra").1.contains("did you mean 'camera'?"));
+    assert!(scene.domain.complaint("type show robot/Imag").1.contains("did you mean 'robot/Image'?"));
+    assert!(scene.domain.complaint("topic find robot/Imag").1.contains("did you mean 'robot/Image'?"));
+    assert!(scene.domain.complaint("topic hz camera/imag").1.contains("did you mean 'camera/image'?"));
+    assert_eq!(
+        scene.domain.complaint("service info add"),
+        (3, "error: there is no service 'add': there is no service at all\n".to_owned())
+    );
+    assert_eq!(scene.domain.complaint("topic lst").0, 2);
+    assert_eq!(scene.domain.complaint("topic hz --interval 1ms").0, 1);
+}
+
+#[test]
+fn a_topic_is_shown_with_the_quality_of_service_of_its_ends() {
+    let scene = Scene::new();
+    let text = scene.domain.text("topic info /camera/image");
+    assert!(text.contains("robot/Image") && text.contains("camera  keep last 3") && text.contains("viewer  keep last 8"), "{text}");
+    let told = scene.domain.json("topic info camera/image");
+    assert_eq!(told["signature"], IMAGE);
+    assert_eq!(told["publishers"][0]["qos"]["depth"], 3);
+    assert_eq!(told["hash"].as_str().map(str::len), Some(32));
+}
+
+#[test]
+fn nodes_are_shown_with_process_topics_and_services() {
+    let scene = Scene::new();
+    let asks = scene.domain.node("asks");
+    let _provider = Provider::new(&scene._nodes[0], "add", NUMBER, NUMBER, &Default::default(), drop).unwrap();
+    let _client = Client::new(&asks, "add", NUMBER, NUMBER, &Default::default()).unwrap();
+    assert_eq!(scene.domain.text("node list"), "asks\ncamera\nviewer\n");
+    let camera = scene.domain.json("node info camera");
+    assert_eq!(camera["pid"], std::process::id());
+    assert_eq!(camera["publishes"], serde_json::json!([{"name": "camera/image", "type": "robot/Image"}]));
+    assert_eq!((&camera["subscribes"], &camera["provides"]), (&serde_json::json!([]), &serde_json::json!(["add"])));
+    assert_eq!(scene.domain.json("node info asks")["calls"], serde_json::json!(["add"]));
+    let text = scene.domain.text("node info camera");
+    assert!(text.contains("camera/image  robot/Image") && text.contains("provides\nadd"), "{text}");
+    assert_eq!(scene.domain.text("topic list"), "camera/image\n", "halves of services are none");
+    assert_eq!(scene.domain.text("service list"), "add\n");
+    let service = scene.domain.json("service info add");
+    assert_eq!((&service["providers"], &service["clients"]), (&serde_json::json!(["camera"]), &serde_json::json!(["asks"])));
+    assert_eq!(service["request"], "test/Number");
+}
+
+#[test]
+fn types_are_shown_and_compared() {
+    let scene = Scene::new();
+    let shown = "robot/Image\n  header robot/Header\n    stamp_ns uint64\n    frame_id string\n  width uint32\n  data uint8[]\n";
+    assert_eq!(scene.domain.text("type show robot/Image"), shown);
+    assert_eq!(scene.domain.text("type show camera/image"), shown);
+    assert_eq!(scene.domain.text("type show --signature robot/Image").trim_end(), IMAGE);
+    assert_eq!(scene.domain.run("type diff camera/image robot/Image").status.code(), Some(0));
+    let output = scene.domain.run("type diff camera/image robot/Image{width:uint32;}");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("field 'header'"));
+}
+
+#[test]
+fn rates_come_from_counters_and_nobody_subscribes() {
+    let scene = Scene::new();
+    let mut hz = scene.domain.command("topic hz camera/image --json --interval 200ms").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(hz.stdout.take().unwrap()).lines();
+    let image = [&[0, 1, 0, 0][..], &[0; 8], &[1, 0, 0, 0, 0, 0, 0, 0], &[5, 0, 0, 0], &1000_u32.to_le_bytes(), &[7; 1000]].concat();
+    let flow = (0..100).find_map(|_| {
+        scene.camera.publish(&[&image]).unwrap();
+        drop(scene.viewer.take(Duration::from_secs(1)));
+        std::thread::sleep(Duration::from_millis(10));
+        if scene.camera.statistics().published < 40 {
+            return None;
+        }
+        let flow: serde_json::Value = serde_json::from_str(&lines.next()?.ok()?).ok()?;
+        flow["hz"].as_f64().filter(|hz| *hz > 1.0).map(|_| flow)
+    });
+    hz.kill().unwrap();
+    hz.wait().unwrap();
+    let flow = flow.expect("messages are counted");
+    assert!(flow["mean_bytes"].as_f64().unwrap() >= image.len() as f64, "{flow}");
+    assert_eq!(scene.camera.statistics().subscribers, 1);
+    let delays = scene.domain.json("topic delay camera/image --count 1 --interval 10ms");
+    assert_eq!((&delays["publisher"], &delays["subscriber"]), (&"camera".into(), &"viewer".into()));
+}
+
+#[test]
+fn a_topic_is_explained_pair_by_pair() {
+    let scene = Scene::new();
+    for _ in 0..3 {
+        scene.camera.publish(&[&ONE]).unwrap();
+    }
+    let held: Vec<_> = (0..3).map(|_| scene.viewer.take(Duration::from_secs(30)).unwrap().unwrap()).collect();
+    let told = scene.domain.json("explain camera/image");
+    assert_eq!(told["publishers"][0]["published"], 3);
+    let pair = &told["pairs"][0];
+    assert_eq!((&pair["received"], &pair["held"], &pair["delivery"]), (&3.into(), &3.into(), &"view".into()));
+    assert!(!pair["why"].as_str().unwrap().is_empty());
+    let text = scene.domain.text("explain camera/image");
+    assert!(text.contains("camera -> viewer: view") && text.contains("holds 3"), "{text}");
+    drop(held);
+}
+
+#[test]
+fn a_watch_tells_of_what_comes_and_goes() {
+    let scene = Scene::new();
+    let mut watch = scene.domain.command("domain watch --all").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut seek = |wanted: &str| assert!(lines.any(|line| line == wanted), "{wanted}");
+    seek("+ subscriber camera/image of viewer");
+    let node = scene.domain.node("late");
+    seek("+ node late");
+    drop(node);
+    seek("- node late");
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+}
+
+#[test]
+fn the_state_is_everything() {
+    let scene = Scene::new();
+    let state = scene.domain.json("domain state");
+    assert_eq!(state["endpoints"].as_array().map(Vec::len), Some(2));
+    assert_eq!(state["topics"][0]["signature"], IMAGE);
+    assert_eq!(state["pairs"][0]["delivery"], "view");
+    let text = scene.domain.text("domain state");
+    assert!(text.contains("published by camera") && text.contains("camera -> viewer: view"), "{text}");
+}
+
+#[test]
+fn output_is_in_colour_only_where_it_is_asked_for_or_on_a_terminal() {
+    let scene = Scene::new();
+    assert!(!scene.domain.text("topic list --verbose").contains('\u{1b}'));
+    assert!(scene.domain.text("topic list --verbose --color always").contains('\u{1b}'));
+}
+
+#[test]
+fn who_reads_the_output_may_stop_reading() {
+    let scene = Scene::new();
+    let mut hz = scene.domain.command("topic hz --interval 10ms").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(hz.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    drop(output);
+    let mut said = String::new();
+    hz.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((hz.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn shells_get_completions() {
+    let domain = Domain::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(domain.text(&format!("completions {shell}")).contains("explain"), "{shell}");
+    }
+}
