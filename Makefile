@@ -70,11 +70,12 @@ lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings
 	@tools/setup lint rust
 	@tools/lint.py --jobs $(JOBS)
 
-install: ## Library, headers, manager, CMake and pkg-config files into PREFIX (default /usr/local)
-	@tools/setup build
+install: ## Library, headers, manager, command, CMake and pkg-config files into PREFIX (default /usr/local)
+	@tools/setup build rust
 	$(CONFIGURE)
 	$(BUILD)
 	cmake --install build --prefix $(PREFIX)
+	@tools/install_command.py --jobs $(JOBS) $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
 	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-rust build-seeded

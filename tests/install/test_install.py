@@ -5,6 +5,7 @@ Run by `make test`; by hand: tests/install/test_install.py [-v] [Class.test...].
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -143,9 +144,10 @@ class Prefix(Case):
         rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers}
         self.assertEqual(
             rest,
-            {"bin/sinewd", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
+            {"bin/sinew", "bin/sinewd", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
             | {f"lib/pkgconfig/{language}.pc" for language in ("sinew", "sinew-c")}
-            | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")},
+            | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")}
+            | {f"share/{path}" for path in ("bash-completion/completions/sinew", "zsh/site-functions/_sinew", "fish/vendor_completions.d/sinew.fish")},
         )
 
     def test_no_text_in_it_names_the_place_it_was_built_or_installed_in(self):
@@ -202,6 +204,25 @@ class OtherLanguages(Case):
             must([compiler, *flags_of_c, ROOT / "bindings/c/tests/c_program.c", *shlex.split(found), "-o", program])
             with Domain() as domain:
                 self.assertEqual(self.assert_ends_well(domain, domain.start(program)), "message 1 of c_program: 42 in 8 bytes\n")
+
+
+class Command(Case):
+    def test_sees_what_is_there_and_flows(self):
+        compile_example("talker", work / "for-command")
+        with Domain() as domain:
+            talker = domain.start(work / "for-command/talker")
+            listed = [prefix / "bin/sinew", "topic", "list", "--verbose"]
+            until = time.monotonic() + RUN_SECONDS
+            while "chatter" not in (said := self.assert_ends_well(domain, domain.start(*listed))):
+                self.assertLess(time.monotonic(), until, domain.story())
+            self.assertRegex(said, r"chatter +Words +1 +0")
+            self.assertIsNone(talker.poll(), domain.story())
+            flow = json.loads(self.assert_ends_well(domain, domain.start(prefix / "bin/sinew", "topic", "hz", "--json", "--count", "1", "chatter")))
+            self.assertGreater(flow["hz"], 0)
+
+    def test_of_another_domain_sees_nothing(self):
+        with Domain() as domain:
+            self.assertEqual(self.assert_ends_well(domain, domain.start(prefix / "bin/sinew", "node", "list")), "")
 
 
 class Pages(Case):

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Builds the command `sinew` with the library that is installed in a prefix, and installs it there with what completes it in shells.
+
+Usage: install_command.py [--jobs N] PREFIX
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import sys
+
+import bounded
+import rust
+
+BUILD = rust.ROOT / "build/rust"
+BUILD_SECONDS = 1500
+COMPLETIONS = {
+    "bash": "share/bash-completion/completions/sinew",
+    "zsh": "share/zsh/site-functions/_sinew",
+    "fish": "share/fish/vendor_completions.d/sinew.fish",
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", default=str(os.cpu_count()))
+    parser.add_argument("prefix", type=pathlib.Path)
+    arguments = parser.parse_args()
+    prefix = arguments.prefix.resolve()
+    command = ["cargo", "build", "--release", "--locked", "--package", "sinew-cli", "--jobs", arguments.jobs]
+    environment = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "CARGO_TARGET_DIR": str(BUILD)}
+    if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=rust.WORKSPACE)[0] != 0:
+        return 1
+    installed = prefix / "bin/sinew"
+    print(f"-- Installing: {installed}")
+    shutil.copy(BUILD / "release/sinew", installed)
+    for shell, name in COMPLETIONS.items():
+        status, completions = bounded.run([str(installed), "completions", shell], seconds=60, capture=True)
+        if status != 0:
+            print(f"install_command.py: {installed} does not run:\n{completions}", file=sys.stderr)
+            return 1
+        path = prefix / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(completions, encoding="utf-8")
+        print(f"-- Installing: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
