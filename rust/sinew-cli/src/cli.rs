@@ -70,6 +70,19 @@ pub enum Command {
     /// Tell of a topic who reads whom which way, why, what it costs, and who holds what
     #[command(after_help = "Example:\n  sinew explain camera/image")]
     Explain(TopicName),
+    /// Show all topics and what flows in them, again and again; nobody subscribes for that
+    #[command(after_help = TOP)]
+    Top {
+        /// Over so long a time each, as 500ms or 2s
+        #[arg(long, short, default_value = "1s", value_parser = duration)]
+        interval: Duration,
+        /// Only topics with this in their names, or their types'
+        #[arg(long, short, value_name = "TEXT", default_value = "")]
+        filter: String,
+        /// By what they are ordered
+        #[arg(long, short, value_enum, default_value_t = Order::Name)]
+        sort: Order,
+    },
     /// Print what completes this command in a shell
     #[command(
         after_help = "Examples:\n  sinew completions bash > ~/.local/share/bash-completion/completions/sinew\n  sinew completions fish > ~/.config/fish/completions/sinew.fish"
@@ -78,6 +91,29 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+const TOP: &str = "\
+Example:
+  sinew top --sort bandwidth
+
+Keys: arrows select, enter shows who publishes and subscribes, s orders by the next column, r the other way round, / filters, space pauses, q ends.";
+
+/// By what topics are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
+    /// Their names
+    Name,
+    /// Messages a second, most first
+    Rate,
+    /// Bytes a second, most first
+    Bandwidth,
+    /// How long messages take, longest first
+    Latency,
+    /// Messages that subscribers keep, most first
+    Held,
+    /// Messages that were lost, most first
+    Lost,
 }
 
 /// Topics.

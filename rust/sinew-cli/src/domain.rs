@@ -1,6 +1,6 @@
 //! The domain that is asked about, and what there is in it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sinew::msg::Type;
 use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, Id, Node, NodeOptions};
@@ -15,9 +15,19 @@ pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
 }
 
 /// What there is, but for who looks at it.
+#[derive(Default)]
 pub struct View {
     /// All of it.
     pub state: DomainState,
+    of_topics: HashMap<Id, OfTopic>,
+}
+
+/// Ids of a topic's publishers and subscribers.
+#[derive(Default)]
+struct OfTopic {
+    publishers: Vec<Id>,
+    subscribers: Vec<Id>,
+    pairs: Vec<(Id, Id)>,
 }
 
 /// A service: two topics, and who is on them.
@@ -49,10 +59,25 @@ pub fn is_of_service(topic: &str) -> bool {
 impl View {
     /// As it is now.
     pub fn of(node: &Node) -> Done<View> {
-        let mut state = node.domain_state()?;
-        let own = node.name();
+        Ok(View::new(node.domain_state()?, &node.name()))
+    }
+
+    /// Of all that is there, without the node of this name.
+    pub fn new(mut state: DomainState, own: &str) -> View {
         state.nodes.retain(|_, node| node.name != own);
-        Ok(View { state })
+        let mut of_topics: HashMap<Id, OfTopic> = HashMap::new();
+        for end in state.endpoints.values() {
+            let Some(topic) = end.topic else { continue };
+            let of_topic = of_topics.entry(topic).or_default();
+            if end.publishes { &mut of_topic.publishers } else { &mut of_topic.subscribers }.push(end.id);
+        }
+        for key in state.pairs.keys() {
+            let topic = state.endpoints.get(&key.0).and_then(|end| end.topic);
+            if let Some(topic) = topic {
+                of_topics.entry(topic).or_default().pairs.push(*key);
+            }
+        }
+        View { state, of_topics }
     }
 
     /// By their names.
@@ -94,12 +119,15 @@ impl View {
 
     /// Publishers or subscribers of a topic, in the order in which they came.
     pub fn endpoints(&self, topic: Id, publish: bool) -> impl Iterator<Item = &DomainEndpoint> {
-        self.state.endpoints.values().filter(move |endpoint| endpoint.topic == Some(topic) && endpoint.publishes == publish)
+        let of_topic = self.of_topics.get(&topic);
+        let ids = of_topic.map_or(&[][..], |of_topic| if publish { &of_topic.publishers } else { &of_topic.subscribers });
+        ids.iter().filter_map(|id| self.state.endpoints.get(id))
     }
 
     /// Those of a topic.
     pub fn pairs(&self, topic: Id) -> impl Iterator<Item = &DomainPair> {
-        self.state.pairs.values().filter(move |pair| self.state.endpoints.get(&pair.publisher).is_some_and(|end| end.topic == Some(topic)))
+        let keys = self.of_topics.get(&topic).map_or(&[][..], |of_topic| &of_topic.pairs);
+        keys.iter().filter_map(|key| self.state.pairs.get(key))
     }
 
     /// By their names.

@@ -4,7 +4,9 @@ mod cli;
 mod commands;
 mod domain;
 mod failure;
+mod flow;
 mod output;
+mod top;
 mod units;
 
 use std::process::ExitCode;

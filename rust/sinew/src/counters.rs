@@ -1,6 +1,7 @@
 //! What is counted in a domain.
 
 use std::fmt;
+use std::ops::AddAssign;
 use std::ptr;
 
 use sinew_sys as sys;
@@ -105,16 +106,51 @@ impl Latency {
         if index.is_multiple_of(2) { (low, low / 2 * 3) } else { (low / 2 * 3, low * 2) }
     }
 
-    /// The time within which the given part of the messages came, by the upper ends of buckets; none: of nothing. `earlier`, if any, are the counts from which on it is asked for.
-    pub fn quantile_ns(&self, part: f64, earlier: Option<&Latency>) -> Option<u64> {
-        let since = |index: usize| self.buckets[index].wrapping_sub(earlier.map_or(0, |earlier| earlier.buckets[index]));
-        let all: u64 = (0..Latency::BUCKETS).map(|index| u64::from(since(index))).sum();
-        let wanted = ((all as f64 * part).ceil() as u64).max(1);
+    /// What came since then.
+    #[must_use]
+    pub fn since(&self, earlier: &Latency) -> Latency {
+        let mut since = self.clone();
+        since.total_ns = since.total_ns.wrapping_sub(earlier.total_ns);
+        for (now, then) in since.buckets.iter_mut().zip(&earlier.buckets) {
+            *now = now.wrapping_sub(*then);
+        }
+        since
+    }
+
+    /// How many messages these are.
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().map(|count| u64::from(*count)).sum()
+    }
+
+    /// Of all; none: of nothing.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.total_ns as f64 / count as f64)
+    }
+
+    /// The time within which the given part of them came, by the upper ends of buckets; none: of nothing.
+    pub fn quantile_ns(&self, part: f64) -> Option<u64> {
+        let wanted = ((self.count() as f64 * part).ceil() as u64).max(1);
         let mut seen = 0;
         (0..Latency::BUCKETS).find_map(|index| {
-            seen += u64::from(since(index));
+            seen += u64::from(self.buckets[index]);
             (seen >= wanted).then(|| Latency::bucket(index).1)
         })
+    }
+}
+
+impl Default for Latency {
+    fn default() -> Latency {
+        Latency { total_ns: 0, buckets: [0; Latency::BUCKETS] }
+    }
+}
+
+impl AddAssign<&Latency> for Latency {
+    fn add_assign(&mut self, other: &Latency) {
+        self.total_ns = self.total_ns.wrapping_add(other.total_ns);
+        for (all, more) in self.buckets.iter_mut().zip(&other.buckets) {
+            *all = all.wrapping_add(*more);
+        }
     }
 }
 
@@ -197,11 +233,11 @@ mod tests {
     use super::*;
 
     fn latency_of(counts: &[(usize, u32)]) -> Latency {
-        let mut buckets = [0; Latency::BUCKETS];
+        let mut latency = Latency::default();
         for (index, count) in counts {
-            buckets[*index] = *count;
+            latency.buckets[*index] = *count;
         }
-        Latency { total_ns: 0, buckets }
+        latency
     }
 
     #[test]
@@ -215,14 +251,21 @@ mod tests {
     #[test]
     fn a_quantile_is_the_end_of_the_bucket_in_which_it_lies() {
         let latency = latency_of(&[(2, 98), (10, 2)]);
-        assert_eq!(latency.quantile_ns(0.5, None), Some(Latency::bucket(2).1));
-        assert_eq!(latency.quantile_ns(0.99, None), Some(Latency::bucket(10).1));
-        assert_eq!(latency_of(&[]).quantile_ns(0.5, None), None);
+        assert_eq!(latency.quantile_ns(0.5), Some(Latency::bucket(2).1));
+        assert_eq!(latency.quantile_ns(0.99), Some(Latency::bucket(10).1));
+        assert_eq!((Latency::default().quantile_ns(0.5), Latency::default().mean_ns()), (None, None));
     }
 
     #[test]
-    fn a_quantile_since_earlier_counts_bears_numbers_that_begin_again() {
+    fn what_came_since_bears_numbers_that_begin_again() {
         let (earlier, now) = (latency_of(&[(3, u32::MAX), (5, 4)]), latency_of(&[(3, 1), (5, 4)]));
-        assert_eq!(now.quantile_ns(1.0, Some(&earlier)), Some(Latency::bucket(3).1));
+        assert_eq!(now.since(&earlier), latency_of(&[(3, 2)]));
+    }
+
+    #[test]
+    fn times_of_several_are_added() {
+        let mut all = latency_of(&[(3, 1)]);
+        all += &latency_of(&[(3, 2), (4, 1)]);
+        assert_eq!((all.count(), all), (4, latency_of(&[(3, 3), (4, 1)])));
     }
 }

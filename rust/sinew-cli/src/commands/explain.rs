@@ -90,8 +90,8 @@ pub fn explain(cli: &Cli, name: &str) -> Done {
             over_quota: count(|counts| counts.over_quota),
             bytes_copied: count(|counts| counts.bytes_copied),
             held: count(|counts| counts.held),
-            p50_ns: counted.and_then(|counts| counts.latency.quantile_ns(0.5, None)),
-            p99_ns: counted.and_then(|counts| counts.latency.quantile_ns(0.99, None)),
+            p50_ns: counted.and_then(|counts| counts.latency.quantile_ns(0.5)),
+            p99_ns: counted.and_then(|counts| counts.latency.quantile_ns(0.99)),
         }
     });
     let told = Explained { topic: &topic.name, type_name: &topic.type_name, publishers: publishers.collect(), pairs: pairs.collect() };

@@ -12,6 +12,7 @@ use clap::CommandFactory;
 
 use crate::cli::{Cli, Command, DomainCommand, NodeCommand, ServiceCommand, TopicCommand, TypeCommand};
 use crate::failure::Done;
+use crate::top;
 
 /// Does what is asked.
 pub fn run(cli: &Cli) -> Done {
@@ -41,6 +42,7 @@ pub fn run(cli: &Cli) -> Done {
             DomainCommand::Watch { all } => domain::watch(cli, *all),
         },
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
+        Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {
             clap_complete::generate(*shell, &mut Cli::command(), "sinew", &mut std::io::stdout());
             Ok(())

@@ -1,15 +1,15 @@
 //! `sinew topic hz`, `bw`, `delay`: what flows, from the counters of the domain, to which nobody need subscribe.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use sinew::{DomainCounters, DomainCounts, Id, Latency};
+use sinew::Id;
 
 use crate::cli::{Cli, Rates};
 use crate::domain::{View, is_of_service, join};
 use crate::failure::{Done, Failure};
+use crate::flow::{Moment, TopicFlow};
 use crate::output::{Cell, NAME, Table, json_line, out, shown};
 use crate::units::{bytes, nanoseconds, three_digits};
 
@@ -22,27 +22,6 @@ pub enum Of {
     Bytes,
     /// How late.
     Delay,
-}
-
-/// Counts of one moment.
-struct Moment {
-    at: Instant,
-    publishers: BTreeMap<Id, (u64, u64)>,
-    pairs: BTreeMap<(Id, Id), (u64, u64, Latency)>,
-}
-
-impl Moment {
-    fn of(counters: &DomainCounters) -> Done<Moment> {
-        let DomainCounts { publishers, pairs } = counters.read()?;
-        Ok(Moment {
-            at: Instant::now(),
-            publishers: publishers.into_iter().map(|counts| (counts.publisher, (counts.messages, counts.bytes))).collect(),
-            pairs: pairs
-                .into_iter()
-                .map(|counts| ((counts.publisher, counts.subscriber), (counts.messages, counts.missed, counts.latency)))
-                .collect(),
-        })
-    }
 }
 
 /// What flowed on a topic in one interval.
@@ -105,29 +84,10 @@ fn topics_of<'a>(asked: &Rates, view: &'a View) -> Vec<(Id, &'a str)> {
     topics.map(|topic| (topic.id, topic.name.as_str())).collect()
 }
 
-/// What was counted since then; of what was not there then, all.
-fn since(now: u64, before: Option<u64>) -> f64 {
-    now.saturating_sub(before.unwrap_or(0)) as f64
-}
-
 fn print_flows(cli: &Cli, asked: &Rates, view: &View, before: &Moment, now: &Moment, of: Of) -> Done {
-    let seconds = (now.at - before.at).as_secs_f64();
     let flows = topics_of(asked, view).into_iter().map(|(id, topic)| {
-        let (mut publishers, mut messages, mut size) = (0, 0.0, 0.0);
-        for end in view.endpoints(id, true) {
-            let then = before.publishers.get(&end.id);
-            let (all_messages, all_bytes) = now.publishers.get(&end.id).copied().unwrap_or_default();
-            publishers += 1;
-            messages += since(all_messages, then.map(|then| then.0));
-            size += since(all_bytes, then.map(|then| then.1));
-        }
-        Flow {
-            topic,
-            publishers,
-            hz: messages / seconds,
-            bytes_per_second: size / seconds,
-            mean_bytes: (messages > 0.0).then_some(size / messages),
-        }
+        let TopicFlow { publishers, hz, bytes_per_second, mean_bytes, .. } = now.topic(view, id, before);
+        Flow { topic, publishers, hz, bytes_per_second, mean_bytes }
     });
     if cli.json {
         return flows.into_iter().try_for_each(|flow| json_line(&flow));
@@ -169,26 +129,19 @@ fn print_flow(flow: &Flow<'_>, of: Of) -> Done {
 }
 
 fn print_delays(cli: &Cli, asked: &Rates, view: &View, before: &Moment, now: &Moment) -> Done {
-    let seconds = (now.at - before.at).as_secs_f64();
     let mut delays = Vec::new();
     for (id, topic) in topics_of(asked, view) {
         for pair in view.pairs(id).filter(|pair| pair.delivery.is_some()) {
-            let key = (pair.publisher, pair.subscriber);
-            let Some((messages, missed, latency)) = now.pairs.get(&key) else { continue };
-            let then = before.pairs.get(&key);
-            let earlier = then.map(|then| &then.2);
-            let looked_at: f64 =
-                (0..Latency::BUCKETS).map(|n| f64::from(latency.buckets[n].wrapping_sub(earlier.map_or(0, |then| then.buckets[n])))).sum();
-            let total = since(latency.total_ns, earlier.map(|then| then.total_ns));
+            let flow = now.pair((pair.publisher, pair.subscriber), before);
             delays.push(Delay {
                 topic,
                 publisher: view.owner_of(pair.publisher),
                 subscriber: view.owner_of(pair.subscriber),
-                hz: since(*messages, then.map(|then| then.0)) / seconds,
-                missed: since(*missed, then.map(|then| then.1)) as u64,
-                mean_ns: (looked_at > 0.0).then_some(total / looked_at),
-                p50_ns: latency.quantile_ns(0.5, earlier),
-                p99_ns: latency.quantile_ns(0.99, earlier),
+                hz: flow.hz,
+                missed: flow.lost,
+                mean_ns: flow.latency.mean_ns(),
+                p50_ns: flow.latency.quantile_ns(0.5),
+                p99_ns: flow.latency.quantile_ns(0.99),
             });
         }
     }

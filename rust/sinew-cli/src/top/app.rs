@@ -1,0 +1,234 @@
+//! What is shown, and how keys change that.
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, VecDeque};
+
+use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::widgets::TableState;
+use sinew::Id;
+
+use crate::cli::Order;
+use crate::domain::{View, is_of_service};
+use crate::flow::{Moment, PairFlow, TopicFlow};
+
+/// Rates of so many intervals are kept, for the sparkline.
+pub const HISTORY: usize = 20;
+
+/// What comes after an event.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It goes on.
+    Show,
+    /// It ends.
+    End,
+}
+
+/// A topic.
+pub struct Row {
+    /// Its id.
+    pub id: Id,
+    /// Its name.
+    pub name: String,
+    /// That of its type.
+    pub type_name: String,
+    /// In the last interval.
+    pub flow: TopicFlow,
+    /// Messages a second in the intervals before, and in this, which is the last.
+    pub history: VecDeque<f64>,
+}
+
+/// A publisher and a subscriber of the topic that is looked at.
+pub struct PairRow {
+    /// Its node.
+    pub publisher: String,
+    /// Its node.
+    pub subscriber: String,
+    /// How messages come; none: not connected.
+    pub delivery: Option<String>,
+    /// Why that way.
+    pub why: String,
+    /// In the last interval.
+    pub flow: PairFlow,
+}
+
+/// What is shown.
+pub struct App {
+    /// What there is.
+    pub view: View,
+    /// In their order.
+    pub rows: Vec<Row>,
+    /// Of the topic that is looked at.
+    pub pairs: Vec<PairRow>,
+    /// By what rows are ordered.
+    pub sort: Order,
+    /// The other way round.
+    pub reversed: bool,
+    /// What names contain.
+    pub filter: String,
+    /// The filter is being typed.
+    pub typing: bool,
+    /// Numbers stay as they are.
+    pub paused: bool,
+    /// The selected topic is looked at.
+    pub details: bool,
+    /// Where the table stands.
+    pub table: TableState,
+    selected: Option<Id>,
+    histories: HashMap<Id, VecDeque<f64>>,
+}
+
+impl App {
+    /// Before anything has flowed.
+    pub fn new(view: View, filter: &str, sort: Order) -> App {
+        App {
+            view,
+            rows: Vec::new(),
+            pairs: Vec::new(),
+            sort,
+            reversed: false,
+            filter: filter.to_owned(),
+            typing: false,
+            paused: false,
+            details: false,
+            table: TableState::default(),
+            selected: None,
+            histories: HashMap::new(),
+        }
+    }
+
+    /// Counts another interval.
+    pub fn update(&mut self, before: &Moment, now: &Moment) {
+        if self.paused {
+            return;
+        }
+        let mut histories = HashMap::new();
+        self.rows.clear();
+        for topic in self.view.state.topics.values().filter(|topic| !is_of_service(&topic.name)) {
+            let flow = now.topic(&self.view, topic.id, before);
+            let mut history = self.histories.remove(&topic.id).unwrap_or_default();
+            history.push_back(flow.hz);
+            if history.len() > HISTORY {
+                history.pop_front();
+            }
+            histories.insert(topic.id, history.clone());
+            self.rows.push(Row { id: topic.id, name: topic.name.clone(), type_name: topic.type_name.clone(), flow, history });
+        }
+        self.histories = histories;
+        self.arrange();
+        self.pairs = match self.selected {
+            Some(topic) if self.details => self.view.pairs(topic).map(|pair| self.pair_row(pair, before, now)).collect(),
+            _ => Vec::new(),
+        };
+    }
+
+    fn pair_row(&self, pair: &sinew::DomainPair, before: &Moment, now: &Moment) -> PairRow {
+        PairRow {
+            publisher: self.view.owner_of(pair.publisher).to_owned(),
+            subscriber: self.view.owner_of(pair.subscriber).to_owned(),
+            delivery: pair.delivery.map(|delivery| delivery.to_string()),
+            why: pair.why.clone(),
+            flow: now.pair((pair.publisher, pair.subscriber), before),
+        }
+    }
+
+    /// Filters and orders; what was selected stays so.
+    fn arrange(&mut self) {
+        let filter = self.filter.to_lowercase();
+        self.rows.retain(|row| row.name.to_lowercase().contains(&filter) || row.type_name.to_lowercase().contains(&filter));
+        let (sort, reversed) = (self.sort, self.reversed);
+        self.rows.sort_by(|a, b| {
+            let ordering = compare(a, b, sort).then_with(|| a.name.cmp(&b.name));
+            if reversed { ordering.reverse() } else { ordering }
+        });
+        let place = self.rows.iter().position(|row| Some(row.id) == self.selected);
+        let place = place.or((!self.rows.is_empty()).then_some(0));
+        self.select(place);
+    }
+
+    fn select(&mut self, place: Option<usize>) {
+        self.table.select(place);
+        self.selected = place.map(|place| self.rows[place].id);
+    }
+
+    fn move_by(&mut self, step: isize) {
+        let Some(last) = self.rows.len().checked_sub(1) else { return };
+        let place = self.table.selected().unwrap_or(0).saturating_add_signed(step).min(last);
+        self.select(Some(place));
+    }
+
+    /// The selected topic.
+    pub fn selected(&self) -> Option<&Row> {
+        self.table.selected().and_then(|place| self.rows.get(place))
+    }
+
+    /// A key, or nothing that matters.
+    pub fn on_event(&mut self, event: &Event) -> Next {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.on_key(*key),
+            _ => Next::Show,
+        }
+    }
+
+    fn on_key(&mut self, key: KeyEvent) -> Next {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && key.code == KeyCode::Char('c') {
+            return Next::End;
+        }
+        if self.typing {
+            match key.code {
+                KeyCode::Enter => self.typing = false,
+                KeyCode::Esc => {
+                    self.typing = false;
+                    self.filter.clear();
+                }
+                KeyCode::Backspace => drop(self.filter.pop()),
+                KeyCode::Char(letter) => self.filter.push(letter),
+                _ => {}
+            }
+            return Next::Show;
+        }
+        match key.code {
+            KeyCode::Char('q') => return Next::End,
+            KeyCode::Esc if self.details => self.details = false,
+            KeyCode::Esc => return Next::End,
+            KeyCode::Enter => self.details = !self.details,
+            KeyCode::Down | KeyCode::Char('j') => self.move_by(1),
+            KeyCode::Up | KeyCode::Char('k') => self.move_by(-1),
+            KeyCode::PageDown => self.move_by(20),
+            KeyCode::PageUp => self.move_by(-20),
+            KeyCode::Home => self.move_by(isize::MIN),
+            KeyCode::End => self.move_by(isize::MAX),
+            KeyCode::Char('s') => self.sort = after(self.sort),
+            KeyCode::Char('r') => self.reversed = !self.reversed,
+            KeyCode::Char('/') => self.typing = true,
+            KeyCode::Char(' ') => self.paused = !self.paused,
+            _ => {}
+        }
+        if matches!(key.code, KeyCode::Char('s' | 'r')) {
+            self.arrange();
+        }
+        Next::Show
+    }
+}
+
+fn compare(a: &Row, b: &Row, sort: Order) -> Ordering {
+    let most_first = |of: fn(&TopicFlow) -> f64| of(&b.flow).total_cmp(&of(&a.flow));
+    match sort {
+        Order::Name => Ordering::Equal,
+        Order::Rate => most_first(|flow| flow.hz),
+        Order::Bandwidth => most_first(|flow| flow.bytes_per_second),
+        Order::Latency => most_first(|flow| flow.latency.quantile_ns(0.99).unwrap_or(0) as f64),
+        Order::Held => most_first(|flow| flow.held as f64),
+        Order::Lost => most_first(|flow| flow.lost_ever as f64),
+    }
+}
+
+fn after(sort: Order) -> Order {
+    match sort {
+        Order::Name => Order::Rate,
+        Order::Rate => Order::Bandwidth,
+        Order::Bandwidth => Order::Latency,
+        Order::Latency => Order::Held,
+        Order::Held => Order::Lost,
+        Order::Lost => Order::Name,
+    }
+}
