@@ -21,6 +21,7 @@ mod difference;
 mod hash;
 mod names;
 pub mod path;
+pub mod print;
 mod signature;
 pub mod stream;
 mod types;
