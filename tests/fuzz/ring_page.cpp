@@ -18,7 +18,7 @@ using sinew::fuzz::require;
 /// The reader's side, and what it should have written into its page.
 class Subscriber {
  public:
-  explicit Subscriber(RingLayout& ring) : ring_(ring), claims_(*page_, ring) { initialise(*page_); }
+  explicit Subscriber(RingLayout& ring) : ring_(ring), claims_(*page_, ring, *counts_) { initialise(*page_); }
 
   void claim(std::uint64_t sequence, bool use_reserved) {
     const auto claim = claims_.claim_frame(sequence, use_reserved);
@@ -80,6 +80,7 @@ class Subscriber {
  private:
   RingLayout& ring_;
   std::unique_ptr<AckPage> page_ = std::make_unique<AckPage>();
+  std::unique_ptr<PairCounts> counts_ = std::make_unique<PairCounts>();
   Claims claims_;
   std::map<std::uint32_t, std::uint64_t> held_;  // by slot
   std::uint64_t cursor_ = 0;

@@ -26,6 +26,8 @@ import page
 
 EXAMPLES = ["readme", "talker", "listener", "camera", "viewer", "pipeline", "adder", "fibonacci"]
 QUICK_START = ROOT / "docs/quick-start.md"
+# Where rustup and cargo of whoever runs this are, for those with a home of their own.
+RUST = {name: os.environ.get(name, str(pathlib.Path.home() / folder)) for name, folder in {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}.items()}
 COMPILE_SECONDS = 120
 RUN_SECONDS = 60
 
@@ -234,7 +236,7 @@ class Pages(Case):
         self.home.mkdir()
         with Domain() as self.domain:
             # A new user's, in the folder that the lines by hand lead to.
-            self.domain.env |= {"HOME": str(self.home), "PKG_CONFIG_PATH": "", "CMAKE_PREFIX_PATH": ""}
+            self.domain.env |= RUST | {"HOME": str(self.home), "PKG_CONFIG_PATH": "", "CMAKE_PREFIX_PATH": ""}
             self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
             for block in blocks:
                 if block.section != self.section:
