@@ -142,6 +142,9 @@ pub enum TopicCommand {
         #[arg(value_name = "TYPE")]
         type_name: String,
     },
+    /// Print messages, of any type
+    #[command(after_help = ECHO)]
+    Echo(Echo),
     /// Show how often messages are published; nobody subscribes for that
     #[command(after_help = "Examples:\n  sinew topic hz camera/image\n  sinew topic hz --count 1 --interval 5s camera/image lidar/points")]
     Hz(Rates),
@@ -151,6 +154,39 @@ pub enum TopicCommand {
     /// Show how long messages take to their subscribers; nobody subscribes for that
     #[command(after_help = "Example:\n  sinew topic delay camera/image")]
     Delay(Rates),
+}
+
+const ECHO: &str = "\
+Examples:
+  sinew topic echo camera/image
+  sinew topic echo --once camera/image.header.stamp_ns
+  sinew topic echo --json scan | jq '.ranges | min'
+  sinew topic echo --csv odometry.pose > poses.csv";
+
+/// Messages to print.
+#[derive(Args, Debug)]
+pub struct Echo {
+    /// A topic, or a part of its messages: camera/image.header.stamp_ns, scan.ranges[3]
+    #[arg(value_name = "TOPIC[.FIELD]")]
+    pub what: String,
+    /// One message
+    #[arg(long, short = '1', conflicts_with = "count")]
+    pub once: bool,
+    /// So many messages; else until it is interrupted
+    #[arg(long, short = 'n', value_name = "COUNT")]
+    pub count: Option<u64>,
+    /// Values with commas between, behind a line with their names
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+    /// Arrays and strings as a whole; else so many elements of them
+    #[arg(long, short)]
+    pub full: bool,
+    /// So many elements of arrays, and letters of strings
+    #[arg(long, value_name = "COUNT", default_value_t = 128, conflicts_with = "full")]
+    pub most: u64,
+    /// How long to wait for each message, as 500ms or 2s
+    #[arg(long, value_parser = duration)]
+    pub timeout: Option<Duration>,
 }
 
 /// A topic.

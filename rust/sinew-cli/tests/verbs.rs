@@ -1,58 +1,17 @@
 //! The command, as somebody calls it, on a domain with nodes of this test.
 
+mod common;
+
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
+use common::{Domain, IMAGE, eventually};
 use sinew::raw::{Client, Provider, Publisher, Subscriber};
-use sinew::{Node, NodeOptions, Qos};
+use sinew::{Node, Qos};
 
-const IMAGE: &str = "robot/Image{header:robot/Header{stamp_ns:uint64;frame_id:string;};width:uint32;data:uint8[];}";
 const NUMBER: &str = "test/Number{value:uint64;}";
 const ONE: [u8; 12] = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
-
-struct Domain(tempfile::TempDir);
-
-impl Domain {
-    fn new() -> Domain {
-        Domain(tempfile::tempdir().expect("there is room for a folder"))
-    }
-
-    fn path(&self) -> String {
-        self.0.path().join("domain").to_str().expect("a path is a text").to_owned()
-    }
-
-    fn node(&self, name: &str) -> Node {
-        Node::with_options(name, &NodeOptions { domain: self.path(), by_caller: false }).expect("a manager is started")
-    }
-
-    fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
-        command.args(arguments.split(' ')).env("SINEW_DOMAIN", self.path()).env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &str) -> Output {
-        self.command(arguments).output().expect("the command was built")
-    }
-
-    /// What it prints when it succeeds.
-    fn text(&self, arguments: &str) -> String {
-        let output = self.run(arguments);
-        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("it prints text")
-    }
-
-    fn json(&self, arguments: &str) -> serde_json::Value {
-        serde_json::from_str(&self.text(&format!("{arguments} --json"))).expect("it prints JSON")
-    }
-
-    /// The exit status and what it says when it fails.
-    fn complaint(&self, arguments: &str) -> (i32, String) {
-        let output = self.run(arguments);
-        (output.status.code().expect("it ends by itself"), String::from_utf8(output.stderr).expect("it says text"))
-    }
-}
 
 /// A camera, of which a viewer holds three images.
 struct Scene {
@@ -71,17 +30,6 @@ impl Scene {
         assert!(eventually(|| camera.statistics().subscribers == 1));
         Scene { domain, camera, viewer, _nodes: nodes }
     }
-}
-
-fn eventually(mut condition: impl FnMut() -> bool) -> bool {
-    let until = Instant::now() + Duration::from_secs(30);
-    while !condition() {
-        if Instant::now() > until {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    true
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod domain;
+mod echo;
 mod explain;
 mod node;
 mod rates;
@@ -21,6 +22,7 @@ pub fn run(cli: &Cli) -> Done {
             TopicCommand::List { verbose, services } => topic::list(cli, *verbose, *services),
             TopicCommand::Info(topic) => topic::info(cli, &topic.topic),
             TopicCommand::Find { type_name } => topic::find(cli, type_name),
+            TopicCommand::Echo(asked) => echo::echo(cli, asked),
             TopicCommand::Hz(asked) => rates::watch(cli, asked, rates::Of::Messages),
             TopicCommand::Bw(asked) => rates::watch(cli, asked, rates::Of::Bytes),
             TopicCommand::Delay(asked) => rates::watch(cli, asked, rates::Of::Delay),

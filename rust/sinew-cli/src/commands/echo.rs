@@ -1,0 +1,123 @@
+//! `sinew topic echo`: messages of any type as text.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use sinew::msg::Type;
+use sinew::msg::path::Path;
+use sinew::msg::print::{self, PrintError};
+use sinew::raw::{Frame, Subscriber, SubscriberOptions};
+use sinew::{DomainTopic, Qos};
+
+use crate::cli::{Cli, Echo};
+use crate::domain::{View, join};
+use crate::failure::{Done, Failure};
+use crate::output::{out, shown};
+
+/// Prints messages until there were as many as asked for.
+pub fn echo(cli: &Cli, asked: &Echo) -> Done {
+    let node = join(cli, "echo")?;
+    let view = View::of(&node)?;
+    let (topic, path) = find(&view, &asked.what)?;
+    let ty: Type =
+        topic.signature.parse().map_err(|why| Failure::Failed(format!("topic '{}' has a signature that is none: {why}", topic.name)))?;
+    let path = Path::new(&ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", topic.name)))?;
+
+    // Of those who keep messages for subscribers that come late, if all do: who does not could not be heard then.
+    let mut publishers = view.endpoints(topic.id, true).peekable();
+    let keeps = publishers.peek().is_some() && publishers.all(|publisher| publisher.transient_local);
+    let (qos, options) = (Qos { transient_local: keeps, ..Qos::default() }, SubscriberOptions { ghost: true, ..Default::default() });
+    let messages = Subscriber::new(&node, &topic.name, &topic.signature, &qos, options)?;
+
+    if asked.csv {
+        let mut out = out();
+        print::csv_head(path.target(), &mut out)?;
+        writeln!(out)?;
+        out.flush()?;
+    }
+    let most = if asked.once { Some(1) } else { asked.count };
+    let mut printed = 0;
+    while most.is_none_or(|most| printed < most) {
+        match next(&messages, asked.timeout) {
+            Ok(Some(frame)) => {
+                print(cli, asked, &ty, &path, &frame)?;
+                printed += 1;
+            }
+            Ok(None) if messages.statistics().detached => return Err(Failure::Negative(format!("topic '{}' is gone", topic.name))),
+            Ok(None) => return Err(Failure::Negative(format!("no message came on topic '{}' in time", topic.name))),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// The next message. None when none came in time, or none will, as the topic is gone: for that it looks now and then.
+fn next(messages: &Subscriber, timeout: Option<Duration>) -> sinew::Result<Option<Frame>> {
+    const NOW_AND_THEN: Duration = Duration::from_millis(100);
+    let until = timeout.map(|timeout| Instant::now() + timeout);
+    loop {
+        let left = until.map_or(NOW_AND_THEN, |until| until.saturating_duration_since(Instant::now()).min(NOW_AND_THEN));
+        match messages.take(left)? {
+            None if !left.is_zero() && !messages.statistics().detached => {}
+            frame => return Ok(frame),
+        }
+    }
+}
+
+/// The topic, and the path behind it. Names of topics may have dots, too: the longest one counts.
+fn find<'a, 'w>(view: &'a View, what: &'w str) -> Done<(&'a DomainTopic, &'w str)> {
+    let canonical = what.strip_prefix('/').unwrap_or(what);
+    let ends = canonical.char_indices().filter(|(_, letter)| ['.', '[', '<'].contains(letter)).map(|(at, _)| at);
+    let ends: Vec<usize> = ends.chain([canonical.len()]).collect();
+    for end in ends.iter().rev() {
+        if let Some(topic) = view.state.topic(&canonical[..*end]) {
+            let path = &canonical[*end..];
+            return Ok((topic, path.strip_prefix('.').unwrap_or(path)));
+        }
+    }
+    view.topic(&canonical[..ends[0]]).map(|topic| (topic, ""))
+}
+
+fn print(cli: &Cli, asked: &Echo, ty: &Type, path: &Path, frame: &Frame) -> Done {
+    let info = frame.info();
+    let mut text = Vec::new();
+    let printed = print_to(cli, asked, path, frame, &mut text);
+    let mut out = out();
+    if let Err(why) = printed {
+        let (publisher, name) = (shown(&info.publisher), shown(&ty.name()));
+        return Err(Failure::Failed(format!("message {} of '{publisher}' is no {name}: {why}", info.sequence)));
+    }
+    if info.missed > 0 && !cli.json && !asked.csv {
+        writeln!(out, "# {} messages of '{}' were missed", info.missed, shown(&info.publisher))?;
+    }
+    out.write_all(&text)?;
+    match (cli.json || asked.csv, path.is_whole()) {
+        (true, _) => writeln!(out)?,
+        (false, true) => writeln!(out, "---")?,
+        (false, false) => {}
+    }
+    Ok(out.flush()?)
+}
+
+/// Into memory: of a message that is none, nothing is printed.
+fn print_to(cli: &Cli, asked: &Echo, path: &Path, frame: &Frame, to: &mut Vec<u8>) -> Result<(), PrintError> {
+    let mut reader = frame.reader()?;
+    let Some(ty) = path.find(&mut reader)? else {
+        // An element or a value that this message has not.
+        to.extend_from_slice(if cli.json {
+            b"null"
+        } else if asked.csv {
+            b""
+        } else {
+            b"null\n"
+        });
+        return Ok(());
+    };
+    if cli.json {
+        print::json(&mut reader, ty, to)
+    } else if asked.csv {
+        print::csv(&mut reader, ty, to)
+    } else {
+        print::yaml(&mut reader, ty, (!asked.full).then_some(asked.most), to)
+    }
+}

@@ -1,0 +1,65 @@
+//! What tests of the command have in common: a domain of their own, and the command in it.
+#![allow(dead_code)] // by each test file, another part
+
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use sinew::{Node, NodeOptions};
+
+pub const IMAGE: &str = "robot/Image{header:robot/Header{stamp_ns:uint64;frame_id:string;};width:uint32;data:uint8[];}";
+
+/// A domain that nobody else is in.
+pub struct Domain(tempfile::TempDir);
+
+impl Domain {
+    pub fn new() -> Domain {
+        Domain(tempfile::tempdir().expect("there is room for a folder"))
+    }
+
+    pub fn path(&self) -> String {
+        self.0.path().join("domain").to_str().expect("a path is a text").to_owned()
+    }
+
+    pub fn node(&self, name: &str) -> Node {
+        Node::with_options(name, &NodeOptions { domain: self.path(), by_caller: false }).expect("a manager is started")
+    }
+
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
+        command.args(arguments.split(' ')).env("SINEW_DOMAIN", self.path()).env_remove("CLICOLOR_FORCE").stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &str) -> Output {
+        self.command(arguments).output().expect("the command was built")
+    }
+
+    /// What it prints when it succeeds.
+    pub fn text(&self, arguments: &str) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("it prints text")
+    }
+
+    pub fn json(&self, arguments: &str) -> serde_json::Value {
+        serde_json::from_str(&self.text(&format!("{arguments} --json"))).expect("it prints JSON")
+    }
+
+    /// The exit status and what it says when it fails.
+    pub fn complaint(&self, arguments: &str) -> (i32, String) {
+        let output = self.run(arguments);
+        (output.status.code().expect("it ends by itself"), String::from_utf8(output.stderr).expect("it says text"))
+    }
+}
+
+/// Whether it comes to be.
+pub fn eventually(mut condition: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + Duration::from_secs(30);
+    while !condition() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    true
+}

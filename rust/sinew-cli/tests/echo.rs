@@ -1,0 +1,97 @@
+//! `sinew topic echo`: messages of any type as text.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use common::{Domain, IMAGE, eventually};
+use sinew::raw::{Publisher, PublisherOptions};
+use sinew::{Node, Qos};
+
+fn image(stamp_ns: u64, data: &[u8]) -> Vec<u8> {
+    let frame_id = [&5_u32.to_le_bytes()[..], b"left\0", &[0; 3]].concat();
+    let (width, size) = (640_u32.to_le_bytes(), (data.len() as u32).to_le_bytes());
+    [&[0, 1, 0, 0][..], &stamp_ns.to_le_bytes(), &frame_id, &width, &size, data].concat()
+}
+
+/// A publisher that keeps its newest message for who comes late.
+fn camera(domain: &Domain) -> (Node, Publisher) {
+    let node = domain.node("camera");
+    let qos = Qos { transient_local: true, ..Qos::keep_last(1) };
+    let publisher = Publisher::new(&node, "camera/image", IMAGE, &qos, PublisherOptions::default()).unwrap();
+    (node, publisher)
+}
+
+/// Kills it at the end.
+struct Running(Child);
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_message_is_printed_as_yaml_with_long_arrays_cut_off() {
+    let domain = Domain::new();
+    let (_node, camera) = camera(&domain);
+    camera.publish(&[&image(5, &[7; 1000])]).unwrap();
+    let text = domain.text("topic echo --once --most 2 camera/image");
+    assert_eq!(text, "header:\n  stamp_ns: 5\n  frame_id: \"le... 2 more\"\nwidth: 640\ndata: [7, 7, '... 998 more']\n---\n");
+    let full = domain.text("topic echo -1 --full camera/image");
+    assert_eq!(full.matches('7').count(), 1000);
+}
+
+#[test]
+fn a_part_of_a_message_is_printed() {
+    let domain = Domain::new();
+    let (_node, camera) = camera(&domain);
+    camera.publish(&[&image(5, &[1, 2, 3])]).unwrap();
+    assert_eq!(domain.text("topic echo --once camera/image.header.stamp_ns"), "5\n");
+    assert_eq!(domain.text("topic echo --once /camera/image.data[2]"), "3\n");
+    assert_eq!(domain.text("topic echo --once camera/image.data[3]"), "null\n", "it has none");
+    assert_eq!(domain.text("topic echo --once --json camera/image.header"), "{\"stamp_ns\":5,\"frame_id\":\"left\"}\n");
+    let (status, text) = domain.complaint("topic echo camera/image.header.stamp");
+    assert_eq!(status, 3);
+    assert!(text.contains("did you mean 'stamp_ns'?"), "{text}");
+    assert!(domain.complaint("topic echo camera/imag.header").1.contains("did you mean 'camera/image'?"));
+}
+
+#[test]
+fn messages_are_rows_of_csv_behind_their_names() {
+    let domain = Domain::new();
+    let (_node, camera) = camera(&domain);
+    camera.publish(&[&image(5, &[1, 2])]).unwrap();
+    let text = domain.text("topic echo --once --csv camera/image");
+    assert_eq!(text, "header.stamp_ns,header.frame_id,width,data\n5,left,640,\"[1,2]\"\n");
+}
+
+#[test]
+fn who_echoes_is_not_counted_by_the_topic_and_ends_with_it() {
+    let domain = Domain::new();
+    let (node, camera) = camera(&domain);
+    let mut echo = domain.command("topic echo --json camera/image.header.stamp_ns");
+    let mut echo = Running(echo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut lines = BufReader::new(echo.0.stdout.take().unwrap()).lines();
+    for stamp in 1..=3 {
+        assert!(eventually(|| camera.statistics().subscribers == 1));
+        camera.publish(&[&image(stamp, &[0])]).unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), stamp.to_string());
+    }
+    drop((camera, node));
+    assert_eq!(echo.0.wait().unwrap().code(), Some(3), "the topic is gone");
+}
+
+#[test]
+fn what_does_not_come_or_is_no_message_is_a_failure() {
+    let domain = Domain::new();
+    let (_node, camera) = camera(&domain);
+    let (status, text) = domain.complaint("topic echo --once --timeout 20ms camera/image");
+    assert_eq!((status, text.as_str()), (3, "error: no message came on topic 'camera/image' in time\n"));
+    camera.publish(&[&image(5, &[1, 2, 3])[..20]]).unwrap();
+    let output = domain.run("topic echo --once camera/image");
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b""[..]));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("message 1 of 'camera' is no robot/Image"), "{text}");
+}
