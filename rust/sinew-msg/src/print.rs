@@ -59,7 +59,7 @@ pub fn yaml(reader: &mut Reader<'_>, ty: &Type, most: Option<u64>, to: &mut impl
     Yaml { reader, most: most.unwrap_or(u64::MAX), to }.value(ty, 0, At::Begin)
 }
 
-/// As JSON, in one line without an end: numbers that JSON has not are the strings "NaN", "Infinity" and "-Infinity", an optional without a value is null, a variant is an array of the number of its alternative and the value.
+/// As JSON, in one line without an end: numbers that JSON has not are the strings "NaN", "Infinity" and "-Infinity", an optional without a value is null, one that holds an optional is an array of that one, a variant is an array of the number of its alternative and the value.
 pub fn json(reader: &mut Reader<'_>, ty: &Type, to: &mut impl Write) -> Printed {
     match ty {
         Type::Number(number) | Type::Enumeration { number, .. } => scalar(reader, *number, Notation::Json, to),
@@ -72,13 +72,11 @@ pub fn json(reader: &mut Reader<'_>, ty: &Type, to: &mut impl Write) -> Printed 
             json_elements(reader, element, count, to)
         }
         Type::Array(element, length) => json_elements(reader, element, u64::from(*length), to),
-        Type::Optional(value) => {
-            if reader.has_value()? {
-                json(reader, value, to)
-            } else {
-                Ok(write!(to, "null")?)
-            }
-        }
+        Type::Optional(value) => match (reader.has_value()?, &**value) {
+            (false, _) => Ok(write!(to, "null")?),
+            (true, Type::Optional(_)) => json_elements(reader, value, 1, to),
+            (true, _) => json(reader, value, to),
+        },
         Type::Structure(structure) => {
             let mut separator = "{";
             for field in &structure.fields {
@@ -100,6 +98,7 @@ pub fn json(reader: &mut Reader<'_>, ty: &Type, to: &mut impl Write) -> Printed 
 }
 
 fn json_elements(reader: &mut Reader<'_>, element: &Type, count: u64, to: &mut impl Write) -> Printed {
+    reader.visit(element, count)?;
     write!(to, "[")?;
     for n in 0..count {
         if n > 0 {
@@ -147,17 +146,21 @@ fn csv_cells(reader: &mut Reader<'_>, ty: &Type, is_first: &mut bool, to: &mut i
     if !std::mem::replace(is_first, false) {
         write!(to, ",")?;
     }
+    csv_cell(reader, ty, to)
+}
+
+fn csv_cell(reader: &mut Reader<'_>, ty: &Type, to: &mut impl Write) -> Printed {
     match ty {
         Type::Number(number) | Type::Enumeration { number, .. } => scalar(reader, *number, Notation::Plain, to),
         Type::String => {
             let text = reader.string()?;
             Ok(cell(&escaped(&String::from_utf8_lossy(&text)), to)?)
         }
-        Type::Optional(value) => {
+        Type::Optional(value) if !matches!(**value, Type::Optional(_)) => {
             if !reader.has_value()? {
                 return Ok(());
             }
-            csv_cells(reader, value, &mut true, to)
+            csv_cell(reader, value, to)
         }
         _ => {
             let mut text = Vec::new();
@@ -284,13 +287,14 @@ impl<W: Write> Yaml<'_, '_, W> {
                 self.scalar(ty)?;
                 Ok(writeln!(self.to)?)
             }
-            Type::Optional(value) => {
-                if self.reader.has_value()? {
-                    return self.value(value, indent, at);
+            Type::Optional(value) => match (self.reader.has_value()?, &**value) {
+                (false, _) => {
+                    self.gap(at)?;
+                    Ok(writeln!(self.to, "null")?)
                 }
-                self.gap(at)?;
-                Ok(writeln!(self.to, "null")?)
-            }
+                (true, Type::Optional(_)) => self.elements(value, 1, indent, at),
+                (true, _) => self.value(value, indent, at),
+            },
             Type::Structure(structure) if structure.fields.is_empty() => {
                 self.gap(at)?;
                 Ok(writeln!(self.to, "{{}}")?)
@@ -353,6 +357,7 @@ impl<W: Write> Yaml<'_, '_, W> {
 
     fn elements(&mut self, element: &Type, count: u64, indent: usize, at: At) -> Printed {
         let shown = count.min(self.most);
+        self.reader.visit(element, shown)?;
         let is_flat = matches!(element, Type::Number(_) | Type::Enumeration { .. } | Type::String);
         if is_flat || count == 0 {
             self.gap(at)?;
@@ -462,6 +467,25 @@ mod tests {
         assert_eq!(yaml, "none: null\nsome: 5\none:\n  - 1\n  - x: 6\n");
         assert_eq!(json, r#"{"none":null,"some":5,"one":[1,{"x":6}]}"#);
         assert_eq!(csv, r#",5,"[1,{""x"":6}]""#);
+    }
+
+    #[test]
+    fn an_optional_in_an_optional_differs_from_none_and_one_of_a_structure_stays_in_its_cell() {
+        assert_eq!(printed("uint8??", &[0; 4], None), ["null\n", "null", "null"]);
+        assert_eq!(printed("uint8??", &[1, 0, 0, 0, 0, 0, 0, 0], None), ["- null\n", "[null]", "[null]"]);
+        let [_, _, csv] = printed("A{some:B{x:uint8;y:uint8;}?;last:uint8;}", &[1, 0, 0, 0, 5, 6, 7], None);
+        assert_eq!(csv, r#""{""x"":5,""y"":6}",7"#);
+    }
+
+    #[test]
+    fn elements_that_take_nothing_do_not_make_a_text_without_end() {
+        let stream = [[0, 1, 0, 0], [3, 0, 0, 0], [0, 0, 8, 0], [0, 0, 8, 0], [0, 0, 8, 0]].concat(); // 3 times 524288
+        let reader = || Reader::new(&[&stream]).unwrap();
+        let vectors: Type = "A{}[][]".parse().unwrap();
+        assert!(json(&mut reader(), &vectors, &mut io::sink()).is_err());
+        assert!(yaml(&mut reader(), &vectors, None, &mut io::sink()).is_err());
+        assert!(yaml(&mut reader(), &vectors, Some(128), &mut io::sink()).is_ok());
+        assert!(json(&mut reader(), &"A{}[4294967295]".parse().unwrap(), &mut io::sink()).is_err());
     }
 
     #[test]

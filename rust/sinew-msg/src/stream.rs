@@ -53,7 +53,7 @@ plain! {
 }
 
 /// Elements that take nothing in a stream are so many at most (C4.2).
-pub(crate) const MOST_WITHOUT_BYTES: u64 = 1 << 20;
+const MOST_WITHOUT_BYTES: u64 = 1 << 20;
 
 /// Reads a stream that lies in one or more parts, from its begin to its end. Whoever wrote it may be a stranger: each length is read once and bounded by what is left.
 #[derive(Clone, Debug)]
@@ -64,6 +64,8 @@ pub struct Reader<'a> {
     /// In the body, from which alignment is counted.
     position: u64,
     left: u64,
+    /// For elements that take nothing, which `left` does not bound.
+    room: u64,
     is_native: bool,
 }
 
@@ -71,7 +73,14 @@ impl<'a> Reader<'a> {
     /// The parts in their order, joined, are the stream. Fails where that does not begin as a stream does.
     pub fn new(parts: &[&'a [u8]]) -> Result<Reader<'a>, Malformed> {
         let left = parts.iter().map(|part| part.len() as u64).sum();
-        let mut reader = Reader { here: &[], parts: parts.iter().rev().copied().collect(), position: 0, left, is_native: true };
+        let mut reader = Reader {
+            here: &[],
+            parts: parts.iter().rev().copied().collect(),
+            position: 0,
+            left,
+            room: MOST_WITHOUT_BYTES,
+            is_native: true,
+        };
         let mut encapsulation = [0; 4];
         reader.read_exact(&mut encapsulation)?;
         let is_little = match encapsulation {
@@ -133,6 +142,15 @@ impl<'a> Reader<'a> {
             return Err(Malformed(format!("a vector is said to have {count} elements, and there is room for {most}")));
         }
         Ok(count)
+    }
+
+    /// Before so many values of this type are visited one by one: of those that take nothing in a stream, whose number no stream bounds, a message has so many at most (C4.2), however they are spread over arrays.
+    pub fn visit(&mut self, ty: &Type, count: u64) -> Result<(), Malformed> {
+        if ty.fewest_bytes() == 0 {
+            let left = self.room.checked_sub(count);
+            self.room = left.ok_or_else(|| Malformed(format!("more than {MOST_WITHOUT_BYTES} elements that take nothing are refused")))?;
+        }
+        Ok(())
     }
 
     /// A vector of plain numbers. Borrowed where it lies in one part, aligned and in this machine's order of bytes.
