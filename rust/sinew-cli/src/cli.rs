@@ -166,8 +166,8 @@ Examples:
 /// Messages to print.
 #[derive(Args, Debug)]
 pub struct Echo {
-    /// A topic, or a part of its messages: camera/image.header.stamp_ns, scan.ranges[3]
-    #[arg(value_name = "TOPIC[.FIELD]")]
+    /// What to print.
+    #[arg(value_name = "TOPIC[.FIELD]", help = "A topic, or a part of its messages: camera/image.header.stamp_ns, scan.ranges[3]")]
     pub what: String,
     /// One message
     #[arg(long, short = '1', conflicts_with = "count")]
