@@ -52,8 +52,8 @@ plain! {
     f64: Float64, |n| f64::from_bits(n.to_bits().swap_bytes());
 }
 
-/// Elements that take nothing in a stream are so many at most (C4.2).
-const MOST_WITHOUT_BYTES: u64 = 1 << 20;
+/// Elements that take nothing in a stream are so many in a message at most (C4.2).
+pub const MOST_WITHOUT_BYTES: u64 = 1 << 20;
 
 /// Reads a stream that lies in one or more parts, from its begin to its end. Whoever wrote it may be a stranger: each length is read once and bounded by what is left.
 #[derive(Clone, Debug)]

@@ -5,38 +5,32 @@ use std::borrow::Cow;
 use serde::de::value::U32Deserializer;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor};
 use sinew_msg::Number;
-use sinew_msg::stream::{Plain, Reader};
+use sinew_msg::stream::{MOST_WITHOUT_BYTES, Plain, Reader};
 
 use super::{Problem, enumeration_of};
 use crate::slice::number_of_slice;
 
 /// A value of what lies there, and nothing else.
 pub(crate) fn value_in<'de, T: serde::Deserialize<'de>>(parts: &[&'de [u8]]) -> Result<T, Problem> {
-    let mut stream = Stream(Reader::new(parts)?);
+    let mut stream = Stream { reader: Reader::new(parts)?, room: MOST_WITHOUT_BYTES };
     let value = T::deserialize(&mut stream)?;
-    stream.0.finish()?;
+    stream.reader.finish()?;
     Ok(value)
 }
 
-struct Stream<'de>(Reader<'de>);
-
-/// Elements that take nothing in a stream are so many at most (C4.2).
-const MOST_WITHOUT_BYTES: u64 = 1 << 20;
+struct Stream<'de> {
+    reader: Reader<'de>,
+    /// For elements that take nothing, which what is left does not bound.
+    room: u64,
+}
 
 impl<'de> Stream<'de> {
-    /// Of elements of which nobody knows how many bytes each takes; but most take one.
     fn count(&mut self) -> Result<u64, Problem> {
-        let count = u64::from(self.0.number::<u32>()?);
-        let most = self.0.left().max(MOST_WITHOUT_BYTES);
-        if count > most {
-            Err(Problem(format!("a vector is said to have {count} elements, and there is room for {most}")))
-        } else {
-            Ok(count)
-        }
+        Ok(u64::from(self.reader.number::<u32>()?))
     }
 
     fn slice<T: Plain, V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, Problem> {
-        match self.0.slice::<T>()? {
+        match self.reader.slice::<T>()? {
             Cow::Borrowed(elements) => visitor.visit_borrowed_bytes(bytemuck::cast_slice(elements)),
             Cow::Owned(elements) => visitor.visit_bytes(bytemuck::cast_slice(&elements)),
         }
@@ -61,14 +55,14 @@ impl<'de> Stream<'de> {
     /// The number of a variant in an enumeration.
     fn integer(&mut self, number: Number) -> Result<i128, Problem> {
         Ok(match number {
-            Number::Int8 => self.0.number::<i8>()?.into(),
-            Number::Int16 => self.0.number::<i16>()?.into(),
-            Number::Int32 => self.0.number::<i32>()?.into(),
-            Number::Int64 => self.0.number::<i64>()?.into(),
-            Number::Uint8 => self.0.number::<u8>()?.into(),
-            Number::Uint16 => self.0.number::<u16>()?.into(),
-            Number::Uint32 => self.0.number::<u32>()?.into(),
-            Number::Uint64 => self.0.number::<u64>()?.into(),
+            Number::Int8 => self.reader.number::<i8>()?.into(),
+            Number::Int16 => self.reader.number::<i16>()?.into(),
+            Number::Int32 => self.reader.number::<i32>()?.into(),
+            Number::Int64 => self.reader.number::<i64>()?.into(),
+            Number::Uint8 => self.reader.number::<u8>()?.into(),
+            Number::Uint16 => self.reader.number::<u16>()?.into(),
+            Number::Uint32 => self.reader.number::<u32>()?.into(),
+            Number::Uint64 => self.reader.number::<u64>()?.into(),
             Number::Bool | Number::Float32 | Number::Float64 => return Err(Problem("an enumeration is an integer".to_owned())),
         })
     }
@@ -81,7 +75,7 @@ fn refused<T>(what: &str) -> Result<T, Problem> {
 macro_rules! numbers {
     ($($method:ident: $visit:ident;)*) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-            visitor.$visit(self.0.number()?)
+            visitor.$visit(self.reader.number()?)
         })*
     };
 }
@@ -103,12 +97,12 @@ impl<'de> Deserializer<'de> for &mut Stream<'de> {
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        visitor.visit_bool(self.0.bool()?)
+        visitor.visit_bool(self.reader.bool()?)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
         let not_utf8 = |error| Problem(format!("a string is not UTF-8: {error}"));
-        match self.0.string()? {
+        match self.reader.string()? {
             Cow::Borrowed(text) => visitor.visit_borrowed_str(str::from_utf8(text).map_err(not_utf8)?),
             Cow::Owned(text) => visitor.visit_str(str::from_utf8(&text).map_err(not_utf8)?),
         }
@@ -127,7 +121,7 @@ impl<'de> Deserializer<'de> for &mut Stream<'de> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
-        if self.0.has_value()? { visitor.visit_some(self) } else { visitor.visit_none() }
+        if self.reader.has_value()? { visitor.visit_some(self) } else { visitor.visit_none() }
     }
 
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Problem> {
@@ -178,7 +172,7 @@ impl<'de> Deserializer<'de> for &mut Stream<'de> {
                 let value = self.integer(number)?;
                 u32::try_from(value).map_err(|_| Problem(format!("{value} is no value of {name}")))?
             }
-            None => self.0.number()?,
+            None => self.reader.number()?,
         };
         visitor.visit_enum(Alternative { stream: self, chosen })
     }
@@ -212,7 +206,7 @@ struct Elements<'a, 'de> {
 impl Elements<'_, '_> {
     /// Serde bounds what it reserves for this; 8 bytes of the stream each is a guess.
     fn hint(&self) -> Option<usize> {
-        usize::try_from(self.left.min(self.stream.0.left() / 8 + 1)).ok()
+        usize::try_from(self.left.min(self.stream.reader.left() / 8 + 1)).ok()
     }
 }
 
@@ -223,7 +217,14 @@ impl<'de> SeqAccess<'de> for Elements<'_, 'de> {
             return Ok(None);
         }
         self.left -= 1;
-        seed.deserialize(&mut *self.stream).map(Some)
+        let before = self.stream.reader.left();
+        let element = seed.deserialize(&mut *self.stream)?;
+        if self.stream.reader.left() == before {
+            let left = self.stream.room.checked_sub(1);
+            self.stream.room =
+                left.ok_or_else(|| Problem(format!("more than {MOST_WITHOUT_BYTES} elements that take nothing are refused")))?;
+        }
+        Ok(Some(element))
     }
     fn size_hint(&self) -> Option<usize> {
         self.hint()
@@ -270,5 +271,19 @@ impl<'de> VariantAccess<'de> for Alternative<'_, 'de> {
     }
     fn struct_variant<V: Visitor<'de>>(self, fields: &'static [&'static str], visitor: V) -> Result<V::Value, Problem> {
         self.stream.deserialize_tuple(fields.len(), visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_that_take_nothing_do_not_take_for_ever_however_they_are_spread() {
+        let stream = [[0, 1, 0, 0], [3, 0, 0, 0], [0, 0, 8, 0], [0, 0, 8, 0], [0, 0, 8, 0]].concat(); // 3 times 524288
+        assert!(value_in::<Vec<Vec<()>>>(&[&stream]).is_err());
+        assert!(value_in::<Vec<()>>(&[&[0, 1, 0, 0, 0xff, 0xff, 0xff, 0xff]]).is_err());
+        let fewer = [[0, 1, 0, 0], [2, 0, 0, 0], [0, 0, 8, 0], [0, 0, 8, 0]].concat();
+        assert_eq!(value_in::<Vec<Vec<()>>>(&[&fewer]).unwrap()[1].len(), 524_288);
     }
 }
