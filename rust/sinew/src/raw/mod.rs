@@ -11,6 +11,7 @@
 //! # Ok::<(), sinew::Error>(())
 //! ```
 
+mod callbacks;
 mod client;
 mod frame;
 mod frames;

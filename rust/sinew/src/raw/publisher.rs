@@ -1,18 +1,17 @@
 //! Publishing streams.
 
-use std::ffi::c_void;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::slice;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use sinew_sys as sys;
 
+use super::callbacks::{self, Callbacks};
 use super::extents_of;
 use crate::error::{Result, check};
-use crate::event::{Event, Events, OnEvent};
+use crate::event::{Events, OnEvent};
 use crate::ffi::{c_text, context_of, nanoseconds, release};
 use crate::node::Node;
 use crate::qos::Qos;
@@ -65,18 +64,6 @@ unsafe impl Send for Publisher {}
 // SAFETY: likewise.
 unsafe impl Sync for Publisher {}
 
-struct State {
-    on_event: Option<Mutex<OnEvent>>,
-}
-
-unsafe extern "C" fn on_event(context: *mut c_void, event: *const sys::sinew_event) {
-    // SAFETY: the library gives what it was given, and an event that lives as long as this runs.
-    let (state, event) = unsafe { (&*context.cast::<State>(), Event::of(&*event)) };
-    if let (Some(on_event), Some(event)) = (&state.on_event, event) {
-        on_event.lock().expect("a panic ends the process")(event);
-    }
-}
-
 impl Publisher {
     /// Publishes on `topic`. `signature` describes the type: "robot/Image{width:uint32;data:uint8[];}". Blocks until the manager has agreed. [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the topic carries another type.
     pub fn new(node: &Node, topic: &str, signature: &str, qos: &Qos, options: PublisherOptions) -> Result<Publisher> {
@@ -102,9 +89,9 @@ impl Publisher {
             lock_memory: options.lock_memory,
             ghost: options.ghost,
             events: options.events.bits(),
-            on_event: Some(on_event),
-            context: context_of(State { on_event: options.on_event.map(Mutex::new) }),
-            release: Some(release::<State>),
+            on_event: Some(callbacks::on_event),
+            context: context_of(Callbacks::new(None, options.on_event)),
+            release: Some(release::<Callbacks>),
         };
         let mut publisher = ptr::null_mut();
         // SAFETY: what is given lives until it returns; the context belongs to the library from here on, which fits.

@@ -1,16 +1,15 @@
 //! Receiving streams.
 
-use std::ffi::c_void;
 use std::fmt;
 use std::ptr;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use sinew_sys as sys;
 
 use super::Frame;
+use super::callbacks::{self, Callbacks, OnFrame};
 use crate::error::{Error, Result, check};
-use crate::event::{Event, Events, OnEvent};
+use crate::event::{Events, OnEvent};
 use crate::ffi::{c_text, context_of, release, timeout_ns};
 use crate::node::Node;
 use crate::qos::Qos;
@@ -43,29 +42,6 @@ unsafe impl Send for Subscriber {}
 // SAFETY: likewise.
 unsafe impl Sync for Subscriber {}
 
-pub(super) type OnFrame = Box<dyn FnMut(Frame) + Send>;
-
-struct State {
-    on_frame: Option<Mutex<OnFrame>>,
-    on_event: Option<Mutex<OnEvent>>,
-}
-
-unsafe extern "C" fn on_frame(context: *mut c_void, frame: *mut sys::sinew_frame) {
-    // SAFETY: the library gives what it was given, and a frame that is ours from now on.
-    let (state, frame) = unsafe { (&*context.cast::<State>(), Frame::of(frame)) };
-    if let Some(on_frame) = &state.on_frame {
-        on_frame.lock().expect("a panic ends the process")(frame);
-    }
-}
-
-unsafe extern "C" fn on_event(context: *mut c_void, event: *const sys::sinew_event) {
-    // SAFETY: the library gives what it was given, and an event that lives as long as this runs.
-    let (state, event) = unsafe { (&*context.cast::<State>(), Event::of(&*event)) };
-    if let (Some(on_event), Some(event)) = (&state.on_event, event) {
-        on_event.lock().expect("a panic ends the process")(event);
-    }
-}
-
 impl Subscriber {
     /// Subscribes to `topic`; messages wait for [`take`](Subscriber::take). `signature` describes the type: "robot/Image{width:uint32;data:uint8[];}". Blocks until the manager has agreed.
     /// [`ErrorKind::TypeMismatch`](crate::ErrorKind) where the topic carries another type.
@@ -94,7 +70,7 @@ impl Subscriber {
         callback: Option<OnFrame>,
     ) -> Result<Subscriber> {
         let (topic, signature) = (c_text(topic)?, c_text(signature)?);
-        let takes_frames: sys::sinew_frame_callback = Some(on_frame);
+        let takes_frames: sys::sinew_frame_callback = Some(callbacks::on_frame);
         let asked = sys::sinew_subscriber_options {
             struct_size: size_of::<sys::sinew_subscriber_options>() as u32,
             execution_thread: options.execution_thread,
@@ -103,9 +79,9 @@ impl Subscriber {
             max_rate: options.max_rate,
             ghost: options.ghost,
             on_frame: callback.as_ref().and(takes_frames),
-            on_event: Some(on_event),
-            context: context_of(State { on_frame: callback.map(Mutex::new), on_event: options.on_event.map(Mutex::new) }),
-            release: Some(release::<State>),
+            on_event: Some(callbacks::on_event),
+            context: context_of(Callbacks::new(callback, options.on_event)),
+            release: Some(release::<Callbacks>),
         };
         let mut subscriber = ptr::null_mut();
         // SAFETY: what is given lives until it returns; the context belongs to the library from here on, which fits.
