@@ -18,8 +18,6 @@ use crate::error::text_at;
 pub struct Events(u32);
 
 impl Events {
-    /// None of them.
-    pub const NONE: Events = Events(0);
     /// Peers came or went.
     pub const MATCHED: Events = Events(sys::SINEW_EVENT_MATCHED);
     /// A peer was not connected.

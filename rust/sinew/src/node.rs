@@ -22,7 +22,6 @@ pub struct Node(pub(crate) Arc<Handle>);
 
 pub(crate) struct Handle {
     node: *mut sys::sinew_node,
-    by_caller: bool,
 }
 
 // SAFETY: "Functions are thread-safe", of nodes all.
@@ -69,18 +68,13 @@ impl Node {
         let mut node = ptr::null_mut();
         // SAFETY: what is given lives until it returns.
         check(unsafe { sys::sinew_node_create(name.as_ptr(), &asked, &mut node) })?;
-        Ok(Node(Arc::new(Handle { node, by_caller: options.by_caller })))
+        Ok(Node(Arc::new(Handle { node })))
     }
 
     /// Its name in the domain.
     pub fn name(&self) -> String {
         // SAFETY: the text lives as long as the node.
         unsafe { text_at(sys::sinew_node_name(self.0.raw())) }
-    }
-
-    /// Whether callbacks run on the caller's thread: [`NodeOptions::by_caller`].
-    pub fn is_by_caller(&self) -> bool {
-        self.0.by_caller
     }
 
     /// Readable while [`dispatch`](Node::dispatch) has something to do: for poll, epoll and the loops on top of them. Not to be read. Of [`NodeOptions::by_caller`]; else [`ErrorKind::InvalidArgument`](crate::ErrorKind).

@@ -161,7 +161,6 @@ fn events_tell_of_peers_and_of_policies_that_do_not_fit() {
 fn callbacks_of_a_node_by_caller_run_where_it_is_dispatched() {
     let domain = Domain::new();
     let node = domain.node_by_caller("node");
-    assert!(node.is_by_caller());
     let publisher = Publisher::new(&node, "n", NUMBER, &Qos::default(), Default::default()).unwrap();
     let (sender, received) = mpsc::channel();
     let _subscriber = Subscriber::with_callback(&node, "n", NUMBER, &Qos::default(), Default::default(), move |frame| {
