@@ -25,7 +25,8 @@ pub enum Number {
 }
 
 impl Number {
-    const ALL: [Number; 11] = [
+    /// All of them, in the order of T1.1.
+    pub const ALL: [Number; 11] = [
         Number::Bool,
         Number::Int8,
         Number::Int16,

@@ -29,25 +29,11 @@ fn the_values_of_the_golden_vectors_are_written_as_their_little_endian_streams()
 
 // --- any type, and any value of it -------------------------------------------------------------------------------------------------------
 
-const NUMBERS: [Number; 11] = [
-    Number::Bool,
-    Number::Int8,
-    Number::Int16,
-    Number::Int32,
-    Number::Int64,
-    Number::Uint8,
-    Number::Uint16,
-    Number::Uint32,
-    Number::Uint64,
-    Number::Float32,
-    Number::Float64,
-];
-
 /// Names that readers of YAML could take for something else among them.
 const NAMES: [&str; 6] = ["x", "y", "on", "null", "größe", "stamp_ns"];
 
 fn any_type() -> impl Strategy<Value = Type> {
-    let number = || proptest::sample::select(&NUMBERS[..]);
+    let number = || proptest::sample::select(&Number::ALL[..]);
     let integer = number().prop_filter("an enumeration has an integer", |number| number.is_integer());
     let leaf = prop_oneof![
         4 => number().prop_map(Type::Number),
