@@ -1,9 +1,10 @@
 //! The domain that is asked about, and what there is in it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
 
 use sinew::msg::Type;
-use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, Id, Node, NodeOptions};
+use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id, Node, NodeOptions};
 
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
@@ -51,6 +52,11 @@ pub fn body_of(topic: &DomainTopic) -> Option<Type> {
     }
 }
 
+/// As the domain calls it: one slash may stand before it, as in ROS.
+pub fn canonical(name: &str) -> &str {
+    name.strip_prefix('/').unwrap_or(name)
+}
+
 /// Whether a topic is half of a service.
 pub fn is_of_service(topic: &str) -> bool {
     topic.ends_with(REQUESTS) || topic.ends_with(RESPONSES)
@@ -96,9 +102,8 @@ impl View {
 
     /// Of that name, with or without a slash before it.
     pub fn topic(&self, name: &str) -> Done<&DomainTopic> {
-        let canonical = name.strip_prefix('/').unwrap_or(name);
         let names = || self.state.topics.values().map(|topic| topic.name.as_str()).filter(|name| !is_of_service(name));
-        self.state.topic(canonical).ok_or_else(|| not_there("topic", name, names()))
+        self.state.topic(canonical(name)).ok_or_else(|| not_there("topic", name, names()))
     }
 
     /// Of that name.
@@ -147,6 +152,39 @@ impl View {
         let Some(topic) = topic else { return Vec::new() };
         let names: BTreeSet<_> = self.endpoints(topic.id, true).map(|endpoint| self.name_of(endpoint.node).to_owned()).collect();
         names.into_iter().collect()
+    }
+}
+
+/// What there is, kept up to date by a watch; a new View is made when something has changed.
+pub struct Followed {
+    shared: Arc<Mutex<Shared>>,
+    _watch: DomainWatch,
+    own: String,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: DomainState,
+    has_changed: bool,
+}
+
+impl Followed {
+    /// As it is now, and from now on.
+    pub fn new(node: &Node) -> Done<Followed> {
+        let shared = Arc::new(Mutex::new(Shared::default()));
+        let filled = Arc::clone(&shared);
+        let watch = node.watch_domain(move |update: DomainUpdate| {
+            let mut shared = filled.lock().expect("nobody panics with it");
+            shared.has_changed |= update.complete;
+            shared.state.apply(update);
+        })?;
+        Ok(Followed { shared, _watch: watch, own: node.name() })
+    }
+
+    /// None: it is as before.
+    pub fn changed(&self) -> Option<View> {
+        let mut shared = self.shared.lock().expect("nobody panics with it");
+        std::mem::take(&mut shared.has_changed).then(|| View::new(shared.state.clone(), &self.own))
     }
 }
 

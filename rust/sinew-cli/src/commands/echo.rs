@@ -10,7 +10,7 @@ use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 use sinew::{DomainTopic, Qos};
 
 use crate::cli::{Cli, Echo};
-use crate::domain::{View, join};
+use crate::domain::{View, canonical, join};
 use crate::failure::{Done, Failure};
 use crate::output::{out, shown};
 
@@ -66,16 +66,16 @@ fn next(messages: &Subscriber, timeout: Option<Duration>) -> sinew::Result<Optio
 
 /// The topic, and the path behind it. Names of topics may have dots, too: the longest one counts.
 fn find<'a, 'w>(view: &'a View, what: &'w str) -> Done<(&'a DomainTopic, &'w str)> {
-    let canonical = what.strip_prefix('/').unwrap_or(what);
-    let ends = canonical.char_indices().filter(|(_, letter)| ['.', '[', '<'].contains(letter)).map(|(at, _)| at);
-    let ends: Vec<usize> = ends.chain([canonical.len()]).collect();
+    let what = canonical(what);
+    let ends = what.char_indices().filter(|(_, letter)| ['.', '[', '<'].contains(letter)).map(|(at, _)| at);
+    let ends: Vec<usize> = ends.chain([what.len()]).collect();
     for end in ends.iter().rev() {
-        if let Some(topic) = view.state.topic(&canonical[..*end]) {
-            let path = &canonical[*end..];
+        if let Some(topic) = view.state.topic(&what[..*end]) {
+            let path = &what[*end..];
             return Ok((topic, path.strip_prefix('.').unwrap_or(path)));
         }
     }
-    view.topic(&canonical[..ends[0]]).map(|topic| (topic, ""))
+    view.topic(&what[..ends[0]]).map(|topic| (topic, ""))
 }
 
 fn print(cli: &Cli, asked: &Echo, ty: &Type, path: &Path, frame: &Frame) -> Done {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sinew::Id;
 
 use crate::cli::{Cli, Rates};
-use crate::domain::{View, is_of_service, join};
+use crate::domain::{Followed, View, canonical, is_of_service, join};
 use crate::failure::{Done, Failure};
 use crate::flow::{Moment, TopicFlow};
 use crate::output::{Cell, NAME, Table, json_line, out, shown};
@@ -54,7 +54,8 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
         return Err(Failure::Failed("an interval has 10ms at least".to_owned()));
     }
     let node = join(cli, "rates")?;
-    let view = View::of(&node)?;
+    let followed = Followed::new(&node)?;
+    let mut view = View::of(&node)?;
     for topic in &asked.topics {
         view.topic(topic)?;
     }
@@ -64,7 +65,9 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
     while asked.count.is_none_or(|count| rounds < count) {
         std::thread::sleep((before.at + asked.interval).saturating_duration_since(Instant::now()));
         let now = Moment::of(&counters)?;
-        let view = View::of(&node)?;
+        if let Some(changed) = followed.changed() {
+            view = changed;
+        }
         if of == Of::Delay {
             print_delays(cli, asked, &view, &before, &now)?
         } else {
@@ -78,7 +81,7 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
 
 /// Those that are asked for.
 fn topics_of<'a>(asked: &Rates, view: &'a View) -> Vec<(Id, &'a str)> {
-    let is_asked = |name: &str| asked.topics.iter().any(|topic| topic.strip_prefix('/').unwrap_or(topic) == name);
+    let is_asked = |name: &str| asked.topics.iter().any(|topic| canonical(topic) == name);
     let topics =
         view.topics().into_iter().filter(|topic| if asked.topics.is_empty() { !is_of_service(&topic.name) } else { is_asked(&topic.name) });
     topics.map(|topic| (topic.id, topic.name.as_str())).collect()

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::cli::Cli;
-use crate::domain::{Service, View, body_of, join, not_there};
+use crate::domain::{Service, View, body_of, canonical, join, not_there};
 use crate::failure::Done;
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 
@@ -64,8 +64,7 @@ pub fn info(cli: &Cli, name: &str) -> Done {
     let node = join(cli, "service-info")?;
     let view = View::of(&node)?;
     let services = view.services();
-    let canonical = name.strip_prefix('/').unwrap_or(name);
-    let service = services.iter().find(|service| service.name == canonical);
+    let service = services.iter().find(|service| service.name == canonical(name));
     let service = service.ok_or_else(|| not_there("service", name, services.iter().map(|service| service.name)))?;
     let told = Listed::of(&view, service);
     if cli.json {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sinew::msg::Type;
 
 use crate::cli::Cli;
-use crate::domain::{View, join};
+use crate::domain::{View, canonical, join};
 use crate::failure::{Done, Failure};
 use crate::output::{FAINT, NAME, json, out, shown};
 
@@ -18,8 +18,7 @@ fn find(cli: &Cli, asked: &str) -> Done<Type> {
     let node = join(cli, "type")?;
     let view = View::of(&node)?;
     let topics = view.topics();
-    let canonical = asked.strip_prefix('/').unwrap_or(asked);
-    let found = topics.iter().find(|topic| topic.name == canonical).or_else(|| topics.iter().find(|topic| topic.type_name == asked));
+    let found = topics.iter().find(|topic| topic.name == canonical(asked)).or_else(|| topics.iter().find(|topic| topic.type_name == asked));
     let names = topics.iter().flat_map(|topic| [topic.name.as_str(), &topic.type_name]);
     let topic = found.ok_or_else(|| {
         let hint = sinew::msg::nearest(asked, names).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default();

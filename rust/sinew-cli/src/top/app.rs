@@ -33,8 +33,6 @@ pub struct Row {
     pub type_name: String,
     /// In the last interval.
     pub flow: TopicFlow,
-    /// Messages a second in the intervals before, and in this, which is the last.
-    pub history: VecDeque<f64>,
 }
 
 /// A publisher and a subscriber of the topic that is looked at.
@@ -73,8 +71,9 @@ pub struct App {
     pub details: bool,
     /// Where the table stands.
     pub table: TableState,
+    /// Messages a second in the intervals before, and in this, which is the last.
+    pub histories: HashMap<Id, VecDeque<f64>>,
     selected: Option<Id>,
-    histories: HashMap<Id, VecDeque<f64>>,
 }
 
 impl App {
@@ -110,8 +109,8 @@ impl App {
             if history.len() > HISTORY {
                 history.pop_front();
             }
-            histories.insert(topic.id, history.clone());
-            self.rows.push(Row { id: topic.id, name: topic.name.clone(), type_name: topic.type_name.clone(), flow, history });
+            histories.insert(topic.id, history);
+            self.rows.push(Row { id: topic.id, name: topic.name.clone(), type_name: topic.type_name.clone(), flow });
         }
         self.histories = histories;
         self.arrange();

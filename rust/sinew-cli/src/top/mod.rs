@@ -4,49 +4,16 @@ mod app;
 mod draw;
 
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
-use sinew::{DomainCounters, DomainState, DomainUpdate, Node};
+use sinew::DomainCounters;
 
 use crate::cli::{Cli, Order};
-use crate::domain::{View, join};
+use crate::domain::{Followed, View, join};
 use crate::failure::{Done, Failure};
 use crate::flow::Moment;
 use app::{App, Next};
-
-/// What there is, kept up to date by a watch; a new View is made when something has changed.
-struct Followed {
-    shared: Arc<Mutex<Shared>>,
-    _watch: sinew::DomainWatch,
-    own: String,
-}
-
-#[derive(Default)]
-struct Shared {
-    state: DomainState,
-    has_changed: bool,
-}
-
-impl Followed {
-    fn new(node: &Node) -> Done<Followed> {
-        let shared = Arc::new(Mutex::new(Shared::default()));
-        let filled = Arc::clone(&shared);
-        let watch = node.watch_domain(move |update: DomainUpdate| {
-            let mut shared = filled.lock().expect("nobody panics with it");
-            shared.has_changed |= update.complete;
-            shared.state.apply(update);
-        })?;
-        Ok(Followed { shared, _watch: watch, own: node.name() })
-    }
-
-    /// None: it is as before.
-    fn changed(&self) -> Option<View> {
-        let mut shared = self.shared.lock().expect("nobody panics with it");
-        std::mem::take(&mut shared.has_changed).then(|| View::new(shared.state.clone(), &self.own))
-    }
-}
 
 /// Shows it until it is ended.
 pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
