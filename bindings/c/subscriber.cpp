@@ -51,10 +51,12 @@ sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout
   return c::guarded([&] {
     sinew_frame*& into = c::given(frame, "frame");
     const detail::RawSubscriber& from = c::given(subscriber, "subscriber").subscriber;
+    const bool is_detached = from.is_detached();  // before taking: what was published before the topic went is there then
     auto taken = from.take(c::timeout_of(timeout_ns));
     if (!taken) {
-      return from.is_closed() ? c::fail(SINEW_CLOSED, "the node has been destroyed: no message comes any more")
-                              : c::fail(SINEW_NOTHING, "no message came in time");
+      if (from.is_closed()) return c::fail(SINEW_CLOSED, "the node has been destroyed: no message comes any more");
+      if (is_detached) return c::fail(SINEW_CLOSED, "the ghost's topic is gone: no message comes any more");
+      return c::fail(SINEW_NOTHING, "no message came in time");
     }
     into = c::given_away(std::move(taken));
     return sinew_status{SINEW_OK};

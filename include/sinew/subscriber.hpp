@@ -69,7 +69,8 @@ class Subscriber {
     return {std::move(received->keep), static_cast<const T*>(received->object)};
   }
 
-  /// The same, but waits for a message, at most so long (nanoseconds::max(): for ever; 0 or less: not at all); meanwhile other calls of take() wait as well. Null when none has come, or the node was destroyed.
+  /// The same, but waits for a message, at most so long (nanoseconds::max(): for ever; 0 or less: not at all); meanwhile other calls of take() wait as well. Null when none has come, or will, since the node was
+  /// destroyed, or this is a ghost whose topic is gone (statistics().detached): then it does not wait.
   std::shared_ptr<const T> take(std::chrono::nanoseconds timeout, MessageInfo* info = nullptr) {
     auto received = core_->take(timeout, info);
     if (!received) return nullptr;

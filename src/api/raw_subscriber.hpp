@@ -43,6 +43,7 @@ class RawFrame {
 /// Thread-safe.
 class RawSubscriber {
  public:
+  /// A ghost may also subscribe to a topic of a service: it is shown what is sent there, wrapped as spec/services.md says.
   /// Each message is its own; `callback` runs on an execution thread. Empty: messages wait for take().
   /// A subscriber reads streams and nothing else: SubscriberOptions::delivery is none or Delivery::view, and there is no `buffer`. Throws as Node::create_subscriber, and Error(invalid_argument) where the signature is none.
   using Callback = std::function<void(std::shared_ptr<RawFrame>)>;
@@ -51,8 +52,10 @@ class RawSubscriber {
 
   /// As Subscriber::take().
   std::shared_ptr<RawFrame> take(std::chrono::nanoseconds timeout = {}) const;
-  /// The node was destroyed: nothing comes any more.
+  /// Nothing comes any more: the node was destroyed.
   bool is_closed() const noexcept { return subscription_->is_closed(); }
+  /// Likewise: it is a ghost, and its topic is gone.
+  bool is_detached() const noexcept { return subscription_->status().is_detached(); }
   SubscriberCore& core() const noexcept { return *core_; }
 
  private:

@@ -430,8 +430,10 @@ std::optional<ReceivedMessage> SubscriberCore::take(MessageInfo* info) {
 std::optional<ReceivedMessage> SubscriberCore::take(std::chrono::nanoseconds timeout, MessageInfo* info) {
   const std::int64_t until = os::later(os::now_ns(), timeout.count());
   for (;;) {
+    // Before taking: what was published before the topic went is there then.
+    const bool ends = impl_->subscription->is_closed() || impl_->subscription->status().is_detached();
     auto message = take(info);
-    if (message || session::forked() || impl_->subscription->is_closed() || os::now_ns() >= until) return message;
+    if (message || ends || session::forked() || os::now_ns() >= until) return message;
     impl_->subscription->wait(until);
   }
 }

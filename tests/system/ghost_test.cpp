@@ -70,6 +70,33 @@ TEST_F(GhostsHere, DoNotKeepTheTopicNorItsType) {
   EXPECT_TRUE(node->domain_state().pairs.empty());
 }
 
+TEST_F(GhostsHere, WhoWaitsForAMessageIsToldWhenTheTopicGoes) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  auto anchor = node->create_publisher<Sample>("topic");
+  SubscriberOptions options;
+  options.ghost = true;
+  auto ghost = tool->create_subscriber<Sample>("topic", Qos{}, options);
+  await_subscribers(*anchor, 1);
+  std::thread waits([&] { EXPECT_FALSE(ghost->take(std::chrono::nanoseconds::max())); });
+  anchor.reset();
+  waits.join();
+  EXPECT_FALSE(ghost->take(std::chrono::nanoseconds::max())) << "nor does it wait any more";
+}
+
+TEST_F(GhostsHere, TakeWhatWasPublishedBeforeTheTopicWent) {
+  auto node = Node::create("node"), tool = Node::create("tool");
+  auto anchor = node->create_publisher<Sample>("topic");
+  SubscriberOptions options;
+  options.ghost = true;
+  auto ghost = tool->create_subscriber<Sample>("topic", Qos{}, options);
+  await_subscribers(*anchor, 1);
+  EXPECT_EQ(anchor->publish(sample_of(1, 1, 10)), PublishResult::published);
+  anchor.reset();
+  ASSERT_TRUE(eventually([&] { return ghost->statistics().detached; }));
+  EXPECT_EQ(ghost->take(std::chrono::nanoseconds::max())->number, 1u);
+  EXPECT_FALSE(ghost->take(std::chrono::nanoseconds::max()));
+}
+
 TEST_F(GhostsHere, StayDetachedWhenTheTopicComesAgain) {
   auto node = Node::create("node"), tool = Node::create("tool");
   auto anchor = node->create_subscriber<Sample>("topic");

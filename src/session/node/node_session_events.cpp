@@ -155,7 +155,7 @@ void NodeSession::on_detached(const wire::Detached& ghost) {
   if (ghost.you_publish) {
     if (const auto publisher = publisher_of(ghost.id)) publisher->status().detach();
   } else if (const auto subscription = subscription_of(ghost.id)) {
-    subscription->status().detach();
+    subscription->detach();
   }
 }
 

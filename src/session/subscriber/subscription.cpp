@@ -303,6 +303,11 @@ std::int64_t Subscription::newest_of_departed() const {
   return newest_of_departed_;
 }
 
+void Subscription::detach() noexcept {
+  status_.detach();
+  if (!thread_) silent_->ring();
+}
+
 void Subscription::close() {
   status_.stop();
   Connections gone;

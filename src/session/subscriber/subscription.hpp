@@ -102,6 +102,8 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   /// When those that were let go of have published their newest message for us; 0: never.
   std::int64_t newest_of_departed() const;
 
+  /// It is a ghost, and its topic is gone: who waits for a message does so in vain. On the loop's thread.
+  void detach() noexcept;
   bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
   /// The receiver is not called any more when this returns, except by the call that this is called from. Idempotent.
   void close() override;
