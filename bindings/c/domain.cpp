@@ -90,6 +90,14 @@ uint64_t sinew_domain_update_gone(const sinew_domain_update* update, size_t inde
   return told_by(update).gone[index];
 }
 
+size_t sinew_domain_update_lost_count(const sinew_domain_update* update) {
+  return told_by(update).lost.size();
+}
+
+uint64_t sinew_domain_update_lost(const sinew_domain_update* update, size_t index) {
+  return told_by(update).lost[index];
+}
+
 sinew_status sinew_domain_get(sinew_node* node, sinew_domain_update** everything) {
   return c::guarded([&] {
     sinew_domain_update*& into = c::given(everything, "everything");
@@ -100,6 +108,13 @@ sinew_status sinew_domain_get(sinew_node* node, sinew_domain_update** everything
                                                                    .topics = std::move(state.topics),
                                                                    .endpoints = std::move(state.endpoints),
                                                                    .pairs = std::move(state.pairs)});
+    return SINEW_OK;
+  });
+}
+
+sinew_status sinew_node_disconnect(sinew_node* node, const char* name) {
+  return c::guarded([&] {
+    c::given(node, "node").node->disconnect(&c::given(name, "name"));
     return SINEW_OK;
   });
 }

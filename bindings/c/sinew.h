@@ -273,12 +273,13 @@ typedef struct sinew_subscriber_options {
   void (*release)(void* context);
 } sinew_subscriber_options;
 
-/* Subscribes to `topic`, as sinew_publisher_create(). */
+/* Subscribes to `topic`, as sinew_publisher_create(). A ghost may also subscribe to the topics of a service, "sum@request" and "sum@response", with the signatures that the domain's state tells: it is shown a copy of what is sent there,
+ * by nodes of its user (spec/services.md). */
 SINEW_EXPORT sinew_status sinew_subscriber_create(sinew_node* node, const char* topic, const char* signature, const sinew_qos* qos,
                                                   const sinew_subscriber_options* options, sinew_subscriber** subscriber);
 /* Waits for its running callback, unless called in it. Frames stay valid. NULL is allowed. */
 SINEW_EXPORT void sinew_subscriber_destroy(sinew_subscriber* subscriber);
-/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, SINEW_EXHAUSTED when there
+/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, or a ghost's topic is gone, SINEW_EXHAUSTED when there
  * is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame. */
 SINEW_EXPORT sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout_ns, sinew_frame** frame);
 
@@ -429,11 +430,18 @@ SINEW_EXPORT sinew_domain_pair sinew_domain_update_pair(const sinew_domain_updat
 /* Ids of nodes, topics and endpoints that are gone; of some nothing may have been told. */
 SINEW_EXPORT size_t sinew_domain_update_gone_count(const sinew_domain_update* update);
 SINEW_EXPORT uint64_t sinew_domain_update_gone(const sinew_domain_update* update, size_t index);
+/* Of those, the ids of nodes that did not leave: they have died, or lost their manager and come again. */
+SINEW_EXPORT size_t sinew_domain_update_lost_count(const sinew_domain_update* update);
+SINEW_EXPORT uint64_t sinew_domain_update_lost(const sinew_domain_update* update, size_t index);
 
 /* What there is now. Blocks until the manager has told everything: under a millisecond, and some microseconds for each endpoint and pair. The caller's to release. */
 SINEW_EXPORT sinew_status sinew_domain_get(sinew_node* node, sinew_domain_update** everything);
 /* Of sinew_domain_get() only. NULL is allowed. */
 SINEW_EXPORT void sinew_domain_release(sinew_domain_update* everything);
+
+/* Ends the connection of the node of this name with the manager, as if that had died: it registers again, and all its pairs are introduced anew, while those that are connected go on. For nodes that others see wrongly, and for tests. Of
+ * the caller's own user, unless that is the manager's, or root: else SINEW_DENIED. SINEW_INVALID_ARGUMENT where there is no such node. Does not wait for what comes of it: the domain's state tells. */
+SINEW_EXPORT sinew_status sinew_node_disconnect(sinew_node* node, const char* name);
 
 typedef struct sinew_domain_watch sinew_domain_watch;
 typedef struct sinew_domain_watch_options {

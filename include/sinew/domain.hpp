@@ -70,6 +70,7 @@ struct DomainUpdate {
   std::vector<DomainEndpoint> endpoints{};
   std::vector<DomainPair> pairs{};
   std::vector<std::uint64_t> gone{};  ///< ids of nodes, topics and endpoints; of some nothing may have been told
+  std::vector<std::uint64_t> lost{};  ///< of those, nodes that did not leave: they have died, or lost their manager and come again
 };
 
 /// Each in the order of the ids.

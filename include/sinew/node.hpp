@@ -155,6 +155,9 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
   /// told together, as they stand in the end: what came and went meanwhile may not be told at all. Throws Error: exhausted, disconnected.
   [[nodiscard]] std::shared_ptr<DomainWatch> watch_domain(std::function<void(const DomainUpdate&)> callback,
                                                           const DomainWatchOptions& options = {});
+  /// Ends the connection of the node `name` with the manager, as if that had died: it registers again, and all its pairs are introduced anew, while those that are connected go on. For nodes that others see wrongly, and for
+  /// tests. Does not wait for what comes of it, which the domain's state tells. Throws as domain_state(), and Error: invalid_argument (there is no such node), denied (it is another user's, and this one neither the manager's nor root).
+  void disconnect(const std::string& name);
 
  private:
   friend struct detail::NodeAccess;

@@ -134,7 +134,19 @@ void Domain::handle(Session session, Node& node, const wire::RegisterNode& messa
 }
 
 void Domain::handle(Session session, Node& node, const wire::Goodbye&) {
-  depart(session, node);
+  depart(session, node, false);
+}
+
+void Domain::handle(Session session, Node& node, const wire::DisconnectNode& message) {
+  const auto named = names_.find(message.name);
+  if (named == names_.end()) return;
+  const Session other = named->second;
+  const User asks = node.who.uid;
+  if (asks != 0 && !wire::is_same_user(asks, user_) && !wire::is_same_user(asks, nodes_.at(other).who.uid)) {
+    return complain(session, "DisconnectNode names node '" + message.name + "', which is another user's.");
+  }
+  actions_.emplace_back(Drop{other, "node '" + node.name + "' asked for it"});
+  forget(other);
 }
 
 void Domain::handle(Session session, Node&, const wire::ErrorText& message) {
@@ -147,10 +159,10 @@ void Domain::handle(Session session, Node&, const NotFromNodes& message) {
   complain(session, std::string(wire::name_of(message)) + " is not a message that nodes send to the manager.");
 }
 
-void Domain::depart(Session session, Node& node) {
+void Domain::depart(Session session, Node& node, bool lost) {
   if (node.stage == Stage::registered) {
     names_.erase(node.name);
-    take_number(node.number);
+    lost ? lose_number(node.number) : take_number(node.number);
   }
   node.stage = Stage::departed;
   for (const Node::Counters& file : std::exchange(node.counters, {})) take_number(file.number);
@@ -162,7 +174,7 @@ void Domain::depart(Session session, Node& node) {
 
 void Domain::forget(Session session) {
   const auto node = nodes_.find(session);
-  depart(session, node->second);
+  depart(session, node->second, true);
   windows_.closed(session);
   introductions_.closed(session);
   nodes_.erase(node);

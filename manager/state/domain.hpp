@@ -142,6 +142,7 @@ class Domain {
   void handle(Session session, Node& node, const wire::UnwatchDomain& message);
   void handle(Session session, Node& node, const wire::DomainTaken& message);
   void handle(Session session, Node& node, const wire::Counters& message);
+  void handle(Session session, Node& node, const wire::DisconnectNode& message);
   void handle(Session session, Node& node, const wire::ErrorText& message);
   template <class NotFromNodes>
   void handle(Session session, Node& node, const NotFromNodes& message);
@@ -183,7 +184,7 @@ class Domain {
   Topic& join(const std::string& name, const wire::TypeDescription& type, bool ghost);
   void leave(const Interface& interface);
   void detach_ghosts(const Topic& topic);
-  void depart(Session session, Node& node);
+  void depart(Session session, Node& node, bool lost);
   void forget(Session session);
   void complain(Session session, const std::string& what);
   void send(Session session, wire::Message message) { actions_.emplace_back(Send{session, std::move(message)}); }
@@ -202,6 +203,8 @@ class Domain {
   using Thing = std::variant<Session, std::string, InterfaceRef, CountersRef>;
   std::uint64_t give_number(Thing thing);
   void take_number(std::uint64_t number);
+  /// The same of a node that goes without Goodbye.
+  void lose_number(std::uint64_t number);
   const Thing* find(std::uint64_t number) const;
   const Interface* find_interface(std::uint64_t number) const;
   void met(const Pair& pair, std::uint64_t connection, bool in_place);

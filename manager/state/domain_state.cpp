@@ -35,6 +35,11 @@ void Domain::take_number(std::uint64_t number) {
   watches_.changed(number);
 }
 
+void Domain::lose_number(std::uint64_t number) {
+  things_.erase(number);
+  watches_.lost(number);
+}
+
 const Domain::Thing* Domain::find(std::uint64_t number) const {
   const auto found = things_.find(number);
   return found == things_.end() ? nullptr : &found->second;
@@ -138,7 +143,7 @@ bool Domain::tell(const Watches::Key& key) {
   while (!watch.things.empty() && has_room()) {
     const std::uint64_t number = watch.things.extract(watch.things.begin()).value();
     const Thing* const thing = find(number);
-    say(thing ? describe(number, *thing, key.second) : wire::DomainGone{key.second, number});
+    say(thing ? describe(number, *thing, key.second) : wire::DomainGone{key.second, number, watch.lost.erase(number) > 0});
   }
   // Before new things, so that there are never many of them.
   const auto tell_pairs = [&] {

@@ -40,6 +40,10 @@ void Watches::changed(std::uint64_t number) {
   for_all([&](Watch& watch) { return number <= watch.cursor && (watch.things.insert(number), true); });
 }
 
+void Watches::lost(std::uint64_t number) {
+  for_all([&](Watch& watch) { return number <= watch.cursor && (watch.things.insert(number), watch.lost.insert(number), true); });
+}
+
 void Watches::changed(const PairNumbers& pair) {
   for_all([&](Watch& watch) { return std::max(pair.first, pair.second) <= watch.cursor && (watch.pairs.insert(pair), true); });
 }

@@ -20,6 +20,7 @@ using PairNumbers = std::pair<std::uint64_t, std::uint64_t>;
 struct Watch {
   std::uint64_t cursor = 0;        // it was told of everything up to this number
   std::set<std::uint64_t> things;  // of these, those that have changed since, or are gone
+  std::set<std::uint64_t> lost;    // of those, nodes that went without Goodbye
   std::set<PairNumbers> pairs;     // that it was told of both ends of, and is yet to be told of
   bool complete = false;           // as it was told last
   bool wants_counters = false;
@@ -42,6 +43,8 @@ class Watches {
   void came();
   void changed(std::uint64_t number);
   void changed(const PairNumbers& pair);
+  /// As changed(), of a node that went without Goodbye.
+  void lost(std::uint64_t number);
 
   /// One that may have something to be told, and has answered.
   std::optional<Key> next() const;

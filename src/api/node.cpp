@@ -138,6 +138,13 @@ DomainState Node::domain_state() const {
   return impl_->session->domain_state();
 }
 
+void Node::disconnect(const std::string& other) {
+  const base::Uncancellable whole;
+  const shm::HeapScope heap;
+  detail::refuse_in_child(name());
+  impl_->session->disconnect(other);
+}
+
 std::shared_ptr<DomainWatch> Node::watch_domain(std::function<void(const DomainUpdate&)> callback, const DomainWatchOptions& options) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;

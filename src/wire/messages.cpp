@@ -47,6 +47,7 @@ SINEW_WIRE_KIND(WatchDomain, 11, 0);
 SINEW_WIRE_KIND(UnwatchDomain, 12, 0);
 SINEW_WIRE_KIND(DomainTaken, 13, 0);
 SINEW_WIRE_KIND(Counters, 14, 1);
+SINEW_WIRE_KIND(DisconnectNode, 15, 0);
 SINEW_WIRE_KIND(NodeRegistered, 33, 0);
 SINEW_WIRE_KIND(NodeRefused, 34, 0);
 SINEW_WIRE_KIND(PublisherRegistered, 35, 0);
@@ -135,6 +136,9 @@ void fields(auto& at, Like<WatchDomain> auto& m) {
 void fields(auto& at, Like<Counters> auto& m) {
   at("size", m.size);
 }
+void fields(auto& at, Like<DisconnectNode> auto& m) {
+  at("name", m.name, max_name);
+}
 void fields(auto& at, Like<NodeRegistered> auto& m) {
   at("range_base", m.range_base);
   at("window_size", m.window_size);
@@ -203,6 +207,7 @@ void fields(auto& at, Like<DomainPair> auto& m) {
 }
 void fields(auto& at, Like<DomainGone> auto& m) {
   at("number", m.number);
+  at("lost", m.lost);
 }
 void fields(auto& at, Like<DomainCounters> auto& m) {
   at("number", m.number);

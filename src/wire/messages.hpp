@@ -143,6 +143,10 @@ struct DomainTaken {
 struct Counters {
   std::uint32_t size = 0;
 };
+/// The session of the node of this name is to end, so that it registers anew, as if its manager had died. Of the sender's own user, unless that is the manager's, or root. Nobody answers.
+struct DisconnectNode {
+  std::string name;
+};
 
 // --- manager to node ---------------------------------------------------------------------------------------------------------------
 
@@ -245,10 +249,11 @@ struct DomainPair {
   Path path = Path::none;
   std::string why;  ///< not Path::native, nor Path::pointer
 };
-/// The node, topic, interface or file of counters of this number is gone, if the watch was told of it at all.
+/// The node, topic, interface or file of counters of this number is gone, if the watch was told of it at all. `lost`: it is a node, whose session ended without Goodbye.
 struct DomainGone {
   std::uint64_t id = 0;
   std::uint64_t number = 0;
+  bool lost = false;
 };
 /// To watches with `counters`: node number `node` counts in this file, as it said by Counters. Descriptor: the file. At most two in a batch.
 struct DomainCounters {
@@ -327,11 +332,11 @@ struct ErrorText {
 
 using Message =
     std::variant<RegisterNode, RegisterPublisher, RegisterSubscriber, DeletePublisher, DeleteSubscriber, WindowReleased, Goodbye,
-                 ConnectTaken, PathChosen, MemoryMapped, WatchDomain, UnwatchDomain, DomainTaken, Counters, NodeRegistered, NodeRefused,
-                 PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused, ConnectPublisher, ConnectSubscriber,
-                 Incompatible, Detached, DomainNode, DomainTopic, DomainInterface, DomainPair, DomainGone, DomainCounters, DomainBatch,
-                 Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces, AttachForeign, NewsTaken, CancelCall,
-                 DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
+                 ConnectTaken, PathChosen, MemoryMapped, WatchDomain, UnwatchDomain, DomainTaken, Counters, DisconnectNode, NodeRegistered,
+                 NodeRefused, PublisherRegistered, SubscriberRegistered, PublisherRefused, SubscriberRefused, ConnectPublisher,
+                 ConnectSubscriber, Incompatible, Detached, DomainNode, DomainTopic, DomainInterface, DomainPair, DomainGone,
+                 DomainCounters, DomainBatch, Doorbell, Attach, ChunkMapped, ChunkUnmapped, Unsubscribe, ReadsPieces, AttachForeign,
+                 NewsTaken, CancelCall, DoorbellTaken, Ring, Chunk, ChunkWithdrawn, Space, News, ErrorText>;
 
 /// How many descriptors a message of this kind carries; more or fewer is a violation.
 std::size_t descriptors_of(const Message& message) noexcept;

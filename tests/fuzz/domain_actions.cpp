@@ -31,17 +31,19 @@ void DomainModel::follow(const Actions& actions, Session session, const Expected
   using Outcome = Expected::Outcome;
   misfits_.clear();
   const Outcome outcome = expected.outcome;
+  const Session dropped = expected.whose.value_or(session);
   const bool told_why = outcome == Outcome::violation || outcome == Outcome::refusal_of_node;
   const std::size_t drop_at = told_why ? 1 : outcome == Outcome::end ? 0 : actions.size();
   require(!told_why || actions.size() >= 2, "who is dropped is told why");
   require(outcome != Outcome::end || !actions.empty(), "who ends the connection is dropped");
   for (std::size_t n = 0; n < actions.size(); ++n) {
     if (const auto* const drop = std::get_if<Drop>(&actions[n])) {
-      require(n == drop_at && drop->session == session, "only who breaks the protocol, is refused, or leaves, is dropped");
-      forget(session);
+      require(n == drop_at && drop->session == dropped,
+              "only who breaks the protocol, is refused, leaves, or is to be disconnected, is dropped");
+      forget(dropped);
       continue;
     }
-    require(n != drop_at, "who breaks the protocol, is refused, or leaves, is dropped");
+    require(n != drop_at, "who breaks the protocol, is refused, leaves, or is to be disconnected, is dropped");
     require(!std::holds_alternative<Finish>(actions[n]), "a domain finishes at a time only");
     if (const auto* const introduction = std::get_if<Introduce>(&actions[n])) {
       follow(*introduction);
@@ -75,7 +77,7 @@ void DomainModel::follow(const Actions& actions, Session session, const Expected
     }
     follow(send, cause);
   }
-  require(drop_at >= actions.size() || !nodes_.contains(session), "who is dropped is forgotten");
+  require(drop_at >= actions.size() || !nodes_.contains(dropped), "who is dropped is forgotten");
   require(outcome < Outcome::refusal_of_node || !actions.empty(), "who registers is answered");
   for (const auto& [told, count] : misfits_) require(count == 0, "both sides of a pair that does not fit are told");
   check();

@@ -101,6 +101,14 @@ DomainModel::Expected DomainModel::expected(Session session, const Message& mess
     return violation_unless(!node.watch_ids.contains(m->id) && node.watches.size() < Watches::most);
   }
   if (const auto* const m = std::get_if<wire::UnwatchDomain>(&message)) return violation_unless(node.watches.contains(m->id));
+  if (const auto* const m = std::get_if<wire::DisconnectNode>(&message)) {
+    const auto has_it = [&](const auto& each) { return each.second.stage == Stage::registered && each.second.name == m->name; };
+    const auto named = std::ranges::find_if(nodes_, has_it);
+    if (named == nodes_.end()) return {};
+    const uid_t asks = node.who.uid, has = named->second.who.uid;
+    if (asks != 0 && asks != our_user && (asks != has || asks == 65534)) return {Outcome::violation};
+    return {Outcome::end, {}, named->first};
+  }
   return {Outcome::violation};  // not a node's to say
 }
 

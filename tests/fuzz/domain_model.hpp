@@ -79,6 +79,7 @@ class DomainModel {
     };
     Outcome outcome = Outcome::nothing;
     ErrorKind kind = ErrorKind::invalid_argument;  // of a refusal
+    std::optional<Session> whose{};                // of an end, where it is not the speaker's
   };
 
   // What must come of a message.

@@ -91,12 +91,15 @@ std::uint64_t owed(Input& input, const DomainModel::Node& node) {
   return node.unanswered[choice % node.unanswered.size()];
 }
 
+std::string node_name(Input& input) {
+  return std::array{"camera", "viewer", "map", "arm", "leg", "", "no good", "x"}[input.pick(8)];
+}
+
 /// What this session says.
 Message message(Input& input, const DomainModel::Node& node, std::uint8_t kind) {
   switch (kind % 16) {
     case 0:
-      return RegisterNode{input.pick(16) == 15 ? 2U : protocol_version,
-                          std::array{"camera", "viewer", "map", "arm", "leg", "", "no good", "x"}[input.pick(8)]};
+      return RegisterNode{input.pick(16) == 15 ? 2U : protocol_version, node_name(input)};
     case 1:
     case 2:
       return registration<RegisterPublisher>(input, node.publisher_ids);
@@ -122,7 +125,8 @@ Message message(Input& input, const DomainModel::Node& node, std::uint8_t kind) 
     case 13:
       return DomainTaken{some_key(input, node.watches)};
     case 14:
-      return input.flip() ? Message(UnwatchDomain{some_key(input, node.watches)}) : Message(Goodbye{});
+      if (input.flip()) return UnwatchDomain{some_key(input, node.watches)};
+      return input.pick(4) == 3 ? Message(DisconnectNode{node_name(input)}) : Message(Goodbye{});
     default: {
       // Whatever a packet of these bytes is, at times a message that is not a node's to send.
       const auto decoded = decode(input.bytes(64));

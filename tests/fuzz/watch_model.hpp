@@ -69,6 +69,7 @@ class WatchModel {
   }
   void hear(const wire::DomainGone& gone) {
     begin(gone.number);
+    fuzz::require(!gone.lost || nodes_.contains(gone.number), "only nodes are lost");
     counters_.erase(gone.number);
     nodes_.erase(gone.number);
     topics_.erase(gone.number);

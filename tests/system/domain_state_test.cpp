@@ -156,6 +156,54 @@ TEST_F(DomainStates, AWatchIsToldOfWhatComesAndGoesAlsoByDeath) {
       watched.shows([](const DomainState& state) { return state.nodes.size() == 1 && state.topics.empty() && state.endpoints.empty(); }));
 }
 
+TEST_F(DomainStates, AWatchTellsWhoDiedFromWhoLeft) {
+  auto node = Node::create("watcher");
+  std::mutex mutex;
+  std::vector<std::uint64_t> gone, lost;
+  auto watch = node->watch_domain([&](const DomainUpdate& update) {
+    const std::lock_guard lock(mutex);
+    gone.insert(gone.end(), update.gone.begin(), update.gone.end());
+    lost.insert(lost.end(), update.lost.begin(), update.lost.end());
+  });
+  Child dies("domain_member", {"dies"}), leaves("domain_member", {"leaves"});
+  dies.expect("ready");
+  leaves.expect("ready");
+  const DomainState state = node->domain_state();
+  const std::uint64_t dying = named(state.nodes, "dies")->id, leaving = named(state.nodes, "leaves")->id;
+  leaves.end();
+  dies.kill();
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock(mutex);
+    return std::ranges::count(gone, dying) == 1 && std::ranges::count(gone, leaving) == 1;
+  }));
+  EXPECT_EQ(lost, std::vector{dying});
+}
+
+TEST_F(DomainStates, ANodeThatIsDisconnectedComesAgainAndItsPairsGoOn) {
+  auto node = Node::create("tool"), writer = Node::create("writer"), reader = Node::create("reader");
+  auto publisher = writer->create_publisher<std::uint64_t>("topic", Qos{}.reliable().keep_all());
+  auto subscriber = reader->create_subscriber<std::uint64_t>("topic", Qos{}.reliable().keep_all());
+  await_subscribers(*publisher, 1);
+  const Watched watched(*node);
+  ASSERT_TRUE(watched.shows([](const DomainState& state) { return state.nodes.size() == 3 && state.pairs.size() == 1; }));
+  const std::uint64_t before = named(watched.state().nodes, "writer")->id;
+  node->disconnect("writer");
+  EXPECT_TRUE(watched.shows([&](const DomainState& state) {
+    const auto* const again = named(state.nodes, "writer");
+    return again && again->id != before && state.pairs.size() == 1 && state.pairs[0].connected;
+  }));
+  for (std::uint64_t i = 0; i < 10; ++i) EXPECT_EQ(publisher->publish(i), PublishResult::published);
+  for (std::uint64_t i = 0; i < 10; ++i) EXPECT_EQ(*subscriber->take(std::chrono::minutes(1)), i);
+  EXPECT_EQ(subscriber->statistics().publishers, 1u);
+  try {
+    node->disconnect("nobody");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+    EXPECT_STREQ(error.what(), "there is no node 'nobody' in the domain");
+  }
+}
+
 TEST_F(DomainStates, AnUpdateOfEverythingBeginsAnewAndEndsComplete) {
   auto node = Node::create("node");
   std::vector<std::shared_ptr<Subscriber<Sample>>> many;

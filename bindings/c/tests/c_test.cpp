@@ -268,6 +268,26 @@ TEST_F(C, WhenTheNodeIsDestroyedWhatItMadeSaysSo) {
   sinew_subscriber_destroy(subscriber);
 }
 
+TEST_F(C, AGhostWhoseTopicIsGoneIsToldSo) {
+  sinew_publisher* const publisher = publisher_of("number");
+  auto options = sized<sinew_subscriber_options>();
+  options.ghost = true;
+  sinew_subscriber* ghost = nullptr;
+  ASSERT_EQ(sinew_subscriber_create(node, "number", number_type, nullptr, &options, &ghost), SINEW_OK) << sinew_last_error();
+  sinew_publisher_destroy(publisher);
+  sinew_frame* frame = nullptr;
+  ASSERT_TRUE(eventually([&] { return sinew_subscriber_take(ghost, 0, &frame) == SINEW_CLOSED; }));
+  EXPECT_STREQ(sinew_last_error(), "the ghost's topic is gone: no message comes any more");
+  EXPECT_EQ(sinew_subscriber_take(ghost, -1, &frame), SINEW_CLOSED);
+  sinew_subscriber_destroy(ghost);
+}
+
+TEST_F(C, ANodeIsDisconnectedByItsName) {
+  EXPECT_EQ(sinew_node_disconnect(node, "node"), SINEW_OK) << sinew_last_error();
+  EXPECT_EQ(sinew_node_disconnect(nullptr, "node"), SINEW_INVALID_ARGUMENT);
+  EXPECT_EQ(sinew_node_disconnect(node, nullptr), SINEW_INVALID_ARGUMENT);
+}
+
 // --- what is refused -----------------------------------------------------------------------------------------------------------------
 
 TEST_F(C, WhatFailsSaysWhyAndTouchesNothing) {

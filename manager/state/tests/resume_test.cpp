@@ -24,6 +24,54 @@ Window window_number(std::uint64_t number) {
   return {four_windows.base + number * four_windows.window_size, four_windows.window_size};
 }
 
+TEST(Resuming, W87_WhoIsDisconnectedIsDroppedAndNothingElseHappens) {
+  World world;
+  const Session asks = world.node("asks"), other = world.node("other");
+  world.publish(other, 1);
+  const Actions actions = world.say(asks, wire::DisconnectNode{"other"});
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(at<Drop>(actions, 0).session, other);
+  EXPECT_EQ(at<Drop>(actions, 0).why, "node 'asks' asked for it");
+  EXPECT_EQ(world.domain.topics(), 0u);
+  const Session again = world.open();
+  sent<wire::NodeRegistered>(world.say(again, wire::RegisterNode{wire::protocol_version, "other"}), 0, again);
+}
+
+TEST(Resuming, W87_ANodeMayDisconnectItself) {
+  World world;
+  const Session asks = world.node("asks");
+  const Actions actions = world.say(asks, wire::DisconnectNode{"asks"});
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_EQ(at<Drop>(actions, 0).session, asks);
+}
+
+TEST(Resuming, W87_ANameThatNoNodeHasMeansNothing) {
+  World world;
+  const Session asks = world.node("asks");
+  EXPECT_TRUE(world.say(asks, wire::DisconnectNode{"nobody"}).empty());
+}
+
+TEST(Resuming, W87_OnlyItsUserTheManagersAndRootMayDisconnectANode) {
+  AccessRules rules;
+  rules.join = Principals{true, {}, {}};
+  World world(four_windows, std::nullopt, rules);
+  const auto join = [&](const std::string& name, uid_t user) {
+    const Session session = world.open(user);
+    sent<wire::NodeRegistered>(world.say(session, wire::RegisterNode{wire::protocol_version, name}), 0, session);
+    return session;
+  };
+  constexpr uid_t lidar = our_user + 1, camera = our_user + 2;
+  Session target = join("target", lidar);
+  const Session stranger = join("stranger", camera);
+  world.expect_dropped(world.say(stranger, wire::DisconnectNode{"target"}), stranger, "which is another user's");
+  for (const uid_t user : {uid_t{0}, our_user, lidar}) {
+    const Session asks = join("asks", user);
+    EXPECT_EQ(at<Drop>(world.say(asks, wire::DisconnectNode{"target"}), 0).session, target);
+    target = join("target", lidar);
+    world.domain.closed(0, asks);
+  }
+}
+
 TEST(Resume, W81_a_publisher_keeps_its_window_which_nobody_else_gets) {
   World world;
   const Session camera = world.node("camera"), viewer = world.node("viewer"), other = world.node("other");

@@ -113,6 +113,30 @@ TEST(Watches, AreToldOfWhatComesAndGoes) {
   EXPECT_EQ(watcher.picture.names(), "watcher ");
 }
 
+TEST(Watches, W74_AreToldWhetherANodeThatIsGoneHasSaidGoodbye) {
+  World world;
+  Watcher watcher(world);
+  const auto numbers_lost = [&](const Actions& actions) {
+    std::vector<std::pair<std::uint64_t, bool>> gone;
+    for (const Action& action : actions) {
+      const auto* const send = std::get_if<Send>(&action);
+      const auto* const message = send ? std::get_if<DomainGone>(&send->message) : nullptr;
+      if (message) gone.emplace_back(message->number, message->lost);
+    }
+    watcher.hear(actions);
+    return gone;
+  };
+  using Gone = std::vector<std::pair<std::uint64_t, bool>>;
+  const Session leaves = watcher.node("leaves"), dies = watcher.node("dies");
+  watcher.hear(world.publish(dies, 1));
+  ASSERT_EQ(watcher.picture.nodes.size(), 3u);
+  const std::uint64_t leaving = std::next(watcher.picture.nodes.begin())->first, dying = watcher.picture.nodes.rbegin()->first;
+  const std::uint64_t topic = watcher.picture.topics.begin()->first, publisher = watcher.picture.interfaces.begin()->first;
+  EXPECT_EQ(numbers_lost(world.say(leaves, Goodbye{})), (Gone{{leaving, false}}));
+  EXPECT_TRUE(numbers_lost(world.domain.closed(0, leaves)).empty());
+  EXPECT_EQ(numbers_lost(world.domain.closed(0, dies)), (Gone{{dying, true}, {topic, false}, {publisher, false}}));
+}
+
 TEST(Watches, W74_AreToldNumbersOfNodesThatAreNeverUsedAgain) {
   World world;
   Watcher watcher(world);

@@ -225,6 +225,12 @@ pub enum NodeCommand {
         /// Its name
         node: String,
     },
+    /// End a node's connection with the manager, as if that had died: it registers again, and messages go on meanwhile
+    #[command(after_help = "Example:\n  sinew node kill-connection camera")]
+    KillConnection {
+        /// Its name
+        node: String,
+    },
 }
 
 /// Services.

@@ -172,6 +172,21 @@ fn a_watch_tells_of_what_comes_and_goes() {
 }
 
 #[test]
+fn a_node_whose_connection_is_killed_registers_again_and_its_messages_go_on() {
+    let scene = Scene::new();
+    let id_of_camera = |scene: &Scene| {
+        let state = scene.domain.json("domain state");
+        state["nodes"].as_array().unwrap().iter().find(|node| node["name"] == "camera").unwrap()["id"].as_u64()
+    };
+    let before = id_of_camera(&scene);
+    assert_eq!(scene.domain.text("node kill-connection camera"), "camera has registered again\n");
+    assert_ne!(id_of_camera(&scene), before);
+    scene.camera.publish(&[&ONE]).unwrap();
+    assert!(scene.viewer.take(Duration::from_secs(30)).unwrap().is_some());
+    assert_eq!(scene.domain.complaint("node kill-connection camra").1, "error: there is no node 'camra': did you mean 'camera'?\n");
+}
+
+#[test]
 fn the_state_is_everything() {
     let scene = Scene::new();
     let state = scene.domain.json("domain state");

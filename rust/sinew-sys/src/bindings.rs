@@ -702,7 +702,8 @@ impl Default for sinew_subscriber_options {
     }
 }
 unsafe extern "C" {
-    /// Subscribes to `topic`, as sinew_publisher_create().
+    /** Subscribes to `topic`, as sinew_publisher_create(). A ghost may also subscribe to the topics of a service, "sum@request" and "sum@response", with the signatures that the domain's state tells: it is shown a copy of what is sent there,
+ by nodes of its user (spec/services.md).*/
     pub fn sinew_subscriber_create(
         node: *mut sinew_node,
         topic: *const ::std::os::raw::c_char,
@@ -717,7 +718,7 @@ unsafe extern "C" {
     pub fn sinew_subscriber_destroy(subscriber: *mut sinew_subscriber);
 }
 unsafe extern "C" {
-    /** The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, SINEW_EXHAUSTED when there
+    /** The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, or a ghost's topic is gone, SINEW_EXHAUSTED when there
  is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame.*/
     pub fn sinew_subscriber_take(
         subscriber: *mut sinew_subscriber,
@@ -1401,6 +1402,16 @@ unsafe extern "C" {
     ) -> u64;
 }
 unsafe extern "C" {
+    /// Of those, the ids of nodes that did not leave: they have died, or lost their manager and come again.
+    pub fn sinew_domain_update_lost_count(update: *const sinew_domain_update) -> usize;
+}
+unsafe extern "C" {
+    pub fn sinew_domain_update_lost(
+        update: *const sinew_domain_update,
+        index: usize,
+    ) -> u64;
+}
+unsafe extern "C" {
     /// What there is now. Blocks until the manager has told everything: under a millisecond, and some microseconds for each endpoint and pair. The caller's to release.
     pub fn sinew_domain_get(
         node: *mut sinew_node,
@@ -1410,6 +1421,14 @@ unsafe extern "C" {
 unsafe extern "C" {
     /// Of sinew_domain_get() only. NULL is allowed.
     pub fn sinew_domain_release(everything: *mut sinew_domain_update);
+}
+unsafe extern "C" {
+    /** Ends the connection of the node of this name with the manager, as if that had died: it registers again, and all its pairs are introduced anew, while those that are connected go on. For nodes that others see wrongly, and for tests. Of
+ the caller's own user, unless that is the manager's, or root: else SINEW_DENIED. SINEW_INVALID_ARGUMENT where there is no such node. Does not wait for what comes of it: the domain's state tells.*/
+    pub fn sinew_node_disconnect(
+        node: *mut sinew_node,
+        name: *const ::std::os::raw::c_char,
+    ) -> sinew_status;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sinew_sys as sys;
 
 use crate::error::{Result, check, text_at};
-use crate::ffi::{context_of, duration, release};
+use crate::ffi::{c_text, context_of, duration, release};
 use crate::node::Node;
 use crate::raw::Delivery;
 
@@ -110,6 +110,8 @@ pub struct DomainUpdate {
     pub pairs: Vec<DomainPair>,
     /// Nodes, topics and endpoints that are gone; of some nothing may have been told.
     pub gone: Vec<Id>,
+    /// Of those, nodes that did not leave: they have died, or lost their manager and come again.
+    pub lost: Vec<Id>,
 }
 
 /// What there is in a domain.
@@ -175,6 +177,14 @@ impl Node {
         let mut state = DomainState::default();
         state.apply(update);
         Ok(state)
+    }
+
+    /// Ends the connection of the node of this name with the manager, as if that had died: it registers again, and all its pairs are introduced anew, while those that are connected go on. For nodes that others see wrongly, and for
+    /// tests. [`ErrorKind::Denied`](crate::ErrorKind) for another user's, unless this is the manager's or root; [`ErrorKind::InvalidArgument`](crate::ErrorKind) where there is no such node. Does not wait for what comes of it.
+    pub fn disconnect(&self, name: &str) -> Result<()> {
+        let name = c_text(name)?;
+        // SAFETY: the node is there, and the text lives until it returns.
+        check(unsafe { sys::sinew_node_disconnect(self.0.raw(), name.as_ptr()) })
     }
 
     /// Calls `callback` with what there is, and then with every change, on execution thread 0, as long as the watch lives. Changes that follow each other quickly, or come while the callback runs, are told together. A node may have
@@ -245,6 +255,7 @@ unsafe fn update_of(update: *const sys::sinew_domain_update) -> DomainUpdate {
                 .collect(),
             pairs: (0..sys::sinew_domain_update_pair_count(update)).map(|n| pair_of(sys::sinew_domain_update_pair(update, n))).collect(),
             gone: (0..sys::sinew_domain_update_gone_count(update)).map(|n| sys::sinew_domain_update_gone(update, n)).collect(),
+            lost: (0..sys::sinew_domain_update_lost_count(update)).map(|n| sys::sinew_domain_update_lost(update, n)).collect(),
         }
     }
 }

@@ -5,8 +5,8 @@ mod common;
 use std::sync::{Arc, Mutex};
 
 use common::{Domain, LONG, eventually};
-use sinew::raw::{Delivery, Publisher, Subscriber};
-use sinew::{DomainState, Qos};
+use sinew::raw::{Delivery, Publisher, Subscriber, SubscriberOptions};
+use sinew::{DomainState, ErrorKind, Id, Qos};
 
 const NUMBER: &str = "test/Number{value:uint64;}";
 const ONE: [u8; 12] = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
@@ -49,6 +49,38 @@ fn a_watch_tells_of_what_comes_and_goes() {
     assert!(eventually(|| !has("n")));
     drop(watch);
     assert_eq!(Arc::strong_count(&state), 1);
+}
+
+#[test]
+fn a_node_that_is_disconnected_is_told_as_lost_and_comes_again() {
+    let domain = Domain::new();
+    let (node, _other) = (domain.node("node"), domain.node("other"));
+    let told = Arc::new(Mutex::new((DomainState::default(), Vec::<Id>::new())));
+    let followed = Arc::clone(&told);
+    let _watch = node
+        .watch_domain(move |update| {
+            let mut told = followed.lock().unwrap();
+            told.1.extend(&update.lost);
+            told.0.apply(update);
+        })
+        .unwrap();
+    let id_of_other = || told.lock().unwrap().0.nodes.values().find(|node| node.name == "other").map(|node| node.id);
+    assert!(eventually(|| id_of_other().is_some()));
+    let before = id_of_other().unwrap();
+    node.disconnect("other").unwrap();
+    assert!(eventually(|| id_of_other().is_some_and(|id| id != before)));
+    assert_eq!(told.lock().unwrap().1, [before]);
+    assert_eq!(node.disconnect("nobody").unwrap_err().kind(), ErrorKind::InvalidArgument);
+}
+
+#[test]
+fn who_waits_for_a_message_on_a_topic_that_goes_is_told() {
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let publisher = Publisher::new(&node, "n", NUMBER, &Qos::default(), Default::default()).unwrap();
+    let ghost = Subscriber::new(&node, "n", NUMBER, &Qos::default(), SubscriberOptions { ghost: true, ..Default::default() }).unwrap();
+    drop(publisher);
+    assert!(eventually(|| ghost.take(LONG).is_err_and(|error| error.kind() == ErrorKind::Closed)));
 }
 
 #[test]

@@ -36,6 +36,7 @@ void add(ToldDomain& to, const wire::DomainPair& m) {
 }
 void add(ToldDomain& to, const wire::DomainGone& m) {
   to.update.gone.push_back(m.number);
+  if (m.lost) to.update.lost.push_back(m.number);
 }
 void add(ToldDomain& to, const wire::DomainCounters& m) {
   to.counters.push_back({m.number, m.node, m.size, {}});

@@ -39,7 +39,7 @@ std::chrono::nanoseconds longer(std::chrono::nanoseconds pause, std::chrono::nan
   return std::clamp(2 * pause, first_pause, longest);
 }
 
-bool is_own(const Channel& channel) {
+bool is_of_own_user(const Channel& channel) {
   return is_own_user(os::peer_credentials(channel.socket()).uid);
 }
 
@@ -71,7 +71,7 @@ void ManagerLink::open() {
       if (error.kind() != ErrorKind::disconnected || attempt == registration_attempts) throw;
     }
   }
-  is_own_ = is_own(*channel_);
+  is_own_ = is_of_own_user(*channel_);
   opened_at_ = os::now_ns();
 }
 
@@ -158,7 +158,7 @@ void ManagerLink::start_to_seek() {
 void ManagerLink::seek() {
   pause(pause_);
   for (std::chrono::nanoseconds next = pause_; !stopped_.load(std::memory_order_relaxed); pause(next)) {
-    const bool starts = may_start_one();
+    const bool starts = is_own();  // another user's is not ours to start
     bool is_there = false;
     try {
       if (std::optional<os::Fd> socket = starts ? reach_manager(socket_path_) : find_manager(socket_path_)) {
@@ -174,8 +174,7 @@ void ManagerLink::seek() {
   }
 }
 
-// Another user's manager is not ours to start.
-bool ManagerLink::may_start_one() const {
+bool ManagerLink::is_own() const {
   const std::lock_guard lock(mutex_);
   return is_own_;
 }
@@ -206,7 +205,7 @@ std::function<void()> ManagerLink::while_alive(std::function<void()> task) const
 void ManagerLink::resume(const std::shared_ptr<Channel>& channel) {
   opened_at_ = os::now_ns();
   try {
-    const bool own = is_own(*channel);
+    const bool own = is_of_own_user(*channel);
     const std::lock_guard lock(mutex_);
     if (stopped_.load(std::memory_order_relaxed)) return;
     channel_ = channel;

@@ -65,6 +65,8 @@ class ManagerLink {
   // --- any thread ---
   /// Which manager this is, counted from 1; 0: it is gone.
   std::uint64_t manager() const;
+  /// The manager runs as this user, or the last one did.
+  bool is_own() const;
   /// False when there is no manager to send it to. Throws as Channel::send.
   bool send(const wire::Message& message);
   /// The same for what is not answered, and cannot be taken back. What cannot be told is logged: the end of the session tells all of it.
@@ -106,7 +108,6 @@ class ManagerLink {
   std::shared_ptr<Channel> register_node(os::Fd socket) const;
   void start_to_seek();
   void seek();
-  bool may_start_one() const;
   void pause(std::chrono::nanoseconds time);
   void note_trouble(const char* what) noexcept;
   std::function<void()> while_alive(std::function<void()> task) const;

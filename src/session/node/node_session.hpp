@@ -65,6 +65,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::shared_ptr<DomainWatch> watch_counters(DomainWatch::Handler handler);
   /// Blocks until the manager has told everything. Throws Error(unavailable, disconnected).
   DomainState domain_state();
+  /// The manager ends the session of the node of this name (W87). Throws Error(invalid_argument, denied, unavailable, disconnected).
+  void disconnect(const std::string& other);
   void remove(const std::shared_ptr<DomainWatch>& watch);
   /// The next batch may come.
   void answer_watch(std::uint64_t id) noexcept { link_.tell(wire::DomainTaken{id}); }

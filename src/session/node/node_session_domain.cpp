@@ -1,7 +1,10 @@
 // The domain's state, as the manager tells it to a node.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
+#include "os/process.hpp"
+#include "session/io/trust.hpp"
 #include "session/node/node_session.hpp"
 
 namespace sinew::session {
@@ -65,6 +68,19 @@ DomainState NodeSession::domain_state() {
   ask({Kind::watch, watch->first_id()}, "WatchDomain", [&] { begin_watch(*watch); }, [](const wire::Message&) {});
   watch->close();  // else it is told of changes
   return std::move(*state);
+}
+
+void NodeSession::disconnect(const std::string& other) {
+  const DomainState state = domain_state();
+  const auto node = std::ranges::find(state.nodes, other, &DomainNode::name);
+  if (node == state.nodes.end()) throw Error(ErrorKind::invalid_argument, "there is no node '" + other + "' in the domain");
+  if (os::this_user() != 0 && !is_own_user(node->uid) && !link_.is_own()) {
+    throw Error(ErrorKind::denied, "node '" + other + "' is user " + std::to_string(node->uid) +
+                                       "'s: only that user, the manager's and root may end its connection");
+  }
+  if (!link_.send(wire::DisconnectNode{other})) {
+    throw Error(ErrorKind::disconnected, "node '" + name() + "' has no manager at the moment, and seeks one: try again");
+  }
 }
 
 void NodeSession::remove(const std::shared_ptr<DomainWatch>& watch) {

@@ -30,6 +30,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Node(command) => match command {
             NodeCommand::List { verbose } => node::list(cli, *verbose),
             NodeCommand::Info { node } => node::info(cli, node),
+            NodeCommand::KillConnection { node } => node::kill_connection(cli, node),
         },
         Command::Service(command) => match command {
             ServiceCommand::List { verbose } => service::list(cli, *verbose),

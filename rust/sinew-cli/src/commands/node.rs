@@ -1,13 +1,14 @@
-//! `sinew node list`, `info`.
+//! `sinew node list`, `info`, `kill-connection`.
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use sinew::DomainNode;
 
 use crate::cli::Cli;
-use crate::domain::{View, is_of_service, join};
-use crate::failure::Done;
+use crate::domain::{Followed, View, is_of_service, join};
+use crate::failure::{Done, Failure};
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 
 #[derive(Serialize)]
@@ -126,4 +127,37 @@ pub fn info(cli: &Cli, name: &str) -> Done {
         }
     }
     Ok(())
+}
+
+/// So long a node has to register again.
+const PATIENCE: Duration = Duration::from_secs(10);
+const NOW_AND_THEN: Duration = Duration::from_millis(5);
+
+/// Ends a node's connection with the manager, and waits until it has registered again.
+pub fn kill_connection(cli: &Cli, name: &str) -> Done {
+    let node = join(cli, "kill-connection")?;
+    let followed = Followed::new(&node)?;
+    let before = View::of(&node)?.node(name)?.clone();
+    node.disconnect(name)?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let view = followed.changed();
+        let again = view.as_ref().and_then(|view| view.nodes().into_iter().find(|node| node.name == name && node.id != before.id));
+        if let Some(again) = again {
+            return match cli.json {
+                true => json(&Listed::of(again)),
+                false => Ok(writeln!(out(), "{NAME}{}{NAME:#} has registered again", shown(name))?),
+            };
+        }
+        if Instant::now() > until {
+            let seconds = PATIENCE.as_secs();
+            let why = format!(
+                "node '{}' has not registered again within {seconds} s: its process {} may be stopped, or has ended",
+                shown(name),
+                before.pid
+            );
+            return Err(Failure::Failed(why));
+        }
+        std::thread::sleep(NOW_AND_THEN);
+    }
 }
