@@ -118,7 +118,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// Sends a message to the reader with this endpoint and to nobody else, in the order of the calls. `given` is as in publish(), and only for Reach::same_user. Never waits:
   /// `held_back` when the reader is a whole ring behind. `sequence` is that of the message for this reader; 0: unknown.
   Outcome send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence);
-  /// Readers have something that was sent, or have yet to take it: memory that comes back.
+  /// Addressees have something that was sent, or have yet to take it: memory that comes back.
   bool is_kept_by_readers() const;
   /// A reader has said so.
   void call_cancelled(std::uint64_t endpoint, std::uint64_t call) const noexcept;
@@ -275,12 +275,22 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     explicit operator bool() const noexcept { return queue || end || foreign; }
   };
   Addressee find_locked_reader(std::uint64_t endpoint) const;
+  Outcome send_to_addressee(std::unique_lock<std::mutex>& lock, std::uint64_t endpoint, GivenMessage& message, KeptFrame frame,
+                            std::uint64_t& sequence);
   Outcome send_here(std::unique_lock<std::mutex>& lock, const std::shared_ptr<LocalQueue>& queue, GivenMessage& message,
                     std::uint64_t& sequence);
   Outcome send_to_window(std::unique_lock<std::mutex>& lock, const Addressee& to, GivenMessage& message, KeptFrame frame,
                          std::uint64_t& sequence);
   Outcome send_to_stranger(std::unique_lock<std::mutex>& lock, const Addressee& to, const void* object);
   bool sweep_lanes_locked(std::uint64_t& left);
+  // Who looks on, see publisher_observed.cpp.
+  static bool looks_on(const PublisherEnd& end) noexcept;
+  /// Makes a copy for each, without the mutex.
+  void copy_for_observers(std::unique_lock<std::mutex>& lock, const void* message);
+  /// `sent`: the message, to its addressee; else nobody is shown it.
+  void show_observers_locked(bool sent) noexcept;
+  void show_locked(PublisherEnd& end, KeptFrames& lane, KeptFrame frame) noexcept;
+  bool withdraw_from_observers_locked();
   void let_go_of_lane_locked(const PublisherEnd& end);
   std::uint64_t taken_locked(const PublisherEnd& end) const;
   void tell_left(std::uint64_t endpoint, std::uint64_t taken) const noexcept;
@@ -339,6 +349,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::atomic<std::size_t> piece_readers_ = 0;     // of awaiting_history_ and connections_
   std::atomic<std::size_t> read_elsewhere_ = 0;    // of both those that are served, and all of foreign_
   std::atomic<std::size_t> reliable_readers_ = 0;  // of both and of locals_ those that hold the publisher back
+  std::atomic<std::size_t> observers_ = 0;         // of both those that look on
   std::vector<std::shared_ptr<LocalQueue>> locals_;
   std::vector<std::shared_ptr<LocalQueue>> late_;  // of those that want the history, the ones that came after the last publish() had begun
   std::uint64_t ever_matched_ = 0;                 // readers of all kinds
@@ -347,6 +358,11 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::unique_ptr<Export> export_;                      // made for the first of them
   std::map<const PublisherEnd*, KeptFrames> lanes_;     // of those of connections_, when messages go to one reader each
   std::vector<std::shared_ptr<LocalQueue>> addressed_;  // guarded by publishing_
+  struct Shown {
+    std::shared_ptr<PublisherEnd> to;
+    KeptFrame frame;
+  };
+  std::vector<Shown> shown_;  // likewise: of the message that is being sent
   std::uint64_t sent_here_ = 0;
   std::uint64_t exporting_ = 0;        // the frame that is being exported without the mutex, and must stay
   std::condition_variable announced_;  // a reader answered while close() waits for it

@@ -83,7 +83,7 @@ Reach Publisher::reach(std::uint64_t endpoint) const {
 
 bool Publisher::is_kept_by_readers() const {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(lanes_, [](const auto& lane) { return !lane.second.empty(); });
+  return std::ranges::any_of(lanes_, [](const auto& lane) { return lane.first->endpoint() != 0 && !lane.second.empty(); });
 }
 
 Export* Publisher::export_for(const ForeignEnd& end) const noexcept {
@@ -183,6 +183,18 @@ Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message,
   std::unique_lock lock(mutex_);
   if (closed_) return refuse(lock, frame, Outcome::closed);
   start_over();
+  if (observers_.load(std::memory_order_relaxed) > 0) {
+    copy_for_observers(lock, message.look());
+    const Outcome outcome = closed_ ? refuse(lock, frame, Outcome::closed) : send_to_addressee(lock, endpoint, message, frame, sequence);
+    if (!lock.owns_lock()) lock.lock();
+    show_observers_locked(outcome == Outcome::published);
+    return outcome;
+  }
+  return send_to_addressee(lock, endpoint, message, frame, sequence);
+}
+
+Publisher::Outcome Publisher::send_to_addressee(std::unique_lock<std::mutex>& lock, std::uint64_t endpoint, GivenMessage& message,
+                                                KeptFrame frame, std::uint64_t& sequence) {
   const Addressee to = find_locked_reader(endpoint);
   if (to.end && message.in_window > 0)
     frame = {.root = const_cast<void*>(message.shared.get()), .size = message.in_window, .shared = message.shared};

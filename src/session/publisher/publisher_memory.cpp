@@ -130,6 +130,9 @@ bool Publisher::make_room() noexcept {
     std::unique_lock lock(mutex_);
     if (closed_) return false;
     if (free_some(lock)) return true;
+    while (!closed_ && withdraw_from_observers_locked()) {
+      if (free_some(lock)) return true;
+    }
     if (filling_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return false;
     while (withdrawn_for_next_.load(std::memory_order_relaxed) < options_.withdraw_at_most && withdraw_oldest_locked()) {
       if (free_some(lock)) return true;

@@ -69,7 +69,10 @@ void Publisher::start_serving(const std::shared_ptr<PublisherEnd>& end) {
 void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   const std::lock_guard lock(mutex_);
   if (!awaits_history_locked(end)) return;
-  const os::Fd lane = options_.endpoint != 0 ? lanes_.try_emplace(end.get(), "sinew-lane", 0).first->second.ring().take_file() : os::Fd();
+  // Room for an observer's is made at once: what is shown has no message that could be refused for want of it.
+  const std::size_t room = end->endpoint() == 0 ? shm::ring_capacity : 0;
+  const os::Fd lane =
+      options_.endpoint != 0 ? lanes_.try_emplace(end.get(), "sinew-lane", room).first->second.ring().take_file() : os::Fd();
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)
@@ -206,10 +209,11 @@ void Publisher::on_chunk_unmapped(PublisherEnd& end, std::uint64_t chunk) {
 
 // Anew with each change, so that no way in which a connection can end, also twice, or after close(), makes the counts wrong.
 void Publisher::count_readers_locked() noexcept {
-  std::size_t elsewhere = foreign_.size(), pieces = 0, reliable = 0;
+  std::size_t elsewhere = foreign_.size(), pieces = 0, reliable = 0, observers = 0;
   for (const auto* ends : {&awaiting_history_, &connections_}) {
     for (const auto& end : *ends) {
       if (end->is_served()) ++elsewhere;
+      if (looks_on(*end)) ++observers;
       if (end->reads_pieces()) ++pieces;
       if (end->holds_back()) ++reliable;
     }
@@ -217,6 +221,7 @@ void Publisher::count_readers_locked() noexcept {
   for (const auto& queue : locals_) {
     if (queue->options().holds_back) ++reliable;
   }
+  observers_.store(options_.endpoint != 0 ? observers : 0, std::memory_order_relaxed);
   read_elsewhere_.store(elsewhere, std::memory_order_relaxed);
   piece_readers_.store(pieces, std::memory_order_relaxed);
   reliable_readers_.store(reliable, std::memory_order_relaxed);
