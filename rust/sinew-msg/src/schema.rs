@@ -30,9 +30,13 @@
 //!
 //! So that nothing of this is lost to sinew, the first line is a comment with the signature, which [`parse`] takes if the rest is what [`of`] says of it.
 
+mod budget;
 mod definitions;
+mod idl;
 mod legal;
 mod msg;
+mod resolve;
+mod tokens;
 mod write;
 
 use std::fmt;
@@ -42,6 +46,8 @@ use crate::types::{MAX_DEPTH, Type};
 
 /// Bytes of a description that is read.
 const MAX_TEXT: usize = 1 << 20;
+/// Bytes of a word of it: what is looked for by a name takes no time without end.
+const MAX_WORD: usize = 255;
 
 /// A description of a type as other tools read it, with what they call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,10 +83,12 @@ impl fmt::Display for SchemaError {
 
 impl std::error::Error for SchemaError {}
 
-/// The type that such a description says. The text may come from a stranger. Encodings are `ros2msg` and `ros1msg`, with all definitions behind one another as MCAP and bags have them.
+/// The type that such a description says. The text may come from a stranger. Encodings are `ros2msg`, `ros1msg`, `ros2idl` and `omgidl`, with all definitions behind one another as MCAP and bags have them.
 ///
 /// Types are called what they are in C++ there, `robot/msg/Image` of ROS 2 and `robot/Image` of ROS 1. `T[<=1]` is an optional, as sinew has it; other bounds are not kept. Of ROS 2, a structure
 /// without fields has the `uint8 structure_needs_at_least_one_member` that its messages have; of ROS 1, `time` is `{sec:uint32;nsec:uint32;}` and `duration` `{sec:int32;nsec:int32;}`.
+///
+/// Of IDL, a union whose alternatives are numbered from 0 on by 32 bits is a variant. What has another form in streams than in those of sinew is refused: `@optional`, `@mutable`.
 pub fn parse(name: &str, encoding: &str, text: &str) -> Result<Type, SchemaError> {
     if text.len() > MAX_TEXT {
         return Err(SchemaError(format!("the definition of {} has {} bytes, and {MAX_TEXT} are the most", quoted(name), text.len())));
@@ -91,9 +99,11 @@ pub fn parse(name: &str, encoding: &str, text: &str) -> Result<Type, SchemaError
     let ty = match encoding {
         "ros2msg" => msg::parse(name, msg::Dialect::Ros2, text)?,
         "ros1msg" => msg::parse(name, msg::Dialect::Ros1, text)?,
+        "omgidl" | "ros2idl" => resolve::parse(name, &idl::read(text)?)?,
         _ => {
+            let known = "ros2msg, ros1msg, ros2idl and omgidl";
             return Err(SchemaError(format!(
-                "the definition of {} is written in {}, and sinew reads ros2msg and ros1msg",
+                "the definition of {} is written in {}, and sinew reads {known}",
                 quoted(name),
                 quoted(encoding)
             )));

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::SchemaError;
-use crate::signature::{MAX_SIGNATURE, is_identifier, quoted};
+use super::budget::Budget;
+use super::{MAX_WORD, SchemaError};
+use crate::signature::{is_identifier, quoted};
 use crate::types::{Field, MAX_DEPTH, MAX_MEMBERS, Number, Structure, Type};
 
 /// Whose definitions they are.
@@ -22,12 +23,12 @@ pub(super) fn parse(name: &str, dialect: Dialect, text: &str) -> Result<Type, Sc
         key_of(name).ok_or_else(|| SchemaError(format!("{} is no name of a type: it is to be like 'robot/msg/Image'", quoted(name))))?;
     let definitions = definitions(main, text)?;
     let lines = definitions.get(&main).map(Vec::as_slice).unwrap_or_default();
-    Resolving { dialect, definitions: &definitions, left: MAX_SIGNATURE }.structure(main, lines, name.to_owned(), 1)
+    Resolving { dialect, definitions: &definitions, budget: Budget::new() }.structure(main, lines, name.to_owned(), 1)
 }
 
 /// `robot/msg/Image` and `robot/Image` are the same; of `Image` nobody said the package.
 fn key_of(name: &str) -> Option<Key<'_>> {
-    let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_word = |word: &str| (1..=MAX_WORD).contains(&word.len()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let words: Vec<_> = name.split('/').collect();
     match words[..] {
         [name] if is_word(name) => Some(("", name)),
@@ -99,8 +100,7 @@ fn shown((package, name): Key<'_>) -> String {
 struct Resolving<'d, 'a> {
     dialect: Dialect,
     definitions: &'d HashMap<Key<'a>, Vec<Line<'a>>>,
-    /// Bytes of the signature, so that no small text becomes a type without end.
-    left: usize,
+    budget: Budget,
 }
 
 impl<'d, 'a> Resolving<'d, 'a> {
@@ -108,7 +108,7 @@ impl<'d, 'a> Resolving<'d, 'a> {
         if depth > MAX_DEPTH {
             return Err(SchemaError(format!("{} contains itself, or is nested more than {MAX_DEPTH} deep", shown(key))));
         }
-        self.take(&name)?;
+        self.budget.take(&name)?;
         if lines.len() > MAX_MEMBERS {
             return Err(SchemaError(format!("{} has {} fields, and {MAX_MEMBERS} are the most that sinew takes", shown(key), lines.len())));
         }
@@ -118,7 +118,7 @@ impl<'d, 'a> Resolving<'d, 'a> {
             if !names.insert(line.name) {
                 return Err(SchemaError(format!("{} has two fields named {}", shown(key), quoted(line.name))));
             }
-            self.take(line.name)?;
+            self.budget.take(line.name)?;
             fields.push(Field { name: line.name.to_owned(), ty: self.ty(key, line, depth)? });
         }
         if fields.is_empty() && self.dialect == Dialect::Ros2 {
@@ -201,14 +201,6 @@ impl<'d, 'a> Resolving<'d, 'a> {
         let tried = if name == "Header" { &keys[..] } else { &keys[..1] };
         tried.iter().find_map(|key| Some((*key, self.definitions.get(key)?.as_slice())))
     }
-
-    /// A name that the signature has, and at least two signs with it.
-    fn take(&mut self, name: &str) -> Result<(), SchemaError> {
-        let left = self.left.checked_sub(name.len() + 2);
-        self.left =
-            left.ok_or_else(|| SchemaError(format!("it has a signature of more than {MAX_SIGNATURE} bytes, the most that sinew takes")))?;
-        Ok(())
-    }
 }
 
 fn is_count(digits: &str) -> bool {
@@ -280,10 +272,6 @@ mod tests {
             assert_eq!(ros2(text).unwrap_err(), complaint);
         }
         assert_eq!(read("ros2msg", "a b", "").unwrap_err(), "'a b' is no name of a type: it is to be like 'robot/msg/Image'");
-        assert_eq!(
-            read("protobuf", "a/B", "").unwrap_err(),
-            "the definition of 'a/B' is written in 'protobuf', and sinew reads ros2msg and ros1msg"
-        );
     }
 
     #[test]
