@@ -1,0 +1,62 @@
+"""Reads messages with tools of others, for tools.rs: tools.py < REQUESTS > ANSWERS
+
+A request is a line of JSON, and so is its answer. {"ask": "read", "tool": "mcap_ros2" or "rosbags", "name", "text", "stream"} is answered by the
+message in the stream as a list of its numbers and strings, as texts, with the length of each list before its elements. {"ask": "ros1", "name", "text", "stream"}
+is answered by the same message as ROS 1 writes it. Streams are in hexadecimal digits.
+"""
+
+import dataclasses
+import json
+import struct
+import sys
+
+import numpy
+from mcap_ros2._dynamic import generate_dynamic
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+
+def flat(value):
+    """Numbers and strings in their order, written so that equal ones are equal texts."""
+    if isinstance(value, (bool, numpy.bool_)):
+        return ["true" if value else "false"]
+    if isinstance(value, (int, numpy.integer)):
+        return [str(value)]
+    if isinstance(value, (float, numpy.floating)):
+        return ["nan" if value != value else struct.pack(">d", value).hex()]
+    if isinstance(value, str):
+        return ["'" + value]
+    if isinstance(value, (list, bytes, memoryview, numpy.ndarray)):
+        return [f"[{len(value)}", *(part for element in value for part in flat(element))]
+    # An object, whose class says the names of its fields.
+    names = [field.name for field in dataclasses.fields(value) if field.name != "__msgtype__"] if dataclasses.is_dataclass(value) else value.__slots__
+    is_empty = names == ["structure_needs_at_least_one_member"]
+    return [] if is_empty else [part for name in names for part in flat(getattr(value, name))]
+
+
+def type_store(request):
+    """The types of a text, as rosbags has them."""
+    types = get_typestore(Stores.EMPTY)
+    types.register(get_types_from_msg(request["text"], request["name"]))
+    return types
+
+
+def answer(request):
+    stream = bytes.fromhex(request["stream"])
+    if request["ask"] == "ros1":
+        return bytes(type_store(request).cdr_to_ros1(stream, request["name"])).hex()
+    if request["tool"] == "mcap_ros2":
+        return flat(generate_dynamic(request["name"], request["text"])[request["name"]](stream))
+    return flat(type_store(request).deserialize_cdr(stream, request["name"]))
+
+
+def main():
+    for line in sys.stdin:
+        try:
+            result = {"answer": answer(json.loads(line))}
+        except Exception as error:
+            result = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(result), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,122 @@
+//! Tools of others read messages of sinew by their descriptions as what they are.
+
+mod common;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value as Json, json};
+use sinew_msg::value::Value;
+use sinew_msg::{Number, Type, schema};
+
+/// What tools.py answers, in the order of the requests. Nothing where there is no Python that has the tools.
+fn answers(requests: &[Json]) -> Option<Vec<Json>> {
+    let Ok(python) = std::env::var("SINEW_TEST_PYTHON") else {
+        eprintln!("not tried: SINEW_TEST_PYTHON is not set; tools/python_env.py makes an interpreter for it");
+        return None;
+    };
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tools.py");
+    let mut child = Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let lines: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    // Beside reading, as neither side waits for the other to read.
+    let writing = std::thread::spawn(move || input.write_all(lines.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writing.join().unwrap().unwrap();
+    assert!(output.status.success(), "{}", output.status);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let answers: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), requests.len());
+    Some(answers)
+}
+
+/// As tools.py makes a list of a message, following the table in the documentation of `schema`.
+fn flat(ty: &Type, value: &Value, to: &mut Vec<String>) {
+    match (ty, value) {
+        _ if ty.fewest_bytes() == 0 => {}
+        (Type::Vector(inner), Value::List(values)) if inner.fewest_bytes() == 0 => to.push(values.len().to_string()),
+        (Type::Optional(inner), _) if inner.fewest_bytes() == 0 => to.push(i32::from(*value != Value::Null).to_string()),
+        (Type::Vector(inner), Value::List(values)) => {
+            to.push(format!("[{}", values.len()));
+            values.iter().for_each(|value| flat(inner, value, to));
+        }
+        (Type::Array(..), Value::List(_)) => {
+            let (mut inner, mut values) = (ty, vec![value]);
+            while let Type::Array(element, _) = inner {
+                inner = element;
+                values = values.into_iter().flat_map(|value| if let Value::List(values) = value { &values[..] } else { &[] }).collect();
+            }
+            to.push(format!("[{}", values.len()));
+            values.into_iter().for_each(|value| flat(inner, value, to));
+        }
+        (Type::Optional(_), Value::Null) => to.push("[0".to_owned()),
+        (Type::Optional(inner), _) => {
+            to.push("[1".to_owned());
+            match (&**inner, value) {
+                (Type::Optional(_), Value::List(values)) => flat(inner, &values[0], to),
+                _ => flat(inner, value, to),
+            }
+        }
+        (Type::Structure(structure), Value::Map(values)) => {
+            for field in &structure.fields {
+                let (_, value) = values.iter().find(|(name, _)| *name == field.name).unwrap();
+                flat(&field.ty, value, to);
+            }
+        }
+        (_, Value::Text(text)) => to.push(format!("'{text}")),
+        (_, Value::Bool(value)) => to.push(value.to_string()),
+        (Type::Number(Number::Float32 | Number::Float64), Value::Integer(value)) => flat(ty, &Value::Real(*value as f64), to),
+        (Type::Number(Number::Float32), Value::Real(value)) => {
+            flat(&Type::Number(Number::Float64), &Value::Real((*value as f32).into()), to)
+        }
+        (_, Value::Real(value)) => to.push(if value.is_nan() { "nan".to_owned() } else { format!("{:016x}", value.to_bits()) }),
+        (_, Value::Integer(value)) => to.push(value.to_string()),
+        _ => panic!("{value} is none of {ty}"),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Messages that can be said to all tools: what they are, their value, and their streams.
+fn messages() -> Vec<(Type, Value, Vec<u8>)> {
+    let mut messages = Vec::new();
+    for vector in common::vectors() {
+        let value = Value::from_json(&vector.value).unwrap();
+        messages.push((vector.ty.clone(), value.clone(), vector.little));
+        messages.push((vector.ty, value, vector.big));
+    }
+    let mut runner = TestRunner::deterministic();
+    for _ in 0..600 {
+        let (ty, value) = common::any_value().new_tree(&mut runner).unwrap().current();
+        let stream = value.to_stream(&ty).unwrap();
+        messages.push((ty, value, stream));
+    }
+    messages.retain(|(ty, ..)| schema::of(ty).encoding == "ros2msg");
+    messages
+}
+
+#[test]
+fn mcap_ros2_and_rosbags_read_messages_as_what_they_are() {
+    let mut requests = Vec::new();
+    let mut expected = Vec::new();
+    for (ty, value, stream) in messages() {
+        let schema = schema::of(&ty);
+        let stream = hex(&[&stream[..], schema::padding(&ty)].concat());
+        let mut parts = Vec::new();
+        // A message that is no structure is the only field of one.
+        flat(&ty, &value, &mut parts);
+        for tool in ["mcap_ros2", "rosbags"] {
+            requests.push(json!({"ask": "read", "tool": tool, "name": schema.name, "text": schema.text, "stream": stream}));
+            expected.push(json!({ "answer": parts }));
+        }
+    }
+    assert!(requests.len() > 800, "{}", requests.len());
+    let Some(answers) = answers(&requests) else { return };
+    for ((request, answer), expected) in requests.iter().zip(answers).zip(expected) {
+        assert_eq!(answer, expected, "{request:#}");
+    }
+}
