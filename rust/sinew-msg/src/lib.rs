@@ -25,6 +25,7 @@ pub mod print;
 pub mod schema;
 mod signature;
 pub mod stream;
+pub mod transcode;
 mod types;
 #[cfg(feature = "value")]
 pub mod value;

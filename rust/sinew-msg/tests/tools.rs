@@ -9,7 +9,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value as Json, json};
 use sinew_msg::value::Value;
-use sinew_msg::{Number, Type, schema};
+use sinew_msg::{Number, Type, schema, transcode};
 
 /// What tools.py answers, in the order of the requests. Nothing where there is no Python that has the tools.
 fn answers(requests: &[Json]) -> Option<Vec<Json>> {
@@ -77,6 +77,17 @@ fn flat(ty: &Type, value: &Value, to: &mut Vec<String>) {
     }
 }
 
+/// Then ROS 1 has no word for it.
+fn has_optional(ty: &Type) -> bool {
+    match ty {
+        Type::Number(_) | Type::Enumeration { .. } | Type::String => false,
+        Type::Vector(inner) | Type::Array(inner, _) => has_optional(inner),
+        Type::Optional(_) => true,
+        Type::Structure(structure) => structure.fields.iter().any(|field| has_optional(&field.ty)),
+        Type::Variant(alternatives) => alternatives.iter().any(has_optional),
+    }
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -118,5 +129,41 @@ fn mcap_ros2_and_rosbags_read_messages_as_what_they_are() {
     let Some(answers) = answers(&requests) else { return };
     for ((request, answer), expected) in requests.iter().zip(answers).zip(expected) {
         assert_eq!(answer, expected, "{request:#}");
+    }
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn what_rosbags_writes_as_ros_1_is_made_into_the_streams_that_they_were() {
+    let is_little = |stream: &[u8]| stream.starts_with(&[0, 1]);
+    let mut wanted: Vec<_> =
+        messages().into_iter().filter(|(ty, _, stream)| !has_optional(ty) && ty.fewest_bytes() > 0 && is_little(stream)).collect();
+    let rule = "=".repeat(80);
+    let text = format!(
+        "Header header\nPart[] parts\nduration[2] both\nbyte b\n{rule}\nMSG: std_msgs/Header\nuint32 seq\ntime stamp\nstring frame_id\n{rule}\nMSG: a/Part\nbool on\nfloat64 x\n"
+    );
+    let with_header = schema::parse("a/Whole", "ros1msg", &text).unwrap();
+    let value = r#"{"header": {"seq": 7, "stamp": {"sec": 1, "nsec": 2}, "frame_id": "map"}, "parts": [{"on": true, "x": 0.5}, {"x": 1}], "both": [{"sec": -1}, {"nsec": 9}], "b": -3}"#;
+    let value = Value::from_json(value).unwrap();
+    let stream = value.to_stream(&with_header).unwrap();
+    wanted.push((with_header.clone(), value, stream));
+    assert!(wanted.len() > 100, "{}", wanted.len());
+
+    let request = |(ty, _, stream): &(Type, Value, Vec<u8>)| {
+        let schema = schema::of(ty);
+        let (name, text) = if *ty == with_header { ("a/msg/Whole", &text) } else { (schema.name.as_str(), &schema.text) };
+        json!({"ask": "ros1", "name": name, "text": text, "stream": hex(stream)})
+    };
+    let requests: Vec<_> = wanted.iter().map(request).collect();
+    let Some(answers) = answers(&requests) else { return };
+    for ((ty, _, stream), answer) in wanted.iter().zip(answers) {
+        let message = bytes(answer["answer"].as_str().unwrap_or_else(|| panic!("{answer} for {ty}")));
+        assert_eq!(transcode::from_ros1(ty, &message).as_ref(), Ok(stream), "{ty}");
+        for end in 0..message.len() {
+            let _ = transcode::from_ros1(ty, &message[..end]);
+        }
     }
 }
