@@ -2,7 +2,8 @@
 
 A request is a line of JSON, and so is its answer. {"ask": "read", "tool": "mcap_ros2" or "rosbags", "name", "text", "stream"} is answered by the
 message in the stream as a list of its numbers and strings, as texts, with the length of each list before its elements. {"ask": "ros1", "name", "text", "stream"}
-is answered by the same message as ROS 1 writes it. Streams are in hexadecimal digits.
+is answered by the same message as ROS 1 writes it. {"ask": "definitions", "of", "ros": 1 or 2} is answered by [name, text] of each type of a distribution of ROS.
+Streams are in hexadecimal digits.
 """
 
 import dataclasses
@@ -40,7 +41,14 @@ def type_store(request):
     return types
 
 
+def definitions(distribution, version):
+    types = get_typestore(Stores[distribution])
+    return [[name, types.generate_msgdef(name, ros_version=version)[0]] for name in types.fielddefs]
+
+
 def answer(request):
+    if request["ask"] == "definitions":
+        return definitions(request["of"], request["ros"])
     stream = bytes.fromhex(request["stream"])
     if request["ask"] == "ros1":
         types, name = type_store(request), request["name"]

@@ -167,3 +167,19 @@ fn what_rosbags_writes_as_ros_1_is_made_into_the_streams_that_they_were() {
         }
     }
 }
+
+#[test]
+fn all_definitions_of_distributions_of_ros_are_read() {
+    let request = |of: &str, ros: u32| json!({"ask": "definitions", "of": of, "ros": ros});
+    let Some(answers) = answers(&[request("ROS1_NOETIC", 1), request("ROS2_JAZZY", 2)]) else { return };
+    for (answer, encoding) in answers.iter().zip(["ros1msg", "ros2msg"]) {
+        let definitions = answer["answer"].as_array().unwrap();
+        assert!(definitions.len() > 150, "{}", definitions.len());
+        for definition in definitions {
+            let (name, text) = (definition[0].as_str().unwrap(), definition[1].as_str().unwrap());
+            let ty = schema::parse(name, encoding, text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let described = schema::of(&ty);
+            assert_eq!((described.name.as_str(), described.encoding), (name, "ros2msg"));
+        }
+    }
+}
