@@ -1,8 +1,8 @@
 //! A type in the words that descriptions have: structures and unions whose members are a number, a string, or one of these, alone or in a row.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::legal::{self, Language};
+use super::legal::{self, Given, Language};
 use crate::types::{Number, Structure, Type};
 
 /// What a member is, or is a row of.
@@ -40,7 +40,7 @@ pub(super) struct Definition {
 
 /// The definition of the type comes last, and each behind those that it needs.
 pub(super) fn of(ty: &Type, language: Language) -> Vec<Definition> {
-    let mut made = Making { language, definitions: Vec::new(), places: HashMap::new(), taken: HashSet::new() };
+    let mut made = Making { language, definitions: Vec::new(), places: HashMap::new(), given: HashMap::new() };
     match ty {
         Type::Structure(structure) => {
             // It has the first choice of names.
@@ -65,8 +65,8 @@ struct Making<'t> {
     language: Language,
     definitions: Vec<Definition>,
     places: HashMap<&'t Type, usize>,
-    /// Package and name.
-    taken: HashSet<(String, String)>,
+    /// In each package.
+    given: HashMap<String, Given>,
 }
 
 impl<'t> Making<'t> {
@@ -117,11 +117,10 @@ impl<'t> Making<'t> {
     }
 
     fn structure(&mut self, structure: &'t Structure, name: Name) {
-        let mut names = HashSet::new();
+        let mut names = Given::default();
         let mut members = Vec::new();
         for field in structure.fields.iter().filter(|field| field.ty.fewest_bytes() > 0) {
-            let name = legal::but_not(legal::of_field(&field.name, self.language), |name| names.contains(name));
-            names.insert(name.clone());
+            let name = names.give(legal::of_field(&field.name, self.language));
             members.push(self.member(name, &field.ty));
         }
         self.define(name, false, members);
@@ -163,15 +162,14 @@ impl<'t> Making<'t> {
     fn name_of(&mut self, structure: &Structure) -> Name {
         let (package, _, name) = legal::of_type(&structure.name, self.language);
         if package == "builtin_interfaces" && !is_built_in(&name, structure) {
-            self.taken.insert((package, name));
+            self.given.entry(package).or_default().give(name);
         }
         self.free(&structure.name)
     }
 
     fn free(&mut self, name: &str) -> Name {
         let (package, room, name) = legal::of_type(name, self.language);
-        let name = legal::but_not(name, |name| self.taken.contains(&(package.clone(), name.to_owned())));
-        self.taken.insert((package.clone(), name.clone()));
+        let name = self.given.entry(package.clone()).or_default().give(name);
         (package, room, name)
     }
 }

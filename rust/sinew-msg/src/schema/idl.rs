@@ -1,6 +1,7 @@
 //! Reading IDL: what [`of`](super::of) writes, and what ROS 2 makes of its definitions. It comes from strangers.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::tokens::{Token, Tokens};
 use super::{MAX_WORD, SchemaError};
@@ -14,12 +15,11 @@ const MAX_MODULES: usize = 16;
 pub(super) type Scope = usize;
 
 /// What a member is, as it is written. What no message of sinew can have is refused where it is needed only.
-#[derive(Clone)]
 pub(super) enum Spec<'a> {
     Number(Number),
     String,
-    Sequence(Box<Spec<'a>>, Option<Count<'a>>),
-    Array(Box<Spec<'a>>, Count<'a>),
+    Sequence(Rc<Spec<'a>>, Option<Count<'a>>),
+    Array(Rc<Spec<'a>>, Count<'a>),
     /// `a::b::C`, as seen from where it stands.
     Named(Vec<&'a str>),
     Refused(&'static str),
@@ -34,7 +34,8 @@ pub(super) enum Count<'a> {
 
 pub(super) struct Member<'a> {
     pub(super) name: &'a str,
-    pub(super) spec: Spec<'a>,
+    /// Shared by all that are declared together.
+    pub(super) spec: Rc<Spec<'a>>,
     /// Of an alternative: for which number of the union.
     pub(super) label: Option<Count<'a>>,
 }
@@ -43,7 +44,13 @@ pub(super) enum Definition<'a> {
     Structure(Vec<Member<'a>>),
     Union(Vec<Member<'a>>),
     Enumeration(Number),
-    Other(Spec<'a>),
+    Other(Rc<Spec<'a>>),
+}
+
+impl Definition<'_> {
+    fn refused(why: &'static str) -> Self {
+        Definition::Other(Rc::new(Spec::Refused(why)))
+    }
 }
 
 /// All that a text defines.
@@ -121,11 +128,11 @@ impl<'a> Reader<'a> {
                 if self.tokens.takes(Token::Sign(':')) {
                     self.scoped_name()?;
                     self.members()?;
-                    self.define(scope, name, Definition::Other(Spec::Refused("which has a base")));
+                    self.define(scope, name, Definition::refused("which has a base"));
                     return Ok(());
                 }
                 let members = self.members()?;
-                let refused = annotations.refused.map(|why| Definition::Other(Spec::Refused(why)));
+                let refused = annotations.refused.map(Definition::refused);
                 self.define(scope, name, refused.unwrap_or(Definition::Structure(members)));
                 Ok(())
             }
@@ -142,7 +149,7 @@ impl<'a> Reader<'a> {
                     None | Some(17..=32) => Definition::Enumeration(Number::Int32),
                     Some(1..=8) => Definition::Enumeration(Number::Uint8),
                     Some(9..=16) => Definition::Enumeration(Number::Uint16),
-                    Some(_) => Definition::Other(Spec::Refused("which is an enumeration of another size than any")),
+                    Some(_) => Definition::refused("which is an enumeration of another size than any"),
                 };
                 self.define(scope, name, number);
                 Ok(())
@@ -159,8 +166,10 @@ impl<'a> Reader<'a> {
                 self.spec(1)?;
                 let name = self.name()?;
                 self.expect('=')?;
-                if let Some(Token::Digits(digits)) = self.tokens.peek()
+                let first = self.tokens.take();
+                if let Some(Token::Digits(digits)) = first
                     && let Ok(number) = digits.parse()
+                    && self.tokens.peek() == Some(Token::Sign(';'))
                 {
                     self.read.constants.entry((scope, name)).or_insert(number);
                 }
@@ -211,9 +220,9 @@ impl<'a> Reader<'a> {
             self.expect(';')?;
         }
         if !matches!(discriminator, Spec::Number(Number::Uint32 | Number::Int32)) {
-            refused = refused.or(Some("whose alternatives are told apart by something else than 32 bits"));
+            refused = refused.or(Some("whose alternatives are told apart by something else than an integer of 32 bits"));
         }
-        self.define(scope, name, refused.map_or(Definition::Union(members), |why| Definition::Other(Spec::Refused(why))));
+        self.define(scope, name, refused.map_or(Definition::Union(members), Definition::refused));
         Ok(())
     }
 
@@ -221,7 +230,7 @@ impl<'a> Reader<'a> {
     fn declared(&mut self, label: Option<Count<'a>>, members: &mut Vec<Member<'a>>) -> Read<()> {
         let annotations = self.annotations()?;
         let spec = self.spec(1)?;
-        let spec = annotations.refused.map_or(spec, Spec::Refused);
+        let spec = Rc::new(annotations.refused.map_or(spec, Spec::Refused));
         loop {
             let name = self.name()?;
             let mut lengths = Vec::new();
@@ -232,7 +241,7 @@ impl<'a> Reader<'a> {
                     return Err(SchemaError(format!("the IDL has an array {} of more than {MAX_DEPTH} dimensions", quoted(name))));
                 }
             }
-            let around = |inner, length: &Count<'a>| Spec::Array(Box::new(inner), *length);
+            let around = |inner, length: &Count<'a>| Rc::new(Spec::Array(inner, *length));
             members.push(Member { name, spec: lengths.iter().rev().fold(spec.clone(), around), label });
             if !self.tokens.takes(Token::Sign(',')) {
                 return Ok(());
@@ -255,7 +264,7 @@ impl<'a> Reader<'a> {
                 let element = self.spec(depth + 1)?;
                 let bound = if self.tokens.takes(Token::Sign(',')) { Some(self.count()?) } else { None };
                 self.expect('>')?;
-                return Ok(Spec::Sequence(Box::new(element), bound));
+                return Ok(Spec::Sequence(Rc::new(element), bound));
             }
             "string" | "wstring" => {
                 self.tokens.take();

@@ -1,5 +1,7 @@
 //! Names as other tools want them. What is legal stays as it is.
 
+use std::collections::HashMap;
+
 /// In what a description is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
@@ -45,14 +47,23 @@ pub(super) fn of_field(name: &str, language: Language) -> String {
     but_no_word(name, language)
 }
 
-/// As it is, or with the first number behind it that makes it another one than those.
-pub(super) fn but_not(name: String, is_taken: impl Fn(&str) -> bool) -> String {
-    if !is_taken(&name) {
-        return name;
+/// Names that are given to one thing each.
+#[derive(Default)]
+pub(super) struct Given(HashMap<String, u32>);
+
+impl Given {
+    /// The name as it is, or, where another thing has it, with a number behind it.
+    pub(super) fn give(&mut self, name: String) -> String {
+        let Some(number) = self.0.get_mut(&name) else {
+            self.0.insert(name.clone(), 1);
+            return name;
+        };
+        *number += 1;
+        // An underscore stands before known ends only in the names of types, the ones with a capital letter.
+        let is_type = name.starts_with(|c: char| c.is_ascii_uppercase());
+        let numbered = format!("{}{number}", if is_type { name.replace('_', "") } else { name });
+        self.give(numbered)
     }
-    // An underscore may stand before known ends only.
-    let name = if name.starts_with(|c: char| c.is_ascii_uppercase()) { name.replace('_', "") } else { name };
-    (2u32..).map(|n| format!("{name}{n}")).find(|name| !is_taken(name)).unwrap_or_default()
 }
 
 /// What stands between the slashes, but for those in template arguments.

@@ -211,6 +211,7 @@ module a {{ module msg {{ struct C {{ uint8 structure_needs_at_least_one_member;
             ("struct R { long d; }; struct S : R { long e; };", "the IDL defines 'S', which has a base"),
             ("struct S { a::B b; };", "'S' has the member 'b', of the type 'a::B', of which there is no definition"),
             ("struct S { long d[N]; };", "'S' has the member 'd', whose length no message can have"),
+            ("const long N = 1 + 2; struct S { long d[N]; };", "'S' has the member 'd', whose length no message can have"),
             ("struct S { long d[4294967296]; };", "'S' has the member 'd', whose length no message can have"),
             ("struct S { long d; long d; };", "'S' has two members named 'd'"),
             ("struct S { S s; };", "'S' contains itself, or is nested more than 64 deep"),
@@ -220,7 +221,7 @@ module a {{ module msg {{ struct C {{ uint8 structure_needs_at_least_one_member;
             ("union S switch (long) { case 0: long a; default: long b; };", "the IDL defines 'S', which has a default"),
             (
                 "union S switch (octet) { case 0: long a; };",
-                "the IDL defines 'S', whose alternatives are told apart by something else than 32 bits",
+                "the IDL defines 'S', whose alternatives are told apart by something else than an integer of 32 bits",
             ),
             ("struct T { long a; };", "the IDL has no definition of 'S'"),
             ("struct S { long a }", "the IDL cannot be read: where ';' is expected '}' stands there"),
