@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
+
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
 Environment: SINEW_DOMAIN is the domain where --domain does not say another.";
@@ -70,6 +72,9 @@ pub enum Command {
     /// Tell of a topic who reads whom which way, why, what it costs, and who holds what
     #[command(after_help = "Example:\n  sinew explain camera/image")]
     Explain(TopicName),
+    /// Draw nodes and topics, and what flows between them; nobody subscribes for that
+    #[command(after_help = GRAPH)]
+    Graph(Graph),
     /// Show all topics and what flows in them, again and again; nobody subscribes for that
     #[command(after_help = TOP)]
     Top {
@@ -291,7 +296,8 @@ pub enum DomainCommand {
     },
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+/// "500ms", "2s", "1.5".
+pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
     let factor = match unit {
         "" | "s" => 1.0,

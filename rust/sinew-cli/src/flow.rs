@@ -39,6 +39,15 @@ pub struct TopicFlow {
     pub lost_ever: u64,
 }
 
+/// What a publisher published.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PublisherFlow {
+    /// Messages a second.
+    pub hz: f64,
+    /// Of messages that were written into shared memory.
+    pub bytes_per_second: f64,
+}
+
 /// What flowed between a publisher and a subscriber.
 #[derive(Clone, Debug, Default)]
 pub struct PairFlow {
@@ -90,6 +99,16 @@ impl Moment {
         flow.bytes_per_second = bytes as f64 / seconds;
         flow.mean_bytes = (bytes > 0 && messages > 0).then(|| bytes as f64 / messages as f64);
         flow
+    }
+
+    /// What a publisher has published since then.
+    pub fn publisher(&self, id: Id, before: &Moment) -> PublisherFlow {
+        let Some(now) = self.publishers.get(&id) else { return PublisherFlow::default() };
+        let (then, seconds) = (before.publishers.get(&id), (self.at - before.at).as_secs_f64());
+        PublisherFlow {
+            hz: since(now.messages, then.map(|then| then.messages)) as f64 / seconds,
+            bytes_per_second: since(now.bytes, then.map(|then| then.bytes)) as f64 / seconds,
+        }
     }
 
     /// What flowed between two since then.

@@ -5,6 +5,7 @@ mod commands;
 mod domain;
 mod failure;
 mod flow;
+mod graph;
 mod output;
 mod top;
 mod units;

@@ -3,6 +3,7 @@
 mod domain;
 mod echo;
 mod explain;
+pub mod graph;
 mod node;
 mod rates;
 mod service;
@@ -45,6 +46,7 @@ pub fn run(cli: &Cli) -> Done {
             DomainCommand::Watch { all } => domain::watch(cli, *all),
         },
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
+        Command::Graph(asked) => graph::graph(cli, asked),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {
             clap_complete::generate(*shell, &mut Cli::command(), "sinew", &mut std::io::stdout());
