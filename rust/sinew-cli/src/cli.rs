@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
 
 const STATUS: &str = "\
@@ -75,6 +76,9 @@ pub enum Command {
     /// Draw nodes and topics, and what flows between them; nobody subscribes for that
     #[command(after_help = GRAPH)]
     Graph(Graph),
+    /// Check this machine and the domain, and tell what to do about what is wrong
+    #[command(after_help = DOCTOR)]
+    Doctor,
     /// Show all topics and what flows in them, again and again; nobody subscribes for that
     #[command(after_help = TOP)]
     Top {

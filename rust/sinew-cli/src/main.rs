@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod doctor;
 mod domain;
 mod failure;
 mod flow;

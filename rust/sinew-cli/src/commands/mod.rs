@@ -1,5 +1,6 @@
 //! What each command does.
 
+pub mod doctor;
 mod domain;
 mod echo;
 mod explain;
@@ -47,6 +48,7 @@ pub fn run(cli: &Cli) -> Done {
         },
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Graph(asked) => graph::graph(cli, asked),
+        Command::Doctor => doctor::doctor(cli),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {
             clap_complete::generate(*shell, &mut Cli::command(), "sinew", &mut std::io::stdout());

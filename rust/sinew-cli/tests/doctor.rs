@@ -1,0 +1,236 @@
+//! `sinew doctor`, in domains and environments that are as they should be, and in others.
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::net::UnixListener;
+use std::process::{Child, Command, Stdio};
+
+use common::{Domain, IMAGE, eventually};
+use serde_json::Value;
+use sinew::Qos;
+use sinew::raw::{Publisher, Subscriber};
+
+/// What it found.
+struct Examined {
+    status: i32,
+    told: Value,
+}
+
+/// Of everything that is wrong it tells a remedy.
+fn examined(mut command: Command) -> Examined {
+    let output = command.output().unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for check in told["checks"].as_array().unwrap() {
+        let remedy = check["remedy"].as_str().unwrap_or_default();
+        assert_eq!(check["level"] != "ok", !remedy.is_empty(), "{check}");
+    }
+    let status = output.status.code().unwrap();
+    assert_eq!(status, i32::from(told["problems"] != 0), "{told}");
+    Examined { status, told }
+}
+
+fn examine(domain: &Domain) -> Examined {
+    examined(domain.command("doctor --json"))
+}
+
+impl Examined {
+    /// The level, and what was found.
+    fn check(&self, section: &str, name: &str) -> (&str, &str) {
+        let is_wanted = |check: &&Value| check["section"] == section && check["check"] == name;
+        let check =
+            self.told["checks"].as_array().unwrap().iter().find(is_wanted).unwrap_or_else(|| panic!("{section} {name}: {}", self.told));
+        (check["level"].as_str().unwrap(), check["found"].as_str().unwrap())
+    }
+
+    fn each(&self, name: &str) -> String {
+        let of_name = |check: &&Value| check["check"] == name;
+        self.told["checks"].as_array().unwrap().iter().filter(of_name).map(|check| check["each"].to_string()).collect()
+    }
+}
+
+/// A node of another process, which is there.
+fn stranger(domain: &Domain) -> (Child, impl Iterator<Item = String>) {
+    let mut child = domain.command("domain watch --all").stdout(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(said.any(|line| line.contains("sinew-domain-watch")));
+    (child, said)
+}
+
+fn signal(name: &str, pid: &str) {
+    assert!(Command::new("kill").args([name, pid]).status().unwrap().success());
+}
+
+fn end(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_healthy_domain_has_no_problem() {
+    let domain = Domain::new();
+    let nodes = [domain.node("camera"), domain.node("viewer")];
+    let camera = Publisher::new(&nodes[0], "camera/image", IMAGE, &Qos::default(), Default::default()).unwrap();
+    let _viewer = Subscriber::new(&nodes[1], "camera/image", IMAGE, &Qos::default(), Default::default()).unwrap();
+    assert!(eventually(|| camera.statistics().subscribers == 1));
+    let found = examine(&domain);
+    assert_eq!((found.status, &found.told["problems"]), (0, &0.into()), "{}", found.told);
+    assert_eq!(found.check("domain", "pairs"), ("ok", "all are connected: 1"));
+    let manager = found.check("domain", "manager");
+    assert!(manager.0 == "ok" && manager.1.contains("2 nodes") && manager.1.contains("version"), "{manager:?}");
+    assert_eq!(found.check("installation", "trial").0, "ok");
+    for section in ["machine", "limits", "installation", "domain"] {
+        assert!(found.told["checks"].as_array().unwrap().iter().any(|check| check["section"] == section));
+    }
+    let text = domain.text("doctor");
+    assert!(text.contains("  ok       pairs          all are connected: 1") && text.contains("\n0 problems, "), "{text}");
+}
+
+#[test]
+fn whoever_looks_starts_no_manager() {
+    let domain = Domain::new();
+    let found = examine(&domain);
+    assert!(found.check("domain", "manager").1.starts_with("none runs"));
+    assert!(!std::path::Path::new(&domain.path()).exists());
+    assert!(!found.told.to_string().contains("\"pairs\""), "of what cannot be looked at nothing is said");
+}
+
+#[test]
+fn a_pair_that_is_not_connected_is_a_problem() {
+    let domain = Domain::new();
+    let nodes = [domain.node("camera"), domain.node("logger")];
+    let _camera = Publisher::new(&nodes[0], "camera/image", IMAGE, &Qos::default(), Default::default()).unwrap();
+    let asks = Qos { reliable: true, ..Qos::default() };
+    let _logger = Subscriber::new(&nodes[1], "camera/image", IMAGE, &asks, Default::default()).unwrap();
+    let found = examine(&domain);
+    assert_eq!((found.status, found.check("domain", "pairs")), (1, ("problem", "not connected: 1 of 1")));
+    assert!(found.each("pairs").contains("camera/image: camera -> logger: reliability: the publisher offers best_effort"));
+    let output = domain.run("doctor");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.code() == Some(1)
+            && text.contains("do: make the publisher reliable, or the subscriber best effort: sinew topic info camera/image"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_node_that_is_stopped_is_a_problem() {
+    let domain = Domain::new();
+    let _node = domain.node("camera");
+    let (stopped, _said) = stranger(&domain);
+    let pid = stopped.id().to_string();
+    assert_eq!(examine(&domain).check("domain", "processes"), ("ok", "none is stopped"));
+    signal("-STOP", &pid);
+    let found = examine(&domain);
+    let remedy = format!("kill -CONT {pid}");
+    assert!(found.told.to_string().contains(&remedy), "{}", found.told);
+    assert!(found.each("processes").contains(&format!("sinew-domain-watch-{pid}, process {pid}")));
+    signal("-CONT", &pid);
+    assert_eq!(examine(&domain).check("domain", "processes"), ("ok", "none is stopped"));
+    end(stopped);
+}
+
+#[test]
+fn a_manager_that_is_stopped_is_a_problem_and_nobody_waits_for_it() {
+    let domain = Domain::new();
+    let _node = domain.node("camera");
+    let found = examine(&domain);
+    let pid = found.check("domain", "manager").1.split(' ').nth(1).unwrap().to_owned();
+    signal("-STOP", &pid);
+    let found = examine(&domain);
+    signal("-CONT", &pid);
+    assert!(found.check("domain", "manager").1.contains(&format!("process {pid}, is stopped")), "{}", found.told);
+    assert!(found.told.to_string().contains(&format!("kill -CONT {pid}")));
+}
+
+#[test]
+fn what_a_killed_manager_left_is_told_of_and_what_is_no_socket_is_a_problem() {
+    let domain = Domain::new();
+    drop(UnixListener::bind(domain.path()).unwrap());
+    let found = examine(&domain);
+    assert_eq!((found.status, found.check("domain", "manager").0), (0, "warning"), "{}", found.told);
+    assert!(found.check("domain", "manager").1.contains("has left its socket"));
+    std::fs::remove_file(domain.path()).unwrap();
+    std::fs::write(domain.path(), "").unwrap();
+    assert!(examine(&domain).check("domain", "manager").1.contains("is no socket"));
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_a_problem() {
+    let domain = Domain::new();
+    let mut command = domain.command("doctor --json --domain");
+    command.arg(format!("{}/none/domain", domain.path()));
+    let found = examined(command);
+    assert!(found.check("domain", "folder").0 == "problem" && found.check("domain", "folder").1.contains("is not there"), "{}", found.told);
+}
+
+#[test]
+fn variables_that_say_nothing_are_problems() {
+    let domain = Domain::new();
+    let with = |name: &str, value: &str| {
+        let mut command = domain.command("doctor --json");
+        command.env(name, value);
+        examined(command)
+    };
+    let found = with("SINEW_LOG", "verbose");
+    assert_eq!(found.check("installation", "environment").0, "problem");
+    let found = with("SINEW_DOMAIN", "my domain");
+    assert!(found.check("domain", "folder").1.contains("is no name of a domain"), "{}", found.told);
+    let found = with("SINEW_DOMIAN", "left");
+    assert_eq!(found.check("installation", "environment").0, "warning");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read_or_is_refused_is_a_problem() {
+    let domain = Domain::new();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("robot.json");
+    let with_it = || {
+        let mut command = domain.command("doctor --json");
+        command.env("SINEW_CONFIG", &file);
+        examined(command)
+    };
+    let found = with_it();
+    assert!(found.check("installation", "configuration").1.contains("cannot be read"), "{}", found.told);
+    std::fs::write(&file, r#"{ "acess": [] }"#).unwrap();
+    let found = with_it();
+    let said = found.check("installation", "configuration");
+    assert!(
+        said.0 == "problem" && said.1.contains("is refused: sinewd cannot use its configuration") && said.1.contains("acess"),
+        "{said:?}"
+    );
+    std::fs::write(&file, r#"{ "access": [ { "topic": "**", "publish": "none" } ] }"#).unwrap();
+    let found = with_it();
+    assert_eq!((found.status, found.check("installation", "configuration").0), (0, "ok"), "{}", found.told);
+}
+
+#[test]
+fn few_descriptors_are_a_problem() {
+    let domain = Domain::new();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -n 48; exec \"$0\" doctor --json", env!("CARGO_BIN_EXE_sinew")]).env("SINEW_DOMAIN", domain.path());
+    let found = examined(shell);
+    assert!(
+        found.check("limits", "descriptors").0 == "problem" && found.check("limits", "descriptors").1.contains("may open 48"),
+        "{}",
+        found.told
+    );
+}
+
+#[test]
+fn messages_that_are_lost_are_told_of() {
+    let domain = Domain::new();
+    let nodes = [domain.node("camera"), domain.node("viewer")];
+    let camera = Publisher::new(&nodes[0], "camera/image", IMAGE, &Qos::default(), Default::default()).unwrap();
+    let viewer = Subscriber::new(&nodes[1], "camera/image", IMAGE, &Qos::keep_last(1), Default::default()).unwrap();
+    assert!(eventually(|| camera.statistics().subscribers == 1));
+    for _ in 0..100 {
+        camera.publish(&[&[0, 1, 0, 0]]).unwrap();
+    }
+    viewer.take(std::time::Duration::from_secs(30)).unwrap().unwrap();
+    assert!(viewer.statistics().missed > 1);
+    let found = examine(&domain);
+    assert_eq!(found.check("domain", "losses").0, "warning");
+    assert!(found.each("losses").contains("camera/image: camera -> viewer: 99 of 100 lost, 99.0 %"), "{}", found.told);
+}
