@@ -70,7 +70,7 @@ pub const CHECKS: [Check; 31] = [
     check("machine", "real time", machine::real_time::look),
     check("machine", "processor", machine::processor::look),
     check("limits", "descriptors", limits::descriptors::look),
-    check("limits", "addresses", limits::address_space::look),
+    check("limits", "address space", limits::address_space::look),
     check("limits", "mappings", limits::mappings::look),
     check("limits", "file size", limits::file_size::look),
     check("limits", "locked memory", limits::locked::look),

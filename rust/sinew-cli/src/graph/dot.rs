@@ -59,8 +59,10 @@ mod tests {
 
     #[test]
     fn nodes_topics_and_links_are_described() {
-        let told = dot(&graph(&["camera > camera/image > !viewer"]));
-        for part in ["n0 [shape=box, style=rounded, label=\"camera\"];", "n0 -> t0;", "t0 -> n1 [color=red, style=dashed"] {
+        let told = dot(&graph(&["camera > camera/image > !viewer", "> goal > viewer"]));
+        for part in
+            ["n0 [shape=box, style=rounded, label=\"camera\"];", "n0 -> t0;", "t0 -> n1 [color=red, style=dashed", "xlabel=\"0 Hz, 0 B/s\""]
+        {
             assert!(told.contains(part), "{part}: {told}");
         }
     }

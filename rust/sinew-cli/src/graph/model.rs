@@ -128,12 +128,12 @@ impl Subscriber {
 impl Topic {
     /// Messages a second, of all publishers.
     pub fn hz(&self) -> f64 {
-        self.publishers.iter().map(|publisher| publisher.hz).sum()
+        self.publishers.iter().fold(0.0, |sum, publisher| sum + publisher.hz)
     }
 
     /// Bytes a second, of all publishers.
     pub fn bytes_per_second(&self) -> f64 {
-        self.publishers.iter().map(|publisher| publisher.bytes_per_second).sum()
+        self.publishers.iter().fold(0.0, |sum, publisher| sum + publisher.bytes_per_second)
     }
 
     fn nodes(&self) -> impl Iterator<Item = usize> {

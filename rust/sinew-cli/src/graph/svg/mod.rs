@@ -11,8 +11,8 @@ use crate::failure::{Done, Failure};
 use crate::units::{bytes, nanoseconds, three_digits};
 use text::{escaped, shortened, width};
 
-/// More boxes and bends nobody can read.
-const MOST: usize = 4000;
+/// More boxes and bends nobody can read, and they take seconds to be put in order.
+const MOST: usize = 20_000;
 const LETTERS: usize = 44;
 const PAGE: f64 = 24.0;
 /// How far a line goes on below its box.
