@@ -69,7 +69,7 @@ impl<'a> Process<'a> {
         library_in(self.host.lines(self.file("maps")))
     }
 
-    /// A namespace of it: "time:[4026531834]".
+    /// A namespace of it, as `time:[4026531834]`.
     pub fn namespace(self, kind: &str) -> Option<PathBuf> {
         std::fs::read_link(self.host.path(self.file(&format!("ns/{kind}")))).ok()
     }
