@@ -200,6 +200,19 @@ TEST_P(AllocationsOfACaller, CostAtMostThatCall) {
   provider.end();
 }
 
+TEST_P(AllocationsOfACaller, CostAtMostThatCallAlsoWhereSomebodyLooksOn) {
+  auto node = Node::create("client");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  Child provider = worker("provider", "parallel=2");
+  await_providers(*client, 1);
+  Child observer("observing_tool", {"work@request"});
+  observer.expect("ready");
+  walk(*client);
+  EXPECT_EQ(client->statistics().strays, 0u);
+  observer.kill();
+  provider.end();
+}
+
 TEST_P(AllocationsOfACaller, CostAtMostThatCallAlsoOfAProviderOfTheSameProcess) {
   auto node = Node::create("client");
   auto provider =

@@ -255,12 +255,14 @@ ROLE(loaning_caller) {
   until_finished();
 }
 
+// Of the topic arguments[0], of which it keeps all.
 ROLE(observing_tool) {
   auto node = Node::create("observer");
-  const RawSubscriber requests = observer_of(*node, "double@request");
+  const RawSubscriber observer = observer_of(*node, arguments.at(0));
+  await_publishers(observer, 1);
   std::vector<std::shared_ptr<RawFrame>> held;
   say("ready");
-  for (;;) held.push_back(take_soon(requests));
+  while (auto frame = observer.take(std::chrono::nanoseconds::max())) held.push_back(std::move(frame));
 }
 
 TEST_F(ServiceObserversOfMuch, WhoDieTakeNothingWithThem) {
@@ -270,7 +272,7 @@ TEST_F(ServiceObserversOfMuch, WhoDieTakeNothingWithThem) {
   EXPECT_EQ(client->call(1).get(), 2u);
   std::uint64_t number = 2;
   for (int i = 0; i < rounds(20); ++i) {
-    Child observer("observing_tool");
+    Child observer("observing_tool", {"double@request"});
     observer.expect("ready");
     for (int n = 0; n < 200; ++n, ++number) ASSERT_EQ(client->call(number).get(), 2 * number);
     observer.kill();
