@@ -2,7 +2,8 @@
 """clang-tidy over the translation units of a build folder, in parallel, skipping those that passed before and have not changed since.
 
 A unit has not changed when its compile command, the configuration, clang-tidy itself, and every file of this repository that it
-includes (as the last build recorded them) are the same. So the folder must have been built with Ninja just before.
+includes (as the last build recorded them) are the same. So the folder must have been built with Ninja just before. What has passed is remembered for
+all clones, in sinew-tidy of the user's cache folder.
 
 Usage: tidy.py [--jobs N] BUILD_FOLDER
 """
@@ -49,7 +50,7 @@ def recorded_includes(build):
 def fingerprint(entry, includes, constant):
     """Changes whenever the verdict about this unit could change."""
     digest = hashlib.sha256(constant)
-    digest.update(entry["command"].encode())
+    digest.update(entry["command"].replace(str(ROOT), "").encode())
     for name in sorted({entry["file"], *includes}):
         file = pathlib.Path(entry["directory"], name).resolve()
         if file.is_relative_to(ROOT):
@@ -71,8 +72,8 @@ def main():
     build = arguments.build.resolve()
     version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
     constant = version + (ROOT / ".clang-tidy").read_bytes()
-    passed = build / "tidy-passed"
-    passed.mkdir(exist_ok=True)
+    passed = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "sinew-tidy")
+    passed.mkdir(parents=True, exist_ok=True)
     includes = recorded_includes(build)
 
     due = {}
