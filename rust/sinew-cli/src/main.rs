@@ -3,11 +3,14 @@
 mod cli;
 mod commands;
 mod doctor;
+mod documents;
 mod domain;
 mod failure;
 mod flow;
 mod graph;
+mod interrupt;
 mod output;
+mod taken;
 mod top;
 mod units;
 
