@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
-use crate::commands::publish;
+use crate::commands::{call, publish};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
@@ -262,6 +262,9 @@ pub enum ServiceCommand {
         /// Its name
         service: String,
     },
+    /// Call a service, with a request from YAML or JSON
+    #[command(after_help = call::EXAMPLES)]
+    Call(call::Call),
 }
 
 /// Types of messages.
@@ -304,7 +307,7 @@ pub enum DomainCommand {
     },
 }
 
-/// "500ms", "2s", "1.5".
+/// A time with its unit: 500ms, 2s, 1.5.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len()));
     let factor = match unit {

@@ -1,7 +1,8 @@
 //! The domain that is asked about, and what there is in it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Instant;
 
 use sinew::msg::Type;
 use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id, Node, NodeOptions};
@@ -163,7 +164,7 @@ impl View {
 
 /// What there is, kept up to date by a watch; a new View is made when something has changed.
 pub struct Followed {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<(Mutex<Shared>, Condvar)>,
     _watch: DomainWatch,
     own: String,
 }
@@ -177,19 +178,28 @@ struct Shared {
 impl Followed {
     /// As it is now, and from now on.
     pub fn new(node: &Node) -> Done<Followed> {
-        let shared = Arc::new(Mutex::new(Shared::default()));
+        let shared = Arc::new((Mutex::new(Shared::default()), Condvar::new()));
         let filled = Arc::clone(&shared);
         let watch = node.watch_domain(move |update: DomainUpdate| {
-            let mut shared = filled.lock().expect("nobody panics with it");
+            let mut shared = filled.0.lock().expect("nobody panics with it");
             shared.has_changed |= update.complete;
             shared.state.apply(update);
+            filled.1.notify_all();
         })?;
         Ok(Followed { shared, _watch: watch, own: node.name() })
     }
 
     /// None: it is as before.
     pub fn changed(&self) -> Option<View> {
-        let mut shared = self.shared.lock().expect("nobody panics with it");
+        self.changed_until(Instant::now())
+    }
+
+    /// The same, but it waits for a change.
+    pub fn changed_until(&self, moment: Instant) -> Option<View> {
+        let (shared, came) = &*self.shared;
+        let shared = shared.lock().expect("nobody panics with it");
+        let left = moment.saturating_duration_since(Instant::now());
+        let (mut shared, _) = came.wait_timeout_while(shared, left, |shared| !shared.has_changed).expect("nobody panics with it");
         std::mem::take(&mut shared.has_changed).then(|| View::new(shared.state.clone(), &self.own))
     }
 }

@@ -31,6 +31,11 @@ pub fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
+/// The same of a text of several lines.
+pub fn shown_lines(text: &str) -> String {
+    text.lines().map(shown).collect::<Vec<_>>().join("\n")
+}
+
 /// One document, for people who may read it, too.
 pub fn json(document: &impl Serialize) -> Done {
     let mut out = out();

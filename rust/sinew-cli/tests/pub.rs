@@ -121,6 +121,16 @@ fn it_publishes_at_a_rate_until_the_count_or_an_interrupt() {
 }
 
 #[test]
+fn who_interrupts_it_before_a_message_is_published_is_told() {
+    let domain = Domain::new();
+    let mut publisher = publish(&domain, &["--once", "--wait", "2", "--type", IMAGE, "camera/image"]);
+    let mut lines = BufReader::new(publisher.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "waiting for 2 subscribers of 'camera/image'"));
+    interrupt(&publisher);
+    assert_eq!(end(publisher), (Some(1), String::new(), "error: it was interrupted before all was published\n".to_owned()));
+}
+
+#[test]
 fn messages_are_published_as_they_come_from_the_standard_input() {
     let domain = Domain::new();
     let viewer = Viewer::new(&domain, &Qos::default());

@@ -1,5 +1,6 @@
 //! What each command does.
 
+pub mod call;
 pub mod doctor;
 mod domain;
 mod echo;
@@ -38,6 +39,7 @@ pub fn run(cli: &Cli) -> Done {
         },
         Command::Service(command) => match command {
             ServiceCommand::List { verbose } => service::list(cli, *verbose),
+            ServiceCommand::Call(asked) => call::call(cli, asked),
             ServiceCommand::Info { service } => service::info(cli, service),
         },
         Command::Type(command) => match command {

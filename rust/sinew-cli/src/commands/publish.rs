@@ -76,6 +76,10 @@ impl Publish {
         self.stdin || self.message.as_deref() == Some("-")
     }
 
+    fn most(&self) -> Option<u64> {
+        if self.once { Some(1) } else { self.count }
+    }
+
     /// Between two messages.
     fn period(&self) -> Option<Duration> {
         self.rate.or((!self.reads_stdin()).then_some(Duration::from_secs(1)))
@@ -109,6 +113,7 @@ pub fn publish(cli: &Cli, asked: &Publish) -> Done {
     drop(progress);
     let all = match run? {
         Some(first) => taken::wait(&node, &publisher, topic, first, &interrupt),
+        None if asked.most().is_some() => Err(Failure::Failed("it was interrupted before all was published".to_owned())),
         None => Ok(()),
     };
     if cli.json {
@@ -145,7 +150,7 @@ impl Run<'_> {
     /// Until all was published. How many subscribers were there at the begin; none: it was interrupted.
     fn run(&mut self, messages: &mut Messages) -> Done<Option<u64>> {
         let Some(first) = self.wait_for_subscribers() else { return Ok(None) };
-        let most = if self.asked.once { Some(1) } else { self.asked.count };
+        let most = self.asked.most();
         let (mut due, mut published) = (Instant::now(), 0);
         while most.is_none_or(|most| published < most) {
             let stream = match messages.next(self.interrupt)? {
@@ -179,7 +184,7 @@ impl Run<'_> {
                 return Some(subscribers);
             }
             // Those that are there already come within milliseconds.
-            if self.interrupt.wait(Duration::from_millis(if is_told { 10 } else { 50 })) {
+            if self.interrupt.wait(Duration::from_millis(if is_told { 10 } else { 300 })) {
                 return None;
             }
             if !is_told {

@@ -1,0 +1,134 @@
+//! `sinew service call`: a request from YAML or JSON, and its response as text.
+
+use std::future::Future;
+use std::io::Write;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use sinew::msg::{Type, print};
+use sinew::raw::{Client, ClientOptions, Frame};
+use sinew::{Error, ErrorKind, Node};
+
+use crate::cli::{Cli, duration};
+use crate::documents;
+use crate::domain::{Followed, View, body_of, canonical, join, not_there};
+use crate::failure::{Done, Failure};
+use crate::output::{out, shown, shown_lines};
+
+/// What `--help` shows.
+pub const EXAMPLES: &str = "\
+Examples:
+  sinew service call add '{a: 1, b: 2}'
+  sinew service call --json --timeout 2s map/save 'path: /tmp/map' | jq .size
+
+Fields that are left out are zero, empty or none. What the provider fails with ends this with exit status 1, no provider with 3.";
+
+/// How long to wait for a provider where nobody says it.
+const FOR_A_PROVIDER: Duration = Duration::from_secs(5);
+
+/// What to call.
+#[derive(clap::Args, Debug)]
+pub struct Call {
+    /// The service
+    pub service: String,
+    /// The request as YAML or JSON
+    pub request: Option<String>,
+    /// How long to wait at most, as 500ms or 2s [default: 5s for a provider, and then for its response without end]
+    #[arg(long, value_parser = duration)]
+    pub timeout: Option<Duration>,
+}
+
+/// Calls it, and prints the response.
+pub fn call(cli: &Cli, asked: &Call) -> Done {
+    let begin = Instant::now();
+    let node = join(cli, "service-call")?;
+    let service = canonical(&asked.service);
+    let (request, response) = wait_for_provider(&node, service, asked.timeout.unwrap_or(FOR_A_PROVIDER))?;
+    let stream = documents::parse(asked.request.as_deref().unwrap_or_default())
+        .and_then(|value| value.to_stream(&request).map_err(|why| why.to_string()))
+        .map_err(|why| Failure::Failed(format!("the request is no {}: {why}", shown(&request.name()))))?;
+    let client = Client::new(&node, service, &request.to_string(), &response.to_string(), &ClientOptions::default())?;
+    let left = asked.timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
+    let answer = answer(&client, service, stream, left)?;
+    print(cli, &response, &answer).map_err(|failure| match failure {
+        Failure::Failed(why) => Failure::Failed(format!("the response of '{}' is no {}: {why}", shown(service), shown(&response.name()))),
+        other => other,
+    })
+}
+
+/// The response, unless there is no provider any more.
+fn answer(client: &Client, service: &str, request: Vec<u8>, timeout: Option<Duration>) -> Done<Frame> {
+    const NOW_AND_THEN: Duration = Duration::from_millis(100);
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut response = pin!(client.start(request, timeout)?);
+    let mut provided_at = Instant::now();
+    loop {
+        if let Poll::Ready(ended) = response.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return ended.map_err(|error| failed(service, &error));
+        }
+        if client.statistics().providers > 0 {
+            provided_at = Instant::now();
+        } else if provided_at.elapsed() > FOR_A_PROVIDER {
+            return Err(Failure::Negative(format!("the provider of '{}' is gone", shown(service))));
+        }
+        thread::park_timeout(NOW_AND_THEN);
+    }
+}
+
+struct Unpark(thread::Thread);
+impl Wake for Unpark {
+    fn wake(self: Arc<Unpark>) {
+        self.0.unpark();
+    }
+}
+
+/// As a provider has said it, or why there is no response.
+fn failed(service: &str, error: &Error) -> Failure {
+    let text = shown_lines(&error.to_string());
+    Failure::Failed(if error.kind() == ErrorKind::Failed { text } else { format!("service '{}': {text}", shown(service)) })
+}
+
+fn print(cli: &Cli, ty: &Type, answer: &Frame) -> Done {
+    let mut text = Vec::new();
+    let printed = answer.reader().map_err(Into::into).and_then(|mut reader| {
+        if cli.json { print::json(&mut reader, ty, &mut text) } else { print::yaml(&mut reader, ty, None, &mut text) }
+    });
+    printed.map_err(Failure::of)?;
+    if cli.json {
+        text.push(b'\n');
+    }
+    Ok(out().write_all(&text)?)
+}
+
+/// The types of its requests and responses, as soon as somebody provides it.
+pub fn wait_for_provider(node: &Node, service: &str, most: Duration) -> Done<(Type, Type)> {
+    let until = Instant::now() + most;
+    let followed = Followed::new(node)?;
+    let mut view = View::of(node)?;
+    let mut is_told = false;
+    loop {
+        let why_not = match find(&view, service) {
+            Err(Failure::Negative(why)) => why,
+            found => return found,
+        };
+        if !is_told {
+            anstream::eprintln!("waiting: {why_not}");
+            is_told = true;
+        }
+        view = followed.changed_until(until).filter(|_| Instant::now() < until).ok_or(Failure::Negative(why_not))?;
+    }
+}
+
+fn find(view: &View, name: &str) -> Done<(Type, Type)> {
+    let services = view.services();
+    let found = services.iter().find(|service| service.name == name);
+    let found = found.ok_or_else(|| not_there("service", name, services.iter().map(|service| service.name)))?;
+    let (Some(requests), Some(responses), false) = (found.requests, found.responses, view.publishing(found.responses).is_empty()) else {
+        return Err(Failure::Negative(format!("nobody provides service '{}'", shown(name))));
+    };
+    let types = body_of(requests).zip(body_of(responses));
+    types.ok_or_else(|| Failure::Failed(format!("service '{}' carries what no service carries", shown(name))))
+}
