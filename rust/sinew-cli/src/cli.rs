@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
-use crate::commands::{call, publish};
+use crate::commands::{action, call, publish};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
@@ -65,6 +65,9 @@ pub enum Command {
     /// Services
     #[command(subcommand)]
     Service(ServiceCommand),
+    /// Actions: goals that take a while
+    #[command(subcommand)]
+    Action(action::ActionCommand),
     /// Types of messages
     #[command(subcommand)]
     Type(TypeCommand),
@@ -138,9 +141,9 @@ pub enum TopicCommand {
         /// With types, and how many publish and subscribe
         #[arg(long, short)]
         verbose: bool,
-        /// Those of services, too
-        #[arg(long)]
-        services: bool,
+        /// Those of services and actions, too
+        #[arg(long, short, visible_alias = "services")]
+        all: bool,
     },
     /// Show a topic's type, publishers and subscribers, with their quality of service
     #[command(after_help = "Example:\n  sinew topic info camera/image")]
@@ -255,6 +258,9 @@ pub enum ServiceCommand {
         /// With types, and how many provide and call
         #[arg(long, short)]
         verbose: bool,
+        /// Those of actions, too
+        #[arg(long, short)]
+        all: bool,
     },
     /// Show a service's types, providers and clients
     #[command(after_help = "Example:\n  sinew service info add")]

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sinew::msg::Type;
 use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id, Node, NodeOptions};
 
+use crate::actions::is_of_action;
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
 use crate::output::shown;
@@ -69,6 +70,11 @@ pub fn is_of_service(topic: &str) -> bool {
     topic.ends_with(REQUESTS) || topic.ends_with(RESPONSES)
 }
 
+/// Whether a topic is half of a service, or belongs to an action: those have verbs of their own.
+pub fn is_part(topic: &str) -> bool {
+    is_of_service(topic) || is_of_action(topic)
+}
+
 impl View {
     /// As it is now.
     pub fn of(node: &Node) -> Done<View> {
@@ -109,7 +115,7 @@ impl View {
 
     /// Of that name, with or without a slash before it.
     pub fn topic(&self, name: &str) -> Done<&DomainTopic> {
-        let names = || self.state.topics.values().map(|topic| topic.name.as_str()).filter(|name| !is_of_service(name));
+        let names = || self.state.topics.values().map(|topic| topic.name.as_str()).filter(|name| !is_part(name));
         self.state.topic(canonical(name)).ok_or_else(|| not_there("topic", name, names()))
     }
 
@@ -201,6 +207,25 @@ impl Followed {
         let left = moment.saturating_duration_since(Instant::now());
         let (mut shared, _) = came.wait_timeout_while(shared, left, |shared| !shared.has_changed).expect("nobody panics with it");
         std::mem::take(&mut shared.has_changed).then(|| View::new(shared.state.clone(), &self.own))
+    }
+}
+
+/// What `look` finds, as soon as it is there; until then that fails as what is not there, and what it says is said.
+pub fn wait_for<T>(node: &Node, most: Duration, look: impl Fn(&View) -> Done<T>) -> Done<T> {
+    let until = Instant::now() + most;
+    let followed = Followed::new(node)?;
+    let mut view = View::of(node)?;
+    let mut is_told = false;
+    loop {
+        let why_not = match look(&view) {
+            Err(Failure::Negative(why)) => why,
+            found => return found,
+        };
+        if !is_told {
+            anstream::eprintln!("waiting: {why_not}");
+            is_told = true;
+        }
+        view = followed.changed_until(until).filter(|_| Instant::now() < until).ok_or(Failure::Negative(why_not))?;
     }
 }
 

@@ -1,5 +1,6 @@
 //! The `sinew` command: what there is in a domain, what flows in it, and why.
 
+mod actions;
 mod cli;
 mod commands;
 mod doctor;
@@ -10,6 +11,7 @@ mod flow;
 mod graph;
 mod interrupt;
 mod output;
+mod pending;
 mod taken;
 mod top;
 mod units;

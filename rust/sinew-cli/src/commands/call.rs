@@ -1,22 +1,20 @@
 //! `sinew service call`: a request from YAML or JSON, and its response as text.
 
-use std::future::Future;
 use std::io::Write;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake};
+use std::task::Wake;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use sinew::msg::{Type, print};
 use sinew::raw::{Client, ClientOptions, Frame};
-use sinew::{Error, ErrorKind, Node};
 
 use crate::cli::{Cli, duration};
 use crate::documents;
-use crate::domain::{Followed, View, body_of, canonical, join, not_there};
+use crate::domain::{View, body_of, canonical, join, not_there, wait_for};
 use crate::failure::{Done, Failure};
-use crate::output::{out, shown, shown_lines};
+use crate::output::{out, shown};
+use crate::pending::{FOR_A_PROVIDER, NOW_AND_THEN, Pending};
 
 /// What `--help` shows.
 pub const EXAMPLES: &str = "\
@@ -25,9 +23,6 @@ Examples:
   sinew service call --json --timeout 2s map/save 'path: /tmp/map' | jq .size
 
 Fields that are left out are zero, empty or none. What the provider fails with ends this with exit status 1, no provider with 3.";
-
-/// How long to wait for a provider where nobody says it.
-const FOR_A_PROVIDER: Duration = Duration::from_secs(5);
 
 /// What to call.
 #[derive(clap::Args, Debug)]
@@ -46,7 +41,7 @@ pub fn call(cli: &Cli, asked: &Call) -> Done {
     let begin = Instant::now();
     let node = join(cli, "service-call")?;
     let service = canonical(&asked.service);
-    let (request, response) = wait_for_provider(&node, service, asked.timeout.unwrap_or(FOR_A_PROVIDER))?;
+    let (request, response) = wait_for(&node, asked.timeout.unwrap_or(FOR_A_PROVIDER), |view| find(view, service))?;
     let stream = documents::parse(asked.request.as_deref().unwrap_or_default())
         .and_then(|value| value.to_stream(&request).map_err(|why| why.to_string()))
         .map_err(|why| Failure::Failed(format!("the request is no {}: {why}", shown(&request.name()))))?;
@@ -59,20 +54,13 @@ pub fn call(cli: &Cli, asked: &Call) -> Done {
     })
 }
 
-/// The response, unless there is no provider any more.
+/// The response.
 fn answer(client: &Client, service: &str, request: Vec<u8>, timeout: Option<Duration>) -> Done<Frame> {
-    const NOW_AND_THEN: Duration = Duration::from_millis(100);
     let waker = Arc::new(Unpark(thread::current())).into();
-    let mut response = pin!(client.start(request, timeout)?);
-    let mut provided_at = Instant::now();
+    let mut pending = Pending::new(service, client, request, timeout)?;
     loop {
-        if let Poll::Ready(ended) = response.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return ended.map_err(|error| failed(service, &error));
-        }
-        if client.statistics().providers > 0 {
-            provided_at = Instant::now();
-        } else if provided_at.elapsed() > FOR_A_PROVIDER {
-            return Err(Failure::Negative(format!("the provider of '{}' is gone", shown(service))));
+        if let Some(ended) = pending.poll(&waker) {
+            return ended;
         }
         thread::park_timeout(NOW_AND_THEN);
     }
@@ -83,12 +71,6 @@ impl Wake for Unpark {
     fn wake(self: Arc<Unpark>) {
         self.0.unpark();
     }
-}
-
-/// As a provider has said it, or why there is no response.
-fn failed(service: &str, error: &Error) -> Failure {
-    let text = shown_lines(&error.to_string());
-    Failure::Failed(if error.kind() == ErrorKind::Failed { text } else { format!("service '{}': {text}", shown(service)) })
 }
 
 fn print(cli: &Cli, ty: &Type, answer: &Frame) -> Done {
@@ -103,25 +85,7 @@ fn print(cli: &Cli, ty: &Type, answer: &Frame) -> Done {
     Ok(out().write_all(&text)?)
 }
 
-/// The types of its requests and responses, as soon as somebody provides it.
-pub fn wait_for_provider(node: &Node, service: &str, most: Duration) -> Done<(Type, Type)> {
-    let until = Instant::now() + most;
-    let followed = Followed::new(node)?;
-    let mut view = View::of(node)?;
-    let mut is_told = false;
-    loop {
-        let why_not = match find(&view, service) {
-            Err(Failure::Negative(why)) => why,
-            found => return found,
-        };
-        if !is_told {
-            anstream::eprintln!("waiting: {why_not}");
-            is_told = true;
-        }
-        view = followed.changed_until(until).filter(|_| Instant::now() < until).ok_or(Failure::Negative(why_not))?;
-    }
-}
-
+/// The types of its requests and responses, where somebody provides it.
 fn find(view: &View, name: &str) -> Done<(Type, Type)> {
     let services = view.services();
     let found = services.iter().find(|service| service.name == name);

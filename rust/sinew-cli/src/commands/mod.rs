@@ -1,5 +1,6 @@
 //! What each command does.
 
+pub mod action;
 pub mod call;
 pub mod doctor;
 mod domain;
@@ -9,6 +10,7 @@ pub mod graph;
 mod node;
 pub mod publish;
 mod rates;
+pub mod send_goal;
 mod service;
 mod topic;
 mod types;
@@ -23,7 +25,7 @@ use crate::top;
 pub fn run(cli: &Cli) -> Done {
     match &cli.command {
         Command::Topic(command) => match command {
-            TopicCommand::List { verbose, services } => topic::list(cli, *verbose, *services),
+            TopicCommand::List { verbose, all } => topic::list(cli, *verbose, *all),
             TopicCommand::Info(topic) => topic::info(cli, &topic.topic),
             TopicCommand::Find { type_name } => topic::find(cli, type_name),
             TopicCommand::Echo(asked) => echo::echo(cli, asked),
@@ -38,10 +40,11 @@ pub fn run(cli: &Cli) -> Done {
             NodeCommand::KillConnection { node } => node::kill_connection(cli, node),
         },
         Command::Service(command) => match command {
-            ServiceCommand::List { verbose } => service::list(cli, *verbose),
+            ServiceCommand::List { verbose, all } => service::list(cli, *verbose, *all),
             ServiceCommand::Call(asked) => call::call(cli, asked),
             ServiceCommand::Info { service } => service::info(cli, service),
         },
+        Command::Action(command) => action::run(cli, command),
         Command::Type(command) => match command {
             TypeCommand::Show { of, signature } => types::show(cli, of, *signature),
             TypeCommand::Diff { one, other } => types::diff(cli, one, other),

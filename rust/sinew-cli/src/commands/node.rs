@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use sinew::DomainNode;
 
+use crate::actions::{self, Action, is_of_action};
 use crate::cli::Cli;
-use crate::domain::{Followed, View, is_of_service, join};
+use crate::domain::{Followed, Service, View, is_part, join};
 use crate::failure::{Done, Failure};
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 
@@ -57,6 +58,8 @@ struct Node<'a> {
     subscribes: Vec<Topic<'a>>,
     provides: Vec<&'a str>,
     calls: Vec<&'a str>,
+    action_servers: Vec<&'a str>,
+    action_clients: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -73,24 +76,25 @@ pub fn info(cli: &Cli, name: &str) -> Done {
     let asked = view.node(name)?;
     let has = |topic, publish| view.endpoints(topic, publish).any(|endpoint| endpoint.node == asked.id);
     let topics = |publish| {
-        let own = view.topics().into_iter().filter(|topic| !is_of_service(&topic.name) && has(topic.id, publish));
+        let own = view.topics().into_iter().filter(|topic| !is_part(&topic.name) && has(topic.id, publish));
         own.map(|topic| Topic { name: &topic.name, type_name: &topic.type_name }).collect()
     };
-    let services = view.services();
+    let (services, actions) = (view.services(), actions::of(&view));
+    let is_asked = |nodes: Vec<String>| nodes.contains(&asked.name);
+    let named = |publishes: &dyn Fn(&Service<'_>) -> bool| {
+        let own = services.iter().filter(|service| !is_of_action(service.name) && publishes(service));
+        own.map(|service| service.name).collect()
+    };
+    let actions_of =
+        |takes_part: &dyn Fn(&Action<'_>) -> bool| actions.iter().filter(|action| takes_part(action)).map(|action| action.name).collect();
     let told = Node {
         node: Listed::of(asked),
         publishes: topics(true),
         subscribes: topics(false),
-        provides: services
-            .iter()
-            .filter(|service| service.responses.is_some_and(|topic| has(topic.id, true)))
-            .map(|service| service.name)
-            .collect(),
-        calls: services
-            .iter()
-            .filter(|service| service.requests.is_some_and(|topic| has(topic.id, true)))
-            .map(|service| service.name)
-            .collect(),
+        provides: named(&|service| is_asked(view.publishing(service.responses))),
+        calls: named(&|service| is_asked(view.publishing(service.requests))),
+        action_servers: actions_of(&|action| is_asked(action.servers(&view))),
+        action_clients: actions_of(&|action| is_asked(action.clients(&view))),
     };
     if cli.json {
         return json(&told);
@@ -116,10 +120,16 @@ pub fn info(cli: &Cli, name: &str) -> Done {
             table.write(&mut out, "")?;
         }
     }
-    for (title, services) in [("provides", &told.provides), ("calls", &told.calls)] {
+    let named = [
+        ("provides", &told.provides),
+        ("calls", &told.calls),
+        ("executes goals of", &told.action_servers),
+        ("sends goals to", &told.action_clients),
+    ];
+    for (title, names) in named {
         let mut table = Table::new(&[title]);
-        for service in services {
-            table.row([Cell::new(service).styled(NAME)]);
+        for name in names {
+            table.row([Cell::new(name).styled(NAME)]);
         }
         if !table.is_empty() {
             writeln!(out)?;

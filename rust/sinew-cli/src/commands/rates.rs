@@ -7,7 +7,7 @@ use serde::Serialize;
 use sinew::Id;
 
 use crate::cli::{Cli, Rates};
-use crate::domain::{Followed, View, canonical, is_of_service, join};
+use crate::domain::{Followed, View, canonical, is_part, join};
 use crate::failure::{Done, Failure};
 use crate::flow::{Moment, TopicFlow};
 use crate::output::{Cell, NAME, Table, json_line, out, shown};
@@ -83,7 +83,7 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
 fn topics_of<'a>(asked: &Rates, view: &'a View) -> Vec<(Id, &'a str)> {
     let is_asked = |name: &str| asked.topics.iter().any(|topic| canonical(topic) == name);
     let topics =
-        view.topics().into_iter().filter(|topic| if asked.topics.is_empty() { !is_of_service(&topic.name) } else { is_asked(&topic.name) });
+        view.topics().into_iter().filter(|topic| if asked.topics.is_empty() { !is_part(&topic.name) } else { is_asked(&topic.name) });
     topics.map(|topic| (topic.id, topic.name.as_str())).collect()
 }
 

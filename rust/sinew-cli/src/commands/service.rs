@@ -4,6 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use crate::actions::is_of_action;
 use crate::cli::Cli;
 use crate::domain::{Service, View, body_of, canonical, join, not_there};
 use crate::failure::Done;
@@ -31,10 +32,12 @@ impl<'a> Listed<'a> {
 }
 
 /// Lists services.
-pub fn list(cli: &Cli, verbose: bool) -> Done {
+pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
     let node = join(cli, "service-list")?;
     let view = View::of(&node)?;
-    let services: Vec<Listed> = view.services().iter().map(|service| Listed::of(&view, service)).collect();
+    let services = view.services();
+    let services: Vec<Listed> =
+        services.iter().filter(|service| parts || !is_of_action(service.name)).map(|service| Listed::of(&view, service)).collect();
     if cli.json {
         return json(&services);
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sinew::{DomainEndpoint, DomainTopic};
 
 use crate::cli::Cli;
-use crate::domain::{View, is_of_service, join};
+use crate::domain::{View, is_part, join};
 use crate::failure::{Done, Failure};
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 use crate::units::{bytes, nanoseconds};
@@ -21,11 +21,11 @@ struct Listed<'a> {
 }
 
 /// Lists topics.
-pub fn list(cli: &Cli, verbose: bool, services: bool) -> Done {
+pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
     let node = join(cli, "topic-list")?;
     let view = View::of(&node)?;
     let all: Vec<Listed> =
-        view.topics().into_iter().filter(|topic| services || !is_of_service(&topic.name)).map(|topic| listed(&view, topic)).collect();
+        view.topics().into_iter().filter(|topic| parts || !is_part(&topic.name)).map(|topic| listed(&view, topic)).collect();
     print(cli, &all, verbose)
 }
 

@@ -8,7 +8,7 @@ use ratatui::widgets::TableState;
 use sinew::Id;
 
 use crate::cli::Order;
-use crate::domain::{View, is_of_service};
+use crate::domain::{View, is_part};
 use crate::flow::{Moment, PairFlow, TopicFlow};
 
 /// Rates of so many intervals are kept, for the sparkline.
@@ -102,7 +102,7 @@ impl App {
         }
         let mut histories = HashMap::new();
         self.rows.clear();
-        for topic in self.view.state.topics.values().filter(|topic| !is_of_service(&topic.name)) {
+        for topic in self.view.state.topics.values().filter(|topic| !is_part(&topic.name)) {
             let flow = now.topic(&self.view, topic.id, before);
             let mut history = self.histories.remove(&topic.id).unwrap_or_default();
             history.push_back(flow.hz);
