@@ -177,7 +177,8 @@ Examples:
   sinew topic echo camera/image
   sinew topic echo --once camera/image.header.stamp_ns
   sinew topic echo --json scan | jq '.ranges | min'
-  sinew topic echo --csv odometry.pose > poses.csv";
+  sinew topic echo --csv odometry.pose > poses.csv
+  sinew topic echo --image camera/image";
 
 /// Messages to print.
 #[derive(Args, Debug)]
@@ -194,6 +195,9 @@ pub struct Echo {
     /// Values with commas between, behind a line with their names
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+    /// Draw pictures in the terminal, the newest in place of the one before: width, height, encoding and data, or format and data as JPEG or PNG
+    #[arg(long, conflicts_with_all = ["csv", "json", "full"])]
+    pub image: bool,
     /// Arrays and strings as a whole; else so many elements of them
     #[arg(long, short)]
     pub full: bool,

@@ -12,6 +12,7 @@ mod graph;
 mod interrupt;
 mod output;
 mod pending;
+mod picture;
 mod taken;
 mod top;
 mod units;

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use image::RgbImage;
 use sinew::msg::Type;
 use sinew::msg::path::Path;
 use sinew::msg::print::{self, PrintError};
@@ -13,6 +14,7 @@ use crate::cli::{Cli, Echo};
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::output::{out, shown};
+use crate::picture::{Pictures, Screen};
 
 /// Prints messages until there were as many as asked for.
 pub fn echo(cli: &Cli, asked: &Echo) -> Done {
@@ -22,10 +24,13 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let ty = type_of(topic)?;
     let path = Path::new(&ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", topic.name)))?;
 
+    let mut drawn = asked.image.then(|| Drawn::new(cli, path.target())).transpose()?;
+
     // Of those who keep messages for subscribers that come late, if all do: who does not could not be heard then.
     let mut publishers = view.endpoints(topic.id, true).peekable();
     let keeps = publishers.peek().is_some() && publishers.all(|publisher| publisher.transient_local);
-    let (qos, options) = (Qos { transient_local: keeps, ..Qos::default() }, SubscriberOptions { ghost: true, ..Default::default() });
+    let depth = if asked.image { 1 } else { 0 }; // a terminal may be slower than a camera
+    let (qos, options) = (Qos { transient_local: keeps, ..Qos::keep_last(depth) }, SubscriberOptions { ghost: true, ..Default::default() });
     let messages = Subscriber::new(&node, &topic.name, &topic.signature, &qos, options)?;
 
     if asked.csv {
@@ -39,7 +44,10 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     while most.is_none_or(|most| printed < most) {
         match next(&messages, asked.timeout) {
             Ok(Some(frame)) => {
-                print(cli, asked, &ty, &path, &frame)?;
+                match &mut drawn {
+                    Some(drawn) => drawn.draw(&path, &frame)?,
+                    None => print(cli, asked, &ty, &path, &frame)?,
+                }
                 printed += 1;
             }
             Ok(None) if messages.statistics().detached => return Err(Failure::Negative(format!("topic '{}' is gone", topic.name))),
@@ -118,5 +126,33 @@ fn print_to(cli: &Cli, asked: &Echo, path: &Path, frame: &Frame, to: &mut Vec<u8
         print::csv(&mut reader, ty, to)
     } else {
         print::yaml(&mut reader, ty, (!asked.full).then_some(asked.most), to)
+    }
+}
+
+/// Pictures, and where they are drawn.
+struct Drawn {
+    pictures: Pictures,
+    screen: Screen,
+}
+
+impl Drawn {
+    fn new(cli: &Cli, ty: &Type) -> Done<Drawn> {
+        Ok(Drawn { pictures: Pictures::of(ty).map_err(Failure::Negative)?, screen: Screen::new(cli.color)? })
+    }
+
+    fn draw(&mut self, path: &Path, frame: &Frame) -> Done {
+        let picture = self.picture(path, frame).map_err(|why| {
+            let info = frame.info();
+            Failure::Failed(format!("message {} of '{}' cannot be drawn: {why}", info.sequence, shown(&info.publisher)))
+        })?;
+        self.screen.show(&picture)
+    }
+
+    fn picture(&self, path: &Path, frame: &Frame) -> Result<RgbImage, String> {
+        let mut reader = frame.reader().map_err(|why| why.to_string())?;
+        match path.find(&mut reader).map_err(|why| why.to_string())? {
+            Some(_) => self.pictures.read(&mut reader),
+            None => Err(format!("it has no {}", shown(&path.to_string()))),
+        }
     }
 }
