@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use sinew::{DomainPair, DomainTopic, Id};
 
 use super::model::{Graph, Node, Pair, Publisher, Subscriber, Topic};
+use crate::actions::is_of_action;
 use crate::domain::{Service, View, is_of_service};
 use crate::flow::Moment;
-
-/// Topics of actions begin with the action's name and this (spec/actions.md).
-const OF_ACTIONS: &str = "/_action/";
 
 struct Collector<'a> {
     view: &'a View,
@@ -23,7 +21,7 @@ pub fn collect(view: &View, before: &Moment, now: &Moment, services: bool) -> Gr
     let nodes = view.nodes();
     let places = nodes.iter().enumerate().map(|(place, node)| (node.id, place)).collect();
     let from = Collector { view, before, now, places };
-    let is_shown = |topic: &&&DomainTopic| !is_of_service(&topic.name) && (services || !topic.name.contains(OF_ACTIONS));
+    let is_shown = |topic: &&&DomainTopic| !is_of_service(&topic.name) && (services || !is_of_action(&topic.name));
     let mut topics: Vec<Topic> = view.topics().iter().filter(is_shown).map(|topic| from.topic(topic)).collect();
     if services {
         topics.extend(view.services().iter().map(|service| from.service(service)));
