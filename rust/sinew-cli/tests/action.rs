@@ -3,10 +3,9 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 
-use common::{Domain, eventually, interrupt};
+use common::{Domain, Running, eventually, interrupt};
 use serde_json::{Value as Json, json};
 use sinew::msg::value::Value;
 use sinew::raw::{Call, Provider, ProviderOptions, Publisher, Subscriber};
@@ -136,14 +135,14 @@ fn run(domain: &Domain, arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-fn start(domain: &Domain, arguments: &[&str]) -> Child {
-    domain.command("action").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn start(domain: &Domain, arguments: &[&str]) -> Running {
+    Running::new(domain.command("action").args(arguments))
 }
 
 /// "goal ... is sent": which.
-fn id_of(sender: &mut Child) -> String {
+fn id_of(sender: &mut Running) -> String {
     let mut line = String::new();
-    BufReader::new(sender.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(sender.0.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
     line.trim_end().strip_prefix("goal ").and_then(|line| line.strip_suffix(" is sent")).expect("it says which").to_owned()
 }
 
@@ -193,9 +192,8 @@ fn an_interrupt_cancels_the_goal_and_its_result_is_printed() {
     let sender = start(&domain, &["send-goal", "count", "to: 1000"]);
     assert!(server.executes(1));
     interrupt(&sender);
-    let output = sender.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(1), &b"state: cancelled\nresult:\n  at: 42\n"[..]));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let (status, out, said) = sender.end();
+    assert_eq!((status, out.as_str()), (Some(1), "state: cancelled\nresult:\n  at: 42\n"));
     assert!(said.ends_with("cancelling: waiting for the end of the goal\nerror: the goal was cancelled\n"), "{said}");
     assert_eq!(server.shared.states(), [5]);
 }
@@ -204,13 +202,13 @@ fn an_interrupt_cancels_the_goal_and_its_result_is_printed() {
 fn one_goal_or_all_are_cancelled_by_anybody() {
     let domain = Domain::new();
     let server = Server::new(&domain);
-    let mut senders: Vec<Child> = (0..3).map(|_| start(&domain, &["send-goal", "--json", "count", "to: 1000"])).collect();
+    let mut senders: Vec<Running> = (0..3).map(|_| start(&domain, &["send-goal", "--json", "count", "to: 1000"])).collect();
     let ids: Vec<String> = senders.iter_mut().map(id_of).collect();
     assert!(server.executes(3));
     let (status, out, _) = run(&domain, &["cancel", "count", "--goal", &ids[1][..8], "--json"]);
     let told: Json = serde_json::from_str(&out).unwrap();
     assert_eq!((status, told), (Some(0), json!([{"id": ids[1], "state": "cancelled", "accepted_at_ns": 1}])));
-    let ended: Json = serde_json::from_slice(&senders.remove(1).wait_with_output().unwrap().stdout).unwrap();
+    let ended: Json = serde_json::from_str(&senders.remove(1).end().1).unwrap();
     assert_eq!(ended["state"], "cancelled");
     assert!(server.executes(2), "the others go on");
 
@@ -218,7 +216,7 @@ fn one_goal_or_all_are_cancelled_by_anybody() {
     assert_eq!((status, out.lines().count()), (Some(0), 3), "{out}");
     assert!(out.contains(&ids[0]) && out.contains(&ids[2]) && !out.contains(&ids[1]), "{out}");
     assert!(server.executes(0));
-    assert!(senders.into_iter().all(|sender| sender.wait_with_output().unwrap().status.code() == Some(1)));
+    assert!(senders.into_iter().all(|sender| sender.end().0 == Some(1)));
 
     let wanted = "error: no goal of 'count' is executed\n".to_owned();
     assert_eq!(run(&domain, &["cancel", "count"]), (Some(3), String::new(), wanted));
@@ -252,7 +250,7 @@ fn an_action_is_shown_with_types_nodes_and_goals_and_its_parts_are_not_listed() 
     assert_eq!(domain.json("node info counter")["action_servers"], json!(["count"]));
     assert_eq!(domain.json("node info counter")["provides"], json!([]));
     interrupt(&sender);
-    sender.wait().unwrap();
+    assert_eq!(sender.end().0, Some(1));
 }
 
 #[test]

@@ -2,11 +2,10 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
+use std::io::{BufRead, BufReader};
 use std::time::Duration;
 
-use common::{Domain, eventually};
+use common::{Domain, Running, eventually};
 use sinew::Node;
 use sinew::msg::value::Value;
 use sinew::raw::{Call, Client, Provider};
@@ -84,14 +83,11 @@ fn without_a_provider_in_time_it_says_so() {
 #[test]
 fn it_waits_for_a_provider_and_says_so() {
     let domain = Domain::new();
-    let mut command = domain.command("service call --timeout 30s math/sum");
-    let mut caller = command.arg("terms: [2]").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(caller.stderr.take().unwrap()).lines();
+    let mut caller = Running::new(domain.command("service call --timeout 30s math/sum").arg("terms: [2]"));
+    let mut said = BufReader::new(caller.0.stderr.as_mut().unwrap()).lines();
     assert_eq!(said.next().unwrap().unwrap(), "waiting: there is no service 'math/sum': there is no service at all");
     let _adder = adder(&domain);
-    let mut out = String::new();
-    caller.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    assert_eq!((caller.wait().unwrap().code(), out.as_str()), (Some(0), "total: 2\nnote: \"\"\n"));
+    assert_eq!(caller.end(), (Some(0), "total: 2\nnote: \"\"\n".to_owned(), String::new()));
 }
 
 #[test]
@@ -115,11 +111,9 @@ fn a_call_whose_provider_has_gone_does_not_wait_for_ever() {
     let (sender, calls) = std::sync::mpsc::channel();
     let provider =
         Provider::new(&node, "math/sum", REQUEST, RESPONSE, &Default::default(), move |call| sender.send(call).unwrap()).unwrap();
-    let mut command = domain.command("service call math/sum");
-    let caller = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let caller = Running::new(&mut domain.command("service call math/sum"));
     let _call = calls.recv_timeout(Duration::from_secs(30)).unwrap();
     drop(provider);
-    let output = caller.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(3));
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "error: the provider of 'math/sum' is gone\n");
+    let wanted = "error: the provider of 'math/sum' is gone\n".to_owned();
+    assert_eq!(caller.end(), (Some(3), String::new(), wanted));
 }

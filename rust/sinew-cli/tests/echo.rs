@@ -3,9 +3,9 @@
 mod common;
 
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
-use common::{Domain, IMAGE, eventually};
+use common::{Domain, IMAGE, Running, eventually};
 use sinew::raw::{Publisher, PublisherOptions};
 use sinew::{Node, Qos};
 
@@ -21,15 +21,6 @@ fn camera(domain: &Domain) -> (Node, Publisher) {
     let qos = Qos { transient_local: true, ..Qos::keep_last(1) };
     let publisher = Publisher::new(&node, "camera/image", IMAGE, &qos, PublisherOptions::default()).unwrap();
     (node, publisher)
-}
-
-/// Kills it at the end.
-struct Running(Child);
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[test]

@@ -2,11 +2,10 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Stdio};
+use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
-use common::{Domain, IMAGE, eventually, interrupt};
+use common::{Domain, IMAGE, Running, eventually, interrupt};
 use sinew::msg::value::Value;
 use sinew::raw::Subscriber;
 use sinew::{Node, Qos};
@@ -34,9 +33,8 @@ fn image(json: &str) -> Vec<u8> {
     Value::from_json(json).unwrap().to_stream(&IMAGE.parse().unwrap()).unwrap()
 }
 
-fn publish(domain: &Domain, arguments: &[&str]) -> Child {
-    let mut command = domain.command("topic pub");
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn publish(domain: &Domain, arguments: &[&str]) -> Running {
+    Running::new(domain.command("topic pub").args(arguments))
 }
 
 fn file(text: &str) -> tempfile::NamedTempFile {
@@ -49,15 +47,6 @@ fn path(file: &tempfile::NamedTempFile) -> &str {
     file.path().to_str().unwrap()
 }
 
-/// The exit status, and what it has said.
-fn end(mut publisher: Child) -> (Option<i32>, String, String) {
-    drop(publisher.stdin.take());
-    let (mut out, mut err) = (String::new(), String::new());
-    publisher.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    publisher.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    (publisher.wait().unwrap().code(), out, err)
-}
-
 #[test]
 fn one_message_waits_for_a_subscriber_and_what_is_left_out_is_zero() {
     let domain = Domain::new();
@@ -66,14 +55,14 @@ fn one_message_waits_for_a_subscriber_and_what_is_left_out_is_zero() {
     assert!(eventually(|| observer.domain_state().unwrap().topic("camera/image").is_some()));
     let viewer = Viewer::new(&domain, &Qos::default());
     assert_eq!(viewer.take(), image(r#"{"header": {"stamp_ns": 7}, "data": [1, 2]}"#));
-    let (status, out, _) = end(publisher);
+    let (status, out, _) = publisher.end();
     assert_eq!((status, out.as_str()), (Some(0), ""));
     assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none(), "it was one");
 }
 
 /// Reads what it says until it waits for a subscriber to take the message.
-fn said_that_it_waits(publisher: &mut Child) -> bool {
-    let mut lines = BufReader::new(publisher.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+fn said_that_it_waits(publisher: &mut Running) -> bool {
+    let mut lines = BufReader::new(publisher.0.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
     lines.any(|line| line == "the subscriber of 'camera/image' has not taken all that was published yet: waiting")
 }
 
@@ -84,7 +73,7 @@ fn one_message_is_published_until_its_subscriber_has_taken_it() {
     let mut publisher = publish(&domain, &["--once", "camera/image", "width: 5"]);
     assert!(said_that_it_waits(&mut publisher));
     assert_eq!(viewer.take(), image(r#"{"width": 5}"#));
-    assert_eq!(end(publisher).0, Some(0));
+    assert_eq!(publisher.end().0, Some(0));
 }
 
 #[test]
@@ -96,7 +85,7 @@ fn who_does_not_wait_until_a_message_is_taken_is_told_and_it_is_there_neverthele
     assert!(said_that_it_waits(&mut publisher));
     interrupt(&publisher);
     let wanted = "error: the subscriber of 'camera/image' has not taken all that was published, and may never get it\n";
-    assert_eq!(end(publisher), (Some(1), String::new(), wanted.to_owned()));
+    assert_eq!(publisher.end(), (Some(1), String::new(), wanted.to_owned()));
     assert_eq!(viewer.take().iter().filter(|byte| **byte == 7).count(), 1 << 18);
 }
 
@@ -107,14 +96,14 @@ fn it_publishes_at_a_rate_until_the_count_or_an_interrupt() {
     let message = r#"{"width": 640, "header": {"frame_id": "left"}}"#;
     let publisher = publish(&domain, &["--rate", "1000", "--count", "3", "--wait", "1", "camera/image", message]);
     assert_eq!([viewer.take(), viewer.take(), viewer.take()], [image(message), image(message), image(message)]);
-    assert_eq!(end(publisher).0, Some(0));
+    assert_eq!(publisher.end().0, Some(0));
     assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none(), "they were three");
 
     let publisher = publish(&domain, &["-r", "100", "--json", "camera/image", message]);
     viewer.take();
     viewer.take();
     interrupt(&publisher);
-    let (status, out, _) = end(publisher);
+    let (status, out, _) = publisher.end();
     let told: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((status, &told["topic"], &told["subscribers"]), (Some(0), &"camera/image".into(), &1.into()));
     assert!(told["published"].as_u64().unwrap() >= 2, "{told}");
@@ -124,10 +113,10 @@ fn it_publishes_at_a_rate_until_the_count_or_an_interrupt() {
 fn who_interrupts_it_before_a_message_is_published_is_told() {
     let domain = Domain::new();
     let mut publisher = publish(&domain, &["--once", "--wait", "2", "--type", IMAGE, "camera/image"]);
-    let mut lines = BufReader::new(publisher.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+    let mut lines = BufReader::new(publisher.0.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line == "waiting for 2 subscribers of 'camera/image'"));
     interrupt(&publisher);
-    assert_eq!(end(publisher), (Some(1), String::new(), "error: it was interrupted before all was published\n".to_owned()));
+    assert_eq!(publisher.end(), (Some(1), String::new(), "error: it was interrupted before all was published\n".to_owned()));
 }
 
 #[test]
@@ -135,7 +124,7 @@ fn messages_are_published_as_they_come_from_the_standard_input() {
     let domain = Domain::new();
     let viewer = Viewer::new(&domain, &Qos::default());
     let mut publisher = publish(&domain, &["--wait", "1", "camera/image", "-"]);
-    let mut input = publisher.stdin.take().unwrap();
+    let mut input = publisher.0.stdin.take().unwrap();
     for width in 1..=3 {
         let line = format!("{{\"width\": {width}}}");
         writeln!(input, "{line}").unwrap();
@@ -144,7 +133,7 @@ fn messages_are_published_as_they_come_from_the_standard_input() {
     input.write_all(b"width: 4\n---\nwidht: 5\n---\nwidth: 6\n").unwrap();
     assert_eq!(viewer.take(), image(r#"{"width": 4}"#));
     drop(input);
-    let (status, _, said) = end(publisher);
+    let (status, _, said) = publisher.end();
     assert_eq!(status, Some(1));
     assert!(said.contains("message 5 is no robot/Image: robot/Image has no field 'widht': did you mean 'width'?"), "{said}");
     assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none(), "nothing behind what is none");
@@ -160,14 +149,14 @@ fn with_keep_all_it_waits_for_subscribers_that_are_slow() {
     for n in 0..3000 {
         assert_eq!(viewer.take(), image(&format!("{{\"width\": {n}}}")));
     }
-    assert_eq!(end(publisher).0, Some(0));
+    assert_eq!(publisher.end().0, Some(0));
 }
 
 #[test]
 fn it_keeps_messages_for_subscribers_that_come_late_where_it_is_asked_to() {
     let domain = Domain::new();
     let mut publisher = publish(&domain, &["--transient-local", "--depth", "1", "--type", IMAGE, "--stdin", "camera/image"]);
-    let mut input = publisher.stdin.take().unwrap();
+    let mut input = publisher.0.stdin.take().unwrap();
     input.write_all(b"{\"width\": 1}\n{\"width\": 2}\n").unwrap();
     let observer = domain.node("observer");
     assert!(eventually(|| observer.domain_state().is_ok_and(|state| state.topic("camera/image").is_some())));
@@ -176,7 +165,7 @@ fn it_keeps_messages_for_subscribers_that_come_late_where_it_is_asked_to() {
     let viewer = Viewer::new(&domain, &Qos { transient_local: true, ..Qos::default() });
     assert_eq!(viewer.take(), image(r#"{"width": 2}"#));
     drop(input);
-    assert_eq!(end(publisher).0, Some(0));
+    assert_eq!(publisher.end().0, Some(0));
 }
 
 #[test]
@@ -184,7 +173,7 @@ fn what_does_not_fit_is_refused_with_the_place_and_nothing_is_published() {
     let domain = Domain::new();
     let viewer = Viewer::new(&domain, &Qos::default());
     let complaint = |arguments: &[&str]| {
-        let (status, out, said) = end(publish(&domain, arguments));
+        let (status, out, said) = publish(&domain, arguments).end();
         assert_eq!(out, "");
         (status, said)
     };

@@ -1,6 +1,7 @@
 //! What tests of the command have in common: a domain of their own, and the command in it.
 #![allow(dead_code)] // by each test file, another part
 
+use std::io::Read;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -52,9 +53,36 @@ impl Domain {
     }
 }
 
+/// A command that goes on, but not longer than its test.
+pub struct Running(pub Child);
+
+impl Running {
+    /// Starts it; what it is told and says is the test's.
+    pub fn new(command: &mut Command) -> Running {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running(command.spawn().expect("the command was built"))
+    }
+
+    /// Waits for its end: the exit status, what it has printed, and what it has said.
+    pub fn end(mut self) -> (Option<i32>, String, String) {
+        drop(self.0.stdin.take());
+        let (mut out, mut err) = (String::new(), String::new());
+        self.0.stdout.take().expect("nobody has taken it").read_to_string(&mut out).expect("it prints text");
+        self.0.stderr.take().expect("nobody has taken it").read_to_string(&mut err).expect("it says text");
+        (self.0.wait().expect("it is a child").code(), out, err)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// As Ctrl-C does.
-pub fn interrupt(child: &Child) {
-    let killed = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("there is a shell");
+pub fn interrupt(running: &Running) {
+    let killed = Command::new("sh").args(["-c", &format!("kill -INT {}", running.0.id())]).status().expect("there is a shell");
     assert!(killed.success());
 }
 
