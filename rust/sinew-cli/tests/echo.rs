@@ -4,9 +4,10 @@ mod common;
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::time::Duration;
 
 use common::{Domain, IMAGE, Running, eventually};
-use sinew::raw::{Publisher, PublisherOptions};
+use sinew::raw::{Call, Client, Provider, Publisher, PublisherOptions};
 use sinew::{Node, Qos};
 
 fn image(stamp_ns: u64, data: &[u8]) -> Vec<u8> {
@@ -72,6 +73,29 @@ fn who_echoes_is_not_counted_by_the_topic_and_ends_with_it() {
     }
     drop((camera, node));
     assert_eq!(echo.0.wait().unwrap().code(), Some(3), "the topic is gone");
+}
+
+#[test]
+fn what_is_asked_of_a_service_is_shown_to_who_looks_on() {
+    const NUMBER: &str = "test/Number{value:uint64;}";
+    let domain = Domain::new();
+    let (provides, asks) = (domain.node("provides"), domain.node("asks"));
+    let echo_back = |call: Call| {
+        let request = call.extents().collect::<Vec<_>>().concat();
+        call.answer(&[&request]).unwrap();
+    };
+    let _provider = Provider::new(&provides, "same", NUMBER, NUMBER, &Default::default(), echo_back).unwrap();
+    let client = Client::new(&asks, "same", NUMBER, NUMBER, &Default::default()).unwrap();
+    let mut echo = domain.command("topic echo --json same@request.body.value");
+    let mut echo = Running(echo.stdout(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(echo.0.stdout.take().unwrap()).lines();
+    let shown = std::thread::spawn(move || lines.next().unwrap().unwrap());
+    // Those before it looks on are not shown.
+    while !shown.is_finished() {
+        let seven = [0, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
+        client.call(&[&seven], Duration::from_secs(30)).unwrap();
+    }
+    assert_eq!(shown.join().unwrap(), "7");
 }
 
 #[test]

@@ -1,14 +1,13 @@
 //! `sinew topic echo`: messages of any type as text.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
 
 use image::RgbImage;
 use sinew::msg::Type;
 use sinew::msg::path::Path;
 use sinew::msg::print::{self, PrintError};
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
-use sinew::{DomainTopic, Qos};
+use sinew::{DomainTopic, ErrorKind, Qos};
 
 use crate::cli::{Cli, Echo};
 use crate::domain::{View, canonical, join, type_of};
@@ -42,7 +41,7 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let most = if asked.once { Some(1) } else { asked.count };
     let mut printed = 0;
     while most.is_none_or(|most| printed < most) {
-        match next(&messages, asked.timeout) {
+        match messages.take(asked.timeout) {
             Ok(Some(frame)) => {
                 match &mut drawn {
                     Some(drawn) => drawn.draw(&path, &frame)?,
@@ -50,25 +49,12 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
                 }
                 printed += 1;
             }
-            Ok(None) if messages.statistics().detached => return Err(Failure::Negative(format!("topic '{}' is gone", topic.name))),
+            Err(error) if error.kind() == ErrorKind::Closed => return Err(Failure::Negative(format!("topic '{}' is gone", topic.name))),
             Ok(None) => return Err(Failure::Negative(format!("no message came on topic '{}' in time", topic.name))),
             Err(error) => return Err(error.into()),
         }
     }
     Ok(())
-}
-
-/// The next message. None when none came in time, or none will, as the topic is gone: for that it looks now and then.
-fn next(messages: &Subscriber, timeout: Option<Duration>) -> sinew::Result<Option<Frame>> {
-    const NOW_AND_THEN: Duration = Duration::from_millis(100);
-    let until = timeout.map(|timeout| Instant::now() + timeout);
-    loop {
-        let left = until.map_or(NOW_AND_THEN, |until| until.saturating_duration_since(Instant::now()).min(NOW_AND_THEN));
-        match messages.take(left)? {
-            None if !left.is_zero() && !messages.statistics().detached => {}
-            frame => return Ok(frame),
-        }
-    }
 }
 
 /// The topic, and the path behind it. Names of topics may have dots, too: the longest one counts.
