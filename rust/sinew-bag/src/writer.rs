@@ -22,6 +22,20 @@ const CHUNK: usize = 1 << 20;
 /// or so long, of which a crash makes nothing.
 const LONGEST: Duration = Duration::from_secs(1);
 
+/// What rosbag2 wants to know before it reads quality of service: that it is written down as in its fifth version, by numbers. The rest it takes from the summary.
+const ROSBAG2: &str = "\
+version: 5
+storage_identifier: mcap
+duration: {nanoseconds: 0}
+starting_time: {nanoseconds_since_epoch: 0}
+message_count: 0
+topics_with_message_count: []
+compression_format: ''
+compression_mode: ''
+relative_file_paths: []
+files: []
+";
+
 /// A topic as files describe it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topic {
@@ -110,6 +124,7 @@ impl Writer {
         let mut begin = mcap::MAGIC.to_vec();
         append(&mut begin, op::HEADER, &Header { profile: "ros2".into(), library: concat!("sinew ", env!("CARGO_PKG_VERSION")).into() });
         writer.put(&[&begin])?;
+        writer.write_metadata("rosbag2", [("serialized_metadata".to_owned(), ROSBAG2.to_owned())].into())?;
         Ok(writer)
     }
 

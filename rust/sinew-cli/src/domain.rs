@@ -171,12 +171,22 @@ struct Shared {
 impl Followed {
     /// As it is now, and from now on.
     pub fn new(node: &Node) -> Done<Followed> {
+        Followed::telling(node, || {})
+    }
+
+    /// The same, and this is called when something has changed, on an execution thread of the node.
+    pub fn telling(node: &Node, tell: impl Fn() + Send + 'static) -> Done<Followed> {
         let shared = Arc::new(Mutex::new(Shared::default()));
         let filled = Arc::clone(&shared);
         let watch = node.watch_domain(move |update: DomainUpdate| {
+            let is_complete = update.complete;
             let mut shared = filled.lock().expect("nobody panics with it");
-            shared.has_changed |= update.complete;
+            shared.has_changed |= is_complete;
             shared.state.apply(update);
+            drop(shared);
+            if is_complete {
+                tell();
+            }
         })?;
         Ok(Followed { shared, _watch: watch, own: node.name() })
     }

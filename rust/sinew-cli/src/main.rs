@@ -8,8 +8,8 @@ mod failure;
 mod flow;
 mod graph;
 mod output;
-#[allow(dead_code)] // what records and what serves take topics by it
 mod patterns;
+mod record;
 mod top;
 mod units;
 

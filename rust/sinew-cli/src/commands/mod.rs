@@ -7,6 +7,7 @@ mod explain;
 pub mod graph;
 mod node;
 mod rates;
+pub mod record;
 mod service;
 mod topic;
 mod types;
@@ -49,6 +50,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Graph(asked) => graph::graph(cli, asked),
         Command::Doctor => doctor::doctor(cli),
+        Command::Record(asked) => record::record(cli, asked),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {
             clap_complete::generate(*shell, &mut Cli::command(), "sinew", &mut std::io::stdout());
