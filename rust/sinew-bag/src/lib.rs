@@ -34,5 +34,5 @@ mod writer;
 
 pub use compression::Compression;
 pub use error::{BagError, Result};
-pub use reader::{Bag, Compressed, Message, Messages, Selection};
+pub use reader::{Bag, Compressed, Message, Messages, Selection, files};
 pub use writer::{Stamp, Topic, TopicId, Writer, Written};

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
-use crate::commands::record;
+use crate::commands::{bag, record};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
@@ -93,6 +93,9 @@ pub enum Command {
         #[arg(long, short, value_enum, default_value_t = Order::Name)]
         sort: Order,
     },
+    /// Recordings
+    #[command(subcommand)]
+    Bag(bag::BagCommand),
     /// Record messages into files
     #[command(after_help = record::EXAMPLES)]
     Record(record::Record),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use messages::{Message, Messages, Selection};
+pub use open::files;
 
 use crate::error::Result;
 use crate::writer::{Topic, TopicId};

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Cursor;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use binrw::BinReaderExt;
@@ -17,6 +17,26 @@ use crate::records::HEAD;
 
 /// The footer's record, and the magic bytes behind it.
 const FOOTER: usize = HEAD + 20 + mcap::MAGIC.len();
+
+/// The files that are meant by a path: itself, or those in a folder, in the order of their numbers.
+pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = |why: std::io::Error| BagError::cannot("read", path, &why);
+    if !std::fs::metadata(path).map_err(unreadable)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries: Vec<PathBuf> =
+        std::fs::read_dir(path).map_err(unreadable)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>().map_err(unreadable)?;
+    let has = |path: &PathBuf, extension: &str| path.extension().is_some_and(|is| is == extension);
+    let mut files: Vec<PathBuf> = entries.iter().filter(|path| has(path, "mcap")).cloned().collect();
+    // 2 before 10.
+    files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
+    if files.is_empty() {
+        let is_database = entries.iter().any(|path| has(path, "db3"));
+        let why = if is_database { format!("but a database of rosbag2: {}", convert(path)) } else { "to be read".to_owned() };
+        return Err(BagError::new(format!("{} has no MCAP file {why}", path.display())));
+    }
+    Ok(files)
+}
 
 pub fn open(path: &Path) -> Result<Bag> {
     let unreadable = |why: std::io::Error| BagError::cannot("read", path, &why);
@@ -50,12 +70,19 @@ fn stranger(path: &Path, begin: &[u8]) -> String {
     } else if begin.starts_with(b"#ROSBAG V") {
         format!("{path} is a bag of ROS 1: {convert}")
     } else if begin.starts_with(b"SQLite format 3") {
-        format!("{path} is a database of rosbag2: {convert}. Give it the folder that the file is in")
+        format!("{path} is a database of rosbag2: {convert}; it may want the folder that the file is in")
     } else if begin.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         format!("{path} is compressed as a whole: `zstd -d {path}` makes a file that can be read")
     } else {
         format!("{path} is no MCAP file: it does not begin as one")
     }
+}
+
+fn convert(path: &Path) -> String {
+    let path = path.display();
+    format!(
+        "`pip install rosbags`, then `rosbags-convert --src {path} --dst FOLDER --dst-storage mcap` makes a folder of it that can be played"
+    )
 }
 
 fn header(file: &File, size: u64) -> Contents {

@@ -1,5 +1,6 @@
 //! What each command does.
 
+pub mod bag;
 pub mod doctor;
 mod domain;
 mod echo;
@@ -50,6 +51,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Graph(asked) => graph::graph(cli, asked),
         Command::Doctor => doctor::doctor(cli),
+        Command::Bag(bag::BagCommand::Info(asked)) => bag::info(cli, asked),
         Command::Record(asked) => record::record(cli, asked),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {
