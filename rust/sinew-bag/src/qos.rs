@@ -92,17 +92,21 @@ pub fn to_yaml(offered: &[Qos]) -> Result<String> {
     serde_norway::to_string(&profiles).map_err(|why| BagError::new(format!("quality of service cannot be written as YAML: {why}")))
 }
 
-/// What one publisher is to offer so that all are connected to it who were to one of these.
+/// What one publisher is to offer so that all are connected to it who were to one of these. Where there is none, it is to be reliable, as publishers of ROS are.
 pub fn from_yaml(text: &str) -> Result<Qos> {
     let complaint = |why: &str| BagError::new(format!("the quality of service cannot be read: {why}"));
     if text.len() > LONGEST {
         return Err(complaint("it is too long"));
     }
     if text.trim().is_empty() {
-        return Ok(Qos::default());
+        return Ok(unknown());
     }
     let profiles: Vec<Profile> = serde_norway::from_str(text).map_err(|why| complaint(&why.to_string()))?;
-    Ok(profiles.iter().map(Profile::qos).reduce(stronger).unwrap_or_default())
+    Ok(profiles.iter().map(Profile::qos).reduce(stronger).unwrap_or_else(unknown))
+}
+
+fn unknown() -> Qos {
+    Qos { reliable: true, ..Qos::default() }
 }
 
 impl Profile {
@@ -122,7 +126,8 @@ impl Profile {
     }
 }
 
-fn stronger(one: Qos, other: Qos) -> Qos {
+/// What offers enough for those to whom one or the other does.
+pub fn stronger(one: Qos, other: Qos) -> Qos {
     let shorter = |one: Option<Duration>, other: Option<Duration>| one.into_iter().chain(other).min();
     let keep_all = one.keep_all || other.keep_all;
     Qos {
@@ -179,8 +184,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_an_error_and_nothing_is_the_default() {
-        assert_eq!(from_yaml(""), Ok(Qos::default()));
+    fn what_is_none_is_an_error_and_nothing_is_reliable() {
+        assert_eq!((from_yaml(""), from_yaml("[]")), (Ok(unknown()), Ok(unknown())));
         for text in ["7", "- history: [1]", "- {history: 1}", "&a [*a]", "\u{0}"] {
             assert!(from_yaml(text).is_err(), "{text}");
         }

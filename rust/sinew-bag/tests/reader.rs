@@ -59,7 +59,7 @@ fn of_a_file_that_is_cut_anywhere_every_message_that_is_there_is_read() {
         let cut = folder.path().join("cut.mcap");
         let mut before = 0;
         // Every byte where there is more than the middle of a big message.
-        let ends = (8..bytes.len()).filter(|end| end % 487 == 0 || *end < 3000 || *end > end_of_data(&bytes));
+        let ends = (8..bytes.len()).filter(|end| end % 997 == 0 || *end < 1500 || *end > end_of_data(&bytes));
         for end in ends {
             fs::write(&cut, &bytes[..end]).unwrap();
             let bag = Bag::open(&cut).unwrap();
@@ -179,20 +179,6 @@ fn what_is_no_mcap_file_is_called_what_it_is() {
         assert!(complaint.contains(expected), "{complaint}");
     }
     assert!(Bag::open(&folder.path().join("none")).unwrap_err().to_string().contains("cannot be read: No such file"));
-}
-
-#[test]
-fn a_chunk_that_is_to_fill_the_memory_is_not_read_to_its_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.mcap");
-    let mut writer = sinew_bag::Writer::create(&path, Compression::Zstd).unwrap();
-    let id = writer.add_topic(&common::topic("/a")).unwrap();
-    let stamp = given("", 0, 0).stamp;
-    writer.write(id, &stamp, &[&vec![0; (1 << 30) + 1]]).unwrap();
-    writer.finish().unwrap();
-    assert!(path.metadata().unwrap().len() < 1 << 20);
-    let (found, complaints) = read(&Bag::open(&path).unwrap());
-    assert!(found.is_empty() && complaints[0].contains("which are not read"), "{complaints:?}");
 }
 
 mod hostile {

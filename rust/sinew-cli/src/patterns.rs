@@ -48,7 +48,7 @@ fn set(patterns: &[Glob]) -> Result<GlobSet, globset::Error> {
 }
 
 /// `*` stays within a word of a name, `**` does not.
-fn pattern(text: &str) -> Result<Glob, String> {
+pub fn pattern(text: &str) -> Result<Glob, String> {
     let glob = GlobBuilder::new(canonical(text)).literal_separator(true).build();
     glob.map_err(|why| format!("it is no pattern: {}; camera/*, **/image and camera/{{left,right}} are", why.kind()))
 }

@@ -14,7 +14,7 @@ use crate::records::HEAD;
 /// A chunk that is not compressed and has no more bytes is read at once. Of others, messages are read one by one where they lie.
 const SMALL: u64 = 4 << 20;
 /// A compressed chunk with more than that in it is none that anybody writes, but one that is to fill the memory.
-const MOST: u64 = 1 << 30;
+const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 
 /// What is in a chunk.
 pub struct Chunk {
@@ -152,5 +152,27 @@ impl Read for Part<'_> {
         let read = self.file.read_at(&mut into[..most], self.position)?;
         self.position += read as u64;
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bag, Compression, Stamp, Topic, Writer};
+
+    #[test]
+    fn a_chunk_that_is_to_fill_the_memory_is_not_read_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        for compression in [Compression::Lz4, Compression::Zstd] {
+            let path = folder.path().join(compression.name());
+            let mut writer = Writer::create(&path, compression).unwrap();
+            let id = writer.add_topic(&Topic::default()).unwrap();
+            let stamp = Stamp { sequence: 1, log_time: 1, publish_time: 1 };
+            writer.write(id, &stamp, &[&vec![0; MOST as usize + 1]]).unwrap();
+            writer.finish().unwrap();
+            let mut messages = Bag::open(&path).unwrap().messages(Default::default());
+            let complaint = messages.next().unwrap().unwrap_err().to_string();
+            assert!(complaint.contains("which are not read") && messages.next().is_none(), "{complaint}");
+        }
     }
 }

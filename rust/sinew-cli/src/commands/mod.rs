@@ -7,6 +7,7 @@ mod echo;
 mod explain;
 pub mod graph;
 mod node;
+pub mod play;
 mod rates;
 pub mod record;
 mod service;
@@ -52,6 +53,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Graph(asked) => graph::graph(cli, asked),
         Command::Doctor => doctor::doctor(cli),
         Command::Bag(bag::BagCommand::Info(asked)) => bag::info(cli, asked),
+        Command::Play(asked) => play::play(cli, asked),
         Command::Record(asked) => record::record(cli, asked),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {

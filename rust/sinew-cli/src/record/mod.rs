@@ -7,7 +7,6 @@ mod clock;
 mod files;
 mod progress;
 mod queue;
-mod signals;
 mod source;
 mod topics;
 
@@ -28,6 +27,7 @@ use crate::cli::Cli;
 use crate::commands::record::Record;
 use crate::domain::{Followed, join};
 use crate::failure::{Done, Failure};
+use crate::interrupt;
 use crate::output::json;
 
 /// What happens while it is recorded.
@@ -53,7 +53,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     let node = join(cli, "record")?;
     let (events, happened) = mpsc::channel();
     let interrupted = events.clone();
-    signals::on_interrupt(move || drop(interrupted.send(Event::Interrupted)))?;
+    interrupt::on_interrupt(move || drop(interrupted.send(Event::Interrupted)))?;
     let changed = events.clone();
     let followed = Followed::telling(&node, move || drop(changed.send(Event::Changed)))?;
 
