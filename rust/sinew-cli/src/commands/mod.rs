@@ -12,6 +12,7 @@ mod rates;
 pub mod record;
 mod service;
 mod topic;
+pub mod trigger;
 mod types;
 
 use clap::CommandFactory;
@@ -54,6 +55,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Doctor => doctor::doctor(cli),
         Command::Bag(bag::BagCommand::Info(asked)) => bag::info(cli, asked),
         Command::Play(asked) => play::play(cli, asked),
+        Command::Trigger(asked) => trigger::trigger(cli, asked),
         Command::Record(asked) => record::record(cli, asked),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {

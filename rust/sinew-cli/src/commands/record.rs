@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 use clap::Args;
+use globset::Glob;
 use sinew_bag::Compression;
 
 use crate::cli::{Cli, duration};
 use crate::failure::Done;
-use crate::patterns::Patterns;
-use crate::record;
+use crate::patterns::{Patterns, pattern};
+use crate::record::flight::Condition;
+use crate::record::{self, USUAL_NAME};
 
 /// For `--help`.
 pub const EXAMPLES: &str = "\
@@ -19,8 +21,11 @@ Examples:
   sinew record -o drive.mcap camera/* lidar/points --exclude **/debug
   sinew record --split-size 4GB --compression zstd
   sinew record --max-duration 10s --json imu | jq .messages
+  sinew record --last 30s --budget 2GB --on-exit --when 'battery.percentage < 10'
 
-It ends by Ctrl-C. Files are MCAP, as Foxglove, PlotJuggler and rosbag2 open them; what is in them is whole at any time, also when this is killed.";
+It ends by Ctrl-C. Files are MCAP, as Foxglove, PlotJuggler and rosbag2 open them; what is in them is whole at any time, also when this is killed.
+A flight recorder (--last) holds messages where their publishers wrote them, and writes them when `sinew trigger` says so, when a condition becomes true or when a node goes away: with what that published last.
+Then it goes on.";
 
 /// What to record, and into what.
 #[derive(Args, Debug)]
@@ -46,6 +51,25 @@ pub struct Record {
     /// End after so long a time
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub max_duration: Option<Duration>,
+    /// A flight recorder: hold the messages of so long a time, and write them only when it is triggered
+    #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["split_size", "split_time"])]
+    pub last: Option<Duration>,
+    /// Hold no more bytes than that
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GB", requires = "last")]
+    pub budget: ByteSize,
+    /// Trigger it when this becomes so: TOPIC.FIELD, <, <=, ==, !=, >= or >, and a value
+    #[arg(long, value_name = "CONDITION", requires = "last")]
+    pub when: Vec<Condition>,
+    /// Trigger it when a node goes away: any, or those that a pattern names
+    #[arg(long, value_name = "NODE", requires = "last", num_args = 0..=1, value_parser = pattern)]
+    #[allow(clippy::option_option)] // absent, any, and some: as clap has it
+    pub on_exit: Option<Option<Glob>>,
+    /// Go on for so long a time after a trigger
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s", requires = "last")]
+    pub after: Duration,
+    /// What `sinew trigger` calls it
+    #[arg(long, value_name = "NAME", default_value = USUAL_NAME, requires = "last")]
+    pub name: String,
 }
 
 /// How messages are compressed.

@@ -28,6 +28,11 @@ impl Clock {
     }
 }
 
+/// The time of messages.
+pub fn now_ns() -> i64 {
+    nanoseconds(clock_gettime(ClockId::Monotonic)) as i64
+}
+
 fn nanoseconds(time: Timespec) -> i128 {
     i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
 }

@@ -5,6 +5,7 @@
 
 mod clock;
 mod files;
+pub mod flight;
 mod progress;
 mod queue;
 mod source;
@@ -40,8 +41,14 @@ enum Event {
     Ended,
 }
 
+/// What a flight recorder is called where nobody says.
+pub const USUAL_NAME: &str = "recorder";
+
 /// Records until it is interrupted.
 pub fn run(cli: &Cli, asked: &Record) -> Done {
+    if let Some(last) = asked.last {
+        return flight::run(cli, asked, last);
+    }
     let plan = Plan {
         path: asked.output.clone().unwrap_or_else(usual_path),
         compression: asked.compression.into(),
@@ -73,7 +80,8 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         let size = message.frame.size() as u64;
         into.push(message, size);
     });
-    let mut subscriptions = Subscriptions::new(node, asked.topics.topics().map_err(Failure::of)?, sink);
+    let topics = asked.topics.topics().map_err(Failure::of)?;
+    let mut subscriptions = Subscriptions::new(node, move |topic| topics.has(topic), sink);
 
     let begun = Instant::now();
     let end = asked.max_duration.map(|longest| begun + longest);
@@ -149,5 +157,9 @@ fn lost_of(counts: &BTreeMap<String, Counts>) -> BTreeMap<String, u64> {
 
 /// As `ros2 bag` calls them.
 fn usual_path() -> PathBuf {
-    format!("sinew_{}.mcap", jiff::ZonedDateTime::now().strftime("%Y_%m_%d-%H_%M_%S")).into()
+    format!("sinew_{}.mcap", usual_time()).into()
+}
+
+fn usual_time() -> String {
+    jiff::ZonedDateTime::now().strftime("%Y_%m_%d-%H_%M_%S").to_string()
 }

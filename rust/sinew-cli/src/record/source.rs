@@ -15,6 +15,11 @@ use crate::domain::View;
 pub struct Source {
     /// Another one of each.
     pub number: usize,
+    /// As the domain calls it.
+    pub name: String,
+    pub ty: Type,
+    /// So many messages its publishers keep for those who come late.
+    pub keeps: usize,
     /// As files call it.
     pub described: Topic,
     /// To be written behind each message.
@@ -44,6 +49,9 @@ impl Source {
                 lease: publisher.lease,
             })
             .collect();
+        const DEEPEST: u32 = 512;
+        let depth = |qos: &Qos| if qos.keep_all { DEEPEST } else { qos.depth };
+        let keeps = offered.iter().filter(|qos| qos.transient_local).map(depth).max().unwrap_or(0) as usize;
         let schema = schema::of(&ty);
         let described = Topic {
             name: format!("/{}", topic.name),
@@ -53,7 +61,7 @@ impl Source {
             schema: schema.text,
             metadata: [(qos::OFFERED_QOS.to_owned(), qos::to_yaml(&offered).map_err(|why| why.to_string())?)].into(),
         };
-        Ok(Source { number, padding: schema::padding(&ty), described })
+        Ok(Source { number, name: topic.name.clone(), keeps, padding: schema::padding(&ty), ty, described })
     }
 }
 

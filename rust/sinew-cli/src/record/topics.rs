@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use sinew::raw::{Subscriber, SubscriberOptions};
 use sinew::{DomainTopic, ErrorKind, Node, Qos};
@@ -9,21 +10,24 @@ use sinew::{DomainTopic, ErrorKind, Node, Qos};
 use super::source::{Received, Source};
 use crate::domain::{View, is_of_service};
 use crate::output::shown;
-use crate::patterns::Topics;
 
 /// What becomes of each message, on an execution thread of the node.
 pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
 
 /// Callbacks for messages may wait; those for the domain, on the first thread, do not.
 const THREAD: u32 = 1;
+/// When the last publisher of a topic dies, what it published last is still to be taken.
+const PARTING: Duration = Duration::from_secs(5);
 
 /// Subscribers of the topics that are recorded. They are ghosts: a topic is there as long as others want it.
 pub struct Subscriptions {
     node: Node,
-    wanted: Topics,
+    wanted: Box<dyn Fn(&str) -> bool>,
     sink: Sink,
     /// By the names of topics. They stay when the manager is gone, and with it what it tells, until a topic is really gone.
     subscribed: HashMap<String, Subscription>,
+    /// Those of topics that are gone, of which messages may still come.
+    parting: Vec<(Instant, String, Subscription)>,
     /// A topic that comes again is the same to files.
     known: HashMap<(String, String), Arc<Source>>,
     /// By those who are not subscribed any more.
@@ -57,16 +61,27 @@ impl std::ops::AddAssign for Counts {
 }
 
 impl Subscriptions {
-    pub fn new(node: Node, wanted: Topics, sink: Sink) -> Subscriptions {
-        Subscriptions { node, wanted, sink, subscribed: HashMap::new(), known: HashMap::new(), before: BTreeMap::new() }
+    pub fn new(node: Node, wanted: impl Fn(&str) -> bool + 'static, sink: Sink) -> Subscriptions {
+        Subscriptions {
+            node,
+            wanted: Box::new(wanted),
+            sink,
+            subscribed: HashMap::new(),
+            parting: Vec::new(),
+            known: HashMap::new(),
+            before: BTreeMap::new(),
+        }
     }
 
     /// Subscribes to what has come, and lets go of what is gone.
     pub fn update(&mut self, view: &View) {
-        let gone: Vec<String> = self.subscribed.iter().filter(|(_, each)| each.is_over()).map(|(name, _)| name.clone()).collect();
-        gone.iter().for_each(|name| self.unsubscribe(name));
+        let now = Instant::now();
+        let gone = self.subscribed.extract_if(|_, subscription| subscription.is_over());
+        self.parting.extend(gone.map(|(name, subscription)| (now, name, subscription)));
+        let late: Vec<_> = self.parting.extract_if(.., |(since, ..)| now.saturating_duration_since(*since) >= PARTING).collect();
+        late.into_iter().for_each(|(_, name, subscription)| self.count(name, &subscription));
         for topic in view.topics() {
-            if is_of_service(&topic.name) || !self.wanted.has(&topic.name) {
+            if is_of_service(&topic.name) || !(self.wanted)(&topic.name) {
                 continue;
             }
             let mut publishers = view.endpoints(topic.id, true).peekable();
@@ -95,7 +110,8 @@ impl Subscriptions {
     /// By the names of topics.
     pub fn counts(&self) -> BTreeMap<String, Counts> {
         let mut counts = self.before.clone();
-        for (name, subscription) in &self.subscribed {
+        let parting = self.parting.iter().map(|(_, name, subscription)| (name, subscription));
+        for (name, subscription) in self.subscribed.iter().chain(parting) {
             *counts.entry(name.clone()).or_default() += subscription.counts();
         }
         counts
@@ -134,8 +150,12 @@ impl Subscriptions {
 
     fn unsubscribe(&mut self, topic: &str) {
         if let Some(subscription) = self.subscribed.remove(topic) {
-            *self.before.entry(topic.to_owned()).or_default() += subscription.counts();
+            self.count(topic.to_owned(), &subscription);
         }
+    }
+
+    fn count(&mut self, topic: String, subscription: &Subscription) {
+        *self.before.entry(topic).or_default() += subscription.counts();
     }
 }
 
