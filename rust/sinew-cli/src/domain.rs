@@ -20,6 +20,8 @@ pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
 pub struct View {
     /// All of it.
     pub state: DomainState,
+    /// Nodes that have died since the view before, or lost their manager and come again.
+    pub lost: Vec<String>,
     of_topics: HashMap<Id, OfTopic>,
 }
 
@@ -57,9 +59,14 @@ pub fn canonical(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }
 
+/// The service that a topic is half of.
+pub fn service_of(topic: &str) -> Option<&str> {
+    topic.strip_suffix(REQUESTS).or_else(|| topic.strip_suffix(RESPONSES))
+}
+
 /// Whether a topic is half of a service.
 pub fn is_of_service(topic: &str) -> bool {
-    topic.ends_with(REQUESTS) || topic.ends_with(RESPONSES)
+    service_of(topic).is_some()
 }
 
 impl View {
@@ -83,7 +90,7 @@ impl View {
                 of_topics.entry(topic).or_default().pairs.push(*key);
             }
         }
-        View { state, of_topics }
+        View { state, lost: Vec::new(), of_topics }
     }
 
     /// By their names.
@@ -166,6 +173,8 @@ pub struct Followed {
 struct Shared {
     state: DomainState,
     has_changed: bool,
+    /// Names of nodes that did not leave.
+    lost: Vec<String>,
 }
 
 impl Followed {
@@ -182,6 +191,8 @@ impl Followed {
             let is_complete = update.complete;
             let mut shared = filled.lock().expect("nobody panics with it");
             shared.has_changed |= is_complete;
+            let lost: Vec<String> = update.lost.iter().filter_map(|id| shared.state.nodes.get(id)).map(|node| node.name.clone()).collect();
+            shared.lost.extend(lost);
             shared.state.apply(update);
             drop(shared);
             if is_complete {
@@ -194,7 +205,8 @@ impl Followed {
     /// None: it is as before.
     pub fn changed(&self) -> Option<View> {
         let mut shared = self.shared.lock().expect("nobody panics with it");
-        std::mem::take(&mut shared.has_changed).then(|| View::new(shared.state.clone(), &self.own))
+        std::mem::take(&mut shared.has_changed)
+            .then(|| View { lost: std::mem::take(&mut shared.lost), ..View::new(shared.state.clone(), &self.own) })
     }
 }
 

@@ -63,6 +63,14 @@ impl Recorder {
     }
 }
 
+/// It ends with the test, however that ends.
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 struct Scene {
     domain: Domain,
     folder: tempfile::TempDir,
@@ -108,13 +116,13 @@ fn process_that_is_killed() {
 #[test]
 fn all_that_a_process_published_before_it_was_killed_is_in_the_file() {
     let scene = Scene::new();
-    let mut recorder = scene.recorder(&["--on-exit"]);
+    let mut recorder = scene.recorder(&["--on-death"]);
     let mut camera = Command::new(std::env::current_exe().unwrap());
     camera.args(["--exact", "process_that_is_killed"]).env("SINEW_TEST_IS_KILLED", scene.domain.path());
     let ended = camera.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(9));
     let written = recorder.written();
-    assert_eq!(written["reasons"], serde_json::json!(["node 'camera' is gone"]));
+    assert_eq!(written["reasons"], serde_json::json!(["node 'camera' died"]));
     assert_eq!((&written["messages"], &written["lost"]), (&PUBLISHED.into(), &0.into()));
     assert!(written["by_reference"].as_u64().unwrap() > 0, "{written}");
     assert!(read(&written, "/camera/image") == (0..PUBLISHED).map(image).collect::<Vec<_>>());
@@ -173,16 +181,35 @@ fn a_condition_triggers_when_it_becomes_true_also_of_a_topic_that_is_not_held() 
 }
 
 #[test]
-fn only_nodes_that_are_meant_trigger_it_when_they_go() {
+fn only_nodes_that_are_meant_and_die_trigger_it() {
     let scene = Scene::new();
-    let mut recorder = scene.recorder(&["--after", "0s", "--on-exit", "arm/*"]);
-    for name in ["camera", "arm/left"] {
-        let node = scene.domain.node(name);
-        let publisher = scene.publisher(&node, "number");
-        publisher.publish(&[&number(1)]).unwrap();
-        recorder.has_received(1);
-    }
-    assert_eq!(recorder.written()["reasons"], serde_json::json!(["node 'arm/left' is gone"]));
+    let mut recorder = scene.recorder(&["--after", "0s", "--on-death={arm,leg}/*"]);
+    let is_killed = |name: &str| {
+        let mut node = Command::new(std::env::current_exe().unwrap());
+        node.args(["--exact", "process_that_is_killed"]).env("SINEW_TEST_IS_KILLED", scene.domain.path()).env("SINEW_NODE", name);
+        node.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    };
+    is_killed("camera");
+    drop(scene.domain.node("leg/left"));
+    is_killed("arm/left");
+    assert_eq!(recorder.written()["reasons"], serde_json::json!(["node 'arm/left' died"]));
+    recorder.end();
+}
+
+#[test]
+fn a_node_that_loses_its_manager_and_comes_again_is_not_dead() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s", "--on-death", "--when", "number.value == 1"]);
+    let node = scene.domain.node("robot");
+    let numbers = scene.publisher(&node, "number");
+    let id = || node.domain_state().unwrap().nodes.values().find(|each| each.name == "robot").map(|robot| robot.id);
+    let before = id();
+    node.disconnect("robot").unwrap();
+    assert!(eventually(|| id().is_some() && id() != before));
+    // Longer than the dead are waited for.
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    numbers.publish(&[&number(1)]).unwrap();
+    assert_eq!(recorder.written()["reasons"], serde_json::json!(["number.value == 1"]));
     recorder.end();
 }
 

@@ -186,11 +186,19 @@ impl Player {
         Player(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
     }
 
-    fn interrupt(self) -> serde_json::Value {
+    fn interrupt(mut self) -> serde_json::Value {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.0.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
-        let output = self.0.wait_with_output().unwrap();
-        assert!(output.status.success());
-        serde_json::from_slice(&output.stdout).unwrap()
+        let told = serde_json::from_reader(self.0.stdout.take().unwrap()).unwrap();
+        assert!(self.0.wait().unwrap().success());
+        told
+    }
+}
+
+/// It ends with the test, however that ends.
+impl Drop for Player {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

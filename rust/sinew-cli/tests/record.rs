@@ -3,12 +3,13 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use common::{Domain, IMAGE, eventually};
 use sinew::msg::{Type, schema};
-use sinew::raw::{Publisher, PublisherOptions};
+use sinew::raw::{Client, Provider, Publisher, PublisherOptions};
 use sinew::{Node, Qos};
 use sinew_bag::{Bag, qos};
 
@@ -57,9 +58,19 @@ impl Recorder {
         self.end()
     }
 
-    fn end(self) -> (ExitStatus, String, String) {
-        let output = self.child.wait_with_output().unwrap();
-        (output.status, String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    fn end(mut self) -> (ExitStatus, String, String) {
+        let (mut text, mut complaint) = (String::new(), String::new());
+        self.child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        (self.child.wait().unwrap(), text, complaint)
+    }
+}
+
+/// It ends with the test, however that ends.
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -177,6 +188,38 @@ fn only_what_is_asked_for_is_recorded_also_when_it_comes_later() {
     recorder.has_received(2);
     recorder.interrupt();
     assert_eq!(read(&path).into_keys().collect::<Vec<_>>(), ["/camera/left", "/lidar"]);
+}
+
+#[test]
+fn what_services_send_is_recorded_where_it_is_asked_for() {
+    let scene = Scene::new();
+    let other = scene.domain.node("asks");
+    let answer = |call: sinew::raw::Call| call.answer(&[&number(7)]).unwrap();
+    let _provider = Provider::new(&scene.node, "add", NUMBER, NUMBER, &Default::default(), answer).unwrap();
+    let client = Client::new(&other, "add", NUMBER, NUMBER, &Default::default()).unwrap();
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    for (name, arguments, expected) in
+        [("a", "", 0), ("b", " --services", 2), ("c", " --services -- number add", 2), ("d", " --services number", 0)]
+    {
+        let path = scene.path(name);
+        let recorder = Recorder::start(&scene.domain, &format!("-o {}{arguments}", path.display()));
+        connected(&numbers);
+        // Again, as long as it is not connected with both halves.
+        let is_there = || {
+            client.call(&[&number(5)], std::time::Duration::from_secs(30)).unwrap();
+            numbers.publish(&[&number(1)]).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            read_so_far(&path).len() == 1 + expected
+        };
+        assert!(eventually(is_there), "{name}");
+        recorder.interrupt();
+        let read = read(&path);
+        assert_eq!(read.len(), 1 + expected);
+        if expected > 0 {
+            let has = |topic: &str, value: u64| read[topic][0].windows(8).any(|bytes| bytes == value.to_le_bytes());
+            assert!(has("/add@request", 5) && has("/add@response", 7), "{read:?}");
+        }
+    }
 }
 
 #[test]

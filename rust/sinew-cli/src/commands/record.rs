@@ -21,10 +21,10 @@ Examples:
   sinew record -o drive.mcap camera/* lidar/points --exclude **/debug
   sinew record --split-size 4GB --compression zstd
   sinew record --max-duration 10s --json imu | jq .messages
-  sinew record --last 30s --budget 2GB --on-exit --when 'battery.percentage < 10'
+  sinew record --last 30s --budget 2GB --on-death --when 'battery.percentage < 10'
 
 It ends by Ctrl-C. Files are MCAP, as Foxglove, PlotJuggler and rosbag2 open them; what is in them is whole at any time, also when this is killed.
-A flight recorder (--last) holds messages where their publishers wrote them, and writes them when `sinew trigger` says so, when a condition becomes true or when a node goes away: with what that published last.
+A flight recorder (--last) holds messages where their publishers wrote them, and writes them when `sinew trigger` says so, when a condition becomes true or when a node dies: with what that published last.
 Then it goes on.";
 
 /// What to record, and into what.
@@ -36,6 +36,9 @@ pub struct Record {
     /// All topics, which is so where none is named
     #[arg(long, short, conflicts_with = "topics")]
     pub all: bool,
+    /// What services send, too
+    #[arg(long)]
+    pub services: bool,
     /// The file, which must not be there; else sinew_ and the time, here
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -60,10 +63,10 @@ pub struct Record {
     /// Trigger it when this becomes so: TOPIC.FIELD, <, <=, ==, !=, >= or >, and a value
     #[arg(long, value_name = "CONDITION", requires = "last")]
     pub when: Vec<Condition>,
-    /// Trigger it when a node goes away: any, or those that a pattern names
-    #[arg(long, value_name = "NODE", requires = "last", num_args = 0..=1, value_parser = pattern)]
+    /// Trigger it when a node dies, which does not leave then: any, or those that a pattern names
+    #[arg(long, value_name = "NODE", requires = "last", num_args = 0..=1, require_equals = true, value_parser = pattern)]
     #[allow(clippy::option_option)] // absent, any, and some: as clap has it
-    pub on_exit: Option<Option<Glob>>,
+    pub on_death: Option<Option<Glob>>,
     /// Go on for so long a time after a trigger
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "1s", requires = "last")]
     pub after: Duration,

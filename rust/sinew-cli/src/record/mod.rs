@@ -26,10 +26,11 @@ use self::source::Received;
 use self::topics::{Counts, Subscriptions};
 use crate::cli::Cli;
 use crate::commands::record::Record;
-use crate::domain::{Followed, join};
+use crate::domain::{Followed, join, service_of};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::json;
+use crate::patterns::Topics;
 
 /// What happens while it is recorded.
 enum Event {
@@ -80,7 +81,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         let size = message.frame.size() as u64;
         into.push(message, size);
     });
-    let topics = asked.topics.topics().map_err(Failure::of)?;
+    let topics = Wanted::new(asked)?;
     let mut subscriptions = Subscriptions::new(node, move |topic| topics.has(topic), sink);
 
     let begun = Instant::now();
@@ -130,6 +131,27 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         recording.print()?
     }
     failed.map_or(Ok(()), |why| Err(Failure::Failed(format!("{why}. What was recorded before can be read"))))
+}
+
+/// Which topics are recorded.
+#[derive(Clone)]
+struct Wanted {
+    topics: Topics,
+    services: bool,
+}
+
+impl Wanted {
+    fn new(asked: &Record) -> Done<Wanted> {
+        Ok(Wanted { topics: asked.topics.topics().map_err(Failure::of)?, services: asked.services })
+    }
+
+    /// A service is meant by its own name, too.
+    fn has(&self, topic: &str) -> bool {
+        match service_of(topic) {
+            None => self.topics.has(topic),
+            Some(service) => self.services && (self.topics.has(service) || self.topics.has(topic)),
+        }
+    }
 }
 
 /// Writes what comes until nothing comes any more.

@@ -8,7 +8,7 @@ use sinew::raw::{Subscriber, SubscriberOptions};
 use sinew::{DomainTopic, ErrorKind, Node, Qos};
 
 use super::source::{Received, Source};
-use crate::domain::{View, is_of_service};
+use crate::domain::View;
 use crate::output::shown;
 
 /// What becomes of each message, on an execution thread of the node.
@@ -81,7 +81,7 @@ impl Subscriptions {
         let late: Vec<_> = self.parting.extract_if(.., |(since, ..)| now.saturating_duration_since(*since) >= PARTING).collect();
         late.into_iter().for_each(|(_, name, subscription)| self.count(name, &subscription));
         for topic in view.topics() {
-            if is_of_service(&topic.name) || !(self.wanted)(&topic.name) {
+            if !(self.wanted)(&topic.name) {
                 continue;
             }
             let mut publishers = view.endpoints(topic.id, true).peekable();

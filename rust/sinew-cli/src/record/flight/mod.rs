@@ -15,15 +15,16 @@ pub use self::condition::Condition;
 use self::service::{Caller, provide};
 pub use self::service::{PREFIX, Request, Response};
 use self::store::{Held, Store};
-use self::watches::{Conditions, Departures};
+use self::watches::{Conditions, Deaths};
 use self::write::{Job, Outcome, Plan};
+use super::Wanted;
 use super::clock::{self, Clock};
 use super::source::Received;
 use super::topics::Subscriptions;
 use crate::cli::Cli;
 use crate::commands::record::Record;
 use crate::domain::{Followed, join};
-use crate::failure::{Done, Failure};
+use crate::failure::Done;
 use crate::interrupt;
 use crate::output::{NAME, json_line, out, shown};
 use crate::units::bytes;
@@ -63,7 +64,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     let _provider = provide(&node, &asked.name, events.clone())?;
 
     let store = Arc::new(Mutex::new(Store::new(i64::try_from(last.as_nanos()).unwrap_or(i64::MAX), asked.budget.as_u64())));
-    let held = asked.topics.topics().map_err(Failure::of)?;
+    let held = Wanted::new(asked)?;
     let (holds, watched) = (held.clone(), asked.when.clone());
     let conditions = Mutex::new(Conditions::new(&asked.when));
     let (into, tell) = (Arc::clone(&store), events.clone());
@@ -90,7 +91,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         asked,
         store,
         subscriptions,
-        departures: asked.on_exit.as_ref().map(|of| Departures::new(of.clone().map(|pattern| pattern.compile_matcher()))),
+        deaths: asked.on_death.as_ref().map(|of| Deaths::new(of.clone().map(|pattern| pattern.compile_matcher()))),
         plan,
         clock: Clock::new(),
         pending: None,
@@ -109,7 +110,7 @@ struct Flight<'a> {
     asked: &'a Record,
     store: Arc<Mutex<Store>>,
     subscriptions: Subscriptions,
-    departures: Option<Departures>,
+    deaths: Option<Deaths>,
     plan: Plan,
     clock: Clock,
     pending: Option<Pending>,
@@ -136,8 +137,8 @@ impl Flight<'_> {
                 Ok(Event::Changed) => {
                     if let Some(view) = followed.changed() {
                         self.subscriptions.update(&view);
-                        if let Some(departures) = &mut self.departures {
-                            departures.look(&view, Instant::now());
+                        if let Some(deaths) = &mut self.deaths {
+                            deaths.look(&view, Instant::now());
                         }
                     }
                 }
@@ -154,8 +155,8 @@ impl Flight<'_> {
                 Err(_) => self.show(),
             }
             let now = Instant::now();
-            for node in self.departures.iter_mut().flat_map(|departures| departures.gone(now)).collect::<Vec<_>>() {
-                self.trigger(format!("node '{node}' is gone"), None, self.asked.after);
+            for node in self.deaths.iter_mut().flat_map(|deaths| deaths.dead(now)).collect::<Vec<_>>() {
+                self.trigger(format!("node '{node}' died"), None, self.asked.after);
             }
             if !self.is_writing
                 && let Some(pending) = self.pending.take_if(|pending| pending.due <= now)
@@ -169,8 +170,8 @@ impl Flight<'_> {
     /// When it is to be looked again.
     fn next(&self, now: Instant, end: Option<Instant>) -> Instant {
         let pending = self.pending.as_ref().filter(|_| !self.is_writing).map(|pending| pending.due);
-        let departure = self.departures.as_ref().and_then(Departures::due);
-        let all = [Some(now + OFTEN), pending, departure, end.filter(|end| *end > now)];
+        let death = self.deaths.as_ref().and_then(Deaths::due);
+        let all = [Some(now + OFTEN), pending, death, end.filter(|end| *end > now)];
         all.into_iter().flatten().min().unwrap_or(now)
     }
 

@@ -1,6 +1,6 @@
-//! What makes a flight recorder write what it holds, besides being asked: messages, and nodes that go away.
+//! What makes a flight recorder write what it holds, besides being asked: messages, and nodes that die.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use globset::GlobMatcher;
@@ -49,46 +49,41 @@ impl Conditions {
     }
 }
 
-/// Nodes that go away.
-pub struct Departures {
+/// Nodes that die.
+pub struct Deaths {
     /// None: any but the command's own.
     of: Option<GlobMatcher>,
-    there: BTreeSet<String>,
     /// Since when they are missed.
     missed: BTreeMap<String, Instant>,
 }
 
-impl Departures {
-    /// So long a node may be away: where another manager takes over, all nodes come to it, one after the other.
+impl Deaths {
+    /// So long a node may be away: one that has lost its manager comes again.
     const GRACE: Duration = Duration::from_millis(500);
 
-    pub fn new(of: Option<GlobMatcher>) -> Departures {
-        Departures { of, there: BTreeSet::new(), missed: BTreeMap::new() }
+    pub fn new(of: Option<GlobMatcher>) -> Deaths {
+        Deaths { of, missed: BTreeMap::new() }
     }
 
-    /// Notes who is there now, and who is not any more.
+    /// Notes who did not leave and is not there, and who is there again.
     pub fn look(&mut self, view: &View, now: Instant) {
-        let is_meant = |name: &&str| match &self.of {
-            Some(pattern) => pattern.is_match(name),
-            None => !name.starts_with("sinew-"),
-        };
-        let there: BTreeSet<String> = view.nodes().iter().map(|node| node.name.as_str()).filter(is_meant).map(str::to_owned).collect();
-        self.missed.retain(|name, _| !there.contains(name));
-        for gone in self.there.difference(&there) {
-            self.missed.entry(gone.clone()).or_insert(now);
+        let of = self.of.as_ref();
+        let is_meant = |name: &str| of.map_or(!name.starts_with("sinew-"), |of| of.is_match(name));
+        self.missed.extend(view.lost.iter().filter(|name| is_meant(name)).map(|name| (name.clone(), now)));
+        for node in view.nodes() {
+            self.missed.remove(&node.name);
         }
-        self.there = there;
     }
 
-    /// Those who are gone for good. Each is told of once.
-    pub fn gone(&mut self, now: Instant) -> Vec<String> {
+    /// Those who are dead. Each is told of once.
+    pub fn dead(&mut self, now: Instant) -> Vec<String> {
         let is_late = |since: &Instant| now.saturating_duration_since(*since) >= Self::GRACE;
-        let gone: Vec<String> = self.missed.iter().filter(|(_, since)| is_late(since)).map(|(name, _)| name.clone()).collect();
+        let dead: Vec<String> = self.missed.iter().filter(|(_, since)| is_late(since)).map(|(name, _)| name.clone()).collect();
         self.missed.retain(|_, since| !is_late(since));
-        gone
+        dead
     }
 
-    /// When somebody may be gone for good.
+    /// When somebody may be dead.
     pub fn due(&self) -> Option<Instant> {
         self.missed.values().min().map(|since| *since + Self::GRACE)
     }
