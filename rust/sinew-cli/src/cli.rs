@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
 use crate::commands::{action, call, publish};
+use crate::commands::{bag, play, record, trigger};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
@@ -96,6 +97,18 @@ pub enum Command {
         #[arg(long, short, value_enum, default_value_t = Order::Name)]
         sort: Order,
     },
+    /// Recordings
+    #[command(subcommand)]
+    Bag(bag::BagCommand),
+    /// Record messages into files
+    #[command(after_help = record::EXAMPLES)]
+    Record(record::Record),
+    /// Tell a flight recorder to write what it holds
+    #[command(after_help = trigger::EXAMPLES)]
+    Trigger(trigger::Trigger),
+    /// Play messages of files
+    #[command(after_help = play::EXAMPLES)]
+    Play(play::Play),
     /// Print what completes this command in a shell
     #[command(
         after_help = "Examples:\n  sinew completions bash > ~/.local/share/bash-completion/completions/sinew\n  sinew completions fish > ~/.config/fish/completions/sinew.fish"

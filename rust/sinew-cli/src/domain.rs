@@ -23,6 +23,8 @@ pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
 pub struct View {
     /// All of it.
     pub state: DomainState,
+    /// Nodes that have died since the view before, or lost their manager and come again.
+    pub lost: Vec<String>,
     of_topics: HashMap<Id, OfTopic>,
 }
 
@@ -65,9 +67,14 @@ pub fn canonical(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }
 
+/// The service that a topic is half of.
+pub fn service_of(topic: &str) -> Option<&str> {
+    topic.strip_suffix(REQUESTS).or_else(|| topic.strip_suffix(RESPONSES))
+}
+
 /// Whether a topic is half of a service.
 pub fn is_of_service(topic: &str) -> bool {
-    topic.ends_with(REQUESTS) || topic.ends_with(RESPONSES)
+    service_of(topic).is_some()
 }
 
 /// Whether a topic is half of a service, or belongs to an action: those have verbs of their own.
@@ -96,7 +103,7 @@ impl View {
                 of_topics.entry(topic).or_default().pairs.push(*key);
             }
         }
-        View { state, of_topics }
+        View { state, lost: Vec::new(), of_topics }
     }
 
     /// By their names.
@@ -179,18 +186,32 @@ pub struct Followed {
 struct Shared {
     state: DomainState,
     has_changed: bool,
+    /// Names of nodes that did not leave.
+    lost: Vec<String>,
 }
 
 impl Followed {
     /// As it is now, and from now on.
     pub fn new(node: &Node) -> Done<Followed> {
+        Followed::telling(node, || {})
+    }
+
+    /// The same, and this is called when something has changed, on an execution thread of the node.
+    pub fn telling(node: &Node, tell: impl Fn() + Send + 'static) -> Done<Followed> {
         let shared = Arc::new((Mutex::new(Shared::default()), Condvar::new()));
         let filled = Arc::clone(&shared);
         let watch = node.watch_domain(move |update: DomainUpdate| {
+            let is_complete = update.complete;
             let mut shared = filled.0.lock().expect("nobody panics with it");
-            shared.has_changed |= update.complete;
+            shared.has_changed |= is_complete;
+            let lost: Vec<String> = update.lost.iter().filter_map(|id| shared.state.nodes.get(id)).map(|node| node.name.clone()).collect();
+            shared.lost.extend(lost);
             shared.state.apply(update);
-            filled.1.notify_all();
+            drop(shared);
+            if is_complete {
+                filled.1.notify_all();
+                tell();
+            }
         })?;
         Ok(Followed { shared, _watch: watch, own: node.name() })
     }
@@ -206,7 +227,8 @@ impl Followed {
         let shared = shared.lock().expect("nobody panics with it");
         let left = moment.saturating_duration_since(Instant::now());
         let (mut shared, _) = came.wait_timeout_while(shared, left, |shared| !shared.has_changed).expect("nobody panics with it");
-        std::mem::take(&mut shared.has_changed).then(|| View::new(shared.state.clone(), &self.own))
+        std::mem::take(&mut shared.has_changed)
+            .then(|| View { lost: std::mem::take(&mut shared.lost), ..View::new(shared.state.clone(), &self.own) })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use std::time::Duration;
+
 /// "12.3 MB", in powers of 1000, as rates of bytes are usually told.
 pub fn bytes(bytes: f64) -> String {
     const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
@@ -10,6 +12,13 @@ pub fn bytes(bytes: f64) -> String {
 pub fn nanoseconds(time: f64) -> String {
     const UNITS: [&str; 4] = ["ns", "us", "ms", "s"];
     scaled(time, 1000.0, &UNITS)
+}
+
+/// "1:02:03", and "2:03" within an hour.
+pub fn clock_time(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
 /// With three digits.
@@ -47,5 +56,7 @@ mod tests {
         assert_eq!(nanoseconds(2.5e12), "2500 s");
         assert_eq!(three_digits(29.97), "30.0");
         assert_eq!(three_digits(0.5), "0.50");
+        assert_eq!(clock_time(Duration::from_secs(123)), "2:03");
+        assert_eq!(clock_time(Duration::from_secs(3723)), "1:02:03");
     }
 }

@@ -1,6 +1,7 @@
 //! What each command does.
 
 pub mod action;
+pub mod bag;
 pub mod call;
 pub mod doctor;
 mod domain;
@@ -8,11 +9,14 @@ mod echo;
 mod explain;
 pub mod graph;
 mod node;
+pub mod play;
 pub mod publish;
 mod rates;
+pub mod record;
 pub mod send_goal;
 mod service;
 mod topic;
+pub mod trigger;
 mod types;
 
 use clap::CommandFactory;
@@ -56,6 +60,10 @@ pub fn run(cli: &Cli) -> Done {
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Graph(asked) => graph::graph(cli, asked),
         Command::Doctor => doctor::doctor(cli),
+        Command::Bag(bag::BagCommand::Info(asked)) => bag::info(cli, asked),
+        Command::Play(asked) => play::play(cli, asked),
+        Command::Trigger(asked) => trigger::trigger(cli, asked),
+        Command::Record(asked) => record::record(cli, asked),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {
             clap_complete::generate(*shell, &mut Cli::command(), "sinew", &mut std::io::stdout());

@@ -1,0 +1,67 @@
+//! `sinew trigger`: tells a flight recorder to write what it holds.
+
+use std::io::Write;
+
+use clap::Args;
+use serde::Serialize;
+use sinew::raw::ClientOptions;
+use sinew::{Client, ErrorKind};
+
+use crate::cli::Cli;
+use crate::domain::{View, join};
+use crate::failure::{Done, Failure};
+use crate::output::{NAME, json, out, shown};
+use crate::record::USUAL_NAME;
+use crate::record::flight::{PREFIX, Request, Response};
+use crate::units::bytes;
+
+/// For `--help`.
+pub const EXAMPLES: &str = "\
+Examples:
+  sinew trigger
+  sinew trigger front --reason 'it shook'
+
+A program does the same by the service sinew/flight/NAME.";
+
+/// Whom to tell.
+#[derive(Args, Debug)]
+pub struct Trigger {
+    /// The flight recorder: what its --name says
+    #[arg(default_value = USUAL_NAME)]
+    pub name: String,
+    /// For whoever looks at what it wrote
+    #[arg(long, short, value_name = "TEXT", default_value = "")]
+    pub reason: String,
+}
+
+#[derive(Serialize)]
+struct Told {
+    path: String,
+    messages: u64,
+    bytes: u64,
+}
+
+/// Tells it, and waits until it has written.
+pub fn trigger(cli: &Cli, asked: &Trigger) -> Done {
+    let node = join(cli, "trigger")?;
+    let service = format!("{PREFIX}{}", asked.name);
+    let client = Client::<Request, Response>::new(&node, &service, &ClientOptions { ghost: true, ..Default::default() });
+    let client = client.map_err(|why| match why.kind() {
+        ErrorKind::Unavailable => none(&node, &asked.name),
+        _ => Failure::from(why),
+    })?;
+    let response = client.call(&Request { reason: asked.reason.clone() }, None)?;
+    let Response { path, messages, bytes: size } = response.read()?;
+    let told = Told { path, messages, bytes: size };
+    if cli.json {
+        return json(&told);
+    }
+    Ok(writeln!(out(), "{NAME}{}{NAME:#}: {} messages, {}", shown(&told.path), told.messages, bytes(told.bytes as f64))?)
+}
+
+fn none(node: &sinew::Node, name: &str) -> Failure {
+    let services = View::of(node).map(|view| view.services().iter().map(|service| service.name.to_owned()).collect::<Vec<_>>());
+    let names: Vec<String> = services.unwrap_or_default().iter().filter_map(|service| service.strip_prefix(PREFIX).map(shown)).collect();
+    let hint = if names.is_empty() { "`sinew record --last 30s` starts one".to_owned() } else { format!("there is: {}", names.join(", ")) };
+    Failure::Negative(format!("there is no flight recorder '{name}': {hint}"))
+}

@@ -1,0 +1,208 @@
+//! `sinew play`: messages of files into a domain, when they are due.
+//!
+//! The next message lies where its subscribers will read it before it is due, so that publishing it is all that is left to be done then.
+
+mod keys;
+mod merged;
+mod report;
+mod schedule;
+mod tracks;
+
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use sinew::{DomainEndpoint, Qos};
+use sinew_bag::Bag;
+
+use self::keys::{Key, Keys};
+use self::merged::{Merged, Part};
+use self::report::{Line, Report};
+use self::schedule::Schedule;
+use self::tracks::{Published, Tracks};
+use crate::cli::Cli;
+use crate::commands::play::Play;
+use crate::domain::{View, canonical, join};
+use crate::failure::{Done, Failure};
+use crate::interrupt;
+use crate::output::shown;
+
+/// Rates.
+pub const SLOWEST: f64 = 0.001;
+/// Rates.
+pub const FASTEST: f64 = 1000.0;
+/// What a key makes of the rate.
+const STEP: f64 = 1.1;
+
+/// What happens meanwhile.
+pub enum Happened {
+    Interrupted,
+    Key(Key),
+}
+
+/// Plays it to its end, or until it is interrupted.
+pub fn run(cli: &Cli, asked: &Play) -> Done {
+    let mut parts = Vec::new();
+    for path in &asked.files {
+        for file in sinew_bag::files(path).map_err(Failure::of)? {
+            let bag = Bag::open(&file).map_err(Failure::of)?;
+            if let Some(why) = bag.cut() {
+                anstream::eprintln!("{} is not whole: {}; what is whole is played", shown(&file.to_string_lossy()), shown(why));
+            }
+            parts.push(Part { bag, topics: Default::default() });
+        }
+    }
+    let node = join(cli, "play")?;
+    let mut tracks = Tracks::new(&node, asked, &mut parts)?;
+    for refused in &tracks.refused {
+        anstream::eprintln!("topic '{}' is not played: {}", shown(&refused.name), shown(&refused.why));
+    }
+    if tracks.publishers.is_empty() {
+        return Err(nothing(asked, &parts, &tracks));
+    }
+    let Some(begin) = parts.iter().filter_map(|part| part.bag.times()).map(|(begin, _)| begin).min() else {
+        return Err(Failure::Negative("there is no message in it".to_owned()));
+    };
+    let end = parts.iter().filter_map(|part| part.bag.times()).map(|(_, end)| end).max().unwrap_or(begin);
+    let from = begin.saturating_add(nanoseconds(asked.start));
+    let until = asked.duration.map(|duration| from.saturating_add(nanoseconds(duration)));
+    if from > end {
+        let length = Duration::from_nanos(end - begin);
+        return Err(Failure::Negative(format!("there is no message so late: it is {length:.3?} long")));
+    }
+
+    let (events, happened) = mpsc::channel();
+    let interrupted = events.clone();
+    interrupt::on_interrupt(move || drop(interrupted.send(Happened::Interrupted)))?;
+    let keys = Keys::new(events)?;
+    await_connections(&View::of(&node)?, &tracks);
+
+    let begun = Instant::now();
+    let line = Line::new(cli, keys.is_some(), (begin, until.map_or(end, |until| until.min(end))));
+    let mut player =
+        Player { tracks: &mut tracks, schedule: Schedule::new(begun, from, asked.rate, asked.paused), happened, line, steps: 0 };
+    loop {
+        let ended = player.play(Merged::new(&parts, from, until))?;
+        if ended == Ended::Interrupted || !asked.repeat {
+            break;
+        }
+        player.schedule.jump(Instant::now(), from);
+    }
+    player.line.clear();
+    drop(keys);
+    Report::new(&tracks, begun.elapsed()).print(cli)
+}
+
+/// Why nothing is played.
+fn nothing(asked: &Play, parts: &[Part], tracks: &Tracks) -> Failure {
+    if !tracks.refused.is_empty() {
+        return Failure::Failed("no topic can be played".to_owned());
+    }
+    let names = parts.iter().flat_map(|part| part.bag.topics()).map(|(_, topic)| canonical(&topic.name));
+    let asks = !asked.topics.is_empty() || !asked.exclude.is_empty();
+    Failure::Negative(match (asks, names.count()) {
+        (true, 1..) => "no topic of it is asked for; `sinew bag info` lists those that there are".to_owned(),
+        _ => "there is no message in it".to_owned(),
+    })
+}
+
+/// Until those who subscribe already get every message, which takes some milliseconds.
+fn await_connections(view: &View, tracks: &Tracks) {
+    const LONGEST: Duration = Duration::from_secs(2);
+    const OFTEN: Duration = Duration::from_millis(1);
+    let begun = Instant::now();
+    let is_connected = |published: &Published| {
+        let topic = view.state.topic(&published.name);
+        let fitting = topic.into_iter().flat_map(|topic| view.endpoints(topic.id, false)).filter(|end| fits(&published.qos, end)).count();
+        published.publisher.statistics().subscribers >= fitting as u64
+    };
+    while !tracks.publishers.iter().all(is_connected) && begun.elapsed() < LONGEST {
+        std::thread::sleep(OFTEN);
+    }
+}
+
+/// Whether a subscriber gets what a publisher with this quality of service publishes.
+fn fits(offered: &Qos, asked: &DomainEndpoint) -> bool {
+    let is_short_enough =
+        |offered: Option<Duration>, asked: Option<Duration>| asked.is_none_or(|asked| offered.is_some_and(|offered| offered <= asked));
+    offered.reliable >= asked.reliable
+        && offered.transient_local >= asked.transient_local
+        && offered.manual_by_topic >= asked.manual_by_topic
+        && is_short_enough(offered.deadline, asked.deadline)
+        && is_short_enough(offered.lease, asked.lease)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    AtTheEnd,
+    Interrupted,
+}
+
+struct Player<'a> {
+    tracks: &'a mut Tracks,
+    schedule: Schedule,
+    happened: Receiver<Happened>,
+    line: Line,
+    /// Messages that are played although it is paused.
+    steps: u64,
+}
+
+impl Player<'_> {
+    fn play(&mut self, messages: Merged) -> Done<Ended> {
+        for (file, message) in messages {
+            let time = message.stamp.log_time;
+            let Player { tracks, schedule, happened, line, steps } = self;
+            let played = tracks.publishers.iter().map(|published| published.played).sum();
+            let Some((publisher, loan, used)) = tracks.ready(file, &message) else { continue };
+            if wait(schedule, happened, line, steps, time, played)? == Ended::Interrupted {
+                return Ok(Ended::Interrupted);
+            }
+            let published = loan.publish(used);
+            let to = &mut tracks.publishers[publisher];
+            match published {
+                Ok(()) => to.played += 1,
+                Err(why) => {
+                    to.failed += 1;
+                    to.why.get_or_insert(why.to_string());
+                }
+            }
+        }
+        Ok(Ended::AtTheEnd)
+    }
+}
+
+/// Until that time of the recording has come.
+fn wait(schedule: &mut Schedule, happened: &Receiver<Happened>, line: &mut Line, steps: &mut u64, time: u64, played: u64) -> Done<Ended> {
+    loop {
+        let now = Instant::now();
+        line.print(now, schedule, played);
+        if schedule.is_paused() && *steps > 0 {
+            *steps -= 1;
+            schedule.jump(now, time);
+            return Ok(Ended::AtTheEnd);
+        }
+        let due = schedule.due(time);
+        let next = line.due().into_iter().chain(due).min();
+        let event = match next {
+            // What is due is played before it is looked for keys, but they are looked for.
+            Some(next) => happened.recv_timeout(next.saturating_duration_since(now)).ok(),
+            None => happened.recv().ok(),
+        };
+        let now = Instant::now();
+        match event {
+            Some(Happened::Interrupted | Happened::Key(Key::End)) => return Ok(Ended::Interrupted),
+            Some(Happened::Key(Key::Pause)) => schedule.set_paused(now, !schedule.is_paused()),
+            Some(Happened::Key(Key::Step)) => {
+                schedule.set_paused(now, true);
+                *steps += 1;
+            }
+            Some(Happened::Key(Key::Faster)) => schedule.set_rate(now, (schedule.rate() * STEP).min(FASTEST)),
+            Some(Happened::Key(Key::Slower)) => schedule.set_rate(now, (schedule.rate() / STEP).max(SLOWEST)),
+            None if due.is_some_and(|due| due <= now) => return Ok(Ended::AtTheEnd),
+            None => {}
+        }
+    }
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,109 @@
+//! What is told while it is played, and at the end.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::schedule::Schedule;
+use super::tracks::Tracks;
+use crate::cli::Cli;
+use crate::failure::Done;
+use crate::output::{BAD, NAME, WARN, json, out, shown};
+use crate::units::{clock_time, three_digits};
+
+/// On a terminal, a line that changes.
+pub struct Line {
+    is_shown: bool,
+    due: Instant,
+    /// Of the recording.
+    times: (u64, u64),
+}
+
+impl Line {
+    const EVERY: Duration = Duration::from_millis(200);
+
+    pub fn new(cli: &Cli, is_on_terminal: bool, times: (u64, u64)) -> Line {
+        Line { is_shown: is_on_terminal && !cli.json, due: Instant::now(), times }
+    }
+
+    /// When it is to be printed again.
+    pub fn due(&self) -> Option<Instant> {
+        self.is_shown.then_some(self.due)
+    }
+
+    /// If it is due.
+    pub fn print(&mut self, now: Instant, schedule: &Schedule, played: u64) {
+        if !self.is_shown || now < self.due {
+            return;
+        }
+        self.due = now + Self::EVERY;
+        let (begin, end) = self.times;
+        let since_begin = |time: u64| clock_time(Duration::from_nanos(time.min(end).saturating_sub(begin)));
+        let (time, length, rate) = (since_begin(schedule.time(now)), since_begin(end), three_digits(schedule.rate()));
+        let paused = if schedule.is_paused() { "  paused" } else { "" };
+        anstream::eprint!("\r\x1b[K{time} of {length}  {played} messages  {rate} times as fast{WARN}{paused}{WARN:#}");
+        let _ = std::io::stderr().flush();
+    }
+
+    pub fn clear(&self) {
+        if self.is_shown {
+            anstream::eprint!("\r\x1b[K");
+        }
+    }
+}
+
+/// What was played.
+#[derive(Serialize)]
+pub struct Report<'a> {
+    messages: u64,
+    failed: u64,
+    seconds: f64,
+    topics: Vec<OfTopic<'a>>,
+    /// Topics that were not.
+    refused: Vec<OfRefused<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfTopic<'a> {
+    name: &'a str,
+    messages: u64,
+    failed: u64,
+    /// The first failed for this reason.
+    why: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct OfRefused<'a> {
+    name: &'a str,
+    why: &'a str,
+}
+
+impl<'a> Report<'a> {
+    pub fn new(tracks: &'a Tracks, time: Duration) -> Report<'a> {
+        let published = tracks.publishers.iter();
+        let topics =
+            published.map(|topic| OfTopic { name: &topic.name, messages: topic.played, failed: topic.failed, why: topic.why.as_deref() });
+        let topics: Vec<_> = topics.collect();
+        Report {
+            messages: topics.iter().map(|topic| topic.messages).sum(),
+            failed: topics.iter().map(|topic| topic.failed).sum(),
+            seconds: time.as_secs_f64(),
+            topics,
+            refused: tracks.refused.iter().map(|refused| OfRefused { name: &refused.name, why: &refused.why }).collect(),
+        }
+    }
+
+    pub fn print(&self, cli: &Cli) -> Done {
+        if cli.json {
+            return json(self);
+        }
+        let mut out = out();
+        writeln!(out, "{} messages of {} topics in {:.1} s", self.messages, self.topics.len(), self.seconds)?;
+        for topic in self.topics.iter().filter(|topic| topic.failed > 0) {
+            let (name, why) = (shown(topic.name), shown(topic.why.unwrap_or_default()));
+            writeln!(out, "  {NAME}{name}{NAME:#}: {BAD}{} were not published{BAD:#}, the first since {why}", topic.failed)?;
+        }
+        Ok(())
+    }
+}

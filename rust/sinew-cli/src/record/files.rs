@@ -1,0 +1,164 @@
+//! The files of a recording: one, or one after the other.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use sinew_bag::{BagError, Compression, Result, Stamp, TopicId, Writer};
+
+use super::source::{Received, Source};
+
+/// Under which name losses stand in files.
+pub const LOST: &str = "sinew.lost";
+
+/// Messages that were lost so far, by topics.
+pub type Lost = Arc<Mutex<BTreeMap<String, u64>>>;
+
+/// Where files are, and when the next one begins.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub path: PathBuf,
+    pub compression: Compression,
+    pub split_size: Option<u64>,
+    pub split_time: Option<Duration>,
+}
+
+/// A file that is finished.
+#[derive(Clone, Debug, Serialize)]
+pub struct Recorded {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub messages: u64,
+}
+
+/// Writes one file after the other.
+pub struct Files {
+    plan: Plan,
+    lost: Lost,
+    current: Current,
+    finished: Vec<Recorded>,
+}
+
+struct Current {
+    writer: Writer,
+    /// By the numbers of sources.
+    topics: HashMap<usize, TopicId>,
+    messages: u64,
+    first: Option<u64>,
+    lost_before: BTreeMap<String, u64>,
+}
+
+impl Plan {
+    /// Of the n-th file.
+    fn path(&self, n: usize) -> PathBuf {
+        if self.split_size.is_none() && self.split_time.is_none() {
+            return self.path.clone();
+        }
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let extension = self.path.extension().map(|extension| format!(".{}", extension.to_string_lossy())).unwrap_or_default();
+        self.path.with_file_name(format!("{stem}_{n}{extension}"))
+    }
+}
+
+impl Current {
+    fn new(plan: &Plan, n: usize, lost: &Lost) -> Result<Current> {
+        let writer = Writer::create(&plan.path(n), plan.compression)?;
+        Ok(Current {
+            writer,
+            topics: HashMap::new(),
+            messages: 0,
+            first: None,
+            lost_before: lost.lock().expect("nobody panics with it").clone(),
+        })
+    }
+
+    /// Writes what was lost meanwhile, and the summary.
+    fn finish(mut self, lost: &Lost) -> (Recorded, Result<()>) {
+        let lost = lost.lock().expect("nobody panics with it").clone();
+        let before = |topic: &str| self.lost_before.get(topic).copied().unwrap_or(0);
+        let meanwhile = lost.iter().map(|(topic, lost)| (format!("/{topic}"), lost - before(topic)));
+        let meanwhile: BTreeMap<_, _> = meanwhile.filter(|(_, lost)| *lost > 0).map(|(topic, lost)| (topic, lost.to_string())).collect();
+        let told = if meanwhile.is_empty() { Ok(()) } else { self.writer.write_metadata(LOST, meanwhile) };
+        let path = self.writer.path().to_owned();
+        let unfinished = Recorded { path: path.clone(), bytes: self.writer.size(), messages: self.messages };
+        match self.writer.finish() {
+            Ok(written) => (Recorded { path, bytes: written.bytes, messages: written.messages }, told),
+            Err(why) => (unfinished, Err(why)),
+        }
+    }
+}
+
+impl Files {
+    /// Creates the first one.
+    pub fn new(plan: Plan, lost: Lost) -> Result<Files> {
+        let current = Current::new(&plan, 0, &lost)?;
+        Ok(Files { plan, lost, current, finished: Vec::new() })
+    }
+
+    /// The one that is written.
+    pub fn path(&self) -> PathBuf {
+        self.current.writer.path().to_owned()
+    }
+
+    /// Adds a message.
+    pub fn write(&mut self, message: &Received, stamp: &Stamp) -> Result<()> {
+        if self.is_due(stamp.log_time) {
+            let next = Current::new(&self.plan, self.finished.len() + 1, &self.lost)?;
+            let (recorded, finished) = std::mem::replace(&mut self.current, next).finish(&self.lost);
+            self.finished.push(recorded);
+            finished?;
+        }
+        let current = &mut self.current;
+        let topic = current.topic(&message.source)?;
+        let mut parts: Vec<&[u8]> = message.frame.extents().collect();
+        parts.push(message.source.padding);
+        current.writer.write(topic, stamp, &parts)?;
+        current.messages += 1;
+        current.first.get_or_insert(stamp.log_time);
+        Ok(())
+    }
+
+    /// When [`flush`](Files::flush) is to be called.
+    pub fn flush_at(&self) -> Option<Instant> {
+        self.current.writer.flush_at()
+    }
+
+    /// Writes what is pending.
+    pub fn flush(&mut self) -> Result<()> {
+        self.current.writer.flush()
+    }
+
+    /// Bytes of all of them, and messages.
+    pub fn totals(&self) -> (u64, u64) {
+        let finished = self.finished.iter().fold((0, 0), |(bytes, messages), file| (bytes + file.bytes, messages + file.messages));
+        (finished.0 + self.current.writer.size(), finished.1 + self.current.messages)
+    }
+
+    /// All that were written; and why the last one is not whole, if it is not.
+    pub fn finish(mut self) -> (Vec<Recorded>, Option<BagError>) {
+        let (recorded, finished) = self.current.finish(&self.lost);
+        self.finished.push(recorded);
+        (self.finished, finished.err())
+    }
+
+    /// Whether a message of that time belongs into another file.
+    fn is_due(&self, time: u64) -> bool {
+        let Some(first) = self.current.first else { return false };
+        let is_big = self.plan.split_size.is_some_and(|size| self.current.writer.size() >= size);
+        let longest = self.plan.split_time.map(|time| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+        is_big || longest.is_some_and(|longest| time.saturating_sub(first) >= longest)
+    }
+}
+
+impl Current {
+    fn topic(&mut self, source: &Source) -> Result<TopicId> {
+        if let Some(topic) = self.topics.get(&source.number) {
+            return Ok(*topic);
+        }
+        let topic = self.writer.add_topic(&source.described)?;
+        self.topics.insert(source.number, topic);
+        Ok(topic)
+    }
+}

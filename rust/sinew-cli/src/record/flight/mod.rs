@@ -1,0 +1,241 @@
+//! `sinew record --last`: a flight recorder. It holds the newest messages where their publishers wrote them, and writes them into a file when something happens: also what a process that died published last.
+
+mod condition;
+mod service;
+mod store;
+mod watches;
+mod write;
+
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+pub use self::condition::Condition;
+use self::service::{Caller, provide};
+pub use self::service::{PREFIX, Request, Response};
+use self::store::{Held, Store};
+use self::watches::{Conditions, Deaths};
+use self::write::{Job, Outcome, Plan};
+use super::Wanted;
+use super::clock::{self, Clock};
+use super::source::Received;
+use super::topics::Subscriptions;
+use crate::cli::Cli;
+use crate::commands::record::Record;
+use crate::domain::{Followed, join};
+use crate::failure::Done;
+use crate::interrupt;
+use crate::output::{NAME, json_line, out, shown};
+use crate::units::bytes;
+
+/// How often it is looked for what is too old.
+const OFTEN: Duration = Duration::from_millis(200);
+
+/// What happens while it flies.
+pub enum Event {
+    /// Nodes or topics may have come or gone.
+    Changed,
+    /// It is to end.
+    Interrupted,
+    /// Somebody asks for what it holds.
+    Asked(Caller),
+    /// A condition holds.
+    Holds(String),
+    /// A file is written, or could not be.
+    Written(Outcome),
+}
+
+/// A file that is to be written.
+struct Pending {
+    due: Instant,
+    reasons: Vec<String>,
+    callers: Vec<Caller>,
+}
+
+/// Flies until it is interrupted.
+pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
+    let node = join(cli, "record")?;
+    let (events, happened) = mpsc::channel();
+    let interrupted = events.clone();
+    interrupt::on_interrupt(move || drop(interrupted.send(Event::Interrupted)))?;
+    let changed = events.clone();
+    let followed = Followed::telling(&node, move || drop(changed.send(Event::Changed)))?;
+    let _provider = provide(&node, &asked.name, events.clone())?;
+
+    let store = Arc::new(Mutex::new(Store::new(i64::try_from(last.as_nanos()).unwrap_or(i64::MAX), asked.budget.as_u64())));
+    let held = Wanted::new(asked)?;
+    let (holds, watched) = (held.clone(), asked.when.clone());
+    let conditions = Mutex::new(Conditions::new(&asked.when));
+    let (into, tell) = (Arc::clone(&store), events.clone());
+    let sink = Arc::new(move |message: Received| {
+        for condition in conditions.lock().expect("nobody panics with it").look(&message) {
+            let _ = tell.send(Event::Holds(condition));
+        }
+        if holds.has(&message.source.name) {
+            into.lock().expect("nobody panics with it").push(Held::new(message));
+        }
+    });
+    let wanted = move |topic: &str| held.has(topic) || watched.iter().any(|condition| condition.is_about(topic));
+    let subscriptions = Subscriptions::new(node, wanted, sink);
+    let plan = Plan::new(asked.output.as_deref(), asked.compression.into());
+    if !cli.json {
+        anstream::eprintln!(
+            "holding the last {last:?} in {} at most; `sinew trigger{}` writes them into a file, Ctrl-C ends it",
+            asked.budget,
+            if asked.name == super::USUAL_NAME { String::new() } else { format!(" {}", asked.name) }
+        );
+    }
+    let mut flight = Flight {
+        cli,
+        asked,
+        store,
+        subscriptions,
+        deaths: asked.on_death.as_ref().map(|of| Deaths::new(of.clone().map(|pattern| pattern.compile_matcher()))),
+        plan,
+        clock: Clock::new(),
+        pending: None,
+        is_writing: false,
+        is_shown: std::io::stderr().is_terminal() && !cli.json,
+    };
+    let tells = events;
+    let ended = flight.fly(&followed, &happened, move |job| write::start(job, tells.clone()));
+    // Whoever waits is told that nothing will come.
+    drop(flight);
+    ended
+}
+
+struct Flight<'a> {
+    cli: &'a Cli,
+    asked: &'a Record,
+    store: Arc<Mutex<Store>>,
+    subscriptions: Subscriptions,
+    deaths: Option<Deaths>,
+    plan: Plan,
+    clock: Clock,
+    pending: Option<Pending>,
+    is_writing: bool,
+    is_shown: bool,
+}
+
+impl Flight<'_> {
+    fn fly(&mut self, followed: &Followed, happened: &Receiver<Event>, start: impl Fn(Job)) -> Done {
+        let begun = Instant::now();
+        let end = self.asked.max_duration.map(|longest| begun + longest);
+        let mut is_ending = false;
+        loop {
+            let now = Instant::now();
+            is_ending |= end.is_some_and(|end| now >= end);
+            if is_ending && !self.is_writing && self.pending.is_none() {
+                return Ok(());
+            }
+            match happened.recv_timeout(self.next(now, end).saturating_duration_since(now)) {
+                Ok(Event::Interrupted) => {
+                    self.pending = None;
+                    is_ending = true;
+                }
+                Ok(Event::Changed) => {
+                    if let Some(view) = followed.changed() {
+                        self.subscriptions.update(&view);
+                        if let Some(deaths) = &mut self.deaths {
+                            deaths.look(&view, Instant::now());
+                        }
+                    }
+                }
+                Ok(Event::Asked(call)) => {
+                    let (reason, by) = (call.request().map(|request| request.reason).unwrap_or_default(), call.info().publisher);
+                    let reason = if reason.is_empty() { format!("'{by}' asked for it") } else { reason };
+                    self.trigger(reason, Some(call), self.asked.after);
+                }
+                Ok(Event::Holds(condition)) => self.trigger(condition, None, self.asked.after),
+                Ok(Event::Written(outcome)) => {
+                    self.is_writing = false;
+                    self.tell(outcome)?;
+                }
+                Err(_) => self.show(),
+            }
+            let now = Instant::now();
+            for node in self.deaths.iter_mut().flat_map(|deaths| deaths.dead(now)).collect::<Vec<_>>() {
+                self.trigger(format!("node '{node}' died"), None, self.asked.after);
+            }
+            if !self.is_writing
+                && let Some(pending) = self.pending.take_if(|pending| pending.due <= now)
+            {
+                self.is_writing = true;
+                start(self.job(pending));
+            }
+        }
+    }
+
+    /// When it is to be looked again.
+    fn next(&self, now: Instant, end: Option<Instant>) -> Instant {
+        let pending = self.pending.as_ref().filter(|_| !self.is_writing).map(|pending| pending.due);
+        let death = self.deaths.as_ref().and_then(Deaths::due);
+        let all = [Some(now + OFTEN), pending, death, end.filter(|end| *end > now)];
+        all.into_iter().flatten().min().unwrap_or(now)
+    }
+
+    /// Lets go of what is too old, and says on a terminal how much is held.
+    fn show(&self) {
+        let mut store = self.store.lock().expect("nobody panics with it");
+        store.let_go(clock::now_ns());
+        let (messages, size) = store.totals();
+        drop(store);
+        if self.is_shown {
+            anstream::eprint!("\r\x1b[K{messages} messages, {} held", bytes(size as f64));
+            let _ = std::io::stderr().flush();
+        }
+    }
+
+    /// Another reason to write what is held, after so long a time: with those that there are already.
+    fn trigger(&mut self, reason: String, caller: Option<Caller>, after: Duration) {
+        self.store.lock().expect("nobody panics with it").stay(clock::now_ns());
+        let due = Instant::now() + after;
+        let pending = self.pending.get_or_insert_with(|| Pending { due, reasons: Vec::new(), callers: Vec::new() });
+        if !pending.reasons.contains(&reason) {
+            pending.reasons.push(reason);
+        }
+        pending.callers.extend(caller);
+    }
+
+    fn job(&self, pending: Pending) -> Job {
+        let mut store = self.store.lock().expect("nobody panics with it");
+        Job {
+            held: store.take(clock::now_ns()),
+            begin_ns: store.begin_ns(),
+            reasons: pending.reasons,
+            callers: pending.callers,
+            plan: self.plan.clone(),
+            clock: self.clock,
+        }
+    }
+
+    fn tell(&self, outcome: Outcome) -> Done {
+        if self.is_shown {
+            anstream::eprint!("\r\x1b[K");
+        }
+        let written = match outcome {
+            Ok(written) => written,
+            Err(why) => {
+                anstream::eprintln!("{}", shown(&why.to_string()));
+                return Ok(());
+            }
+        };
+        if self.cli.json {
+            return json_line(&written);
+        }
+        let mut out = out();
+        writeln!(
+            out,
+            "{NAME}{}{NAME:#}: {} messages of {:.1} s, {} ({} by reference, {} copied): {}",
+            shown(&written.path.to_string_lossy()),
+            written.messages,
+            written.seconds,
+            bytes(written.bytes as f64),
+            written.by_reference,
+            written.copied,
+            shown(&written.reasons.join("; "))
+        )?;
+        Ok(out.flush()?)
+    }
+}

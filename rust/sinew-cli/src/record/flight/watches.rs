@@ -1,0 +1,90 @@
+//! What makes a flight recorder write what it holds, besides being asked: messages, and nodes that die.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
+
+use globset::GlobMatcher;
+
+use super::condition::{Condition, Watch};
+use crate::domain::View;
+use crate::output::shown;
+use crate::record::source::Received;
+
+/// Conditions, and whether they hold.
+pub struct Conditions {
+    conditions: Vec<Condition>,
+    /// By the numbers of topics, those that are about one.
+    watches: HashMap<usize, Vec<(usize, Watch)>>,
+    holds: Vec<bool>,
+}
+
+impl Conditions {
+    pub fn new(conditions: &[Condition]) -> Conditions {
+        Conditions { conditions: conditions.to_vec(), watches: HashMap::new(), holds: vec![false; conditions.len()] }
+    }
+
+    /// Looks at a message. Gives the conditions that hold now and did not before.
+    pub fn look(&mut self, message: &Received) -> Vec<String> {
+        let source = &message.source;
+        let watches = self.watches.entry(source.number).or_insert_with(|| {
+            let about = self.conditions.iter().enumerate().filter(|(_, condition)| condition.is_about(&source.name));
+            let watches = about.filter_map(|(n, condition)| match condition.watch(&source.name, &source.ty) {
+                Ok(watch) => Some((n, watch)),
+                Err(why) => {
+                    anstream::eprintln!("'{}' will never be so: {}", shown(condition.text()), shown(&why));
+                    None
+                }
+            });
+            watches.collect()
+        });
+        let mut begun = Vec::new();
+        for (n, watch) in watches {
+            let Ok(holds) = message.frame.reader().and_then(|mut reader| watch.holds(&mut reader)) else { continue };
+            if holds && !self.holds[*n] {
+                begun.push(self.conditions[*n].text().to_owned());
+            }
+            self.holds[*n] = holds;
+        }
+        begun
+    }
+}
+
+/// Nodes that die.
+pub struct Deaths {
+    /// None: any but the command's own.
+    of: Option<GlobMatcher>,
+    /// Since when they are missed.
+    missed: BTreeMap<String, Instant>,
+}
+
+impl Deaths {
+    /// So long a node may be away: one that has lost its manager comes again.
+    const GRACE: Duration = Duration::from_millis(500);
+
+    pub fn new(of: Option<GlobMatcher>) -> Deaths {
+        Deaths { of, missed: BTreeMap::new() }
+    }
+
+    /// Notes who did not leave and is not there, and who is there again.
+    pub fn look(&mut self, view: &View, now: Instant) {
+        let of = self.of.as_ref();
+        let is_meant = |name: &str| of.map_or(!name.starts_with("sinew-"), |of| of.is_match(name));
+        self.missed.extend(view.lost.iter().filter(|name| is_meant(name)).map(|name| (name.clone(), now)));
+        for node in view.nodes() {
+            self.missed.remove(&node.name);
+        }
+    }
+
+    /// Those who are dead. Each is told of once.
+    pub fn dead(&mut self, now: Instant) -> Vec<String> {
+        let is_late = |since: &Instant| now.saturating_duration_since(*since) >= Self::GRACE;
+        let dead: Vec<String> = self.missed.iter().filter(|(_, since)| is_late(since)).map(|(name, _)| name.clone()).collect();
+        self.missed.retain(|_, since| !is_late(since));
+        dead
+    }
+
+    /// When somebody may be dead.
+    pub fn due(&self) -> Option<Instant> {
+        self.missed.values().min().map(|since| *since + Self::GRACE)
+    }
+}

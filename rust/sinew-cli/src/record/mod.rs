@@ -1,0 +1,187 @@
+//! `sinew record`: messages from shared memory into files.
+//!
+//! Subscribers put frames into a [`queue`], and one thread writes them to [`files`] from where their publishers wrote them. It is the only one that waits for a disk: when that is slow, the queue fills, then publishers' rings, and then
+//! messages are lost, which their subscribers count.
+
+mod clock;
+mod files;
+pub mod flight;
+mod progress;
+mod queue;
+mod source;
+mod topics;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, mpsc};
+use std::time::Instant;
+
+use self::clock::Clock;
+pub use self::files::LOST;
+use self::files::{Files, Lost, Plan, Recorded};
+use self::progress::{Line, OfTopic, Recording, Told};
+use self::queue::{Queue, Taken};
+use self::source::Received;
+use self::topics::{Counts, Subscriptions};
+use crate::cli::Cli;
+use crate::commands::record::Record;
+use crate::domain::{Followed, join, service_of};
+use crate::failure::{Done, Failure};
+use crate::interrupt;
+use crate::output::json;
+use crate::patterns::Topics;
+
+/// What happens while it is recorded.
+enum Event {
+    /// Topics may have come or gone.
+    Changed,
+    /// It is to end.
+    Interrupted,
+    /// The one who writes has ended, as it could not.
+    Ended,
+}
+
+/// What a flight recorder is called where nobody says.
+pub const USUAL_NAME: &str = "recorder";
+
+/// Records until it is interrupted.
+pub fn run(cli: &Cli, asked: &Record) -> Done {
+    if let Some(last) = asked.last {
+        return flight::run(cli, asked, last);
+    }
+    let plan = Plan {
+        path: asked.output.clone().unwrap_or_else(usual_path),
+        compression: asked.compression.into(),
+        split_size: asked.split_size.map(|size| size.as_u64()),
+        split_time: asked.split_time,
+    };
+    let lost = Lost::default();
+    let files = Files::new(plan, Arc::clone(&lost)).map_err(Failure::of)?;
+    let node = join(cli, "record")?;
+    let (events, happened) = mpsc::channel();
+    let interrupted = events.clone();
+    interrupt::on_interrupt(move || drop(interrupted.send(Event::Interrupted)))?;
+    let changed = events.clone();
+    let followed = Followed::telling(&node, move || drop(changed.send(Event::Changed)))?;
+
+    let path = files.path();
+    let (queue, told) = (Arc::new(Queue::new()), Arc::new(Told::default()));
+    let writer = {
+        let (queue, told, clock) = (Arc::clone(&queue), Arc::clone(&told), Clock::new());
+        std::thread::spawn(move || {
+            let written = write(files, &queue, &told, &clock);
+            queue.close();
+            let _ = events.send(Event::Ended);
+            written
+        })
+    };
+    let into = Arc::clone(&queue);
+    let sink = Arc::new(move |message: Received| {
+        let size = message.frame.size() as u64;
+        into.push(message, size);
+    });
+    let topics = Wanted::new(asked)?;
+    let mut subscriptions = Subscriptions::new(node, move |topic| topics.has(topic), sink);
+
+    let begun = Instant::now();
+    let end = asked.max_duration.map(|longest| begun + longest);
+    let mut line = Line::new(cli, &path);
+    loop {
+        let now = Instant::now();
+        if end.is_some_and(|end| now >= end) {
+            break;
+        }
+        let next = end.map_or(line.due, |end| end.min(line.due));
+        match happened.recv_timeout(next.saturating_duration_since(now)) {
+            Ok(Event::Changed) => {
+                if let Some(view) = followed.changed() {
+                    subscriptions.update(&view);
+                }
+            }
+            Ok(Event::Interrupted | Event::Ended) => break,
+            Err(_) => {
+                let counts = subscriptions.counts();
+                *lost.lock().expect("nobody panics with it") = lost_of(&counts);
+                line.print(begun.elapsed(), &told, &counts, subscriptions.is_empty());
+            }
+        }
+    }
+
+    // In this order: whoever receives may wait for room.
+    queue.close();
+    let counts = subscriptions.counts();
+    drop(subscriptions);
+    *lost.lock().expect("nobody panics with it") = lost_of(&counts);
+    let seconds = begun.elapsed().as_secs_f64();
+    let (files, failed) = writer.join().map_err(|_| Failure::Failed("the thread that writes has panicked".to_owned()))?;
+    line.clear();
+    let total = |of: fn(&Recorded) -> u64| files.iter().map(of).sum();
+    let recording = Recording {
+        messages: total(|file| file.messages),
+        bytes: total(|file| file.bytes),
+        seconds,
+        lost: counts.values().map(|counts| counts.lost).sum(),
+        topics: counts.into_iter().map(|(name, Counts { received, lost, .. })| OfTopic { name, received, lost }).collect(),
+        files,
+    };
+    if cli.json {
+        json(&recording)?
+    } else {
+        recording.print()?
+    }
+    failed.map_or(Ok(()), |why| Err(Failure::Failed(format!("{why}. What was recorded before can be read"))))
+}
+
+/// Which topics are recorded.
+#[derive(Clone)]
+struct Wanted {
+    topics: Topics,
+    services: bool,
+}
+
+impl Wanted {
+    fn new(asked: &Record) -> Done<Wanted> {
+        Ok(Wanted { topics: asked.topics.topics().map_err(Failure::of)?, services: asked.services })
+    }
+
+    /// A service is meant by its own name, too.
+    fn has(&self, topic: &str) -> bool {
+        match service_of(topic) {
+            None => self.topics.has(topic),
+            Some(service) => self.services && (self.topics.has(service) || self.topics.has(topic)),
+        }
+    }
+}
+
+/// Writes what comes until nothing comes any more.
+fn write(mut files: Files, queue: &Queue<Received>, told: &Told, clock: &Clock) -> (Vec<Recorded>, Option<sinew_bag::BagError>) {
+    let failed = loop {
+        let written = match queue.take(files.flush_at()) {
+            Taken::Item(message) => files.write(&message, &message.stamp(clock)),
+            Taken::Nothing => files.flush(),
+            Taken::Closed => break None,
+        };
+        let (bytes, messages) = files.totals();
+        told.bytes.store(bytes, Ordering::Relaxed);
+        told.messages.store(messages, Ordering::Relaxed);
+        if let Err(why) = written {
+            break Some(why);
+        }
+    };
+    let (recorded, unfinished) = files.finish();
+    (recorded, failed.or(unfinished))
+}
+
+fn lost_of(counts: &BTreeMap<String, Counts>) -> BTreeMap<String, u64> {
+    counts.iter().map(|(topic, counts)| (topic.clone(), counts.lost)).collect()
+}
+
+/// As `ros2 bag` calls them.
+fn usual_path() -> PathBuf {
+    format!("sinew_{}.mcap", usual_time()).into()
+}
+
+fn usual_time() -> String {
+    jiff::ZonedDateTime::now().strftime("%Y_%m_%d-%H_%M_%S").to_string()
+}

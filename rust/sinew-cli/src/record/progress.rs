@@ -1,0 +1,107 @@
+//! What is told while it is recorded, and at the end.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::files::Recorded;
+use super::topics::Counts;
+use crate::cli::Cli;
+use crate::failure::Done;
+use crate::output::{BAD, NAME, out, shown};
+use crate::units::{bytes, clock_time};
+
+/// What the one who writes tells meanwhile.
+#[derive(Default)]
+pub struct Told {
+    // relaxed: only told.
+    pub messages: AtomicU64,
+    pub bytes: AtomicU64,
+}
+
+/// What was recorded.
+#[derive(Serialize)]
+pub struct Recording {
+    pub files: Vec<Recorded>,
+    pub messages: u64,
+    pub bytes: u64,
+    pub seconds: f64,
+    pub lost: u64,
+    pub topics: Vec<OfTopic>,
+}
+
+#[derive(Serialize)]
+pub struct OfTopic {
+    pub name: String,
+    pub received: u64,
+    pub lost: u64,
+}
+
+/// What is shown meanwhile: on a terminal, a line that changes.
+pub struct Line {
+    is_shown: bool,
+    /// When it is to be printed again.
+    pub due: Instant,
+    before: (Instant, u64),
+}
+
+impl Line {
+    const EVERY: Duration = Duration::from_millis(500);
+
+    pub fn new(cli: &Cli, path: &Path) -> Line {
+        let is_shown = std::io::stderr().is_terminal() && !cli.json;
+        if !cli.json {
+            anstream::eprintln!("recording to {NAME}{}{NAME:#}; Ctrl-C ends it", shown(&path.to_string_lossy()));
+        }
+        let now = Instant::now();
+        Line { is_shown, due: now + Self::EVERY, before: (now, 0) }
+    }
+
+    pub fn print(&mut self, time: Duration, told: &Told, counts: &BTreeMap<String, Counts>, is_empty: bool) {
+        let now = Instant::now();
+        self.due = now + Self::EVERY;
+        if !self.is_shown {
+            return;
+        }
+        let (written, messages) = (told.bytes.load(Ordering::Relaxed), told.messages.load(Ordering::Relaxed));
+        let rate = written.saturating_sub(self.before.1) as f64 / (now - self.before.0).as_secs_f64();
+        self.before = (now, written);
+        let lost: u64 = counts.values().map(|counts| counts.lost).sum();
+        let topics = if is_empty { "no topic yet".to_owned() } else { format!("{} topics", counts.len()) };
+        let style = if lost > 0 { BAD } else { anstyle::Style::new() };
+        anstream::eprint!(
+            "\r\x1b[K{}  {messages} messages  {}  {}/s  {topics}  {style}{lost} lost{style:#}",
+            clock_time(time),
+            bytes(written as f64),
+            bytes(rate)
+        );
+        let _ = std::io::stderr().flush();
+    }
+
+    pub fn clear(&self) {
+        if self.is_shown {
+            anstream::eprint!("\r\x1b[K");
+        }
+    }
+}
+
+impl Recording {
+    pub fn print(&self) -> Done {
+        let mut out = out();
+        for file in &self.files {
+            let path = file.path.to_string_lossy();
+            writeln!(out, "{NAME}{}{NAME:#}: {} messages, {}", shown(&path), file.messages, bytes(file.bytes as f64))?;
+        }
+        let lost = if self.lost == 0 { "none" } else { &self.lost.to_string() };
+        let style = if self.lost == 0 { anstyle::Style::new() } else { BAD };
+        writeln!(out, "{} messages of {} topics in {:.1} s, {style}{lost} lost{style:#}", self.messages, self.topics.len(), self.seconds)?;
+        for topic in self.topics.iter().filter(|topic| topic.lost > 0) {
+            writeln!(out, "  {NAME}{}{NAME:#}: {} of {} lost", shown(&topic.name), topic.lost, topic.received + topic.lost)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Topics that are recorded, and their messages.
+
+use std::sync::Arc;
+
+use sinew::msg::{Type, schema};
+use sinew::raw::Frame;
+use sinew::{DomainTopic, Qos};
+use sinew_bag::{Stamp, Topic, qos};
+
+use super::clock::Clock;
+use crate::domain::View;
+
+/// A topic of the domain, as files describe it.
+#[derive(Debug)]
+pub struct Source {
+    /// Another one of each.
+    pub number: usize,
+    /// As the domain calls it.
+    pub name: String,
+    pub ty: Type,
+    /// So many messages its publishers keep for those who come late.
+    pub keeps: usize,
+    /// As files call it.
+    pub described: Topic,
+    /// To be written behind each message.
+    pub padding: &'static [u8],
+}
+
+/// A message that is to be written.
+pub struct Received {
+    pub source: Arc<Source>,
+    pub frame: Frame,
+}
+
+impl Source {
+    /// With the quality of service that its publishers offer now.
+    pub fn new(number: usize, view: &View, topic: &DomainTopic) -> Result<Source, String> {
+        let ty: Type = topic.signature.parse().map_err(|why| format!("its signature is none: {why}"))?;
+        let offered: Vec<Qos> = view
+            .endpoints(topic.id, true)
+            .map(|publisher| Qos {
+                depth: publisher.depth,
+                keep_all: publisher.depth == 0,
+                reliable: publisher.reliable,
+                transient_local: publisher.transient_local,
+                manual_by_topic: publisher.manual_by_topic,
+                deadline: publisher.deadline,
+                lifespan: publisher.lifespan,
+                lease: publisher.lease,
+            })
+            .collect();
+        const DEEPEST: u32 = 512;
+        let depth = |qos: &Qos| if qos.keep_all { DEEPEST } else { qos.depth };
+        let keeps = offered.iter().filter(|qos| qos.transient_local).map(depth).max().unwrap_or(0) as usize;
+        let schema = schema::of(&ty);
+        let described = Topic {
+            name: format!("/{}", topic.name),
+            message_encoding: "cdr".to_owned(),
+            type_name: schema.name,
+            schema_encoding: schema.encoding.to_owned(),
+            schema: schema.text,
+            metadata: [(qos::OFFERED_QOS.to_owned(), qos::to_yaml(&offered).map_err(|why| why.to_string())?)].into(),
+        };
+        Ok(Source { number, name: topic.name.clone(), keeps, padding: schema::padding(&ty), ty, described })
+    }
+}
+
+impl Received {
+    /// As files have it.
+    pub fn stamp(&self, clock: &Clock) -> Stamp {
+        let info = self.frame.info();
+        Stamp {
+            // Files have 32 bits for it.
+            sequence: info.sequence as u32,
+            log_time: clock.since_1970(info.receive_time_ns),
+            publish_time: clock.since_1970(info.source_time_ns),
+        }
+    }
+}

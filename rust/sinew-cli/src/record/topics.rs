@@ -1,0 +1,178 @@
+//! Follows the topics that are recorded, as they come and go.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sinew::raw::{Subscriber, SubscriberOptions};
+use sinew::{DomainTopic, ErrorKind, Node, Qos};
+
+use super::source::{Received, Source};
+use crate::domain::View;
+use crate::output::shown;
+
+/// What becomes of each message, on an execution thread of the node.
+pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
+
+/// Callbacks for messages may wait; those for the domain, on the first thread, do not.
+const THREAD: u32 = 1;
+/// When the last publisher of a topic dies, what it published last is still to be taken.
+const PARTING: Duration = Duration::from_secs(5);
+
+/// Subscribers of the topics that are recorded. They are ghosts: a topic is there as long as others want it.
+pub struct Subscriptions {
+    node: Node,
+    wanted: Box<dyn Fn(&str) -> bool>,
+    sink: Sink,
+    /// By the names of topics. They stay when the manager is gone, and with it what it tells, until a topic is really gone.
+    subscribed: HashMap<String, Subscription>,
+    /// Those of topics that are gone, of which messages may still come.
+    parting: Vec<(Instant, String, Subscription)>,
+    /// A topic that comes again is the same to files.
+    known: HashMap<(String, String), Arc<Source>>,
+    /// By those who are not subscribed any more.
+    before: BTreeMap<String, Counts>,
+}
+
+struct Subscription {
+    /// None: it was refused, and that was told.
+    subscriber: Option<Subscriber>,
+    /// It asks for what publishers have kept.
+    asks_for_kept: bool,
+}
+
+/// What happened to the messages of a topic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Received.
+    pub received: u64,
+    /// Lost before they were received.
+    pub lost: u64,
+    /// Copied by the library, since so many were held already.
+    pub copied: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.received += other.received;
+        self.lost += other.lost;
+        self.copied += other.copied;
+    }
+}
+
+impl Subscriptions {
+    pub fn new(node: Node, wanted: impl Fn(&str) -> bool + 'static, sink: Sink) -> Subscriptions {
+        Subscriptions {
+            node,
+            wanted: Box::new(wanted),
+            sink,
+            subscribed: HashMap::new(),
+            parting: Vec::new(),
+            known: HashMap::new(),
+            before: BTreeMap::new(),
+        }
+    }
+
+    /// Subscribes to what has come, and lets go of what is gone.
+    pub fn update(&mut self, view: &View) {
+        let now = Instant::now();
+        let gone = self.subscribed.extract_if(|_, subscription| subscription.is_over());
+        self.parting.extend(gone.map(|(name, subscription)| (now, name, subscription)));
+        let late: Vec<_> = self.parting.extract_if(.., |(since, ..)| now.saturating_duration_since(*since) >= PARTING).collect();
+        late.into_iter().for_each(|(_, name, subscription)| self.count(name, &subscription));
+        for topic in view.topics() {
+            if !(self.wanted)(&topic.name) {
+                continue;
+            }
+            let mut publishers = view.endpoints(topic.id, true).peekable();
+            // Only then it can be told what they offer.
+            if publishers.peek().is_none() {
+                continue;
+            }
+            let all_keep = publishers.all(|publisher| publisher.transient_local);
+            match self.subscribed.get(&topic.name) {
+                None => self.subscribe(view, topic, all_keep),
+                // Who asks for what was kept does not hear those who keep nothing.
+                Some(subscription) if subscription.asks_for_kept && !all_keep => {
+                    self.unsubscribe(&topic.name);
+                    self.subscribe(view, topic, false);
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Whether there is any.
+    pub fn is_empty(&self) -> bool {
+        self.subscribed.is_empty()
+    }
+
+    /// By the names of topics.
+    pub fn counts(&self) -> BTreeMap<String, Counts> {
+        let mut counts = self.before.clone();
+        let parting = self.parting.iter().map(|(_, name, subscription)| (name, subscription));
+        for (name, subscription) in self.subscribed.iter().chain(parting) {
+            *counts.entry(name.clone()).or_default() += subscription.counts();
+        }
+        counts
+    }
+
+    fn subscribe(&mut self, view: &View, topic: &DomainTopic, asks_for_kept: bool) {
+        let subscriber = match self.subscriber(view, topic, asks_for_kept) {
+            Ok(subscriber) => Some(subscriber),
+            // It has gone meanwhile, or the manager: then it comes again.
+            Err(Refused::ForNow) => return,
+            Err(Refused::For(why)) => {
+                anstream::eprintln!("topic '{}' is not recorded: {}", shown(&topic.name), shown(&why));
+                None
+            }
+        };
+        self.subscribed.insert(topic.name.clone(), Subscription { subscriber, asks_for_kept });
+    }
+
+    fn subscriber(&mut self, view: &View, topic: &DomainTopic, asks_for_kept: bool) -> Result<Subscriber, Refused> {
+        let key = (topic.name.clone(), topic.signature.clone());
+        let source = match self.known.get(&key) {
+            Some(source) => Arc::clone(source),
+            None => Arc::new(Source::new(self.known.len(), view, topic).map_err(Refused::For)?),
+        };
+        self.known.insert(key, Arc::clone(&source));
+        let sink = Arc::clone(&self.sink);
+        let qos = Qos { keep_all: true, transient_local: asks_for_kept, ..Qos::default() };
+        let options = SubscriberOptions { ghost: true, execution_thread: THREAD, ..Default::default() };
+        let on_frame = move |frame| sink(Received { source: Arc::clone(&source), frame });
+        let created = Subscriber::with_callback(&self.node, &topic.name, &topic.signature, &qos, options, on_frame);
+        created.map_err(|why| match why.kind() {
+            ErrorKind::Unavailable | ErrorKind::Disconnected => Refused::ForNow,
+            _ => Refused::For(why.to_string()),
+        })
+    }
+
+    fn unsubscribe(&mut self, topic: &str) {
+        if let Some(subscription) = self.subscribed.remove(topic) {
+            self.count(topic.to_owned(), &subscription);
+        }
+    }
+
+    fn count(&mut self, topic: String, subscription: &Subscription) {
+        *self.before.entry(topic).or_default() += subscription.counts();
+    }
+}
+
+enum Refused {
+    ForNow,
+    For(String),
+}
+
+impl Subscription {
+    fn counts(&self) -> Counts {
+        let statistics = self.subscriber.as_ref().map(Subscriber::statistics).unwrap_or_default();
+        let lost = statistics.missed + statistics.rejected;
+        Counts { received: statistics.received, lost, copied: statistics.over_quota }
+    }
+
+    /// Its topic is gone.
+    fn is_over(&self) -> bool {
+        self.subscriber.as_ref().is_some_and(|subscriber| subscriber.statistics().detached)
+    }
+}

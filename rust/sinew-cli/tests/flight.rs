@@ -1,0 +1,294 @@
+//! `sinew record --last`: what was published last is in the file, also of a process that was killed.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Lines, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use common::{Domain, eventually};
+use sinew::raw::{Publisher, PublisherOptions};
+use sinew::{Node, NodeOptions, Qos};
+use sinew_bag::Bag;
+
+const NUMBER: &str = "test/Number{value:uint64;}";
+const IMAGE: &str = "test/Image{number:uint64;data:uint8[];}";
+
+fn number(value: u64) -> Vec<u8> {
+    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
+}
+
+fn image(number: u64) -> Vec<u8> {
+    let size = 100_000 + number as usize;
+    let data: Vec<u8> = (0..size).map(|at| (at as u64 * (number + 3)) as u8).collect();
+    [&[0, 1, 0, 0][..], &number.to_le_bytes(), &(size as u32).to_le_bytes(), &data].concat()
+}
+
+/// A flight recorder that is running.
+struct Recorder {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    counters: sinew::DomainCounters,
+    _node: Node,
+}
+
+impl Recorder {
+    fn start(domain: &Domain, folder: &Path, arguments: &[&str]) -> Recorder {
+        let mut command = domain.command("record --json --last 60s -o");
+        command.arg(folder.join("flight.mcap")).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let node = domain.node("sinew-test");
+        let is_there = || node.domain_state().unwrap().topics.values().any(|topic| topic.name.starts_with("sinew/flight/"));
+        assert!(eventually(is_there));
+        Recorder { child, lines, counters: node.domain_counters().unwrap(), _node: node }
+    }
+
+    /// Until so many messages have come to it from those who are there.
+    fn has_received(&self, count: u64) {
+        assert!(eventually(|| self.counters.read().unwrap().pairs.iter().map(|pair| pair.messages).sum::<u64>() >= count));
+    }
+
+    /// What it tells of the next file.
+    fn written(&mut self) -> serde_json::Value {
+        serde_json::from_str(&self.lines.next().expect("it writes").unwrap()).unwrap()
+    }
+
+    fn end(mut self) -> String {
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.child.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
+        let mut said = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{said}");
+        said
+    }
+}
+
+/// It ends with the test, however that ends.
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Scene {
+    domain: Domain,
+    folder: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        Scene { domain: Domain::new(), folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn recorder(&self, arguments: &[&str]) -> Recorder {
+        Recorder::start(&self.domain, self.folder.path(), arguments)
+    }
+
+    fn publisher(&self, node: &Node, topic: &str) -> Publisher {
+        let publisher = Publisher::new(node, topic, NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
+        assert!(eventually(|| publisher.statistics().subscribers == 1));
+        publisher
+    }
+}
+
+/// Messages of a topic.
+fn read(written: &serde_json::Value, topic: &str) -> Vec<Vec<u8>> {
+    let bag = Bag::open(&PathBuf::from(written["path"].as_str().unwrap())).unwrap();
+    assert_eq!(bag.cut(), None);
+    let messages = bag.messages(Default::default()).map(Result::unwrap);
+    messages.filter(|message| bag.topic(message.topic).unwrap().name == topic).map(|message| message.to_vec().unwrap()).collect()
+}
+
+const PUBLISHED: u64 = 40;
+
+/// Not a test: the process that is killed, when it is started with that variable.
+#[test]
+fn process_that_is_killed() {
+    let Ok(domain) = std::env::var("SINEW_TEST_IS_KILLED") else { return };
+    let node = Node::with_options("camera", &NodeOptions { domain, by_caller: false }).unwrap();
+    let images = Publisher::new(&node, "camera/image", IMAGE, &Qos::keep_last(4), PublisherOptions::default()).unwrap();
+    assert!(eventually(|| images.statistics().subscribers == 1));
+    (0..PUBLISHED).for_each(|n| images.publish(&[&image(n)]).unwrap());
+    nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL).unwrap();
+}
+
+#[test]
+fn all_that_a_process_published_before_it_was_killed_is_in_the_file() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--on-death"]);
+    let mut camera = Command::new(std::env::current_exe().unwrap());
+    camera.args(["--exact", "process_that_is_killed"]).env("SINEW_TEST_IS_KILLED", scene.domain.path());
+    let ended = camera.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(9));
+    let written = recorder.written();
+    assert_eq!(written["reasons"], serde_json::json!(["node 'camera' died"]));
+    assert_eq!((&written["messages"], &written["lost"]), (&PUBLISHED.into(), &0.into()));
+    assert!(written["by_reference"].as_u64().unwrap() > 0, "{written}");
+    assert!(read(&written, "/camera/image") == (0..PUBLISHED).map(image).collect::<Vec<_>>());
+    recorder.end();
+}
+
+#[test]
+fn it_writes_what_it_holds_whenever_it_is_asked_and_goes_on() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s"]);
+    let node = scene.domain.node("robot");
+    let numbers = scene.publisher(&node, "number");
+    for round in 1..=3 {
+        numbers.publish(&[&number(round)]).unwrap();
+        recorder.has_received(round);
+        let told = scene.domain.json("trigger --reason test");
+        let written = recorder.written();
+        assert_eq!((&told["path"], &written["reasons"]), (&written["path"], &serde_json::json!(["test"])));
+        assert_eq!(read(&written, "/number"), (1..=round).map(number).collect::<Vec<_>>());
+    }
+    recorder.end();
+}
+
+#[test]
+fn it_goes_on_for_a_time_after_a_trigger() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "100ms", "--when", "number.value == 1"]);
+    let node = scene.domain.node("robot");
+    let numbers = scene.publisher(&node, "number");
+    numbers.publish(&[&number(1)]).unwrap();
+    // Of a minute, so that it is there before the file.
+    numbers.publish(&[&number(2)]).unwrap();
+    recorder.has_received(2);
+    assert_eq!(read(&recorder.written(), "/number"), [number(1), number(2)]);
+    recorder.end();
+}
+
+#[test]
+fn a_condition_triggers_when_it_becomes_true_also_of_a_topic_that_is_not_held() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["held", "--after", "0s", "--when", "/battery.value < 10", "--when", "battery.vaule > 0"]);
+    let node = scene.domain.node("robot");
+    let (battery, held) = (scene.publisher(&node, "battery"), scene.publisher(&node, "held"));
+    held.publish(&[&number(7)]).unwrap();
+    recorder.has_received(1);
+    for value in [20, 9, 8, 11, 5] {
+        battery.publish(&[&number(value)]).unwrap();
+        if [9, 5].contains(&value) {
+            let written = recorder.written();
+            assert_eq!(written["reasons"], serde_json::json!(["/battery.value < 10"]));
+            assert_eq!((read(&written, "/battery").len(), read(&written, "/held")), (0, vec![number(7)]));
+        }
+    }
+    let said = recorder.end();
+    assert!(said.contains("'battery.vaule > 0' will never be so: test/Number has no field 'vaule': did you mean 'value'?"), "{said}");
+}
+
+#[test]
+fn only_nodes_that_are_meant_and_die_trigger_it() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s", "--on-death={arm,leg}/*"]);
+    let is_killed = |name: &str| {
+        let mut node = Command::new(std::env::current_exe().unwrap());
+        node.args(["--exact", "process_that_is_killed"]).env("SINEW_TEST_IS_KILLED", scene.domain.path()).env("SINEW_NODE", name);
+        node.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
+    };
+    is_killed("camera");
+    drop(scene.domain.node("leg/left"));
+    is_killed("arm/left");
+    assert_eq!(recorder.written()["reasons"], serde_json::json!(["node 'arm/left' died"]));
+    recorder.end();
+}
+
+#[test]
+fn a_node_that_loses_its_manager_and_comes_again_is_not_dead() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s", "--on-death", "--when", "number.value == 1"]);
+    let node = scene.domain.node("robot");
+    let numbers = scene.publisher(&node, "number");
+    let id = || node.domain_state().unwrap().nodes.values().find(|each| each.name == "robot").map(|robot| robot.id);
+    let before = id();
+    node.disconnect("robot").unwrap();
+    assert!(eventually(|| id().is_some() && id() != before));
+    // Longer than the dead are waited for.
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    numbers.publish(&[&number(1)]).unwrap();
+    assert_eq!(recorder.written()["reasons"], serde_json::json!(["number.value == 1"]));
+    recorder.end();
+}
+
+#[test]
+fn it_holds_no_more_than_its_budget_and_says_what_it_copied() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s", "--budget", "200kB"]);
+    let node = scene.domain.node("robot");
+    let numbers = scene.publisher(&node, "number");
+    for n in 0..300 {
+        numbers.publish(&[&number(n)]).unwrap();
+        recorder.has_received(n + 1);
+    }
+    scene.domain.json("trigger");
+    let written = recorder.written();
+    // Each takes 512 bytes beside its own.
+    assert_eq!(
+        (written["messages"].as_u64(), written["reasons"][0].as_str().map(|reason| reason.ends_with("asked for it"))),
+        (Some(300), Some(true))
+    );
+    let (by_reference, copied) = (written["by_reference"].as_u64().unwrap(), written["copied"].as_u64().unwrap());
+    assert!(by_reference + copied == 300 && by_reference <= 119, "{written}");
+    for n in 300..500 {
+        numbers.publish(&[&number(n)]).unwrap();
+        recorder.has_received(n + 1);
+    }
+    scene.domain.json("trigger");
+    let newest = read(&recorder.written(), "/number");
+    assert_eq!(newest.len(), 200_000 / (512 + 12));
+    assert!(newest == (500 - newest.len() as u64..500).map(number).collect::<Vec<_>>());
+    recorder.end();
+}
+
+#[test]
+fn what_publishers_keep_is_in_the_file_when_it_is_older() {
+    let scene = Scene::new();
+    let mut command = scene.domain.command("record --json --last 10ms --after 0s -o");
+    command.arg(scene.folder.path().join("flight.mcap")).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let node = scene.domain.node("robot");
+    let map =
+        Publisher::new(&node, "map", NUMBER, &Qos { transient_local: true, ..Qos::keep_last(1) }, PublisherOptions::default()).unwrap();
+    map.publish(&[&number(5)]).unwrap();
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(eventually(|| map.statistics().subscribers == 1));
+    let mut recorder = Recorder { child, lines, counters: node.domain_counters().unwrap(), _node: node.clone() };
+    recorder.has_received(1);
+    let numbers = scene.publisher(&node, "number");
+    numbers.publish(&[&number(1)]).unwrap();
+    recorder.has_received(2);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    scene.domain.json("trigger");
+    let written = recorder.written();
+    assert_eq!((read(&written, "/map"), read(&written, "/number").len()), (vec![number(5)], 0));
+    recorder.end();
+}
+
+#[test]
+fn what_is_not_there_or_not_possible_is_said() {
+    let scene = Scene::new();
+    let (status, complaint) = scene.domain.complaint("trigger");
+    assert_eq!((status, complaint.as_str()), (3, "error: there is no flight recorder 'recorder': `sinew record --last 30s` starts one\n"));
+    let recorder = scene.recorder(&["--name", "front"]);
+    assert!(scene.domain.complaint("trigger back").1.contains("there is: front"));
+    let (status, complaint) = scene.domain.complaint("record --last 1s --name front");
+    assert_eq!(status, 1);
+    assert!(complaint.contains("there is a flight recorder 'front' already"), "{complaint}");
+    recorder.end();
+    assert_eq!(scene.domain.complaint("record --budget 1GB").0, 2);
+    assert_eq!(scene.domain.complaint("record --last 1s --when nonsense").0, 2);
+    assert_eq!(scene.domain.complaint("record --last 1s --split-size 1GB").0, 2);
+}
+
+#[test]
+fn who_asked_is_told_when_it_cannot_be_written() {
+    let scene = Scene::new();
+    let recorder = Recorder::start(&scene.domain, Path::new("/nonexistent"), &["--after", "0s"]);
+    let (status, complaint) = scene.domain.complaint("trigger");
+    assert_eq!(status, 1);
+    assert!(complaint.contains("cannot be created: No such file or directory"), "{complaint}");
+    recorder.end();
+}

@@ -1,0 +1,355 @@
+//! `sinew play`: subscribers get what is in files, of sinew and of others.
+
+mod common;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use common::{Domain, IMAGE, eventually};
+use mcap::records::MessageHeader;
+use sinew::raw::{Frame, Subscriber, SubscriberOptions};
+use sinew::{Node, Qos};
+use sinew_bag::{Compression, Stamp, Topic, Writer, qos};
+
+const NUMBER: &str = "test/Number{value:uint64;}";
+const MOMENT: Duration = Duration::from_secs(30);
+
+fn number(value: u64) -> Vec<u8> {
+    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
+}
+
+/// A topic of this type, with what its publisher offered.
+fn topic(name: &str, signature: &str, offered: &Qos) -> Topic {
+    let schema = sinew::msg::schema::of(&signature.parse().unwrap());
+    Topic {
+        name: name.into(),
+        message_encoding: "cdr".into(),
+        type_name: schema.name,
+        schema_encoding: schema.encoding.into(),
+        schema: schema.text,
+        metadata: [(qos::OFFERED_QOS.to_owned(), qos::to_yaml(std::slice::from_ref(offered)).unwrap())].into(),
+    }
+}
+
+/// A message is due so many milliseconds after the first.
+struct Due<'a>(u64, &'a str, Vec<u8>);
+
+struct Scene {
+    domain: Domain,
+    folder: tempfile::TempDir,
+    node: Node,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let domain = Domain::new();
+        let node = domain.node("listens");
+        Scene { domain, folder: tempfile::tempdir().unwrap(), node }
+    }
+
+    fn file(&self, name: &str, topics: &[Topic], messages: &[Due<'_>]) -> PathBuf {
+        let path = self.folder.path().join(name);
+        let mut writer = Writer::create(&path, Compression::None).unwrap();
+        let ids: Vec<_> = topics.iter().map(|topic| (topic.name.clone(), writer.add_topic(topic).unwrap())).collect();
+        for (n, Due(due, topic, bytes)) in messages.iter().enumerate() {
+            let time = 1_700_000_000_000_000_000 + due * 1_000_000;
+            let stamp = Stamp { sequence: n as u32, log_time: time, publish_time: time };
+            let id = ids.iter().find(|(name, _)| name == topic).unwrap().1;
+            writer.write(id, &stamp, &[bytes]).unwrap();
+        }
+        writer.finish().unwrap();
+        path
+    }
+
+    /// Numbers from 0 on, ten milliseconds apart.
+    fn numbers(&self, topic_name: &str, count: u64) -> PathBuf {
+        let messages: Vec<_> = (0..count).map(|n| Due(n * 10, topic_name, number(n))).collect();
+        self.file("numbers", &[topic(topic_name, NUMBER, &Qos::reliable())], &messages)
+    }
+
+    fn subscriber(&self, topic: &str, signature: &str, qos: &Qos) -> Subscriber {
+        Subscriber::new(&self.node, topic, signature, qos, SubscriberOptions::default()).unwrap()
+    }
+
+    fn every(&self, topic: &str) -> Subscriber {
+        self.subscriber(topic, NUMBER, &Qos::reliable())
+    }
+
+    fn play(&self, path: &Path, arguments: &str) -> serde_json::Value {
+        self.domain.json(&format!("play {}{arguments}", path.display()))
+    }
+}
+
+fn take(subscriber: &Subscriber) -> Vec<u8> {
+    subscriber.take(MOMENT).unwrap().map(|frame| frame.to_vec()).expect("a message comes")
+}
+
+/// What has come.
+fn all(subscriber: &Subscriber) -> Vec<Vec<u8>> {
+    std::iter::from_fn(|| subscriber.take(Duration::ZERO).unwrap()).map(|frame: Frame| frame.to_vec()).collect()
+}
+
+#[test]
+fn subscribers_that_are_there_get_every_message_as_it_was_recorded() {
+    let scene = Scene::new();
+    let images: Vec<_> = [10, 100_000, 3_000_000]
+        .map(|size: u32| {
+            [&[0, 1, 0, 0][..], &[9; 8], &[1, 0, 0, 0, 0, 0, 0, 0], &[5; 4], &size.to_le_bytes(), &vec![size as u8; size as usize]].concat()
+        })
+        .into();
+    let mut messages: Vec<_> = images.iter().map(|image| Due(1, "/camera/image", image.clone())).collect();
+    messages.extend((0..200).map(|n| Due(2, "/number", number(n))));
+    messages.push(Due(3, "/stop", vec![0, 1, 0, 0, 0]));
+    let topics = [("/camera/image", IMAGE), ("/number", NUMBER), ("/stop", "test/Stop{}")]
+        .map(|(name, signature)| topic(name, signature, &Qos::reliable()));
+    let path = scene.file("a.mcap", &topics, &messages);
+    let (camera, numbers) = (scene.subscriber("camera/image", IMAGE, &Qos::reliable()), scene.every("number"));
+    let stop = scene.subscriber("stop", "test/Stop{}", &Qos::reliable());
+    let told = scene.play(&path, "");
+    assert_eq!((&told["messages"], &told["failed"], &told["topics"][0]["name"]), (&204.into(), &0.into(), &"camera/image".into()));
+    assert!(all(&camera) == images);
+    assert_eq!(all(&numbers), (0..200).map(number).collect::<Vec<_>>());
+    assert_eq!(all(&stop), [[0, 1, 0, 0]], "the byte for others is gone");
+}
+
+#[test]
+fn publishers_offer_what_the_recorded_ones_did() {
+    let scene = Scene::new();
+    let offered = Qos { transient_local: true, reliable: true, deadline: Some(Duration::from_secs(1)), ..Qos::keep_last(3) };
+    let path = scene.file("a", &[topic("/map", NUMBER, &offered)], &[Due(0, "/map", number(7))]);
+    let asks = Qos { transient_local: true, reliable: true, deadline: Some(Duration::from_secs(2)), ..Qos::keep_last(1) };
+    let map = scene.subscriber("map", NUMBER, &asks);
+    scene.play(&path, "");
+    assert_eq!(take(&map), number(7), "else they would not be connected");
+}
+
+#[test]
+fn topics_are_chosen_left_out_and_renamed() {
+    let scene = Scene::new();
+    let names = ["/camera/left", "/camera/right", "/imu"];
+    let messages: Vec<_> = names.iter().enumerate().map(|(n, name)| Due(0, name, number(n as u64))).collect();
+    let path = scene.file("a", &names.map(|name| topic(name, NUMBER, &Qos::reliable())), &messages);
+    let played = |arguments: &str| {
+        scene.play(&path, arguments)["topics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|topic| topic["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(played(""), ["camera/left", "camera/right", "imu"]);
+    assert_eq!(played(" --topics camera/* --exclude **/right"), ["camera/left"]);
+    let replayed = scene.every("replay/imu");
+    assert_eq!(played(" -t /imu --remap imu:=/replay/imu"), ["replay/imu"]);
+    assert_eq!(take(&replayed), number(2));
+    let (status, complaint) = scene.domain.complaint(&format!("play {} --topics lidar", path.display()));
+    assert_eq!(status, 3);
+    assert!(complaint.contains("no topic of it is asked for; `sinew bag info`"), "{complaint}");
+}
+
+#[test]
+fn a_part_of_it_is_played() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 10);
+    let numbers = scene.every("number");
+    scene.play(&path, " --start 30ms --duration 40ms");
+    assert_eq!(all(&numbers), (3..7).map(number).collect::<Vec<_>>());
+    let (status, complaint) = scene.domain.complaint(&format!("play {} --start 1s", path.display()));
+    assert_eq!((status, complaint.as_str()), (3, "error: there is no message so late: it is 90.000ms long\n"));
+}
+
+#[test]
+fn messages_are_not_played_before_they_are_due() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 21);
+    let numbers = scene.every("number");
+    for (rate, length_ns) in [("0.5", 400_000_000), ("1", 200_000_000), ("4", 50_000_000)] {
+        let before = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        scene.play(&path, &format!(" --rate {rate}"));
+        let frames: Vec<_> = std::iter::from_fn(|| numbers.take(Duration::ZERO).unwrap()).collect();
+        assert_eq!(frames.len(), 21);
+        let last = frames[20].info().source_time_ns;
+        assert!(last - (before.tv_sec * 1_000_000_000 + before.tv_nsec) >= length_ns, "{rate}");
+    }
+    assert_eq!(scene.domain.complaint("play --rate 0 a").0, 2);
+}
+
+/// A player that is running.
+struct Player(Child);
+
+impl Player {
+    fn start(scene: &Scene, path: &Path, arguments: &str) -> Player {
+        let mut command = scene.domain.command(&format!("play {}{arguments} --json", path.display()));
+        Player(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    fn interrupt(mut self) -> serde_json::Value {
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.0.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
+        let told = serde_json::from_reader(self.0.stdout.take().unwrap()).unwrap();
+        assert!(self.0.wait().unwrap().success());
+        told
+    }
+}
+
+/// It ends with the test, however that ends.
+impl Drop for Player {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn it_begins_again_at_the_end_until_it_is_interrupted() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 3);
+    let numbers = scene.every("number");
+    let player = Player::start(&scene, &path, " --loop --rate 10");
+    for n in 0..30 {
+        assert_eq!(take(&numbers), number(n % 3));
+    }
+    let told = player.interrupt();
+    assert!(told["messages"].as_u64().unwrap() >= 30);
+}
+
+#[test]
+fn paused_it_plays_nothing() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 3);
+    let numbers = scene.every("number");
+    let player = Player::start(&scene, &path, " --paused");
+    assert!(eventually(|| numbers.statistics().publishers == 1));
+    assert_eq!(player.interrupt()["messages"], 0);
+    assert!(all(&numbers).is_empty());
+}
+
+#[test]
+fn on_a_terminal_keys_step_pause_and_end() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 3);
+    let numbers = scene.every("number");
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    let mut command = scene.domain.command(&format!("play {} --paused --loop", path.display()));
+    command.stdin(terminal.slave.try_clone().unwrap()).stderr(terminal.slave).stdout(Stdio::piped());
+    let player = command.spawn().unwrap();
+    drop(command);
+    let mut keys = File::from(terminal.master);
+    let mut press = |key: &str| keys.write_all(key.as_bytes()).unwrap();
+    assert!(eventually(|| numbers.statistics().publishers == 1));
+    for n in 0..2 {
+        press("s");
+        assert_eq!(take(&numbers), number(n));
+        assert!(numbers.take(Duration::from_millis(20)).unwrap().is_none());
+    }
+    press(" ");
+    for n in 2..9 {
+        assert_eq!(take(&numbers), number(n % 3));
+    }
+    press("q");
+    let output = player.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains(" messages of 1 topics in "), "{text}");
+}
+
+#[test]
+fn several_files_are_played_as_one() {
+    let scene = Scene::new();
+    let topics = |n: u64| [topic("/number", NUMBER, &Qos::reliable()), topic(&format!("/other{n}"), NUMBER, &Qos::reliable())];
+    let file = |n: u64| {
+        let messages: Vec<_> = (0..5).map(|i| Due(i * 4 + n * 2, "/number", number(i * 2 + n))).collect();
+        scene.file(&format!("a_{n}.mcap"), &topics(n), &messages)
+    };
+    let (first, second) = (file(0), file(1));
+    let numbers = scene.every("number");
+    let told = scene.play(&first, &format!(" {}", second.display()));
+    assert_eq!(told["topics"].as_array().unwrap().len(), 3, "one publisher for what both have");
+    assert_eq!(all(&numbers), (0..10).map(number).collect::<Vec<_>>());
+    scene.play(scene.folder.path(), "");
+    assert_eq!(all(&numbers), (0..10).map(number).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_whole_of_a_file_that_was_cut_is_played() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 5);
+    let bytes = std::fs::read(&path).unwrap();
+    let last = bytes.windows(12).position(|window| window == number(4)).unwrap();
+    std::fs::write(&path, &bytes[..last + 3]).unwrap();
+    let numbers = scene.every("number");
+    let output = scene.domain.run(&format!("play {}", path.display()));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains("is not whole: it ends within a record"), "{said}");
+    assert_eq!(all(&numbers), (0..4).map(number).collect::<Vec<_>>());
+}
+
+/// A file as others write it.
+fn of_others(path: &Path, channels: &[(&str, &str, &str, &str, &str)], messages: &[(usize, Vec<u8>)]) {
+    let mut writer = mcap::Writer::new(File::create(path).unwrap()).unwrap();
+    let ids: Vec<_> = channels
+        .iter()
+        .map(|(topic, encoding, type_name, schema_encoding, schema)| {
+            let schema =
+                if schema_encoding.is_empty() { 0 } else { writer.add_schema(type_name, schema_encoding, schema.as_bytes()).unwrap() };
+            writer.add_channel(schema, topic, encoding, &Default::default()).unwrap()
+        })
+        .collect();
+    for (n, (channel, bytes)) in messages.iter().enumerate() {
+        let time = 1_600_000_000_000_000_000 + n as u64;
+        let header = MessageHeader { channel_id: ids[*channel], sequence: 0, log_time: time, publish_time: time };
+        writer.write_to_known_channel(&header, bytes).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn files_of_ros_2_and_of_ros_1_are_played() {
+    let scene = Scene::new();
+    let path = scene.folder.path().join("a.mcap");
+    let ros1 = "string name\nuint8 level\nfloat64[] values\n";
+    let channels = [("/number", "cdr", "test/msg/Number", "ros2msg", "uint64 value"), ("/state", "ros1", "test/State", "ros1msg", ros1)];
+    let state = [&2_u32.to_le_bytes()[..], b"ok", &[7], &1_u32.to_le_bytes(), &2.5_f64.to_le_bytes()].concat();
+    of_others(&path, &channels, &[(0, number(5)), (1, state), (1, vec![9])]);
+    let numbers = scene.subscriber("number", "test/msg/Number{value:uint64;}", &Qos::reliable());
+    let states = scene.subscriber("state", "test/State{name:string;level:uint8;values:float64[];}", &Qos::default());
+    let told = scene.play(&path, "");
+    assert_eq!(take(&numbers), number(5));
+    let expected = [&[0, 1, 0, 0, 3, 0, 0, 0][..], b"ok\0", &[7, 1, 0, 0, 0, 0, 0, 0, 0], &2.5_f64.to_le_bytes()].concat();
+    assert_eq!(all(&states), [expected]);
+    assert_eq!((&told["messages"], &told["failed"]), (&2.into(), &1.into()));
+    assert!(told["topics"][1]["why"].as_str().is_some_and(|why| !why.is_empty()), "{told}");
+}
+
+#[test]
+fn topics_that_cannot_be_played_are_named_and_others_are_played() {
+    let scene = Scene::new();
+    let path = scene.folder.path().join("a.mcap");
+    let channels = [
+        ("/number", "cdr", "test/msg/Number", "ros2msg", "uint64 value"),
+        ("/json", "json", "Any", "jsonschema", "{}"),
+        ("/bare", "cdr", "", "", ""),
+        ("/broken", "cdr", "test/msg/Broken", "ros2msg", "what is this"),
+        ("/taken", "cdr", "test/msg/Number", "ros2msg", "uint64 value"),
+    ];
+    of_others(&path, &channels, &(0..5).map(|n| (n, number(n as u64))).collect::<Vec<_>>());
+    let _taken = scene.subscriber("taken", "test/Text{value:string;}", &Qos::default());
+    let numbers = scene.subscriber("number", "test/msg/Number{value:uint64;}", &Qos::default());
+    let told = scene.play(&path, "");
+    assert_eq!(told["messages"], 1);
+    assert_eq!(take(&numbers), number(0));
+    let refused: Vec<_> = told["refused"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|refused| (refused["name"].as_str().unwrap(), refused["why"].as_str().unwrap()))
+        .collect();
+    let why = |name: &str| refused.iter().find(|(is, _)| *is == name).unwrap_or_else(|| panic!("{name}: {refused:?}")).1;
+    assert!(why("/json").contains("encoded as 'json', and those as 'cdr' and 'ros1' can be played"), "{refused:?}");
+    assert!(why("/bare").contains("does not say what its messages"), "{refused:?}");
+    assert!(!why("/broken").is_empty() && !why("taken").is_empty());
+    let (status, complaint) = scene.domain.complaint(&format!("play {} --topics json", path.display()));
+    assert_eq!(status, 1);
+    assert!(complaint.contains("topic '/json' is not played") && complaint.contains("no topic can be played"), "{complaint}");
+}

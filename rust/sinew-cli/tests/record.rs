@@ -1,0 +1,403 @@
+//! `sinew record`: what is published is in the files, whatever happens to the recorder.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use common::{Domain, IMAGE, eventually};
+use sinew::msg::{Type, schema};
+use sinew::raw::{Client, Provider, Publisher, PublisherOptions};
+use sinew::{Node, Qos};
+use sinew_bag::{Bag, qos};
+
+const NUMBER: &str = "test/Number{value:uint64;}";
+
+fn number(value: u64) -> Vec<u8> {
+    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
+}
+
+fn image(stamp_ns: u64, size: usize) -> Vec<u8> {
+    let data: Vec<u8> = (0..size).map(|at| (at as u64 * (stamp_ns + 1)) as u8).collect();
+    let frame_id = [&5_u32.to_le_bytes()[..], b"left\0", &[0; 3]].concat();
+    [&[0, 1, 0, 0][..], &stamp_ns.to_le_bytes(), &frame_id, &640_u32.to_le_bytes(), &(size as u32).to_le_bytes(), &data].concat()
+}
+
+/// A recorder that is running.
+struct Recorder {
+    child: Child,
+    watch: sinew::DomainCounters,
+    _node: Node,
+}
+
+impl Recorder {
+    fn start(domain: &Domain, arguments: &str) -> Recorder {
+        Recorder::of(domain, domain.command(&format!("record {arguments}")))
+    }
+
+    fn of(domain: &Domain, mut command: Command) -> Recorder {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let node = domain.node(&format!("watches-{}", child.id()));
+        Recorder { child, watch: node.domain_counters().unwrap(), _node: node }
+    }
+
+    fn signal(&self, signal: &str) {
+        assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
+    }
+
+    /// Until so many messages have come to subscribers in this domain, of which it is the only one.
+    fn has_received(&self, count: u64) {
+        let received = || self.watch.read().unwrap().pairs.iter().map(|pair| pair.messages).sum::<u64>();
+        assert!(eventually(|| received() >= count), "{} came", received());
+    }
+
+    fn interrupt(self) -> (ExitStatus, String, String) {
+        self.signal("-INT");
+        self.end()
+    }
+
+    fn end(mut self) -> (ExitStatus, String, String) {
+        let (mut text, mut complaint) = (String::new(), String::new());
+        self.child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        (self.child.wait().unwrap(), text, complaint)
+    }
+}
+
+/// It ends with the test, however that ends.
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A publisher with a recorder.
+fn connected(publisher: &Publisher) {
+    assert!(eventually(|| publisher.statistics().subscribers == 1));
+}
+
+/// All messages, by topics.
+fn read(path: &Path) -> BTreeMap<String, Vec<Vec<u8>>> {
+    let bag = Bag::open(path).unwrap();
+    assert!(bag.messages(Default::default()).all(|message| message.is_ok()));
+    read_so_far(path)
+}
+
+/// Those of a file that somebody is writing: a chunk may be there in part.
+fn read_so_far(path: &Path) -> BTreeMap<String, Vec<Vec<u8>>> {
+    let bag = Bag::open(path).unwrap();
+    let mut read: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
+    let mut last = 0;
+    for message in bag.messages(Default::default()).flatten() {
+        assert!(message.stamp.log_time >= last && message.stamp.publish_time <= message.stamp.log_time);
+        last = message.stamp.log_time;
+        let topic = &bag.topic(message.topic).unwrap().name;
+        read.entry(topic.clone()).or_default().push(message.to_vec().unwrap());
+    }
+    read
+}
+
+struct Scene {
+    domain: Domain,
+    folder: tempfile::TempDir,
+    node: Node,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let domain = Domain::new();
+        let node = domain.node("robot");
+        Scene { domain, folder: tempfile::tempdir().unwrap(), node }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn publisher(&self, topic: &str, signature: &str, qos: &Qos) -> Publisher {
+        Publisher::new(&self.node, topic, signature, qos, PublisherOptions::default()).unwrap()
+    }
+}
+
+#[test]
+fn every_message_is_recorded_as_it_was_published() {
+    let scene = Scene::new();
+    let map = scene.publisher("map", NUMBER, &Qos { transient_local: true, ..Qos::keep_last(1) });
+    map.publish(&[&number(7)]).unwrap();
+    let images = scene.publisher("camera/image", IMAGE, &Qos { reliable: true, ..Qos::keep_last(20) });
+    let empty = scene.publisher("stop", "test/Stop{}", &Qos::default());
+    for (name, compression) in [("plain", "none"), ("lz4", "lz4"), ("zstd", "zstd")] {
+        let path = scene.path(name);
+        let recorder = Recorder::start(&scene.domain, &format!("-o {} --compression {compression}", path.display()));
+        [&map, &images, &empty].into_iter().for_each(connected);
+        let sizes = [3, 100, 5000, 70_000, 3_000_000, 0];
+        let published: Vec<_> = sizes.iter().enumerate().map(|(n, size)| image(n as u64, *size)).collect();
+        for image in &published {
+            images.publish(&[image]).unwrap();
+        }
+        empty.publish(&[&[0, 1, 0, 0]]).unwrap();
+        recorder.has_received(8);
+        let (status, text, _) = recorder.interrupt();
+        assert!(status.success() && text.contains("8 messages of 3 topics") && text.contains(", none lost"), "{text}");
+
+        let read = read(&path);
+        assert_eq!(read["/map"], [number(7)], "it was kept for who comes late");
+        assert!(read["/camera/image"] == published, "{name}");
+        assert_eq!(read["/stop"], [[0, 1, 0, 0, 0]], "ROS has no message without bytes");
+        let bag = Bag::open(&path).unwrap();
+        let topic = bag.topics().map(|(_, topic)| topic).find(|topic| topic.name == "/camera/image").unwrap();
+        let ty: Type = IMAGE.parse().unwrap();
+        assert_eq!(schema::parse(&topic.type_name, &topic.schema_encoding, &topic.schema), Ok(ty));
+        assert_eq!((topic.message_encoding.as_str(), topic.type_name.as_str()), ("cdr", "robot/msg/Image"));
+        assert_eq!(qos::from_yaml(&topic.metadata[qos::OFFERED_QOS]), Ok(Qos { reliable: true, ..Qos::keep_last(20) }));
+    }
+}
+
+#[test]
+fn times_are_those_of_the_calendar() {
+    let scene = Scene::new();
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    connected(&numbers);
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
+    let before = now();
+    numbers.publish(&[&number(1)]).unwrap();
+    recorder.has_received(1);
+    let after = now();
+    recorder.interrupt();
+    let times = Bag::open(&path).unwrap().times().unwrap();
+    // Clocks are compared by a measurement.
+    let tolerance = 1_000_000;
+    assert!((before - tolerance..=after + tolerance).contains(&times.0), "{before} {times:?} {after}");
+}
+
+#[test]
+fn only_what_is_asked_for_is_recorded_also_when_it_comes_later() {
+    let scene = Scene::new();
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {} --exclude **/debug -- camera/** lidar", path.display()));
+    let publishers =
+        ["camera/left", "camera/left/debug", "imu", "lidar"].map(|topic| (topic, scene.publisher(topic, NUMBER, &Qos::default())));
+    connected(&publishers[0].1);
+    connected(&publishers[3].1);
+    publishers.iter().for_each(|(_, publisher)| publisher.publish(&[&number(1)]).unwrap());
+    recorder.has_received(2);
+    recorder.interrupt();
+    assert_eq!(read(&path).into_keys().collect::<Vec<_>>(), ["/camera/left", "/lidar"]);
+}
+
+#[test]
+fn what_services_send_is_recorded_where_it_is_asked_for() {
+    let scene = Scene::new();
+    let other = scene.domain.node("asks");
+    let answer = |call: sinew::raw::Call| call.answer(&[&number(7)]).unwrap();
+    let _provider = Provider::new(&scene.node, "add", NUMBER, NUMBER, &Default::default(), answer).unwrap();
+    let client = Client::new(&other, "add", NUMBER, NUMBER, &Default::default()).unwrap();
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    for (name, arguments, expected) in
+        [("a", "", 0), ("b", " --services", 2), ("c", " --services -- number add", 2), ("d", " --services number", 0)]
+    {
+        let path = scene.path(name);
+        let recorder = Recorder::start(&scene.domain, &format!("-o {}{arguments}", path.display()));
+        connected(&numbers);
+        // Again, as long as it is not connected with both halves.
+        let is_there = || {
+            client.call(&[&number(5)], std::time::Duration::from_secs(30)).unwrap();
+            numbers.publish(&[&number(1)]).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            read_so_far(&path).len() == 1 + expected
+        };
+        assert!(eventually(is_there), "{name}");
+        recorder.interrupt();
+        let read = read(&path);
+        assert_eq!(read.len(), 1 + expected);
+        if expected > 0 {
+            let has = |topic: &str, value: u64| read[topic][0].windows(8).any(|bytes| bytes == value.to_le_bytes());
+            assert!(has("/add@request", 5) && has("/add@response", 7), "{read:?}");
+        }
+    }
+}
+
+#[test]
+fn a_topic_that_goes_and_comes_again_is_one() {
+    let scene = Scene::new();
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    for n in 1..=3 {
+        let node = scene.domain.node("sensor");
+        let publisher = Publisher::new(&node, "number", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
+        connected(&publisher);
+        publisher.publish(&[&number(n)]).unwrap();
+        recorder.has_received(1);
+    }
+    let (_, text, _) = recorder.interrupt();
+    assert_eq!(read(&path)["/number"], [number(1), number(2), number(3)], "{text}");
+    assert_eq!(Bag::open(&path).unwrap().topics().count(), 1);
+}
+
+#[test]
+fn who_keeps_nothing_is_recorded_beside_who_keeps_messages() {
+    let scene = Scene::new();
+    let path = scene.path("a.mcap");
+    let keeps = scene.publisher("number", NUMBER, &Qos { transient_local: true, ..Qos::keep_last(1) });
+    keeps.publish(&[&number(1)]).unwrap();
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    connected(&keeps);
+    recorder.has_received(1);
+    let other = scene.publisher("number", NUMBER, &Qos::default());
+    connected(&other);
+    connected(&keeps);
+    other.publish(&[&number(2)]).unwrap();
+    recorder.has_received(1);
+    recorder.interrupt();
+    assert_eq!(read(&path)["/number"], [number(1), number(2)]);
+}
+
+#[test]
+fn files_are_split_by_size_and_each_is_whole() {
+    let scene = Scene::new();
+    let images = scene.publisher("camera/image", IMAGE, &Qos::default());
+    let path = scene.path("drive.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {} --split-size 1MB --json", path.display()));
+    connected(&images);
+    let published: Vec<_> = (0..6).map(|n| image(n, 600_000)).collect();
+    for (n, image) in published.iter().enumerate() {
+        images.publish(&[image]).unwrap();
+        recorder.has_received(n as u64 + 1);
+    }
+    let (_, text, _) = recorder.interrupt();
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&told["messages"], &told["lost"], &told["topics"][0]["name"]), (&6.into(), &0.into(), &"camera/image".into()));
+    let files = told["files"].as_array().unwrap();
+    assert_eq!(files.len(), 3);
+    let mut found = Vec::new();
+    for (n, file) in files.iter().enumerate() {
+        let path = scene.path(&format!("drive_{n}.mcap"));
+        assert_eq!(file["path"], path.to_str().unwrap());
+        assert_eq!(Bag::open(&path).unwrap().cut(), None);
+        found.extend(read(&path).remove("/camera/image").unwrap());
+    }
+    assert!(found == published);
+}
+
+#[test]
+fn files_are_split_by_time() {
+    let scene = Scene::new();
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    let recorder = Recorder::start(&scene.domain, &format!("-o {} --split-time 1ms", scene.path("a").display()));
+    connected(&numbers);
+    for n in 0..3 {
+        numbers.publish(&[&number(n)]).unwrap();
+        recorder.has_received(n + 1);
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    recorder.interrupt();
+    for n in 0..3 {
+        assert_eq!(read(&scene.path(&format!("a_{n}")))["/number"], [number(n)]);
+    }
+}
+
+#[test]
+fn a_recorder_that_is_killed_leaves_what_it_wrote() {
+    let scene = Scene::new();
+    let images = scene.publisher("camera/image", IMAGE, &Qos::default());
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    for compression in ["none", "zstd"] {
+        for killed_after in [1, 5, 12] {
+            let path = scene.path(&format!("{compression}-{killed_after}"));
+            let recorder = Recorder::start(&scene.domain, &format!("-o {} -z {compression}", path.display()));
+            connected(&images);
+            connected(&numbers);
+            let published: Vec<_> = (0..killed_after).map(|n| image(n, 700_000)).collect();
+            for (n, image) in published.iter().enumerate() {
+                numbers.publish(&[&number(n as u64)]).unwrap();
+                images.publish(&[image]).unwrap();
+            }
+            recorder.has_received(2 * killed_after);
+            // What is small is written within a second.
+            let are_there =
+                |read: BTreeMap<String, Vec<Vec<u8>>>| read.len() == 2 && read.values().all(|messages| messages.len() == published.len());
+            assert!(eventually(|| are_there(read_so_far(&path))));
+            recorder.signal("-KILL");
+            recorder.end();
+            let bag = Bag::open(&path).unwrap();
+            assert!(bag.cut().is_some());
+            let read = read(&path);
+            assert!(read["/camera/image"] == published);
+            assert_eq!(read["/number"].len() as u64, killed_after);
+        }
+    }
+}
+
+#[test]
+fn what_was_lost_is_counted_and_stands_in_the_file() {
+    let scene = Scene::new();
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {} --json", path.display()));
+    connected(&numbers);
+    numbers.publish(&[&number(0)]).unwrap();
+    recorder.has_received(1);
+    recorder.signal("-STOP");
+    let published = 3000;
+    (1..published).for_each(|n| numbers.publish(&[&number(n)]).unwrap());
+    recorder.signal("-CONT");
+    let is_last_there = || read_so_far(&path).get("/number").and_then(|numbers| numbers.last().cloned()) == Some(number(published - 1));
+    assert!(eventually(is_last_there));
+    let (_, text, _) = recorder.interrupt();
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let lost = told["lost"].as_u64().unwrap();
+    assert!(lost > 0);
+    assert_eq!(told["messages"].as_u64().unwrap() + lost, published);
+    let bag = Bag::open(&path).unwrap();
+    assert_eq!(bag.metadata("sinew.lost").unwrap()["/number"], lost.to_string());
+}
+
+#[test]
+fn a_full_disk_is_told_of_and_leaves_what_was_written() {
+    let scene = Scene::new();
+    let images = scene.publisher("camera/image", IMAGE, &Qos::default());
+    let path = scene.path("a.mcap");
+    let mut command = Command::new("bash");
+    // As a disk with 2000 KiB, where writing fails.
+    let line = format!("trap '' XFSZ; ulimit -f 2000; exec {} record -o {}", env!("CARGO_BIN_EXE_sinew"), path.display());
+    command.args(["-c", &line]).env("SINEW_DOMAIN", scene.domain.path());
+    let recorder = Recorder::of(&scene.domain, command);
+    connected(&images);
+    let published: Vec<_> = (0..4).map(|n| image(n, 600_000)).collect();
+    published.iter().for_each(|image| images.publish(&[image]).unwrap());
+    let (status, _, complaint) = recorder.end();
+    assert_eq!(status.code(), Some(1));
+    assert!(complaint.contains("a.mcap cannot be written: File too large") && complaint.contains("can be read"), "{complaint}");
+    assert_eq!(Bag::open(&path).unwrap().cut(), None, "there was room for the summary");
+    assert!(read(&path)["/camera/image"] == published[..3]);
+}
+
+#[test]
+fn it_ends_after_its_time_and_is_called_by_the_hour() {
+    let scene = Scene::new();
+    let mut command = scene.domain.command("record --max-duration 10ms --json");
+    let output = command.current_dir(scene.folder.path()).output().unwrap();
+    assert!(output.status.success());
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let name = told["files"][0]["path"].as_str().unwrap();
+    assert!(name.starts_with("sinew_20") && name.ends_with(".mcap"), "{name}");
+    assert_eq!((told["messages"].as_u64(), Bag::open(&scene.path(name)).unwrap().cut()), (Some(0), None));
+}
+
+#[test]
+fn a_file_that_is_there_stays_as_it_is() {
+    let scene = Scene::new();
+    let path = scene.path("a.mcap");
+    std::fs::write(&path, "dear").unwrap();
+    let (status, complaint) = scene.domain.complaint(&format!("record -o {}", path.display()));
+    assert_eq!(status, 1);
+    assert!(complaint.contains("cannot be created: File exists"), "{complaint}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"dear");
+    assert_eq!(scene.domain.complaint("record --split-size 2parsecs").0, 2);
+    assert_eq!(scene.domain.complaint("record --all imu").0, 2);
+}
