@@ -22,6 +22,7 @@ mod hash;
 mod names;
 pub mod path;
 pub mod print;
+pub mod schema;
 mod signature;
 pub mod stream;
 mod types;

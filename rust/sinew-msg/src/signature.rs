@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::types::{Field, MAX_DEPTH, MAX_MEMBERS, Number, Structure, Type};
 
 /// Bytes of a signature (T3.4).
-const MAX_SIGNATURE: usize = 32768;
+pub(crate) const MAX_SIGNATURE: usize = 32768;
 
 /// Why a text is not the signature of a type that a message can have, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty()
 }
 
-fn is_identifier(name: &str) -> bool {
+/// T2.8.
+pub(crate) fn is_identifier(name: &str) -> bool {
     !name.starts_with(|c: char| c.is_ascii_digit())
         && !name.is_empty()
         && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric() || (!c.is_ascii() && !c.is_control()))
