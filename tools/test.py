@@ -19,6 +19,7 @@ import bounded
 import fuzz
 import models
 import orders
+import python_env
 import rust
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -133,14 +134,21 @@ def rust_suite(_, jobs):
     """(passed, failed, skipped, what failed) of the Rust workspace, with the library and the manager as developers build them."""
     if not rust.install(jobs):
         return 0, 1, 0, ["failed: the library for Rust does not build"]
+    environment = rust.environment("test")
+    # Tests that read what sinew writes with the tools of others skip that without it.
+    interpreter = python_env.make()
+    if interpreter:
+        environment["SINEW_TEST_PYTHON"] = str(interpreter)
     command = ["cargo", "test", "--workspace", "--all-features", "--locked", "--no-fail-fast", "--jobs", str(jobs)]
-    status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env=rust.environment("test"), cwd=rust.WORKSPACE)
+    status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env=environment, cwd=rust.WORKSPACE)
     print(output)
     results = re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", output, re.MULTILINE)
     passed, failed, ignored = (sum(int(one[n]) for one in results) for n in range(3))
     failures = ["failed: " + name for name in re.findall(r"^test (.+) \.\.\. FAILED$", output, re.MULTILINE)]
     if status != 0 and failed == 0:
         failed, failures = 1, [f"failed: cargo test ended with status {status}"]
+    if not interpreter:
+        failed, failures = failed + 1, [*failures, "failed: tools/python_env.py could not install the tools of others, so nothing was compared with them"]
     return passed, failed, ignored, failures
 
 
