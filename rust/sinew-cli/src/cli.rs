@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::publish;
+
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
 Environment: SINEW_DOMAIN is the domain where --domain does not say another.";
@@ -145,6 +147,9 @@ pub enum TopicCommand {
     /// Print messages, of any type
     #[command(after_help = ECHO)]
     Echo(Echo),
+    /// Publish messages, from YAML or JSON
+    #[command(after_help = publish::EXAMPLES)]
+    Pub(publish::Publish),
     /// Show how often messages are published; nobody subscribes for that
     #[command(after_help = "Examples:\n  sinew topic hz camera/image\n  sinew topic hz --count 1 --interval 5s camera/image lidar/points")]
     Hz(Rates),

@@ -8,6 +8,7 @@ use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, Do
 
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
+use crate::output::shown;
 
 /// Joins the domain, to look at it.
 pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
@@ -50,6 +51,11 @@ pub fn body_of(topic: &DomainTopic) -> Option<Type> {
         Type::Structure(structure) => structure.field("body").map(|field| field.ty.clone()),
         _ => None,
     }
+}
+
+/// What a topic carries.
+pub fn type_of(topic: &DomainTopic) -> Done<Type> {
+    topic.signature.parse().map_err(|why| Failure::Failed(format!("topic '{}' has a signature that is none: {why}", shown(&topic.name))))
 }
 
 /// As the domain calls it: one slash may stand before it, as in ROS.

@@ -2,10 +2,13 @@
 
 mod cli;
 mod commands;
+mod documents;
 mod domain;
 mod failure;
 mod flow;
+mod interrupt;
 mod output;
+mod taken;
 mod top;
 mod units;
 

@@ -1,6 +1,7 @@
 //! Printing.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -43,6 +44,39 @@ pub fn json_line(document: &impl Serialize) -> Done {
     serde_json::to_writer(&mut out, document)?;
     writeln!(out)?;
     Ok(out.flush()?)
+}
+
+/// What goes on, in a line of the standard error that is written again and again. Only a terminal gets it.
+pub struct Progress {
+    is_terminal: bool,
+    shown_at: Option<Instant>,
+    latest: String,
+}
+
+impl Progress {
+    /// Nothing yet.
+    pub fn new() -> Progress {
+        Progress { is_terminal: std::io::stderr().is_terminal(), shown_at: None, latest: String::new() }
+    }
+
+    /// In place of what was there, but not more often than somebody could read it.
+    pub fn show(&mut self, text: &str) {
+        const NOT_BEFORE: Duration = Duration::from_millis(100);
+        text.clone_into(&mut self.latest);
+        if self.is_terminal && self.shown_at.is_none_or(|at| at.elapsed() >= NOT_BEFORE) {
+            eprint!("\r\x1b[K{text}");
+            self.shown_at = Some(Instant::now());
+        }
+    }
+}
+
+impl Drop for Progress {
+    /// The last of it stays.
+    fn drop(&mut self) {
+        if self.is_terminal && self.shown_at.is_some() {
+            eprintln!("\r\x1b[K{}", self.latest);
+        }
+    }
 }
 
 /// Columns, as wide as what is in them.

@@ -10,7 +10,7 @@ use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 use sinew::{DomainTopic, Qos};
 
 use crate::cli::{Cli, Echo};
-use crate::domain::{View, canonical, join};
+use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::output::{out, shown};
 
@@ -19,8 +19,7 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let node = join(cli, "echo")?;
     let view = View::of(&node)?;
     let (topic, path) = find(&view, &asked.what)?;
-    let ty: Type =
-        topic.signature.parse().map_err(|why| Failure::Failed(format!("topic '{}' has a signature that is none: {why}", topic.name)))?;
+    let ty = type_of(topic)?;
     let path = Path::new(&ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", topic.name)))?;
 
     // Of those who keep messages for subscribers that come late, if all do: who does not could not be heard then.

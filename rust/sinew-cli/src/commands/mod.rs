@@ -4,6 +4,7 @@ mod domain;
 mod echo;
 mod explain;
 mod node;
+pub mod publish;
 mod rates;
 mod service;
 mod topic;
@@ -23,6 +24,7 @@ pub fn run(cli: &Cli) -> Done {
             TopicCommand::Info(topic) => topic::info(cli, &topic.topic),
             TopicCommand::Find { type_name } => topic::find(cli, type_name),
             TopicCommand::Echo(asked) => echo::echo(cli, asked),
+            TopicCommand::Pub(asked) => publish::publish(cli, asked),
             TopicCommand::Hz(asked) => rates::watch(cli, asked, rates::Of::Messages),
             TopicCommand::Bw(asked) => rates::watch(cli, asked, rates::Of::Bytes),
             TopicCommand::Delay(asked) => rates::watch(cli, asked, rates::Of::Delay),

@@ -6,12 +6,12 @@ use serde::Serialize;
 use sinew::msg::Type;
 
 use crate::cli::Cli;
-use crate::domain::{View, canonical, join};
+use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::output::{FAINT, NAME, json, out, shown};
 
 /// The type of a signature, of a topic, or of that name.
-fn find(cli: &Cli, asked: &str) -> Done<Type> {
+pub fn find(cli: &Cli, asked: &str) -> Done<Type> {
     if asked.contains(['{', '(', '[', '?']) {
         return asked.parse().map_err(|why| Failure::Failed(format!("'{asked}' is no signature: {why}")));
     }
@@ -24,7 +24,7 @@ fn find(cli: &Cli, asked: &str) -> Done<Type> {
         let hint = sinew::msg::nearest(asked, names).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default();
         Failure::Negative(format!("no topic of the domain is called '{asked}', or carries that type{hint}"))
     })?;
-    topic.signature.parse().map_err(|why| Failure::Failed(format!("topic '{}' has a signature that is none: {why}", topic.name)))
+    type_of(topic)
 }
 
 /// Shows a type.

@@ -1,7 +1,7 @@
 //! What tests of the command have in common: a domain of their own, and the command in it.
 #![allow(dead_code)] // by each test file, another part
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use sinew::{Node, NodeOptions};
@@ -50,6 +50,12 @@ impl Domain {
         let output = self.run(arguments);
         (output.status.code().expect("it ends by itself"), String::from_utf8(output.stderr).expect("it says text"))
     }
+}
+
+/// As Ctrl-C does.
+pub fn interrupt(child: &Child) {
+    let killed = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("there is a shell");
+    assert!(killed.success());
 }
 
 /// Whether it comes to be.

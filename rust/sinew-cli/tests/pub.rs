@@ -1,0 +1,194 @@
+//! `sinew topic pub`: messages from text, to subscribers of this test.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use common::{Domain, IMAGE, eventually, interrupt};
+use sinew::msg::value::Value;
+use sinew::raw::Subscriber;
+use sinew::{Node, Qos};
+
+const FOR_LONG: Duration = Duration::from_secs(30);
+
+struct Viewer {
+    subscriber: Subscriber,
+    _node: Node,
+}
+
+impl Viewer {
+    fn new(domain: &Domain, qos: &Qos) -> Viewer {
+        let node = domain.node("viewer");
+        Viewer { subscriber: Subscriber::new(&node, "camera/image", IMAGE, qos, Default::default()).unwrap(), _node: node }
+    }
+
+    fn take(&self) -> Vec<u8> {
+        self.subscriber.take(FOR_LONG).unwrap().expect("a message comes").to_vec()
+    }
+}
+
+/// The stream of an image.
+fn image(json: &str) -> Vec<u8> {
+    Value::from_json(json).unwrap().to_stream(&IMAGE.parse().unwrap()).unwrap()
+}
+
+fn publish(domain: &Domain, arguments: &[&str]) -> Child {
+    let mut command = domain.command("topic pub");
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn file(text: &str) -> tempfile::NamedTempFile {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file
+}
+
+fn path(file: &tempfile::NamedTempFile) -> &str {
+    file.path().to_str().unwrap()
+}
+
+/// The exit status, and what it has said.
+fn end(mut publisher: Child) -> (Option<i32>, String, String) {
+    drop(publisher.stdin.take());
+    let (mut out, mut err) = (String::new(), String::new());
+    publisher.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    publisher.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    (publisher.wait().unwrap().code(), out, err)
+}
+
+#[test]
+fn one_message_waits_for_a_subscriber_and_what_is_left_out_is_zero() {
+    let domain = Domain::new();
+    let publisher = publish(&domain, &["--once", "--type", IMAGE, "/camera/image", "header: {stamp_ns: 7}\ndata: [1, 2]"]);
+    let observer = domain.node("observer");
+    assert!(eventually(|| observer.domain_state().unwrap().topic("camera/image").is_some()));
+    let viewer = Viewer::new(&domain, &Qos::default());
+    assert_eq!(viewer.take(), image(r#"{"header": {"stamp_ns": 7}, "data": [1, 2]}"#));
+    let (status, out, _) = end(publisher);
+    assert_eq!((status, out.as_str()), (Some(0), ""));
+    assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none(), "it was one");
+}
+
+/// Reads what it says until it waits for a subscriber to take the message.
+fn said_that_it_waits(publisher: &mut Child) -> bool {
+    let mut lines = BufReader::new(publisher.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+    lines.any(|line| line == "the subscriber of 'camera/image' has not taken all that was published yet: waiting")
+}
+
+#[test]
+fn one_message_is_published_until_its_subscriber_has_taken_it() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let mut publisher = publish(&domain, &["--once", "camera/image", "width: 5"]);
+    assert!(said_that_it_waits(&mut publisher));
+    assert_eq!(viewer.take(), image(r#"{"width": 5}"#));
+    assert_eq!(end(publisher).0, Some(0));
+}
+
+#[test]
+fn who_does_not_wait_until_a_message_is_taken_is_told_and_it_is_there_nevertheless() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let file = file(&format!("data: [{}]", vec!["7"; 1 << 20].join(", ")));
+    let mut publisher = publish(&domain, &["--once", "--file", path(&file), "camera/image"]);
+    assert!(said_that_it_waits(&mut publisher));
+    interrupt(&publisher);
+    let wanted = "error: the subscriber of 'camera/image' has not taken all that was published, and may never get it\n";
+    assert_eq!(end(publisher), (Some(1), String::new(), wanted.to_owned()));
+    assert_eq!(viewer.take().iter().filter(|byte| **byte == 7).count(), 1 << 20);
+}
+
+#[test]
+fn it_publishes_at_a_rate_until_the_count_or_an_interrupt() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::reliable());
+    let message = r#"{"width": 640, "header": {"frame_id": "left"}}"#;
+    let publisher = publish(&domain, &["--rate", "1000", "--count", "3", "--wait", "1", "camera/image", message]);
+    assert_eq!([viewer.take(), viewer.take(), viewer.take()], [image(message), image(message), image(message)]);
+    assert_eq!(end(publisher).0, Some(0));
+    assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none(), "they were three");
+
+    let publisher = publish(&domain, &["-r", "100", "--json", "camera/image", message]);
+    viewer.take();
+    viewer.take();
+    interrupt(&publisher);
+    let (status, out, _) = end(publisher);
+    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((status, &told["topic"], &told["subscribers"]), (Some(0), &"camera/image".into(), &1.into()));
+    assert!(told["published"].as_u64().unwrap() >= 2, "{told}");
+}
+
+#[test]
+fn messages_are_published_as_they_come_from_the_standard_input() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let mut publisher = publish(&domain, &["--wait", "1", "camera/image", "-"]);
+    let mut input = publisher.stdin.take().unwrap();
+    for width in 1..=3 {
+        let line = format!("{{\"width\": {width}}}");
+        writeln!(input, "{line}").unwrap();
+        assert_eq!(viewer.take(), image(&line), "before the next one is written");
+    }
+    input.write_all(b"width: 4\n---\nwidht: 5\n---\nwidth: 6\n").unwrap();
+    assert_eq!(viewer.take(), image(r#"{"width": 4}"#));
+    drop(input);
+    let (status, _, said) = end(publisher);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("message 5 is no robot/Image: robot/Image has no field 'widht': did you mean 'width'?"), "{said}");
+    assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none(), "nothing behind what is none");
+}
+
+#[test]
+fn with_keep_all_it_waits_for_subscribers_that_are_slow() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::reliable());
+    let text: String = (0..3000).map(|n| format!("{{\"width\": {n}}}\n")).collect();
+    let file = file(&text);
+    let publisher = publish(&domain, &["--keep-all", "--rate", "inf", "--wait", "1", "--file", path(&file), "camera/image"]);
+    for n in 0..3000 {
+        assert_eq!(viewer.take(), image(&format!("{{\"width\": {n}}}")));
+    }
+    assert_eq!(end(publisher).0, Some(0));
+}
+
+#[test]
+fn it_keeps_messages_for_subscribers_that_come_late_where_it_is_asked_to() {
+    let domain = Domain::new();
+    let mut publisher = publish(&domain, &["--transient-local", "--depth", "1", "--type", IMAGE, "--stdin", "camera/image"]);
+    let mut input = publisher.stdin.take().unwrap();
+    input.write_all(b"{\"width\": 1}\n{\"width\": 2}\n").unwrap();
+    let observer = domain.node("observer");
+    assert!(eventually(|| observer.domain_state().is_ok_and(|state| state.topic("camera/image").is_some())));
+    let counters = observer.domain_counters().unwrap();
+    assert!(eventually(|| counters.read().unwrap().publishers.iter().any(|publisher| publisher.messages == 2)));
+    let viewer = Viewer::new(&domain, &Qos { transient_local: true, ..Qos::default() });
+    assert_eq!(viewer.take(), image(r#"{"width": 2}"#));
+    drop(input);
+    assert_eq!(end(publisher).0, Some(0));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_place_and_nothing_is_published() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let complaint = |arguments: &[&str]| {
+        let (status, out, said) = end(publish(&domain, arguments));
+        assert_eq!(out, "");
+        (status, said)
+    };
+    let (status, said) = complaint(&["camera/image", "{header: {stamp_ns: -1}}"]);
+    let wanted = "the message is no robot/Image: field 'header.stamp_ns': -1 is given, and uint64 (0 to 18446744073709551615) is expected";
+    assert_eq!((status, said.as_str()), (Some(1), format!("error: {wanted}\n").as_str()));
+    assert!(complaint(&["camera/image", "width: [1"]).1.contains("the message is no robot/Image: the YAML cannot be read: "));
+    let (status, said) = complaint(&["camera/imgae", "width: 1"]);
+    let wanted = "there is no topic 'camera/imgae': did you mean 'camera/image'?; --type says what a new topic is to carry";
+    assert_eq!((status, said.as_str()), (Some(3), format!("error: {wanted}\n").as_str()));
+    let (status, said) = complaint(&["--type", "robot/Image{width:uint64;}", "camera/image"]);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("topic 'camera/image' carries robot/Image"), "{said}");
+    assert_eq!(complaint(&["--file", "/nowhere", "camera/image"]).0, Some(1));
+    assert_eq!(complaint(&["--rate", "0", "camera/image"]).0, Some(2));
+    assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none());
+}
