@@ -8,6 +8,8 @@ mod failure;
 mod flow;
 mod interrupt;
 mod output;
+#[allow(dead_code)] // what records and what serves take topics by it
+mod patterns;
 mod taken;
 mod top;
 mod units;
