@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::publish;
+use crate::commands::{foxglove, publish};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
@@ -85,6 +85,9 @@ pub enum Command {
         #[arg(long, short, value_enum, default_value_t = Order::Name)]
         sort: Order,
     },
+    /// Let Foxglove show the domain
+    #[command(after_help = foxglove::HELP)]
+    Foxglove(foxglove::Foxglove),
     /// Print what completes this command in a shell
     #[command(
         after_help = "Examples:\n  sinew completions bash > ~/.local/share/bash-completion/completions/sinew\n  sinew completions fish > ~/.config/fish/completions/sinew.fish"

@@ -6,9 +6,9 @@ mod documents;
 mod domain;
 mod failure;
 mod flow;
+mod gateway;
 mod interrupt;
 mod output;
-#[allow(dead_code)] // what records and what serves take topics by it
 mod patterns;
 mod taken;
 mod top;

@@ -22,10 +22,8 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let ty = type_of(topic)?;
     let path = Path::new(&ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", topic.name)))?;
 
-    // Of those who keep messages for subscribers that come late, if all do: who does not could not be heard then.
-    let mut publishers = view.endpoints(topic.id, true).peekable();
-    let keeps = publishers.peek().is_some() && publishers.all(|publisher| publisher.transient_local);
-    let (qos, options) = (Qos { transient_local: keeps, ..Qos::default() }, SubscriberOptions { ghost: true, ..Default::default() });
+    let (qos, options) =
+        (Qos { transient_local: view.keeps(topic.id), ..Qos::default() }, SubscriberOptions { ghost: true, ..Default::default() });
     let messages = Subscriber::new(&node, &topic.name, &topic.signature, &qos, options)?;
 
     if asked.csv {

@@ -3,6 +3,7 @@
 mod domain;
 mod echo;
 mod explain;
+pub mod foxglove;
 mod node;
 pub mod publish;
 mod rates;
@@ -45,6 +46,7 @@ pub fn run(cli: &Cli) -> Done {
             DomainCommand::State => domain::state(cli),
             DomainCommand::Watch { all } => domain::watch(cli, *all),
         },
+        Command::Foxglove(asked) => foxglove::foxglove(cli, asked),
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
         Command::Completions { shell } => {
