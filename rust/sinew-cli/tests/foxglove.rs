@@ -218,6 +218,21 @@ fn a_client_that_does_not_read_loses_messages_and_nobody_else_does() {
     assert!(came < MESSAGES / 2, "{came}");
 }
 
+#[test]
+fn a_message_that_no_client_has_use_for_is_left_out_and_said() {
+    let domain = Domain::new();
+    let node = domain.node("robot");
+    let camera = publisher(&node, "camera/image", IMAGE);
+    let mut server = Server::start(&domain, "");
+    let mut client = Client::connect(&server);
+    client.subscribe("/camera/image", 1);
+    subscribers(&camera, 1);
+    camera.publish(&[&image(1, 65 << 20)]).unwrap();
+    camera.publish(&[&image(2, 1)]).unwrap();
+    assert_eq!(client.message().2, image(2, 1));
+    assert!(server.line().contains("messages of /camera/image are left out that have more than 67108864 bytes"));
+}
+
 fn advertise(client: &mut Client, id: u32, topic: &str, encoding: &str) {
     client.send(json!({"op": "advertise", "channels": [{"id": id, "topic": topic, "encoding": encoding, "schemaName": ""}]}));
 }

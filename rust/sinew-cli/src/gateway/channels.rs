@@ -136,25 +136,13 @@ impl Channels {
     }
 
     fn open(&mut self, topic: &DomainTopic, keeps: bool) {
-        let name = shown(&topic.name);
-        let ty: Type = match topic.signature.parse() {
-            Ok(ty) => ty,
-            Err(why) => {
-                log::warn!("topic '{name}' is left out: it has a signature that is none: {why}");
-                self.skipped.insert(topic.id);
-                return;
-            }
-        };
-        let channel = self.context.channel_builder(format!("/{}", topic.name)).message_encoding("cdr").schema(schema_of(&ty));
-        match channel.build_raw() {
-            Ok(raw) => {
-                let (padding, signature) = (schema::padding(&ty), topic.signature.clone());
-                let channel = Channel { topic: topic.name.clone(), signature, raw, padding, keeps, wish: None, subscriber: None };
+        match Channel::new(&self.context, topic, keeps) {
+            Ok(channel) => {
                 self.wishes.with_rates(|rates| rates.add(&topic.name));
                 self.channels.insert(topic.id, channel);
             }
             Err(why) => {
-                log::warn!("topic '{name}' is left out: {why}");
+                log::warn!("topic '{}' is left out: {why}", shown(&topic.name));
                 self.skipped.insert(topic.id);
             }
         }
@@ -200,6 +188,14 @@ pub fn schema_of(ty: &Type) -> Schema {
 }
 
 impl Channel {
+    fn new(context: &Arc<Context>, topic: &DomainTopic, keeps: bool) -> Result<Channel, String> {
+        let ty: Type = topic.signature.parse().map_err(|why| format!("it has a signature that is none: {why}"))?;
+        let channel = context.channel_builder(format!("/{}", topic.name)).message_encoding("cdr").schema(schema_of(&ty));
+        let raw = channel.build_raw().map_err(|why| why.to_string())?;
+        let (topic, signature) = (topic.name.clone(), topic.signature.clone());
+        Ok(Channel { topic, signature, raw, padding: schema::padding(&ty), keeps, wish: None, subscriber: None })
+    }
+
     /// Where that fails, it is not tried again before something else is wanted.
     fn subscribe(&mut self, node: &Node, wish: &Wish, flow: &Arc<Flow>) {
         let qos = Qos { transient_local: wish.keeps, ..Qos::default() };
@@ -246,5 +242,41 @@ fn forward(channel: Arc<RawChannel>, padding: &'static [u8], flow: Arc<Flow>) ->
         channel.log_with_meta(stream, PartialMetadata { log_time: Some(flow.log_time(&frame.info())) });
         flow.messages.fetch_add(1, Ordering::Relaxed);
         flow.bytes.fetch_add(size as u64, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew::NodeOptions;
+
+    use super::super::rates::Rates;
+    use super::*;
+
+    #[test]
+    fn a_topic_whose_type_nobody_understands_is_left_out_and_others_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let domain = folder.path().join("domain").to_str().unwrap().to_owned();
+        let node = Node::with_options("node", &NodeOptions { domain, by_caller: false }).unwrap();
+        let wishes = Wishes::new(Rates::new(0.0));
+        let topic = |id, name: &str, signature: &str| DomainTopic {
+            id,
+            name: name.to_owned(),
+            type_name: String::new(),
+            signature: signature.to_owned(),
+            hash: [0; 16],
+        };
+        let (bad, good) = (topic(1, "bad", "robot/Image{width:"), topic(2, "good", "uint8"));
+        let context = Context::new();
+        let Err(complaint) = Channel::new(&context, &bad, false) else { panic!("it has none") };
+        assert!(complaint.starts_with("it has a signature that is none: "), "{complaint}");
+
+        let mut view = View::default();
+        view.state.topics.extend([bad, good].map(|topic| (topic.id, topic)));
+        let topics = crate::patterns::Patterns { topics: Vec::new(), exclude: Vec::new() }.topics().unwrap();
+        let mut channels = Channels::new(&node, &context, &wishes, topics);
+        assert!(channels.follow(&view), "that is all");
+        assert_eq!(channels.count(), (1, 0));
+        assert!(context.get_channel_by_topic("/good").is_some() && context.get_channel_by_topic("/bad").is_none());
+        assert_eq!(wishes.with_rates(|rates| rates.parameters(&[])).len(), 1);
     }
 }
