@@ -26,6 +26,7 @@ use crate::interrupt::on_interrupt;
 use crate::patterns::Topics;
 use crate::units::{bytes, three_digits};
 use channels::Channels;
+use graph::Graph;
 use publish::{Listener, Outlets};
 use rates::Rates;
 pub use rates::is_rate;
@@ -58,6 +59,7 @@ pub fn serve(cli: &Cli, asked: &Foxglove) -> Done {
         let mut gateway = Gateway {
             channels: Channels::new(&node, &context, &wishes, topics.clone()),
             services: asked.services.then(|| Services::new(&node, topics.clone())),
+            graph: Graph::default(),
             topics: &topics,
             wishes: &wishes,
             view: &view,
@@ -89,6 +91,7 @@ struct Gateway<'a> {
     server: &'a Server,
     channels: Channels,
     services: Option<Services>,
+    graph: Graph,
 }
 
 impl Gateway<'_> {
@@ -131,8 +134,13 @@ impl Gateway<'_> {
         if let Some(services) = &mut self.services {
             services.follow(view, self.server.handle());
         }
-        if let Err(why) = self.server.handle().publish_connection_graph(graph::of(view, self.topics)) {
-            log::warn!("clients cannot be told who is connected: {why}");
+        let graph = Graph::of(view, self.topics);
+        if graph == self.graph {
+            return;
+        }
+        match self.server.handle().publish_connection_graph(graph.told()) {
+            Ok(()) => self.graph = graph,
+            Err(why) => log::warn!("clients cannot be told who is connected: {why}"),
         }
     }
 }
