@@ -91,6 +91,19 @@ fn a_message_comes_as_it_was_published_while_somebody_looks_and_nobody_pays_befo
 }
 
 #[test]
+fn a_message_without_bytes_has_the_one_that_its_schema_says() {
+    let domain = Domain::new();
+    let node = domain.node("robot");
+    let go = publisher(&node, "go", "robot/Go{}");
+    let server = Server::start(&domain, "");
+    let mut client = Client::connect(&server);
+    client.subscribe("/go", 1);
+    subscribers(&go, 1);
+    go.publish(&[&[0, 1, 0, 0]]).unwrap();
+    assert_eq!(client.message().2, [0, 1, 0, 0, 0]);
+}
+
+#[test]
 fn topics_come_and_go_with_the_domain() {
     let domain = Domain::new();
     let node = domain.node("robot");

@@ -11,6 +11,7 @@ use crate::output::{FAINT, WARN, json_line, out, shown};
 
 /// So many lines a second: strangers can cause them.
 const MOST: u32 = 20;
+const TOO_MANY: u32 = MOST + 1;
 
 struct Journal {
     json: bool,
@@ -58,13 +59,17 @@ pub fn end() {
 }
 
 impl State {
-    /// Whether a line may be written: true once more than that, to say that there is more.
-    fn may_write(&mut self) -> bool {
-        if self.second.is_none_or(|second| second.elapsed() > Duration::from_secs(1)) {
-            (self.second, self.lines) = (Some(Instant::now()), 0);
+    /// What is written of a line that comes now: where there are too many, that there are more, once a second.
+    fn written(&mut self, text: String, now: Instant) -> Option<String> {
+        if self.second.is_none_or(|second| now.duration_since(second) > Duration::from_secs(1)) {
+            (self.second, self.lines) = (Some(now), 0);
         }
         self.lines = self.lines.saturating_add(1);
-        self.lines <= MOST + 1
+        match self.lines {
+            0..=MOST => Some(text),
+            TOO_MANY => Some("there is more to tell than anybody could read".to_owned()),
+            _ => None,
+        }
     }
 }
 
@@ -79,10 +84,7 @@ impl Log for Journal {
             return;
         }
         let mut state = self.state.lock().expect("nobody panics with it");
-        if !state.may_write() {
-            return;
-        }
-        let text = if state.lines > MOST { "there is more to tell than anybody could read".to_owned() } else { record.args().to_string() };
+        let Some(text) = state.written(record.args().to_string(), Instant::now()) else { return };
         let is_warning = record.level() <= Level::Warn;
         if self.json {
             #[derive(Serialize)]
@@ -103,4 +105,18 @@ impl Log for Journal {
     }
 
     fn flush(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_cause_no_more_lines_than_somebody_reads() {
+        let (mut state, now) = (State::default(), Instant::now());
+        let lines: Vec<String> = (0..1000).filter_map(|n| state.written(n.to_string(), now)).collect();
+        assert_eq!((lines.len(), lines[19].as_str()), (21, "19"));
+        assert!(lines[20].starts_with("there is more"));
+        assert_eq!(state.written("next".to_owned(), now + Duration::from_secs(2)).as_deref(), Some("next"));
+    }
 }
