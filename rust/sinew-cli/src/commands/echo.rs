@@ -40,7 +40,10 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
                 print(cli, asked, &ty, &path, &frame)?;
                 printed += 1;
             }
-            Ok(None) if messages.statistics().detached => return Err(Failure::Negative(format!("topic '{}' is gone", topic.name))),
+            // Taking from a topic that is gone may fail, too.
+            Ok(None) | Err(_) if messages.statistics().detached => {
+                return Err(Failure::Negative(format!("topic '{}' is gone", topic.name)));
+            }
             Ok(None) => return Err(Failure::Negative(format!("no message came on topic '{}' in time", topic.name))),
             Err(error) => return Err(error.into()),
         }
