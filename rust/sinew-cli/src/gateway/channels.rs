@@ -63,8 +63,8 @@ pub struct Flow {
     pub messages: AtomicU64,
     /// Of them.
     pub bytes: AtomicU64,
-    /// Messages that were lost before they got here, or are too large.
-    pub lost: AtomicU64,
+    /// Messages that were lost before they got here, of subscribers that are gone, and those that are too large.
+    lost: AtomicU64,
     /// From `CLOCK_MONOTONIC` to nanoseconds since 1970: one for all messages, so that a clock that is set does not order them anew.
     offset_ns: OnceLock<i64>,
 }
@@ -97,6 +97,12 @@ impl Channels {
     /// What flowed so far.
     pub fn flow(&self) -> &Flow {
         &self.flow
+    }
+
+    /// Messages that were lost before they got here, or are too large.
+    pub fn lost(&self) -> u64 {
+        let now = self.channels.values().filter_map(|channel| channel.subscriber.as_ref()).map(|subscriber| subscriber.statistics().missed);
+        self.flow.lost.load(Ordering::Relaxed) + now.sum::<u64>()
     }
 
     /// How many there are, and how many of them somebody looks at.

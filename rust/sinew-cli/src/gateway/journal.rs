@@ -73,10 +73,15 @@ impl State {
     }
 }
 
+/// Whether the server tells that the queue of a client is full, which it does now and then while it is. It does not tell how many messages are lost.
+fn is_of_slow(metadata: &Metadata<'_>) -> bool {
+    metadata.target().ends_with("::send_lossy")
+}
+
 impl Log for Journal {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        let most = if metadata.target().starts_with("sinew") { Level::Info } else { Level::Warn };
-        metadata.level() <= most
+        let is_ours = metadata.target().starts_with("sinew") || is_of_slow(metadata);
+        metadata.level() <= if is_ours { Level::Info } else { Level::Warn }
     }
 
     fn log(&self, record: &Record<'_>) {
@@ -84,8 +89,13 @@ impl Log for Journal {
             return;
         }
         let mut state = self.state.lock().expect("nobody panics with it");
-        let Some(text) = state.written(record.args().to_string(), Instant::now()) else { return };
-        let is_warning = record.level() <= Level::Warn;
+        let is_slow = is_of_slow(record.metadata());
+        let text = match record.args() {
+            why if is_slow => format!("a client reads slower than messages come, and loses the oldest: {why}"),
+            text => text.to_string(),
+        };
+        let Some(text) = state.written(text, Instant::now()) else { return };
+        let is_warning = record.level() <= Level::Warn || is_slow;
         if self.json {
             #[derive(Serialize)]
             struct Told<'a> {

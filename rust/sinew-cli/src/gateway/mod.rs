@@ -168,10 +168,10 @@ impl Standing {
         let (hz, rate) = ((messages - self.messages) as f64 / seconds, (sent - self.bytes) as f64 / seconds);
         let (all, watched) = channels.count();
         journal::show(&format!(
-            "{clients} clients, {watched} of {all} topics watched, {} Hz, {}/s, {} lost",
+            "clients: {clients}, topics watched: {watched} of {all}, {} Hz, {}/s, lost: {}",
             three_digits(hz),
             bytes(rate),
-            flow.lost.load(Ordering::Relaxed)
+            channels.lost()
         ));
         *self = Standing { at: Instant::now(), messages, bytes: sent };
     }

@@ -51,7 +51,14 @@ impl Server {
         let handle = runtime.block_on(server.start()).map_err(|error| unbound(address, &error))?;
 
         let address = SocketAddr::new(address.ip(), handle.port());
-        log::info!("the domain is served at ws://{address}: open that in Foxglove, or {}", handle.app_url());
+        if address.ip().is_unspecified() {
+            log::info!(
+                "the domain is served at ws://{address}: open that in Foxglove with the name of this machine in place of {}",
+                address.ip()
+            );
+        } else {
+            log::info!("the domain is served at ws://{address}: open that in Foxglove, or {}", handle.app_url());
+        }
         if !address.ip().is_loopback() {
             let what = if asked.allow_publish { "sees all topics, and may publish on them" } else { "sees all topics" };
             log::warn!("who reaches {address} {what}: there are no passwords");
