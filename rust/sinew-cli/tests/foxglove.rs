@@ -206,11 +206,6 @@ fn a_client_that_does_not_read_loses_messages_and_nobody_else_does() {
     slow.subscribe("/camera/image", 1);
     fast.subscribe("/camera/image", 1);
     subscribers(&camera, 1);
-    // Each client is there when it gets something.
-    for client in [&mut slow, &mut fast] {
-        camera.publish(&[&image(0, 1)]).unwrap();
-        client.message();
-    }
     let begin = server.memory("VmRSS");
     for stamp in 0..MESSAGES {
         let sent = image(stamp, SIZE);
@@ -225,7 +220,7 @@ fn a_client_that_does_not_read_loses_messages_and_nobody_else_does() {
     assert!(server.line().contains("a client reads slower than messages come, and loses the oldest"));
     // What it missed was pushed out by what is newer.
     let newest = image(MESSAGES - 1, SIZE);
-    let mut came = 1;
+    let mut came = 0;
     while slow.message().2 != newest {
         came += 1;
     }

@@ -52,12 +52,15 @@ pub fn serve(cli: &Cli, asked: &Foxglove) -> Done {
 
     let mut address = SocketAddr::new(asked.address, asked.port);
     loop {
+        // Before somebody can ask: of a channel that comes later, the server tells clients a moment before it knows it itself, and refuses who subscribes at once.
         let context = Context::new();
+        let mut channels = Channels::new(&node, &context, &wishes, topics.clone());
+        while !channels.follow(&view.lock().expect("nobody panics with it")) {}
         let outlets = asked.allow_publish.then(|| Outlets::new(&node, &view));
         let server = Server::start(&context, asked, address, &wishes, Listener::new(&wishes, outlets))?;
         address = server.address();
         let mut gateway = Gateway {
-            channels: Channels::new(&node, &context, &wishes, topics.clone()),
+            channels,
             services: asked.services.then(|| Services::new(&node, topics.clone())),
             graph: Graph::default(),
             topics: &topics,
@@ -97,7 +100,7 @@ struct Gateway<'a> {
 impl Gateway<'_> {
     fn run(&mut self, followed: &Followed) -> Ended {
         let mut view = Arc::clone(&self.view.lock().expect("nobody panics with it"));
-        let (mut is_done, mut is_new) = (false, true);
+        let (mut is_done, mut is_new) = (true, true);
         let mut standing = Standing::new();
         loop {
             if let Some(changed) = followed.changed() {

@@ -1,6 +1,6 @@
 //! A client of Foxglove's protocol, and the server that it talks to.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Lines};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -67,6 +67,8 @@ pub struct Client {
     pub server: Value,
     /// The channels that there are, by their topics.
     pub channels: HashMap<String, Value>,
+    /// What came while something else was waited for.
+    unread: VecDeque<Told>,
 }
 
 /// What the server sends.
@@ -83,7 +85,7 @@ impl Client {
         let stream = TcpStream::connect(("127.0.0.1", server.port)).expect("somebody listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let (socket, _) = tungstenite::client(request, stream).expect("it speaks the protocol");
-        let mut client = Client { socket, server: Value::Null, channels: HashMap::new() };
+        let mut client = Client { socket, server: Value::Null, channels: HashMap::new(), unread: VecDeque::new() };
         client.server = client.json("serverInfo");
         client
     }
@@ -98,6 +100,9 @@ impl Client {
 
     /// The next message; of channels it is remembered which there are. None: the server has ended the connection.
     pub fn next(&mut self) -> Option<Told> {
+        if let Some(told) = self.unread.pop_front() {
+            return Some(told);
+        }
         match self.socket.read() {
             Ok(Message::Text(text)) => {
                 let told: Value = serde_json::from_str(&text).expect("it sends JSON");
@@ -156,9 +161,28 @@ impl Client {
         }
     }
 
+    /// When it returns, it is subscribed to.
     pub fn subscribe(&mut self, topic: &str, id: u32) {
         let channel = self.channel(topic)["id"].clone();
-        self.send(json!({"op": "subscribe", "subscriptions": [{"id": id, "channelId": channel}]}));
+        let mut unread = Vec::new();
+        loop {
+            self.send(json!({"op": "subscribe", "subscriptions": [{"id": id, "channelId": channel}]}));
+            // It answers in order.
+            self.send(json!({"op": "getParameters", "parameterNames": ["none"], "id": "subscribed"}));
+            let mut is_refused = false;
+            loop {
+                match self.next().expect("it goes on") {
+                    Told::Json(told) if told["id"] == "subscribed" => break,
+                    Told::Json(told) if told["op"] == "status" => is_refused = true,
+                    other => unread.push(other),
+                }
+            }
+            // It has told of a new channel a moment before it knows it itself.
+            if !is_refused {
+                self.unread.extend(unread);
+                return;
+            }
+        }
     }
 
     pub fn unsubscribe(&mut self, id: u32) {
