@@ -6,8 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
-use crate::commands::{action, call, publish};
-use crate::commands::{bag, play, record, trigger};
+use crate::commands::{action, bag, call, foxglove, play, publish, record, trigger};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
@@ -109,6 +108,9 @@ pub enum Command {
     /// Play messages of files
     #[command(after_help = play::EXAMPLES)]
     Play(play::Play),
+    /// Let Foxglove show the domain
+    #[command(after_help = foxglove::HELP)]
+    Foxglove(foxglove::Foxglove),
     /// Print what completes this command in a shell
     #[command(
         after_help = "Examples:\n  sinew completions bash > ~/.local/share/bash-completion/completions/sinew\n  sinew completions fish > ~/.config/fish/completions/sinew.fish"

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use sinew::msg::Type;
-use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id, Node, NodeOptions};
+use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id, Node, NodeOptions, Qos};
 
 use crate::actions::is_of_action;
 use crate::cli::Cli;
@@ -147,6 +147,25 @@ impl View {
         let of_topic = self.of_topics.get(&topic);
         let ids = of_topic.map_or(&[][..], |of_topic| if publish { &of_topic.publishers } else { &of_topic.subscribers });
         ids.iter().filter_map(|id| self.state.endpoints.get(id))
+    }
+
+    /// Whether a topic's publishers keep messages for subscribers that come late: for a ghost, which meets no other ghost. If not all do, who asks for these could not be heard by the others.
+    pub fn keeps(&self, topic: Id) -> bool {
+        let mut publishers = self.endpoints(topic, true).filter(|publisher| !publisher.ghost).peekable();
+        publishers.peek().is_some() && publishers.all(|publisher| publisher.transient_local)
+    }
+
+    /// What a ghost has to offer that publishes on a topic, so that all subscribers hear it.
+    pub fn fitting(&self, topic: Id) -> Qos {
+        let shorter = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
+        self.endpoints(topic, false).filter(|subscriber| !subscriber.ghost).fold(Qos::default(), |qos, subscriber| Qos {
+            reliable: qos.reliable || subscriber.reliable,
+            transient_local: qos.transient_local || subscriber.transient_local,
+            manual_by_topic: qos.manual_by_topic || subscriber.manual_by_topic,
+            deadline: shorter(qos.deadline, subscriber.deadline),
+            lease: shorter(qos.lease, subscriber.lease),
+            ..qos
+        })
     }
 
     /// Those of a topic.

@@ -8,6 +8,7 @@ mod documents;
 mod domain;
 mod failure;
 mod flow;
+mod gateway;
 mod graph;
 mod interrupt;
 mod output;

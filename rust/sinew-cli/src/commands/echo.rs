@@ -25,11 +25,9 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
 
     let mut drawn = asked.image.then(|| Drawn::new(cli, path.target())).transpose()?;
 
-    // Of those who keep messages for subscribers that come late, if all do: who does not could not be heard then.
-    let mut publishers = view.endpoints(topic.id, true).peekable();
-    let keeps = publishers.peek().is_some() && publishers.all(|publisher| publisher.transient_local);
     let depth = if asked.image { 1 } else { 0 }; // a terminal may be slower than a camera
-    let (qos, options) = (Qos { transient_local: keeps, ..Qos::keep_last(depth) }, SubscriberOptions { ghost: true, ..Default::default() });
+    let qos = Qos { transient_local: view.keeps(topic.id), ..Qos::keep_last(depth) };
+    let options = SubscriberOptions { ghost: true, ..Default::default() };
     let messages = Subscriber::new(&node, &topic.name, &topic.signature, &qos, options)?;
 
     if asked.csv {

@@ -7,6 +7,7 @@ pub mod doctor;
 mod domain;
 mod echo;
 mod explain;
+pub mod foxglove;
 pub mod graph;
 mod node;
 pub mod play;
@@ -57,6 +58,7 @@ pub fn run(cli: &Cli) -> Done {
             DomainCommand::State => domain::state(cli),
             DomainCommand::Watch { all } => domain::watch(cli, *all),
         },
+        Command::Foxglove(asked) => foxglove::foxglove(cli, asked),
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Graph(asked) => graph::graph(cli, asked),
         Command::Doctor => doctor::doctor(cli),
