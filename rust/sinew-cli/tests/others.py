@@ -1,7 +1,7 @@
 """Reads what sinew has recorded, and writes what it is to play, with tools of others, for others.rs: others.py read FILE, or others.py write FOLDER
 
 `read` prints for each tool a line of JSON with all messages of the file: [tool, [[topic, type, log time, stream, what it decodes to], ...], quality of service of each topic].
-`write` makes bags of the same message in FOLDER: `ros2` (MCAP, zstd) by rosbags, and `from_ros1` and `from_db3`, which rosbags-convert makes of a bag of ROS 1 and of a database.
+`write` makes bags of the same messages in FOLDER: `ros2` (MCAP, zstd), `none.bag`, `bz2.bag` and `lz4.bag` of ROS 1, the database `db3`, and `from_db3`, which rosbags-convert makes of that.
 Streams are in hexadecimal digits.
 """
 
@@ -66,14 +66,17 @@ def write(folder):
             for n in range(5):
                 message = types2.types[text](data=f"hello {n}")
                 writer.write(connection, 1_700_000_000_000_000_000 + n, types2.serialize_cdr(message, text))
-    with Writer1(folder / "ros1.bag") as writer:
-        connection = writer.add_connection("/chatter", text, typestore=types1)
-        for n in range(5):
-            message = types1.types[text](data=f"hello {n}")
-            writer.write(connection, 1_700_000_000_000_000_000 + n, types1.serialize_ros1(message, text))
-    for source, target in [("ros1.bag", "from_ros1"), ("db3", "from_db3")]:
-        convert = pathlib.Path(sys.executable).with_name("rosbags-convert")
-        subprocess.run([convert, "--src", folder / source, "--dst", folder / target, "--dst-storage", "mcap"], check=True, stdout=subprocess.DEVNULL)
+    for name in ["none", "bz2", "lz4"]:
+        writer = Writer1(folder / f"{name}.bag")
+        if name != "none":
+            writer.set_compression(Writer1.CompressionFormat[name.upper()])
+        with writer:
+            connection = writer.add_connection("/chatter", text, typestore=types1)
+            for n in range(5):
+                message = types1.types[text](data=f"hello {n}")
+                writer.write(connection, 1_700_000_000_000_000_000 + n, types1.serialize_ros1(message, text))
+    convert = pathlib.Path(sys.executable).with_name("rosbags-convert")
+    subprocess.run([convert, "--src", folder / "db3", "--dst", folder / "from_db3", "--dst-storage", "mcap"], check=True, stdout=subprocess.DEVNULL)
 
 
 def main():

@@ -31,7 +31,7 @@ Of a file without a summary, as its recorder was killed, all of it is read, and 
 /// A recording.
 #[derive(Args, Debug)]
 pub struct Info {
-    /// An MCAP file, or a folder of them
+    /// An MCAP file, a bag of ROS 1, or a folder of them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
