@@ -1,6 +1,6 @@
 //! Recordings: MCAP files as Foxglove, PlotJuggler and rosbag2 open them.
 //!
-//! A [`Writer`] writes messages from where they lie, in one piece or in many, without a copy of big ones; what it has written is whole at any time, so a crash loses the last second at most.
+//! A [`Bag`] is read whatever became of its writer, also one of ROS 1. A [`Writer`] writes messages from where they lie, in one piece or in many, without a copy of big ones; what it has written is whole at any time, so a crash loses the last second at most.
 //!
 //! ```
 //! use sinew_bag::{Compression, Stamp, Topic, Writer};

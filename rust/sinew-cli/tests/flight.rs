@@ -141,6 +141,8 @@ fn it_writes_what_it_holds_whenever_it_is_asked_and_goes_on() {
         let told = scene.domain.json("trigger --reason test");
         let written = recorder.written();
         assert_eq!((&told["path"], &written["reasons"]), (&written["path"], &serde_json::json!(["test"])));
+        let text = scene.domain.text(&format!("bag info {}", told["path"].as_str().unwrap()));
+        assert!(text.contains("\nreason    test\n"), "{text}");
         assert_eq!(read(&written, "/number"), (1..=round).map(number).collect::<Vec<_>>());
     }
     recorder.end();

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Domain, IMAGE, eventually};
 use sinew::msg::{Type, schema};
@@ -240,6 +241,28 @@ fn a_topic_that_goes_and_comes_again_is_one() {
 }
 
 #[test]
+fn a_recorder_that_loses_its_manager_loses_no_message() {
+    let scene = Scene::new();
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    let numbers = scene.publisher("number", NUMBER, &Qos::default());
+    connected(&numbers);
+    let name = format!("sinew-record-{}", recorder.child.id());
+    let id = || scene.node.domain_state().unwrap().nodes.values().find(|node| node.name == name).map(|node| node.id);
+    for n in 0..30 {
+        if n % 10 == 5 {
+            let before = id();
+            scene.node.disconnect(&name).unwrap();
+            assert!(eventually(|| id().is_some() && id() != before));
+        }
+        numbers.publish(&[&number(n)]).unwrap();
+        recorder.has_received(n + 1);
+    }
+    let (_, text, _) = recorder.interrupt();
+    assert_eq!(read(&path)["/number"], (0..30).map(number).collect::<Vec<_>>(), "{text}");
+}
+
+#[test]
 fn who_keeps_nothing_is_recorded_beside_who_keeps_messages() {
     let scene = Scene::new();
     let path = scene.path("a.mcap");
@@ -329,6 +352,40 @@ fn a_recorder_that_is_killed_leaves_what_it_wrote() {
             let read = read(&path);
             assert!(read["/camera/image"] == published);
             assert_eq!(read["/number"].len() as u64, killed_after);
+        }
+    }
+}
+
+#[test]
+fn a_recorder_that_is_killed_at_any_moment_leaves_a_file_that_is_shown_and_read() {
+    let scene = Scene::new();
+    let images = scene.publisher("camera/image", IMAGE, &Qos::default());
+    let published: Vec<_> = (0..6).map(|n| image(n, if n % 3 == 0 { 500_000 } else { 100 })).collect();
+    for (compression, sizes) in [("none", [1, 100_000, 1_000_000, 20_000_000]), ("lz4", [1, 1000, 10_000, 50_000])] {
+        for size in sizes {
+            let path = scene.path(&format!("{compression}-{size}"));
+            let recorder = Recorder::start(&scene.domain, &format!("-o {} -z {compression}", path.display()));
+            connected(&images);
+            let is_over = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let again = published.iter().cycle();
+                    again.take_while(|_| !is_over.load(Ordering::Relaxed)).for_each(|image| images.publish(&[image]).unwrap());
+                });
+                let is_so_big = eventually(|| path.metadata().unwrap().len() >= size);
+                recorder.signal("-KILL");
+                is_over.store(true, Ordering::Relaxed);
+                assert!(is_so_big, "{compression} {size}");
+            });
+            recorder.end();
+            let told = scene.domain.json(&format!("bag info {}", path.display()));
+            assert!(told["cut"].is_string(), "{told}");
+            let read = read_so_far(&path).remove("/camera/image").unwrap_or_default();
+            assert_eq!(told["messages"].as_u64(), Some(read.len() as u64));
+            for message in read {
+                let stamp = u64::from_le_bytes(message[4..12].try_into().unwrap());
+                assert!(published.get(stamp as usize) == Some(&message), "{compression} {size}: {stamp}");
+            }
         }
     }
 }

@@ -1,20 +1,16 @@
 //! The messages of a chunk, as many of them as there are.
 
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{Cursor, Read, Seek};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use binrw::BinReaderExt;
 use mcap::records::{ChunkHeader, Record, op};
 
+use super::part::{Part, SMALL};
 use super::walk::{MessagePlace, Stop, Walk};
 use crate::records::HEAD;
-
-/// A chunk that is not compressed and has no more bytes is read at once. Of others, messages are read one by one where they lie.
-const SMALL: u64 = 4 << 20;
-/// A compressed chunk with more than that in it is none that anybody writes, but one that is to fill the memory.
-const MOST: u64 = if cfg!(test) { 1 << 20 } else { 1 << 30 };
 
 /// What is in a chunk.
 pub struct Chunk {
@@ -55,19 +51,19 @@ pub fn load(file: &File, size: u64, start: u64) -> Result<Chunk, Stop> {
         read_records(file, data, data + there, &mut chunk)?;
         return Ok(chunk);
     }
-    let bytes = match chunk.compression.as_str() {
-        "" => {
-            let mut bytes = vec![0; there as usize];
-            file.read_exact_at(&mut bytes, data)?;
-            bytes
-        }
-        "zstd" => decompressed(zstd::stream::read::Decoder::new(Part { file, position: data, end: data + there })?, start, &mut chunk),
-        "lz4" => decompressed(lz4::Decoder::new(Part { file, position: data, end: data + there })?, start, &mut chunk),
+    let part = Part::new(file, data, there);
+    let (bytes, fault) = match chunk.compression.as_str() {
+        "" => part.all()?,
+        "zstd" => part.decompressed_by(zstd::stream::read::Decoder::new)?,
+        "lz4" => part.decompressed_by(lz4::Decoder::new)?,
         other => {
             let name = other.escape_debug();
             return Err(Stop::Nonsense(format!("the chunk at byte {start} is compressed by '{name}', which is not known here")));
         }
     };
+    if let Some(why) = fault {
+        chunk.fault.get_or_insert_with(|| format!("the chunk at byte {start} {why}"));
+    }
     if chunk.fault.is_none() && header.uncompressed_crc != 0 && crc32fast::hash(&bytes) != header.uncompressed_crc {
         return Err(Stop::Nonsense(format!("the chunk at byte {start} is damaged: its sum is wrong")));
     }
@@ -99,20 +95,7 @@ fn header_at(file: &File, size: u64, start: u64) -> Result<(ChunkHeader, u64, u6
     Ok((header, length, start + HEAD as u64 + cursor.position()))
 }
 
-/// All that can be decompressed.
-fn decompressed(decoder: impl Read, start: u64, chunk: &mut Chunk) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let read = decoder.take(MOST + 1).read_to_end(&mut bytes);
-    if let Err(why) = read {
-        chunk.fault.get_or_insert_with(|| format!("the chunk at byte {start} cannot be decompressed to its end: {why}"));
-    } else if bytes.len() as u64 > MOST {
-        chunk.fault = Some(format!("the chunk at byte {start} has more than {MOST} bytes in it, which are not read"));
-        bytes.truncate(MOST as usize);
-    }
-    bytes
-}
-
-fn read_records(source: impl Read + io::Seek, begin: u64, end: u64, to: &mut Chunk) -> Result<(), Stop> {
+fn read_records(source: impl Read + Seek, begin: u64, end: u64, to: &mut Chunk) -> Result<(), Stop> {
     let mut walk = Walk::through(source, begin, end)?;
     loop {
         let stopped = match walk.next() {
@@ -139,25 +122,9 @@ fn read_records(source: impl Read + io::Seek, begin: u64, end: u64, to: &mut Chu
     }
 }
 
-/// A part of a file, from where it is read without moving others who read it.
-struct Part<'a> {
-    file: &'a File,
-    position: u64,
-    end: u64,
-}
-
-impl Read for Part<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let most = into.len().min((self.end - self.position) as usize);
-        let read = self.file.read_at(&mut into[..most], self.position)?;
-        self.position += read as u64;
-        Ok(read)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::reader::part::MOST;
     use crate::{Bag, Compression, Stamp, Topic, Writer};
 
     #[test]

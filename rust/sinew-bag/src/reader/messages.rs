@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::walk::{MessagePlace, Stop};
-use super::{ChunkPlace, Contents, chunk};
+use super::{ChunkPlace, Contents, Kind, chunk, ros1};
 use crate::error::{BagError, Result};
 use crate::writer::{Stamp, TopicId};
 
@@ -107,6 +107,7 @@ impl Message {
 pub struct Messages {
     file: Arc<File>,
     size: u64,
+    kind: Kind,
     selection: Selection,
     /// The earliest first.
     chunks: VecDeque<ChunkPlace>,
@@ -144,12 +145,12 @@ impl Ord for Waiting {
 }
 
 impl Messages {
-    pub(super) fn new(file: Arc<File>, size: u64, contents: &Contents, selection: Selection) -> Messages {
+    pub(super) fn new(file: Arc<File>, size: u64, kind: Kind, contents: &Contents, selection: Selection) -> Messages {
         let mut chunks: Vec<_> = contents.chunks.iter().filter(|chunk| selection.covers(chunk.times)).copied().collect();
         chunks.sort_by_key(|chunk| (chunk.times.0, chunk.start));
         let mut loose: Vec<_> = contents.loose.iter().filter(|message| selection.has(message)).copied().collect();
         loose.sort_by_key(|message| (message.header.log_time, message.begin));
-        Messages { file, size, selection, chunks: chunks.into(), loose: loose.into(), open: BinaryHeap::new(), total: Arc::default() }
+        Messages { file, size, kind, selection, chunks: chunks.into(), loose: loose.into(), open: BinaryHeap::new(), total: Arc::default() }
     }
 
     /// When the next message of those that were read is due.
@@ -163,7 +164,11 @@ impl Messages {
         if self.total.load(Ordering::Relaxed) > MOST {
             return Err(BagError::new(format!("more than {MOST} bytes of chunks lie over each other in time: one is left out")));
         }
-        let chunk = chunk::load(&self.file, self.size, place.start).map_err(|stop| match stop {
+        let load = match self.kind {
+            Kind::Mcap => chunk::load,
+            Kind::Ros1 => ros1::load,
+        };
+        let chunk = load(&self.file, self.size, place.start).map_err(|stop| match stop {
             Stop::Nonsense(why) => BagError::new(why),
             Stop::Cut(_) => BagError::new(format!("the chunk at byte {} is cut off", place.start)),
             Stop::Unreadable(why) => BagError::new(format!("the chunk at byte {} cannot be read: {why}", place.start)),

@@ -3,6 +3,8 @@
 mod chunk;
 mod messages;
 mod open;
+mod part;
+mod ros1;
 mod scan;
 mod walk;
 
@@ -23,8 +25,16 @@ pub struct Bag {
     path: PathBuf,
     file: Arc<File>,
     size: u64,
+    kind: Kind,
     contents: Contents,
     cut: Option<String>,
+}
+
+/// Who thought of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Mcap,
+    Ros1,
 }
 
 /// What a summary tells, or a scan has found.
@@ -61,7 +71,7 @@ pub struct Compressed {
 }
 
 impl Bag {
-    /// Opens a file. Where it has no summary, as its writer was killed, all of it is read to see what is there.
+    /// Opens a file: MCAP, or a bag of ROS 1. Where it has no summary, as its writer was killed, all of it is read to see what is there.
     pub fn open(path: &Path) -> Result<Bag> {
         open::open(path)
     }
@@ -81,7 +91,7 @@ impl Bag {
         self.cut.as_deref()
     }
 
-    /// For whom it was written: "ros2".
+    /// For whom it was written: "ros2", "ros1".
     pub fn profile(&self) -> &str {
         &self.contents.profile
     }
@@ -123,6 +133,6 @@ impl Bag {
 
     /// Messages in the order of the times at which they were received.
     pub fn messages(&self, selection: Selection) -> Messages {
-        Messages::new(Arc::clone(&self.file), self.size, &self.contents, selection)
+        Messages::new(Arc::clone(&self.file), self.size, self.kind, &self.contents, selection)
     }
 }

@@ -11,7 +11,7 @@ use mcap::records::{Footer, Record, Statistics, op};
 
 use super::scan::{Schemas, scan};
 use super::walk::{Stop, Walk};
-use super::{Bag, ChunkPlace, Contents};
+use super::{Bag, ChunkPlace, Contents, Kind, ros1};
 use crate::error::{BagError, Result};
 use crate::records::HEAD;
 
@@ -27,13 +27,13 @@ pub fn files(path: &Path) -> Result<Vec<PathBuf>> {
     let entries: Vec<PathBuf> =
         std::fs::read_dir(path).map_err(unreadable)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>().map_err(unreadable)?;
     let has = |path: &PathBuf, extension: &str| path.extension().is_some_and(|is| is == extension);
-    let mut files: Vec<PathBuf> = entries.iter().filter(|path| has(path, "mcap")).cloned().collect();
+    let mut files: Vec<PathBuf> = entries.iter().filter(|path| has(path, "mcap") || has(path, "bag")).cloned().collect();
     // 2 before 10.
     files.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     if files.is_empty() {
         let is_database = entries.iter().any(|path| has(path, "db3"));
         let why = if is_database { format!("but a database of rosbag2: {}", convert(path)) } else { "to be read".to_owned() };
-        return Err(BagError::new(format!("{} has no MCAP file {why}", path.display())));
+        return Err(BagError::new(format!("{} has no file {why}", path.display())));
     }
     Ok(files)
 }
@@ -45,18 +45,24 @@ pub fn open(path: &Path) -> Result<Bag> {
     let mut begin = [0; 16];
     let there = size.min(begin.len() as u64) as usize;
     file.read_exact_at(&mut begin[..there], 0).map_err(unreadable)?;
-    if !begin.starts_with(mcap::MAGIC) {
+    let (kind, opened) = if begin.starts_with(mcap::MAGIC) {
+        (Kind::Mcap, open_mcap(&file, size))
+    } else if begin.starts_with(ros1::MAGIC) {
+        (Kind::Ros1, ros1::open(&file, size))
+    } else {
         return Err(BagError::new(stranger(path, &begin[..there])));
-    }
-    let (contents, cut) = match summary(&file, size) {
-        Some(contents) => (contents, None),
-        None => {
-            let mut contents = header(&file, size);
-            let cut = scan(&file, size, mcap::MAGIC.len() as u64, &mut contents).map_err(unreadable)?;
-            (contents, cut)
-        }
     };
-    Ok(Bag { path: path.to_owned(), file: Arc::new(file), size, contents, cut })
+    let (contents, cut) = opened.map_err(unreadable)?;
+    Ok(Bag { path: path.to_owned(), file: Arc::new(file), size, kind, contents, cut })
+}
+
+fn open_mcap(file: &File, size: u64) -> std::io::Result<(Contents, Option<String>)> {
+    if let Some(contents) = summary(file, size) {
+        return Ok((contents, None));
+    }
+    let mut contents = header(file, size);
+    let cut = scan(file, size, mcap::MAGIC.len() as u64, &mut contents)?;
+    Ok((contents, cut))
 }
 
 /// What a file is that is none, and how it becomes one.
@@ -68,13 +74,13 @@ fn stranger(path: &Path, begin: &[u8]) -> String {
     if begin.is_empty() {
         format!("{path} is empty: whoever recorded it was stopped before the first message")
     } else if begin.starts_with(b"#ROSBAG V") {
-        format!("{path} is a bag of ROS 1: {convert}")
+        format!("{path} is a bag of ROS 1 before version 2.0: {convert}")
     } else if begin.starts_with(b"SQLite format 3") {
         format!("{path} is a database of rosbag2: {convert}; it may want the folder that the file is in")
     } else if begin.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         format!("{path} is compressed as a whole: `zstd -d {path}` makes a file that can be read")
     } else {
-        format!("{path} is no MCAP file: it does not begin as one")
+        format!("{path} is neither an MCAP file nor a bag: it does not begin as one")
     }
 }
 

@@ -47,7 +47,7 @@ impl Contents {
         *self.counts.entry(message.header.channel_id).or_default() += 1;
     }
 
-    fn add_chunk(&mut self, schemas: &mut Schemas, start: u64, chunk: chunk::Chunk) {
+    pub fn add_chunk(&mut self, schemas: &mut Schemas, start: u64, chunk: chunk::Chunk) {
         chunk.described.into_iter().for_each(|record| self.describe(schemas, record));
         chunk.messages.iter().for_each(|message| self.count(message));
         let times = chunk.messages.iter().map(|message| message.header.log_time);

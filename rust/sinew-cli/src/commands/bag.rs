@@ -12,7 +12,7 @@ use sinew_bag::Bag;
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
 use crate::output::{BAD, Cell, NAME, TITLE, Table, WARN, json, json_line, out, shown};
-use crate::record::LOST;
+use crate::record::{FLIGHT, LOST, REASON};
 use crate::units::{bytes, three_digits};
 
 /// Recordings.
@@ -31,7 +31,7 @@ Of a file without a summary, as its recorder was killed, all of it is read, and 
 /// A recording.
 #[derive(Args, Debug)]
 pub struct Info {
-    /// An MCAP file, or a folder of them
+    /// An MCAP file, a bag of ROS 1, or a folder of them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
@@ -42,6 +42,8 @@ struct OfBag<'a> {
     bytes: u64,
     /// Why it is not whole.
     cut: Option<&'a str>,
+    /// Why a flight recorder wrote it.
+    reason: Option<&'a str>,
     begin_ns: Option<u64>,
     end_ns: Option<u64>,
     seconds: f64,
@@ -122,6 +124,7 @@ impl<'a> OfBag<'a> {
             file: bag.path(),
             bytes: bag.size(),
             cut: bag.cut(),
+            reason: bag.metadata(FLIGHT).and_then(|flight| flight.get(REASON)).map(String::as_str),
             begin_ns,
             end_ns,
             seconds,
@@ -159,6 +162,9 @@ impl<'a> OfBag<'a> {
         }
         let profile = if self.profile.is_empty() { String::new() } else { format!(" for {}", self.profile) };
         line("writer", &format!("{}{profile}", self.library))?;
+        if let Some(reason) = self.reason {
+            line("reason", reason)?;
+        }
         if self.lost > 0 {
             writeln!(out, "{TITLE}{:<9}{TITLE:#} {BAD}{} messages were lost while it was recorded{BAD:#}", "lost", self.lost)?;
         }

@@ -19,7 +19,7 @@ Examples:
   sinew play --topics camera/** --remap camera/image:=replay/image --loop drive.mcap
   sinew play left.mcap right.mcap
 
-Files are MCAP, of sinew, of ROS 2 and of ROS 1, or folders of them; those of one moment are played together. Topics that are no sinew topics are named, and others are played.
+Files are MCAP, of sinew, of ROS 2 and of ROS 1, bags of ROS 1, or folders of them; they are played as one. Topics that are no sinew topics are named, and others are played.
 Publishers offer the quality of service that the recorded ones offered. It begins when all subscribers that are there are connected.
 
 Keys on a terminal: space pauses, s plays the next message and pauses, up and down change the rate, q ends.";
@@ -27,7 +27,7 @@ Keys on a terminal: space pauses, s plays the next message and pauses, up and do
 /// What to play, and how.
 #[derive(Args, Debug)]
 pub struct Play {
-    /// MCAP files, or folders of them
+    /// MCAP files and bags of ROS 1, or folders of them
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
     /// So many times as fast

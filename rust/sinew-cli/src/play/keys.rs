@@ -54,6 +54,8 @@ fn key_of(event: &Event) -> Option<Key> {
     Some(match code {
         // A terminal that gives key by key makes no signal of it.
         KeyCode::Char('c') if modifiers.contains(KeyModifiers::CONTROL) => Key::End,
+        // A zero byte is one with a modifier.
+        _ if !modifiers.is_empty() => return None,
         KeyCode::Char(' ') => Key::Pause,
         KeyCode::Char('s') => Key::Step,
         KeyCode::Up => Key::Faster,
@@ -73,6 +75,7 @@ mod tests {
         let all = [KeyCode::Char(' '), KeyCode::Char('s'), KeyCode::Up, KeyCode::Down, KeyCode::Char('q'), KeyCode::Char('x')];
         let asked = [Some(Key::Pause), Some(Key::Step), Some(Key::Faster), Some(Key::Slower), Some(Key::End), None];
         assert_eq!(all.map(key), asked);
-        assert_eq!(key_of(&Event::Key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL))), Some(Key::End));
+        let with_control = |code| key_of(&Event::Key(KeyEvent::new(code, KeyModifiers::CONTROL)));
+        assert_eq!([KeyCode::Char('c'), KeyCode::Char(' ')].map(with_control), [Some(Key::End), None]);
     }
 }

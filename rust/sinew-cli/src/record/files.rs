@@ -12,6 +12,10 @@ use super::source::{Received, Source};
 
 /// Under which name losses stand in files.
 pub const LOST: &str = "sinew.lost";
+/// Under which name it stands why a flight recorder wrote a file.
+pub const FLIGHT: &str = "sinew.flight";
+/// What that is called there.
+pub const REASON: &str = "reason";
 
 /// Messages that were lost so far, by topics.
 pub type Lost = Arc<Mutex<BTreeMap<String, u64>>>;
@@ -118,6 +122,11 @@ impl Files {
         current.messages += 1;
         current.first.get_or_insert(stamp.log_time);
         Ok(())
+    }
+
+    /// Says why the file is written.
+    pub fn write_reason(&mut self, reason: String) -> Result<()> {
+        self.current.writer.write_metadata(FLIGHT, [(REASON.to_owned(), reason)].into())
     }
 
     /// When [`flush`](Files::flush) is to be called.

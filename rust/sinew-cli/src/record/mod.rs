@@ -18,7 +18,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
 use self::clock::Clock;
-pub use self::files::LOST;
+pub use self::files::{FLIGHT, LOST, REASON};
 use self::files::{Files, Lost, Plan, Recorded};
 use self::progress::{Line, OfTopic, Recording, Told};
 use self::queue::{Queue, Taken};

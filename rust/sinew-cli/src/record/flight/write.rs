@@ -92,6 +92,7 @@ fn write(job: Job) -> Outcome {
     let lost = Lost::default();
     let plan = files::Plan { path, compression: job.plan.compression, split_size: None, split_time: None };
     let mut files = Files::new(plan, Arc::clone(&lost))?;
+    files.write_reason(job.reasons.join("; "))?;
     let (mut by_reference, mut copied, mut missed) = (0, 0, BTreeMap::<String, u64>::new());
     let begin = job.begin_ns.map(|begin| job.clock.since_1970(begin));
     let mut times: Option<(i64, i64)> = None;
