@@ -92,7 +92,7 @@ pub fn to_yaml(offered: &[Qos]) -> Result<String> {
     serde_norway::to_string(&profiles).map_err(|why| BagError::new(format!("quality of service cannot be written as YAML: {why}")))
 }
 
-/// What one publisher is to offer so that all are connected to it who were to one of these. Where there is none, it is to be reliable, as publishers of ROS are.
+/// What one publisher is to offer so that all are connected to it who were to one of these. Where there is none, as in bags of ROS 1, nobody who wants all is to miss any.
 pub fn from_yaml(text: &str) -> Result<Qos> {
     let complaint = |why: &str| BagError::new(format!("the quality of service cannot be read: {why}"));
     if text.len() > LONGEST {
@@ -106,7 +106,7 @@ pub fn from_yaml(text: &str) -> Result<Qos> {
 }
 
 fn unknown() -> Qos {
-    Qos { reliable: true, ..Qos::default() }
+    Qos::reliable()
 }
 
 impl Profile {

@@ -1,10 +1,12 @@
-"""Reads what sinew has recorded, and writes what it is to play, with tools of others, for others.rs: others.py read FILE, or others.py write FOLDER
+"""Reads what sinew has recorded, and writes what it is to play, with tools of others, for others.rs: others.py read FILE, others.py write FOLDER, or others.py evo FOLDER
 
 `read` prints for each tool a line of JSON with all messages of the file: [tool, [[topic, type, log time, stream, what it decodes to], ...], quality of service of each topic].
 `write` makes bags of the same messages in FOLDER: `ros2` (MCAP, zstd), `none.bag`, `bz2.bag` and `lz4.bag` of ROS 1, the database `db3`, and `from_db3`, which rosbags-convert makes of that.
+`evo` fetches a bag of ROS 1 that evo has for its tests, of poses, and prints its path, and for each of its topics, by their names, a line with all messages: [seq, sec, nsec, frame, [x, y, z, x, y, z, w]].
 Streams are in hexadecimal digits.
 """
 
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -18,6 +20,11 @@ from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
 from rosbags.typesys import Stores, get_typestore
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
+import fetch_demo_data
+
+EVO = fetch_demo_data.Recording("evo-1.38.1/test/data/ROS_example.bag", "b2e4ae2465d3a43933569f8b9b7b593730617ff8262f2e81b71674b3fe37c55b")
 
 
 def plain(value):
@@ -79,7 +86,28 @@ def write(folder):
     subprocess.run([convert, "--src", folder / "db3", "--dst", folder / "from_db3", "--dst-storage", "mcap"], check=True, stdout=subprocess.DEVNULL)
 
 
+def evo(folder):
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (package,) = [package for package in fetch_demo_data.PACKAGES if package.name == "evo"]
+    with contextlib.redirect_stdout(sys.stderr):
+        fetch_demo_data.fetch(package._replace(recordings=(EVO,)), folder)
+    path = folder / EVO.name
+    messages = {}
+    with AnyReader([path]) as reader:
+        for connection, _, data in reader.messages():
+            message = reader.deserialize(data, connection.msgtype)
+            stamp, position, turn = message.header.stamp, message.pose.position, message.pose.orientation
+            numbers = [position.x, position.y, position.z, turn.x, turn.y, turn.z, turn.w]
+            messages.setdefault(connection.topic, []).append([message.header.seq, stamp.sec, stamp.nanosec, message.header.frame_id, numbers])
+    print(json.dumps(str(path)))
+    for topic in sorted(messages):
+        print(json.dumps(messages[topic]))
+
+
 def main():
+    if sys.argv[1] == "evo":
+        return evo(sys.argv[2])
     if sys.argv[1] == "write":
         return write(sys.argv[2])
     for read in [read_mcap, read_rosbags]:

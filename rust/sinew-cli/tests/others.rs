@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::{Domain, eventually};
 use serde_json::{Value as Json, json};
 use sinew::Qos;
-use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 
 /// What others.py prints. Nothing where there is no Python that has the tools.
 fn others(arguments: &[&str]) -> Option<Vec<Json>> {
@@ -134,4 +134,43 @@ fn bags_of_ros_2_and_ros_1_are_played_and_databases_by_way_of_rosbags() {
     }
     let (_, complaint) = domain.complaint(&format!("play {}", folder.path().join("db3").display()));
     assert!(complaint.contains("a database of rosbag2") && complaint.contains("rosbags-convert --src"), "{complaint}");
+}
+
+const POSE: &str = "geometry_msgs/PoseStamped{header:std_msgs/Header{seq:uint32;stamp:ros/Time{sec:uint32;nsec:uint32;};frame_id:string;};\
+    pose:geometry_msgs/Pose{position:geometry_msgs/Point{x:float64;y:float64;z:float64;};\
+    orientation:geometry_msgs/Quaternion{x:float64;y:float64;z:float64;w:float64;};};}";
+
+fn pose_of(frame: &Frame) -> Json {
+    let mut reader = frame.reader().unwrap();
+    let [seq, sec, nsec] = [(); 3].map(|()| reader.number::<u32>().unwrap());
+    let frame_id = String::from_utf8(reader.string().unwrap().into_owned()).unwrap();
+    let numbers = [(); 7].map(|()| reader.number::<f64>().unwrap());
+    json!([seq, sec, nsec, frame_id, numbers])
+}
+
+#[test]
+fn a_real_bag_of_ros_1_arrives_message_for_message() {
+    let folder = concat!(env!("CARGO_TARGET_TMPDIR"), "/evo");
+    let Some(given) = others(&["evo", folder]) else { return };
+    let bag = given[0].as_str().unwrap();
+    let topics = ["ORB_SLAM", "S_PTAM", "groundtruth"];
+    let domain = Domain::new();
+    let node = domain.node("listens");
+    let (_, complaint) = domain.complaint(&format!("play --rate 1000 --topics S-PTAM {bag}"));
+    assert!(complaint.contains("character '-' is in it") && complaint.contains("--remap S-PTAM:=OTHER"), "{complaint}");
+
+    let received: Vec<_> = (topics.iter().zip(&given[1..]))
+        .map(|(name, given)| {
+            let topic = Subscriber::new(&node, name, POSE, &Qos::reliable(), SubscriberOptions::default()).unwrap();
+            let count = given.as_array().unwrap().len();
+            std::thread::spawn(move || {
+                (0..count).map(|_| pose_of(&topic.take(Duration::from_secs(60)).unwrap().unwrap())).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    let told = domain.json(&format!("play --rate 500 --remap ORB-SLAM:=ORB_SLAM --remap S-PTAM:=S_PTAM {bag}"));
+    assert_eq!((&told["messages"], &told["refused"]), (&26566.into(), &json!([])), "{told}");
+    for ((topic, given), received) in topics.iter().zip(&given[1..]).zip(received) {
+        assert!(received.join().unwrap() == *given.as_array().unwrap(), "{topic}");
+    }
 }

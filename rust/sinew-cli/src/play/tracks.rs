@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sinew::msg::{Type, schema, transcode};
 use sinew::raw::{Loan, Publisher, PublisherOptions};
-use sinew::{Node, Qos};
+use sinew::{ErrorKind, Node, Qos};
 use sinew_bag::{Message, Topic, TopicId, qos};
 
 use super::merged::Part;
@@ -101,7 +101,9 @@ impl Tracks {
                 match Publisher::new(node, &name, &signature, &qos, options) {
                     Ok(publisher) => publishers.push(Published { name, qos, publisher, played: 0, failed: 0, why: None }),
                     Err(why) => {
-                        refused.push(Refused { name, why: why.to_string() });
+                        let is_name = why.kind() == ErrorKind::InvalidArgument;
+                        let remedy = if is_name { format!(" --remap {name}:=OTHER plays it under another name.") } else { String::new() };
+                        refused.push(Refused { name, why: format!("{why}{remedy}") });
                         return None;
                     }
                 }
@@ -162,7 +164,7 @@ fn plan(key: (usize, TopicId), asked: &Play, topic: &Topic) -> Result<Plan, Stri
     let offered = topic.metadata.get(qos::OFFERED_QOS).map_or("", String::as_str);
     let qos = qos::from_yaml(offered).unwrap_or_else(|why| {
         anstream::eprintln!("topic '{}' is played as a reliable one: {}", shown(&topic.name), shown(&why.to_string()));
-        Qos { reliable: true, ..Qos::default() }
+        Qos::reliable()
     });
     Ok(Plan { key, name: remapped.to_owned(), ty, encoding, qos })
 }
