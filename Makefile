@@ -24,7 +24,7 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, and an installed sinew
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, the command beside the demo, and an installed sinew
 	@tools/setup test rust
 	@tools/test.py --jobs $(JOBS)
 
