@@ -21,8 +21,8 @@ class Shown(NamedTuple):
 @contextlib.contextmanager
 def window(folder, environment):
     """One of a terminal of its own, with bash in it. `environment` is all that the shell has; `folder` is where it is and what it calls home."""
-    # Prompts say which command they ask for, and how the one before has ended.
-    (folder / ".bashrc").write_text("PS1='(\\#) [$?] $ '\n")
+    # Prompts say which command they ask for, and how the one before has ended. Nothing is written when the folder is being removed.
+    (folder / ".bashrc").write_text("PS1='(\\#) [$?] $ '\nunset HISTFILE\n")
     (folder / ".tmux.conf").write_text("set -g default-terminal tmux-256color\nset -g history-limit 20000\nset -g status off\n")
     environment = {"HOME": str(folder), "LANG": "C.UTF-8", "SHELL": "/bin/bash", **environment}
     # Not a daemon, so that whoever kills the group of this process takes the window along.
