@@ -55,9 +55,8 @@ def cpu_s(pid):
 class Bench:
     """The programs, and a domain of its own for each measurement."""
 
-    def __init__(self, prefix, load):
-        self.prefix, self.load = prefix, load
-        self.sinew = prefix / "bin/sinew"
+    def __init__(self, prefix, sinew, load):
+        self.prefix, self.sinew, self.load = prefix, sinew, load
 
     @contextlib.contextmanager
     def domain(self):
@@ -255,17 +254,19 @@ def main():
     parser.add_argument("--rounds", type=int, help="how often each is measured (default 7; 1 with --quick)")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--prefix", type=pathlib.Path, default=ROOT / "build/command", help="where sinew is installed; default: %(default)s")
+    parser.add_argument("--sinew", type=pathlib.Path, help="the command; default: that of the prefix")
     parser.add_argument("--load", type=pathlib.Path, default=ROOT / "build/rust/release/examples/load", help="default: %(default)s")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build/bench", help="folder; default: %(default)s")
     options = parser.parse_args()
-    for program in (options.prefix / "bin/sinew", options.load):
+    options.sinew = options.sinew or options.prefix / "bin/sinew"
+    for program in (options.sinew, options.load):
         if not program.exists():
             parser.error(f"{program} is not there: build it first (make bench-command does)")
     # So that everything is ended and removed then, too.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     rounds = options.rounds or (1 if options.quick else 7)
-    bench = Bench(options.prefix.resolve(), options.load.resolve())
+    bench = Bench(options.prefix.resolve(), options.sinew.resolve(), options.load.resolve())
     rows, failures = run_rounds(bench, rounds, 1 if options.quick else 5, 3 if options.quick else 20)
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "command.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")

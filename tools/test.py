@@ -27,7 +27,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
 RUN_SECONDS = 900
 FUZZ_SECONDS = 30
-UNITTESTS = {"command": "tests/command/test_session.py", "install": "tests/install/test_install.py"}
 # What is repeated of a failed test below the last table, thousands of lines after it was printed.
 LINES_OF_A_FAILURE = 12
 
@@ -103,8 +102,8 @@ def ctest_suite(preset, jobs):
 
 
 def unittest_suite(name, jobs):
-    """(passed, failed, skipped, what failed) of a program of tests in Python, which builds what it needs."""
-    command = ["python3", UNITTESTS[name]]
+    """(passed, failed, skipped, what failed) of the tests in Python in a folder, which build what they need."""
+    command = ["python3", "-m", "unittest", "discover", "--start-directory", f"tests/{name}"]
     status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env={"JOBS": str(jobs)}, cwd=ROOT)
     print(output)
     ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)

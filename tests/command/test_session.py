@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A session in a terminal with every verb of the command `sinew`, typed as a person types them, beside the running demo and a gripper.
 
-Run by `make test`; by hand: tests/command/test_session.py [-v] [Class.test...]. With SINEW_SESSION_PROGRAMS, a folder with `demo`, `command_gripper` and `sinew`, nothing is built.
+Run by `make test`; by hand: tests/command/test_session.py [-v] [Class.test...]. With SINEW_SESSION_PROGRAMS, a folder with `demo`, `command_gripper`, `sinew` and `prefix`, where the
+library is installed, nothing is built.
 """
 
 import contextlib
@@ -9,13 +10,10 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "tools"))
 import programs
 import running_demo
 import terminal
@@ -35,12 +33,12 @@ def setUpModule():
     built = programs.programs()
     sinew = built.sinew
     # The command finds its library by this also where the demo and its manager are not started by it.
-    os.environ["LD_LIBRARY_PATH"] = built.libraries
+    libraries = os.environ["LD_LIBRARY_PATH"] = str(built.prefix / "lib")
     domain = stack.enter_context(running_demo.running(built.demo, built.data, sinew))
     stack.enter_context(gripper(built.gripper, domain))
     folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sinew-")))
     path = f"{sinew.parent}:/usr/local/bin:/usr/bin:/bin"
-    window = stack.enter_context(terminal.window(folder, {"PATH": path, "LD_LIBRARY_PATH": built.libraries, "SINEW_DOMAIN": domain}))
+    window = stack.enter_context(terminal.window(folder, {"PATH": path, "LD_LIBRARY_PATH": libraries, "SINEW_DOMAIN": domain}))
 
 
 @contextlib.contextmanager
