@@ -326,6 +326,43 @@ class Top(Case):
         self.assertRegex(window.screen(), r"\$ sinew top --interval 300ms\n\(\d+\)")
 
 
+class Recordings(Case):
+    def test_record_writes_what_flows_until_it_is_interrupted_and_bag_info_shows_it(self):
+        window.begin("sinew record -o drive.mcap lidar/* drone/state")
+        window.wait_for(r"(?m)^recording to drive\.mcap")
+        window.wait_for(r"[1-9]\d\d messages")
+        recorded = self.assert_shown(window.end("C-c"), r"(?m)^drive\.mcap: \d+ messages, [\d.]+ MB$", r"(?m)^\d+ messages of 3 topics in [\d.]+ s, ")
+        shown = self.assert_shows("sinew bag info drive.mcap", r"file +drive\.mcap\n", r"topic +type +messages +rate +lost")
+        counts = {topic: int(count) for topic, count in re.findall(r"(?m)^/(\S+) +demo/msg/\w+ +(\d+) +[\d.]+ Hz +\d+ +cdr +ros2msg$", shown)}
+        self.assertEqual(sorted(counts), ["drone/state", "lidar/obstacles", "lidar/points"])
+        self.assertEqual(str(sum(counts.values())), re.search(r"(\d+) messages of 3", recorded)[1])
+        self.assertGreater(counts["drone/state"], counts["lidar/points"])
+
+    def test_play_plays_beside_the_demo_under_another_name_and_obeys_keys(self):
+        self.assert_shows("sinew record --max-duration 1s -o points.mcap lidar/points", r"points\.mcap: [1-9]\d* messages")
+        play = "sinew play --loop --remap lidar/points:=replay/points points.mcap"
+        self.assert_shows(f"{play} 2>played &")
+        self.assert_comes_to_show("sinew topic info replay/points", r"type +demo/Cloud\npublishers +1")
+        self.assert_shows("sinew topic echo -1 replay/points.points[0]", r"x: -?[\d.e-]+\ny: ")
+        self.assert_shows("kill -INT %1; wait %1")
+        window.begin(f"{play} --paused")
+        window.wait_for(r"paused")
+        window.press("Space")
+        window.wait_for(r"[1-9]\d* messages(?!.*paused)")
+        window.press("Up")
+        window.wait_for(r"\s(?!1\.00)\d+\.\d+ times as fast")
+        self.assert_shown(window.end("q"), r"(?m)^[1-9]\d* messages of 1 topics in ")
+        self.assert_lists("sinew topic list", TOPICS)
+
+    def test_trigger_lets_a_flight_recorder_write_what_was_before(self):
+        self.assert_shows("sinew record --last 2s --name box -o box.mcap drone/state 2>held &")
+        self.assert_comes_to_show("cat held", r"holding the last 2s")
+        self.assert_shows("sinew trigger", r"there is no flight recorder 'recorder': there is: box", status=3)
+        self.assert_shows("sinew trigger box", r"box_\S+\.mcap: [1-9]\d* messages")
+        self.assert_shows("kill -INT %1; wait %1")
+        self.assert_shows("sinew bag info box_*.mcap", r"/drone/state +demo/msg/State +[1-9]\d* ")
+
+
 class Shell(Case):
     def test_tab_completes_what_is_typed(self):
         self.assert_shows("source <(sinew completions bash)")
@@ -354,7 +391,7 @@ class Session(Case):
 
 def load_tests(loader, *_):
     """In this order: the last ones are about those before them."""
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Shell, Session))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Shell, Session))
 
 
 if __name__ == "__main__":
