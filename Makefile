@@ -63,7 +63,7 @@ bench-peers: ## Latency beside iceoryx, iceoryx2 and the floor, interleaved; wri
 	$(BUILD)
 	$(PYTHON) bench/peers.py
 
-bench-command: ## What the command costs: top beside 500 topics, and how soon echo shows an image; writes build/bench/command.md
+bench-command: ## What the command costs: top beside 500 topics, how soon echo shows an image, record beside a write each; writes build/bench/command.md
 	@tools/setup bench rust
 	$(CONFIGURE)
 	$(BUILD)

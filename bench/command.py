@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Measures what the command `sinew` costs: `top` beside 500 topics at 100 Hz, and how soon `topic echo` shows an image. Writes command.json and command.md.
+"""Measures what the command `sinew` costs: `top` beside 500 topics at 100 Hz, how soon `topic echo` shows an image, and `record` beside writing as many bytes with one
+`write` each. Writes command.json and command.md.
 
 Examples:
-  bench/command.py            seven rounds, about four minutes; leave the machine alone meanwhile
+  bench/command.py            seven rounds, about six minutes; leave the machine alone meanwhile
   bench/command.py --quick    one short round: shows that all of it works
 
 `make bench-command` builds what it needs: a prefix with the command, and the program that publishes and subscribes (rust/sinew-cli/examples/load.rs).
@@ -11,13 +12,11 @@ import argparse
 import contextlib
 import fcntl
 import json
-import math
 import os
 import pathlib
 import pty
 import random
 import signal
-import statistics
 import struct
 import subprocess
 import sys
@@ -26,21 +25,17 @@ import termios
 import threading
 import time
 
+import command_report
 import peers
-import plan
 import report
+from command_report import AGAIN, ALONE, CAMERA_HZ, FAST_HZ, IMAGE, TOP, TOPIC_BYTES, TOPIC_HZ, TOPICS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What `sinew top` looks at.
-TOPICS, TOPIC_HZ, TOPIC_BYTES = 500, 100, 64
-CAMERA_HZ = 30
-FAST_HZ = 1000
 COLUMNS, LINES = 160, 50
 PATIENCE_S = 60
-TOP_PERCENT = 2
-FIRST_LINE_MS = 50
-# Beside what: nothing, nothing again, which says how much two such measurements differ, and `sinew top`.
-ALONE, AGAIN, TOP = "alone", "alone again", "beside sinew top"
+SETTLE_S = 1
+# Beyond the rate of a camera, bytes a second.
+FASTER = (200_000_000, 300_000_000, 400_000_000, 500_000_000)
 
 
 class Failed(Exception):
@@ -55,14 +50,15 @@ def cpu_s(pid):
 class Bench:
     """The programs, and a domain of its own for each measurement."""
 
-    def __init__(self, prefix, sinew, load):
-        self.prefix, self.sinew, self.load = prefix, sinew, load
+    def __init__(self, prefix, sinew, load, folder):
+        self.prefix, self.sinew, self.load, self.folder = prefix, sinew, load, folder
+        self.environment = os.environ | {"LD_LIBRARY_PATH": str(prefix / "lib"), "TERM": "xterm-256color"}
 
     @contextlib.contextmanager
     def domain(self):
         with tempfile.TemporaryDirectory(prefix="sinew-bench-") as folder:
             socket = f"{folder}/domain"
-            self.environment = os.environ | {"SINEW_DOMAIN": socket, "LD_LIBRARY_PATH": str(self.prefix / "lib"), "TERM": "xterm-256color"}
+            self.environment["SINEW_DOMAIN"] = socket
             with self.running(self.prefix / "bin/sinewd", "--socket", socket):
                 until = time.monotonic() + PATIENCE_S
                 while not os.path.exists(socket):
@@ -83,12 +79,9 @@ class Bench:
             process.stdout.close()
 
     @contextlib.contextmanager
-    def publishing(self, topics, hz, size, *, readers=False):
-        """Gives the process that publishes, when all topics are there and, if there are readers, connected."""
-        with contextlib.ExitStack() as stack:
-            if readers:
-                stack.enter_context(self.running(self.load, "subscribe", "--topics", topics))
-            process = stack.enter_context(self.running(self.load, "publish", "--topics", topics, "--hz", hz, "--size", size, "--readers", int(readers)))
+    def publishing(self, topics, hz, size, *more):
+        """Gives the process that publishes, when all topics are there, and connected where more arguments say so."""
+        with self.running(self.load, "publish", "--topics", topics, "--hz", hz, "--size", size, *more) as process:
             if process.stdout.readline() != b"ready\n":
                 raise Failed(f"the publisher of {topics} topics ended")
             yield process
@@ -127,10 +120,11 @@ class Bench:
 def measure_top(bench, seconds):
     """The publisher's processor time a second alone and beside `sinew top`, in random order, and that of top."""
     row = {"publisher": {}}
-    with bench.domain(), bench.publishing(TOPICS, TOPIC_HZ, TOPIC_BYTES, readers=True) as publisher:
+    load = bench.load
+    with bench.domain(), bench.running(load, "subscribe", "--topics", TOPICS), bench.publishing(TOPICS, TOPIC_HZ, TOPIC_BYTES, "--readers", 1) as publisher:
         for beside in random.sample((ALONE, AGAIN, TOP), 3):
             with bench.top() if beside == TOP else contextlib.nullcontext() as top:
-                time.sleep(seconds / 4)
+                time.sleep(SETTLE_S)
                 processes = [publisher.pid] + ([top[0].pid] if top else [])
                 begin, before = time.monotonic(), [cpu_s(pid) for pid in processes]
                 time.sleep(seconds)
@@ -163,7 +157,7 @@ def first_line_ms(command, environment):
 def measure_echo(bench, count):
     """Times of `sinew topic echo -1` on a camera, of the same where messages come all the time, and of their floors, in turns and random order."""
     row = {}
-    for name, hz, size in (("camera", CAMERA_HZ, plan.FRAME), ("fast", FAST_HZ, TOPIC_BYTES)):
+    for name, hz, size in (("camera", CAMERA_HZ, IMAGE), ("fast", FAST_HZ, TOPIC_BYTES)):
         with bench.domain(), bench.publishing(1, hz, size):
             commands = {name: [bench.sinew, "topic", "echo", "-1", "load/0"]} | ({"true": ["/bin/true"], "version": [bench.sinew, "--version"]} if name == "camera" else {})
             for _ in range(count):
@@ -174,88 +168,93 @@ def measure_echo(bench, count):
     return row
 
 
-def run_rounds(bench, rounds, seconds, count):
+def waited_for(process, what):
+    """The processor time that a process took from its start to its end, which must be a good one."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise Failed(f"{what} ended with status {process.returncode}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def write_s(bench, file, hz, count):
+    """What it takes to write the images, without having them."""
+    used = []
+    for number in (0, count):
+        file.unlink(missing_ok=True)
+        command = [bench.load, "write", "--hz", str(hz), "--size", str(IMAGE), "--count", str(number), file]
+        used.append(waited_for(subprocess.Popen(command, env=bench.environment, stdin=subprocess.DEVNULL), "who writes"))
+    return used[1] - used[0]
+
+
+def record_s(bench, file, hz, count):
+    """(what it takes to record them, what the recorder says of it)."""
+    with bench.domain(), bench.running(bench.load, "publish", "--topics", 1, "--hz", hz, "--size", IMAGE, "--count", count, "--readers", 1) as camera:
+        with tempfile.TemporaryFile() as said:
+            recorder = subprocess.Popen([bench.sinew, "record", "--json", "-o", file], env=bench.environment, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.DEVNULL)
+            try:
+                camera.stdout.read()
+                recorder.send_signal(signal.SIGINT)
+                used = waited_for(recorder, "sinew record")
+            finally:
+                if recorder.returncode is None:
+                    recorder.kill()
+                    recorder.wait()
+            said.seek(0)
+            return used, json.loads(said.read())
+
+
+def measure_record(bench, seconds):
+    """Processor time of writing images and of recording them, in random order, and what is lost when they come faster."""
+    row = {"lost": {}}
+    with tempfile.TemporaryDirectory(prefix="sinew-bench-", dir=bench.folder) as folder:
+        written, recorded = pathlib.Path(folder) / "written", pathlib.Path(folder) / "recorded.mcap"
+        for what in random.sample(("write", "record"), 2):
+            count = int(seconds * CAMERA_HZ)
+            if what == "write":
+                row[what] = write_s(bench, written, CAMERA_HZ, count)
+                row["written"] = written.stat().st_size
+                written.unlink()
+            else:
+                row[what], told = record_s(bench, recorded, CAMERA_HZ, count)
+                row["recorded"] = recorded.stat().st_size
+                row["lost"][str(CAMERA_HZ * IMAGE)] = told["lost"]
+                recorded.unlink()
+        for rate in FASTER:
+            _, told = record_s(bench, recorded, rate / IMAGE, int(seconds / 2 * rate / IMAGE))
+            row["lost"][str(rate)] = told["lost"]
+            recorded.unlink()
+    if row["recorded"] < row["written"] and row["lost"][str(CAMERA_HZ * IMAGE)] == 0:
+        raise Failed(f"{row['recorded']} bytes were recorded as if they were all, and {row['written']} written")
+    return row
+
+
+MEASURES = {"top": measure_top, "echo": measure_echo, "record": measure_record}
+
+
+def run_rounds(bench, only, rounds, seconds, count):
     """(rows, failures)."""
     rows, failures = [], []
     with peers.awake() as granted:
         for number in range(rounds):
-            for name, measure, length in random.sample((("top", measure_top, seconds), ("echo", measure_echo, count)), 2):
+            for name in random.sample(only, len(only)):
                 print(f"round {number + 1} of {rounds}: {name}", file=sys.stderr, flush=True)
                 try:
-                    rows.append({"what": name, "round": number, "awake": granted, **measure(bench, length)})
+                    rows.append({"what": name, "round": number, "awake": granted, **MEASURES[name](bench, count if name == "echo" else seconds)})
                 except Failed as why:
                     failures.append(f"round {number + 1}, {name}: {why}")
     return rows, failures
-
-
-def percent(values):
-    return [100 * value for value in values]
-
-
-def bars(rows):
-    top = [row for row in rows if row["what"] == "top"]
-    ratio = [row["publisher"][TOP] / statistics.mean((row["publisher"][ALONE], row["publisher"][AGAIN])) for row in top]
-    noise = [row["publisher"][AGAIN] / row["publisher"][ALONE] for row in top]
-    # By so much the same measurement differs from itself, half of the times.
-    usual = statistics.median([abs(math.log(value)) for value in noise] or [0])
-    first = [statistics.median(first for first, _ in row["camera"]) for row in rows if row["what"] == "echo"]
-    return [
-        report.Bar(f"sinew top, {TOPICS} topics at {TOPIC_HZ} Hz, {TOPICS} subscribers: of a core", TOP_PERCENT, " %", percent(row["top"] for row in top)),
-        report.Bar("processor time of their publisher: beside top / alone", float(f"{math.exp(usual):.3g}"), " x", ratio),
-        report.Bar(f"sinew topic echo -1, images of {report.size_name(plan.FRAME)} at {CAMERA_HZ} Hz: start to first line, median", FIRST_LINE_MS, " ms", first),
-    ], noise
-
-
-ECHOED = {
-    "true": "/bin/true",
-    "version": "sinew --version",
-    "fast": f"sinew topic echo -1, {report.size_name(TOPIC_BYTES)} at {FAST_HZ} Hz",
-    "camera": f"sinew topic echo -1, {report.size_name(plan.FRAME)} at {CAMERA_HZ} Hz",
-}
-
-
-def write(rows, failures, rounds, quick, facts):
-    held = bool(rows) and all(row["awake"] for row in rows)
-    lines = ["# What the command costs", ""]
-    if quick:
-        lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += [f"- rounds: {rounds}, interleaved, in random order",
-              "- /dev/cpu_dma_latency: " + ("held at 0 while measuring" if held else "**not** held (needs root): waking an idle core may drown everything")]
-    judged, noise = bars(rows)
-    lines += ["", "## Bars", "", "Each ratio is taken within a round; median over the rounds [smallest .. largest].", "",
-              "| bar | limit | measured | holds |", "|---|---|---|---|", *(bar.line() for bar in judged)]
-    top = [row for row in rows if row["what"] == "top"]
-    if top:
-        lines += ["", "## Beside sinew top", "",
-                  f"Processor time of the process that publishes on {TOPICS} topics, {statistics.median(row['flowing_hz'] for row in top):,.0f} messages a second, of a core. "
-                  f"The limit is by how much the same measurement differs from itself half of the times: alone again / alone is {peers.spread(noise)}.", "",
-                  "| | publisher, % | top, % |", "|---|---|---|"]
-        for beside in (ALONE, AGAIN, TOP):
-            own = peers.spread(percent(row["top"] for row in top)) if beside == TOP else ""
-            lines.append(f"| {beside} | {peers.spread(percent(row['publisher'][beside] for row in top))} | {own} |")
-    echo = [row for row in rows if row["what"] == "echo"]
-    if echo:
-        lines += ["", "## From start to what it shows", "",
-                  f"ms, of all runs. The wait for the next message is in it: at {CAMERA_HZ} Hz up to {1000 / CAMERA_HZ:.0f} ms, half of that on average.", "",
-                  "| | runs | first line: p50 | p90 | p99 | largest | end: p50 |", "|---|---|---|---|---|---|---|"]
-        for what, name in ECHOED.items():
-            times = [each for row in echo for each in row[what]]
-            first, ends = sorted(first for first, _ in times), sorted(end for _, end in times)
-            shown = [peers.percentile(first, part) for part in (0.5, 0.9, 0.99, 1)] + [peers.percentile(ends, 0.5)]
-            lines.append(f"| {name} | {len(times)} | " + " | ".join(f"{value:.3g}" for value in shown) + " |")
-    if failures:
-        lines += ["", "## Failed", "", *(f"- {failure}" for failure in failures)]
-    return "\n".join(lines) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, help="how often each is measured (default 7; 1 with --quick)")
     parser.add_argument("--quick", action="store_true", help="one short round")
+    parser.add_argument("--only", nargs="+", choices=MEASURES, default=list(MEASURES), help="what to measure; default: all")
     parser.add_argument("--prefix", type=pathlib.Path, default=ROOT / "build/command", help="where sinew is installed; default: %(default)s")
     parser.add_argument("--sinew", type=pathlib.Path, help="the command; default: that of the prefix")
     parser.add_argument("--load", type=pathlib.Path, default=ROOT / "build/rust/release/examples/load", help="default: %(default)s")
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/dev/shm"), help="where images are recorded and written, up to 1.3 GB of them; default: %(default)s")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build/bench", help="folder; default: %(default)s")
     options = parser.parse_args()
     options.sinew = options.sinew or options.prefix / "bin/sinew"
@@ -266,11 +265,11 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     rounds = options.rounds or (1 if options.quick else 7)
-    bench = Bench(options.prefix.resolve(), options.sinew.resolve(), options.load.resolve())
-    rows, failures = run_rounds(bench, rounds, 1 if options.quick else 5, 3 if options.quick else 20)
+    bench = Bench(options.prefix.resolve(), options.sinew.resolve(), options.load.resolve(), options.folder)
+    rows, failures = run_rounds(bench, options.only, rounds, 1 if options.quick else 5, 3 if options.quick else 20)
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / "command.json").write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
-    text = write(rows, failures, rounds, options.quick, report.machine_facts())
+    text = command_report.write(rows, failures, rounds, options.quick, report.machine_facts())
     (options.output / "command.md").write_text(text)
     print(text)
     return 1 if failures else 0
