@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers soak seeded lint install clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command soak seeded lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -11,6 +11,8 @@ PYTHON ?= /usr/bin/python3
 # What another clone has compiled serves this one, too.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
+# Where the command is installed for its benchmark.
+COMMAND = $(CURDIR)/build/command
 CONFIGURE = cmake --log-level=WARNING --preset release
 BUILD = cmake --build --preset release --parallel $(JOBS)
 
@@ -24,7 +26,7 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, and an installed sinew
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, the command beside the demo, and an installed sinew
 	@tools/setup test rust
 	@tools/test.py --jobs $(JOBS)
 
@@ -60,6 +62,15 @@ bench-peers: ## Latency beside iceoryx, iceoryx2 and the floor, interleaved; wri
 	$(CONFIGURE) -DSINEW_BENCH=ON -DSINEW_PEERS=ON
 	$(BUILD)
 	$(PYTHON) bench/peers.py
+
+bench-command: ## What the command costs: top beside 500 topics, how soon echo shows an image, record beside a write each; writes build/bench/command.md
+	@tools/setup bench rust
+	$(CONFIGURE)
+	$(BUILD)
+	cmake --install build --prefix $(COMMAND)
+	@tools/install_command.py --jobs $(JOBS) $(COMMAND)
+	cd rust && PKG_CONFIG_PATH=$(COMMAND)/lib/pkgconfig CARGO_TARGET_DIR=$(CURDIR)/build/rust cargo build --release --locked --jobs $(JOBS) --package sinew-cli --example load
+	$(PYTHON) bench/command.py
 
 soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
 	@tools/setup test

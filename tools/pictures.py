@@ -4,53 +4,21 @@
 Usage: pictures.py DEMO DATA SINEW      the program of `make demo`, its recordings, and the command; needs tmux
 """
 
-import contextlib
 import html
-import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+import running_demo
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COLUMNS, LINES = 118, 18
 CELL, LINE, MARGIN = 8.4, 18, 16
-PATIENCE = 60
 BACKGROUND, FOREGROUND, FAINT = "#0d1117", "#e6edf3", "#8b949e"
 COLOURS = ["#484f58", "#ff7b72", "#3fb950", "#d29922", "#58a6ff", "#bc8cff", "#39c5cf", "#e6edf3"]
-
-
-def eventually(condition, what):
-    """The first true value of it."""
-    until = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        if time.monotonic() > until:
-            sys.exit(f"pictures.py: {what} did not come to be within {PATIENCE} s")
-        time.sleep(0.2)
-    return value
-
-
-@contextlib.contextmanager
-def demo_running(demo, data):
-    """Gives the path of its domain, as soon as everything in it is connected."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [demo, "--data", data, "--seconds", "120", "--picture", f"{folder}/frame.png"]
-        process = subprocess.Popen(command, env=os.environ | {"TMPDIR": folder}, stdout=subprocess.DEVNULL)
-        try:
-            yield eventually(lambda: next((str(path) for path in pathlib.Path(folder).glob("sinew-demo-*/domain")), None), "the demo's domain")
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(PATIENCE)
-
-
-def is_complete(sinew):
-    asked = subprocess.run([sinew, "graph", "--json", "--interval", "100ms"], capture_output=True, check=True)
-    told = json.loads(asked.stdout)
-    return len(told["nodes"]) == 7 and all(edge["delivery"] and edge["hz"] > 0 for edge in told["edges"])
 
 
 def screen(sinew, seconds):
@@ -129,9 +97,8 @@ def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     demo, data, sinew = (str(pathlib.Path(word).resolve()) for word in sys.argv[1:])
-    with demo_running(demo, data) as domain:
+    with running_demo.running(demo, data, sinew) as domain:
         os.environ["SINEW_DOMAIN"] = domain
-        eventually(lambda: is_complete(sinew), "a demo in which everything flows")
         (ROOT / "docs/top.svg").write_text(drawn(screen(sinew, 14)))
         subprocess.run([sinew, "graph", "--output", ROOT / "docs/graph.svg", "--interval", "3s"], check=True)
     return 0

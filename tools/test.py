@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Builds and runs every test suite: the whole suite as developers build it, the same under the address and undefined-behaviour
-sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, the models of the protocols, the Rust workspace, and the tests of an installed sinew.
+sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, the models of the protocols, the Rust workspace, a session with the
+command beside the demo, and the tests of an installed sinew.
 All suites run, also after one has failed.
 
-Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models rust install; and, only when it is named, aarch64
+Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models rust command install; and, only when it is named, aarch64
 The last line is "N passed, N failed"; a suite that does not build counts as one failed test. The exit status is 0 when none failed.
 """
 
@@ -100,9 +101,9 @@ def ctest_suite(preset, jobs):
     return passed, len(failures), skipped, failures
 
 
-def install_suite(_, jobs):
-    """(passed, failed, skipped, what failed) of the tests that install sinew and use it as a stranger would."""
-    command = ["python3", "tests/install/test_install.py"]
+def unittest_suite(name, jobs):
+    """(passed, failed, skipped, what failed) of the tests in Python in a folder, which build what they need."""
+    command = ["python3", "-m", "unittest", "discover", "--start-directory", f"tests/{name}"]
     status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env={"JOBS": str(jobs)}, cwd=ROOT)
     print(output)
     ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)
@@ -160,7 +161,8 @@ SUITES = {
     "fuzz": (fuzz_suite, f"each fuzzer for {FUZZ_SECONDS} s"),
     "models": (models_suite, "the models of the protocols and their memory orders, and mutations of them"),
     "rust": (rust_suite, "the Rust workspace"),
-    "install": (install_suite, "an installed sinew, as a stranger uses it"),
+    "command": (unittest_suite, "a session in a terminal with every verb of the command, beside the demo"),
+    "install": (unittest_suite, "an installed sinew, as a stranger uses it"),
 }
 
 

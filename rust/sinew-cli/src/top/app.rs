@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::widgets::TableState;
@@ -24,6 +25,7 @@ pub enum Next {
 }
 
 /// A topic.
+#[derive(Clone)]
 pub struct Row {
     /// Its id.
     pub id: Id,
@@ -53,7 +55,7 @@ pub struct PairRow {
 pub struct App {
     /// What there is.
     pub view: View,
-    /// In their order.
+    /// Those that are shown, in their order.
     pub rows: Vec<Row>,
     /// Of the topic that is looked at.
     pub pairs: Vec<PairRow>,
@@ -73,6 +75,10 @@ pub struct App {
     pub table: TableState,
     /// Messages a second in the intervals before, and in this, which is the last.
     pub histories: HashMap<Id, VecDeque<f64>>,
+    /// Also those that the filter leaves out.
+    all: Vec<Row>,
+    /// Between which two moments they are.
+    interval: Option<(Rc<Moment>, Rc<Moment>)>,
     selected: Option<Id>,
 }
 
@@ -90,18 +96,20 @@ impl App {
             paused: false,
             details: false,
             table: TableState::default(),
-            selected: None,
             histories: HashMap::new(),
+            all: Vec::new(),
+            interval: None,
+            selected: None,
         }
     }
 
     /// Counts another interval.
-    pub fn update(&mut self, before: &Moment, now: &Moment) {
+    pub fn update(&mut self, before: &Rc<Moment>, now: &Rc<Moment>) {
         if self.paused {
             return;
         }
         let mut histories = HashMap::new();
-        self.rows.clear();
+        let mut rows = Vec::new();
         for topic in self.view.state.topics.values().filter(|topic| !is_part(&topic.name)) {
             let flow = now.topic(&self.view, topic.id, before);
             let mut history = self.histories.remove(&topic.id).unwrap_or_default();
@@ -110,14 +118,17 @@ impl App {
                 history.pop_front();
             }
             histories.insert(topic.id, history);
-            self.rows.push(Row { id: topic.id, name: topic.name.clone(), type_name: topic.type_name.clone(), flow });
+            rows.push(Row { id: topic.id, name: topic.name.clone(), type_name: topic.type_name.clone(), flow });
         }
         self.histories = histories;
+        self.interval = Some((Rc::clone(before), Rc::clone(now)));
+        self.show(rows);
+    }
+
+    /// Shows these topics from now on.
+    pub fn show(&mut self, all: Vec<Row>) {
+        self.all = all;
         self.arrange();
-        self.pairs = match self.selected {
-            Some(topic) if self.details => self.view.pairs(topic).map(|pair| self.pair_row(pair, before, now)).collect(),
-            _ => Vec::new(),
-        };
     }
 
     fn pair_row(&self, pair: &sinew::DomainPair, before: &Moment, now: &Moment) -> PairRow {
@@ -130,10 +141,11 @@ impl App {
         }
     }
 
-    /// Filters and orders; what was selected stays so.
+    /// Filters and orders, and looks at what is selected, which stays so.
     fn arrange(&mut self) {
         let filter = self.filter.to_lowercase();
-        self.rows.retain(|row| row.name.to_lowercase().contains(&filter) || row.type_name.to_lowercase().contains(&filter));
+        let is_wanted = |row: &&Row| row.name.to_lowercase().contains(&filter) || row.type_name.to_lowercase().contains(&filter);
+        self.rows = self.all.iter().filter(is_wanted).cloned().collect();
         let (sort, reversed) = (self.sort, self.reversed);
         self.rows.sort_by(|a, b| {
             let ordering = compare(a, b, sort).then_with(|| a.name.cmp(&b.name));
@@ -142,6 +154,12 @@ impl App {
         let place = self.rows.iter().position(|row| Some(row.id) == self.selected);
         let place = place.or((!self.rows.is_empty()).then_some(0));
         self.select(place);
+        self.pairs = match (self.selected, &self.interval) {
+            (Some(topic), Some((before, now))) if self.details => {
+                self.view.pairs(topic).map(|pair| self.pair_row(pair, before, now)).collect()
+            }
+            _ => Vec::new(),
+        };
     }
 
     fn select(&mut self, place: Option<usize>) {
@@ -163,7 +181,11 @@ impl App {
     /// A key, or nothing that matters.
     pub fn on_event(&mut self, event: &Event) -> Next {
         match event {
-            Event::Key(key) if key.kind != KeyEventKind::Release => self.on_key(*key),
+            Event::Key(key) if key.kind != KeyEventKind::Release => {
+                let next = self.on_key(*key);
+                self.arrange();
+                next
+            }
             _ => Next::Show,
         }
     }
@@ -201,9 +223,6 @@ impl App {
             KeyCode::Char('/') => self.typing = true,
             KeyCode::Char(' ') => self.paused = !self.paused,
             _ => {}
-        }
-        if matches!(key.code, KeyCode::Char('s' | 'r')) {
-            self.arrange();
         }
         Next::Show
     }

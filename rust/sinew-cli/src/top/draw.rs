@@ -195,7 +195,7 @@ mod tests {
 
     fn app() -> App {
         let mut app = App::new(View::default(), "", Order::Name);
-        app.rows = vec![row(1, "camera/left", 30.0, 0), row(2, "camera/right", 60.0, 7)];
+        app.show(vec![row(1, "camera/left", 30.0, 0), row(2, "camera/right", 60.0, 7)]);
         app.histories = app.rows.iter().map(|row| (row.id, [0.0, row.flow.hz / 2.0, row.flow.hz].into())).collect();
         app
     }
@@ -240,8 +240,11 @@ mod tests {
         press(&mut app, "r");
         assert_eq!(first(&app), "camera/left");
         assert!(screen(&mut app).contains("rate ^"));
-        press(&mut app, "/rightq\n");
-        assert_eq!((app.filter.as_str(), app.typing), ("rightq", false));
+        press(&mut app, "/rightq");
+        assert_eq!((app.filter.as_str(), app.typing, app.rows.len()), ("rightq", true, 0));
+        app.on_event(&Event::Key(KeyCode::Backspace.into()));
+        press(&mut app, "\n");
+        assert_eq!((app.filter.as_str(), app.typing, first(&app).as_str()), ("right", false, "camera/right"));
         press(&mut app, " \n");
         assert!(app.paused && app.details);
         assert!(screen(&mut app).contains("none of them connected"));

@@ -4,6 +4,7 @@ mod app;
 mod draw;
 
 use std::io::IsTerminal;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
@@ -36,7 +37,7 @@ fn show(
     counters: &DomainCounters,
     interval: Duration,
 ) -> Done {
-    let mut before = Moment::of(counters)?;
+    let mut before = Rc::new(Moment::of(counters)?);
     // The first numbers come soon, those after them as often as asked.
     let mut next = before.at + interval.min(Duration::from_millis(200));
     loop {
@@ -50,7 +51,7 @@ fn show(
         if let Some(view) = followed.changed() {
             app.view = view;
         }
-        let now = Moment::of(counters)?;
+        let now = Rc::new(Moment::of(counters)?);
         app.update(&before, &now);
         next = now.at + interval;
         before = now;

@@ -1,0 +1,29 @@
+"""A quick run of bench/command.py measures everything. How fast anything is, is not what this is about: the programs are those of developers."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import programs
+from programs import bounded
+
+ROOT = programs.ROOT
+
+
+class Bench(unittest.TestCase):
+    def test_a_quick_run_measures_everything(self):
+        built = programs.programs()
+        with tempfile.TemporaryDirectory() as folder:
+            programs_of = ["--prefix", built.prefix, "--sinew", built.sinew, "--load", built.load]
+            command = [sys.executable, ROOT / "bench/command.py", "--quick", *programs_of, "--folder", folder, "--output", folder]
+            status, output = bounded.run([str(word) for word in command], seconds=300, capture=True, kill_rest=True)
+            self.assertEqual(status, 0, output)
+            report = (pathlib.Path(folder) / "command.md").read_text()
+        self.assertNotIn("not measured", report)
+        for row in ("| beside sinew top | ", "| /bin/true | 3 | ", "| sinew topic echo -1, 5.5 MB at 30 Hz | 3 | ", "| one write each | sinew record | lost at 165 MB/s | "):
+            self.assertIn(row, report)
+
+
+if __name__ == "__main__":
+    unittest.main()
