@@ -193,7 +193,11 @@ def record_s(bench, file, hz, count):
         with tempfile.TemporaryFile() as said:
             recorder = subprocess.Popen([bench.sinew, "record", "--json", "-o", file], env=bench.environment, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.DEVNULL)
             try:
-                camera.stdout.read()
+                until = time.monotonic() + count / hz + PATIENCE_S
+                while camera.poll() is None:
+                    if recorder.poll() is not None or time.monotonic() > until:
+                        raise Failed(f"not all images were recorded: sinew record {'goes on' if recorder.returncode is None else f'ended with status {recorder.returncode}'}")
+                    time.sleep(0.01)
                 recorder.send_signal(signal.SIGINT)
                 used = waited_for(recorder, "sinew record")
             finally:
@@ -241,7 +245,7 @@ def run_rounds(bench, only, rounds, seconds, count):
                 print(f"round {number + 1} of {rounds}: {name}", file=sys.stderr, flush=True)
                 try:
                     rows.append({"what": name, "round": number, "awake": granted, **MEASURES[name](bench, count if name == "echo" else seconds)})
-                except Failed as why:
+                except (Failed, OSError, subprocess.SubprocessError) as why:
                     failures.append(f"round {number + 1}, {name}: {why}")
     return rows, failures
 

@@ -56,7 +56,7 @@ class Window:
     @staticmethod
     def prompt(number):
         """As a pattern, with the exit status as its group."""
-        return rf"(?m)^\({number}\) \[(\d+)\] \$ ?"
+        return rf"(?m)^(?:\^C)?\({number}\) \[(\d+)\] \$ ?"
 
     def type(self, text):
         self.tmux("send-keys", "-l", "--", text)

@@ -5,7 +5,9 @@ Run by `make test`; by hand: tests/command/test_session.py [-v] [Class.test...].
 library is installed, nothing is built.
 """
 
+import base64
 import contextlib
+import http.client
 import os
 import pathlib
 import re
@@ -363,6 +365,21 @@ class Recordings(Case):
         self.assert_shows("sinew bag info box_*.mcap", r"/drone/state +demo/msg/State +[1-9]\d* ")
 
 
+class Foxglove(Case):
+    def test_serves_the_demo_until_it_is_interrupted(self):
+        window.begin("sinew foxglove --port 0")
+        port = window.wait_for(r"served at ws://127\.0\.0\.1:(\d+): open that in Foxglove")[1]
+        window.wait_for(r"clients: 0, topics watched: 0 of \d+")
+        client = http.client.HTTPConnection("127.0.0.1", int(port), timeout=terminal.PATIENCE)
+        upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": base64.b64encode(bytes(16)).decode()}
+        client.request("GET", "/", headers=upgrade | {"Sec-WebSocket-Protocol": "foxglove.sdk.v1"})
+        self.assertEqual(client.getresponse().status, 101)
+        window.wait_for(r"clients: 1")
+        client.close()
+        window.wait_for(r"clients: 0")
+        self.assert_shown(window.end("C-c"))
+
+
 class Shell(Case):
     def test_tab_completes_what_is_typed(self):
         self.assert_shows("source <(sinew completions bash)")
@@ -391,7 +408,7 @@ class Session(Case):
 
 def load_tests(loader, *_):
     """In this order: the last ones are about those before them."""
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Shell, Session))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Foxglove, Shell, Session))
 
 
 if __name__ == "__main__":
