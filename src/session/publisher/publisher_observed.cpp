@@ -29,7 +29,7 @@ void Publisher::copy_for_observers(std::unique_lock<std::mutex>& lock, const voi
       if (looks_on(*end)) shown_.push_back({end, {.tells_pieces = end->reads_pieces()}});
     }
   } catch (const std::bad_alloc&) {
-    // Those who are not among them miss it.
+    shown_.clear();  // then all of them miss it
   }
   lock.unlock();
   for (Shown& each : shown_) {
