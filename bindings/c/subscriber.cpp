@@ -51,8 +51,9 @@ sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout
   return c::guarded([&] {
     sinew_frame*& into = c::given(frame, "frame");
     const detail::RawSubscriber& from = c::given(subscriber, "subscriber").subscriber;
-    const bool is_detached = from.is_detached();  // before taking: what was published before the topic went is there then
     auto taken = from.take(c::timeout_of(timeout_ns));
+    const bool is_detached = !taken && from.is_detached();
+    if (is_detached) taken = from.take();  // what was published before the topic went is there now
     if (!taken) {
       if (from.is_closed()) return c::fail(SINEW_CLOSED, "the node has been destroyed: no message comes any more");
       if (is_detached) return c::fail(SINEW_CLOSED, "the ghost's topic is gone: no message comes any more");

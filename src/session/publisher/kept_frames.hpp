@@ -30,6 +30,9 @@ struct KeptFrame {
   std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
 };
 
+/// Of frames that have nothing beside the window, as those of lanes: only messages to all have a history.
+inline constexpr auto nothing_beside = [](KeptFrame&) {};
+
 /// Not thread-safe: the publisher's mutex guards it. Storage is given back by whoever has this, but for an object that is shared.
 ///
 /// Invariant: a frame leaves only after it was retired in the ring and then found in no reader's claims, with nobody of this process who holds it; or when its readers are dead.

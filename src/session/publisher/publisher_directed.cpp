@@ -20,9 +20,6 @@ namespace {
 
 constexpr int turns_until_empty = 16;  // of the loop, for all that fits into a socket
 
-// Of a lane: only messages to all have a history.
-constexpr auto nothing_beside = [](KeptFrame&) {};
-
 }  // namespace
 
 // --- readers -------------------------------------------------------------------------------------------------------------------------

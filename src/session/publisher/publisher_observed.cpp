@@ -12,12 +12,6 @@
 #include "session/publisher/publisher_end.hpp"
 
 namespace sinew::session {
-namespace {
-
-// Of a lane: only messages to all have a history.
-constexpr auto nothing_beside = [](KeptFrame&) {};
-
-}  // namespace
 
 bool Publisher::looks_on(const PublisherEnd& end) noexcept {
   return end.endpoint() == 0 && end.is_served();

@@ -11,8 +11,6 @@
 namespace sinew::session {
 namespace {
 
-constexpr auto nothing_beside = [](KeptFrame&) {};
-
 /// The frames and their reader, as mapped by a process that was sent the ring.
 struct Pair {
   Pair() : mapping(os::Mapping::map(frames.ring().take_file(), ring_file_size(), os::Access::read)) { shm::initialise(page); }
