@@ -27,6 +27,19 @@ pub struct Chunk {
     pub fault: Option<String>,
 }
 
+impl Chunk {
+    /// Its records have come to an end before they should, which is no failure unless they cannot be read: those before it are there.
+    pub fn end(&mut self, stop: Stop) -> Result<(), Stop> {
+        let why = match stop {
+            Stop::Unreadable(why) => return Err(Stop::Unreadable(why)),
+            Stop::Nonsense(why) => why,
+            Stop::Cut(_) => "a chunk ends within a record".to_owned(),
+        };
+        self.fault.get_or_insert(why);
+        Ok(())
+    }
+}
+
 /// The length of a chunk's header, without the name of the compression.
 const HEADER: usize = 40;
 /// Names of compressions are shorter.
@@ -109,15 +122,7 @@ fn read_records(source: impl Read + Seek, begin: u64, end: u64, to: &mut Chunk) 
         };
         match stopped {
             Ok(()) => {}
-            Err(Stop::Unreadable(why)) => return Err(Stop::Unreadable(why)),
-            Err(Stop::Nonsense(why)) => {
-                to.fault.get_or_insert(why);
-                return Ok(());
-            }
-            Err(Stop::Cut(_)) => {
-                to.fault.get_or_insert_with(|| "a chunk ends within a record".to_owned());
-                return Ok(());
-            }
+            Err(stop) => return to.end(stop),
         }
     }
 }

@@ -296,15 +296,7 @@ fn read_records(source: impl Read + Seek, begin: u64, end: u64, to: &mut Chunk) 
         let found = match walk.next() {
             Ok(None) => return Ok(()),
             Ok(Some(found)) => found,
-            Err(Stop::Unreadable(why)) => return Err(Stop::Unreadable(why)),
-            Err(Stop::Nonsense(why)) => {
-                to.fault.get_or_insert(why);
-                return Ok(());
-            }
-            Err(Stop::Cut(_)) => {
-                to.fault.get_or_insert_with(|| "a chunk ends within a record".to_owned());
-                return Ok(());
-            }
+            Err(stop) => return to.end(stop),
         };
         let is_read = match found.fields.byte("op") {
             Some(MESSAGE) => message(&found).map(|message| to.messages.push(message)),
