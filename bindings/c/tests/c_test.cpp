@@ -9,7 +9,6 @@
 #include <iterator>
 #include <numeric>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -267,37 +266,6 @@ TEST_F(C, WhenTheNodeIsDestroyedWhatItMadeSaysSo) {
   EXPECT_NE(std::string(sinew_last_error()).find("the node has been destroyed"), std::string::npos);
   sinew_publisher_destroy(publisher);
   sinew_subscriber_destroy(subscriber);
-}
-
-TEST_F(C, AGhostWhoseTopicIsGoneIsToldSo) {
-  sinew_publisher* const publisher = publisher_of("number");
-  auto options = sized<sinew_subscriber_options>();
-  options.ghost = true;
-  sinew_subscriber* ghost = nullptr;
-  ASSERT_EQ(sinew_subscriber_create(node, "number", number_type, nullptr, &options, &ghost), SINEW_OK) << sinew_last_error();
-  sinew_publisher_destroy(publisher);
-  sinew_frame* frame = nullptr;
-  ASSERT_TRUE(eventually([&] { return sinew_subscriber_take(ghost, 0, &frame) == SINEW_CLOSED; }));
-  EXPECT_STREQ(sinew_last_error(), "the ghost's topic is gone: no message comes any more");
-  EXPECT_EQ(sinew_subscriber_take(ghost, -1, &frame), SINEW_CLOSED);
-  sinew_subscriber_destroy(ghost);
-}
-
-TEST_F(C, AGhostThatWaitsIsToldWhenItsTopicGoes) {
-  for (int i = 0; i < rounds(20); ++i) {
-    sinew_publisher* const publisher = publisher_of("number");
-    auto options = sized<sinew_subscriber_options>();
-    options.ghost = true;
-    sinew_subscriber* ghost = nullptr;
-    ASSERT_EQ(sinew_subscriber_create(node, "number", number_type, nullptr, &options, &ghost), SINEW_OK) << sinew_last_error();
-    std::thread waits([&] {
-      sinew_frame* frame = nullptr;
-      EXPECT_EQ(sinew_subscriber_take(ghost, -1, &frame), SINEW_CLOSED) << sinew_last_error();
-    });
-    sinew_publisher_destroy(publisher);
-    waits.join();
-    sinew_subscriber_destroy(ghost);
-  }
 }
 
 TEST_F(C, ANodeIsDisconnectedByItsName) {
