@@ -52,8 +52,7 @@ TEST(Resuming, W87_ANameThatNoNodeHasMeansNothing) {
 }
 
 TEST(Resuming, W87_OnlyItsUserTheManagersAndRootMayDisconnectANode) {
-  AccessRules rules;
-  rules.join = Principals{true, {}, {}};
+  const AccessRules rules{.file = "rules", .join = Principals{.all = true, .users = {}, .groups = {}}, .rules = {}};
   World world(four_windows, std::nullopt, rules);
   const auto join = [&](const std::string& name, uid_t user) {
     const Session session = world.open(user);
