@@ -11,7 +11,7 @@ from typing import Annotated, Any, Dict, List, Tuple, Union
 
 import numpy as np
 
-from .types import Number, _Length
+from .types import Number, Length
 
 MOST_FIELDS = 128
 MOST_BYTES = 32768
@@ -77,6 +77,8 @@ def _type(wanted: Any, place: str, outer: Tuple[type, ...]) -> str:
         raise TypeError(f"{place}: {_spelled(wanted)} cannot be in a message{_instead(origin)}")
     if wanted in _PLAIN:
         return _PLAIN[wanted]
+    if "__sinew_type__" in vars(wanted):
+        return typing.cast(str, vars(wanted)["__sinew_type__"])
     if issubclass(wanted, enum.Enum):
         return _enumeration(wanted, place)
     if dataclasses.is_dataclass(wanted):
@@ -91,8 +93,8 @@ def _annotated(wanted: Any, place: str, outer: Tuple[type, ...]) -> str:
     for word in wanted.__metadata__:
         if isinstance(word, Number):
             return word.kind
-        if isinstance(word, _Length):
-            return f"{_type(typing.get_args(base)[0], place, outer)}[{word.count}]"
+        if isinstance(word, Length):
+            return f"{_type(base, place, outer)[:-2]}[{word.count}]"  # in place of `[]`
     return _type(base, place, outer)
 
 

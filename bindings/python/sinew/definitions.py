@@ -7,12 +7,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
-import re
-from typing import Any, List, Union
+from typing import Any, Iterator, List, Union
 
-from .msggen.sinew_msggen import definition, errors, resolve
+from .msggen.sinew_msggen import errors, resolve, signature
 
 __all__ = ["DefinitionError", "add", "names"]
 
@@ -20,21 +20,23 @@ DefinitionError = errors.DefinitionError
 """Definitions that cannot be used: its text says where, and shows the line."""
 
 # Those of the structures of services and actions, too: "std_srvs/srv/SetBool_Request".
-NAME = re.compile(r"\w+/(?:msg|srv|action)/\w+")
+NAME = resolve.NAME
 
+_folders: List[pathlib.Path] = []
 _all = resolve.Definitions()
 
 
 def add(folder: Union[str, os.PathLike[str]]) -> None:
-    """Takes definitions from FOLDER/PACKAGE/{msg,srv,action}/Name.msg, or .srv, .action. Folders that were added first come first, and all of them before what comes along. Definitions that were used stay as they were read.
+    """Takes definitions from FOLDER/PACKAGE/{msg,srv,action}/Name.msg, or .srv, .action. Folders that were added first come first, and all of them before what comes along.
 
     Raises FileNotFoundError where there is no such folder.
     """
     path = pathlib.Path(folder).resolve()
     if not path.is_dir():
         raise FileNotFoundError(f"{folder} is no folder: it is to have packages, as {folder}/my_robot_msgs/msg/Battery.msg")
-    if path not in _all.folders:
-        _all.folders.insert(len(_all.folders) - 1, path)
+    if path not in _folders:
+        _folders.append(path)
+        _read_anew()
 
 
 def names() -> List[str]:
@@ -44,28 +46,26 @@ def names() -> List[str]:
 
 def structure(name: str) -> Any:
     """What a message, or a part of a service or action, has. DefinitionError where it, or what it needs, is not there or wrong."""
-    try:
-        found = _all.structure(name)
-        _all.in_order(dict.fromkeys(each.type.name for each in found.fields if not each.type.is_primitive))
-    except DefinitionError as error:
-        raise _with_advice(error) from None
-    return found
+    with _advice():
+        return _all.structure_in_order(name)
 
 
-def signature(name: str) -> str:
+def signature_of(name: str) -> str:
     """As spec/types.md has it, with ROS names of structures."""
-    return _of(structure(name))
+    with _advice():
+        return signature.signature(name, _all)
 
 
-def _of(found: Any) -> str:
-    fields = "".join(f"{each.name}:{_type(each.type)};" for each in found.fields)
-    return f"{found.name}{{{fields}}}"
+def _read_anew() -> None:
+    global _all
+    _all = resolve.Definitions(_folders)
 
 
-def _type(type: Any) -> str:
-    base = {"byte": "uint8", "char": "uint8", "wstring": "string"}.get(type.base, type.base) if type.is_primitive else _of(_all.structure(type.name))
-    return base + {definition.Array.NONE: "", definition.Array.FIXED: f"[{type.size}]"}.get(type.array, "[]")
-
-
-def _with_advice(error: DefinitionError) -> DefinitionError:
-    return DefinitionError(each._replace(sentence=each.sentence.replace("say with -I which folder it is in", "add its folder with sinew.definitions.add(...)")) for each in error.complaints)
+@contextlib.contextmanager
+def _advice() -> Iterator[None]:
+    """What the command's users are told to do, in words of Python."""
+    try:
+        yield
+    except DefinitionError as error:
+        advised = [each._replace(sentence=each.sentence.replace("say with -I which folder it is in", "add its folder with sinew.definitions.add(...)")) for each in error.complaints]
+        raise DefinitionError(advised) from None

@@ -20,7 +20,7 @@ def type_of(declared: Any) -> _native.Type:
     if isinstance(declared, _native.Type):
         return declared
     if isinstance(declared, str):
-        return _native.Type(definitions.signature(declared) if definitions.NAME.fullmatch(declared) else declared)
+        return _native.Type(definitions.signature_of(declared) if definitions.NAME.fullmatch(declared) else declared)
     known = getattr(declared, "__dict__", {}).get("__sinew_type__")
     if known is None:
         known = _signature.of(declared)

@@ -81,9 +81,9 @@ float64 = Annotated[float, Number("float64")]
 
 if TYPE_CHECKING:
     Element = TypeVar("Element", covariant=True)
-    Length = TypeVar("Length", covariant=True)
+    Count = TypeVar("Count", covariant=True)
 
-    class Array(Protocol[Element, Length]):
+    class Array(Protocol[Element, Count]):
         """So many elements, no more and no less: a list, a tuple or a NumPy array."""
 
         def __len__(self) -> int: ...
@@ -98,12 +98,12 @@ else:
         def __class_getitem__(cls, arguments):
             if not isinstance(arguments, tuple) or len(arguments) != 2:
                 raise TypeError("sinew.Array has an element and a length: sinew.Array[sinew.float32, 9]")
-            return Annotated[List[arguments[0]], _Length(_number_of(arguments[1]))]
+            return Annotated[List[arguments[0]], Length(_number_of(arguments[1]))]
 
 
 @dataclasses.dataclass(frozen=True)
-class _Length:
-    """Of the list that is annotated, which is an array then."""
+class Length:
+    """Of the list or NDArray that is annotated, which is an array of this many then."""
 
     count: int
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import keyword
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Annotated, Any, Dict, List, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _values, definitions
 from ..msggen.sinew_msggen.definition import PARTS, Array
-from ..types import Number
+from ..types import Length, Number
 
 _made: Dict[str, type] = {}
 
@@ -51,7 +51,7 @@ def _make(found: Any) -> type:
         "__doc__": "\n".join(line.strip() for line in found.above) or found.name,
         "__qualname__": f"{base}.{part}" if found.kind != "msg" else found.base,
         "__sinew_name__": found.name,
-        "__sinew_type__": definitions.signature(found.name),
+        "__sinew_type__": definitions.signature_of(found.name),
         "__eq__": _values.equal,
         **{each.name: each.value for each in found.constants},
     }
@@ -60,29 +60,23 @@ def _make(found: Any) -> type:
 
 def _of(type: Any, default: Any) -> Tuple[Any, Any]:
     """The annotation of a field, and the field with its default."""
+    count = type.size if type.array is Array.FIXED else 0
+    kind = _NUMPY.get(type.base, type.base)
+    annotation: Any
     if not type.is_primitive:
         one = structure(type.name)
         if type.array is Array.NONE:
             return one, dataclasses.field(default_factory=one)
-        return List[one], dataclasses.field(default_factory=_several(one, type.size if type.array is Array.FIXED else 0))  # type: ignore[valid-type]
-    if type.base in _TEXTS:
+        annotation, default_factory = List[one], lambda: [one() for _ in range(count)]  # type: ignore[valid-type]
+    elif type.base in _TEXTS:
         if type.array is Array.NONE:
             return str, dataclasses.field(default=default or "")
-        texts = list(default) if default is not None else [""] * (type.size if type.array is Array.FIXED else 0)
-        return List[str], dataclasses.field(default_factory=lambda: list(texts))
-    kind = _NUMPY.get(type.base, type.base)
-    if type.array is Array.NONE:
+        texts = default if default is not None else [""] * count
+        annotation, default_factory = List[str], lambda: list(texts)
+    elif type.array is Array.NONE:
         plain = bool if kind == "bool" else float if kind.startswith("float") else int
-        return _annotated(plain, kind), dataclasses.field(default=default if default is not None else plain())
-    numbers = np.array(default if default is not None else [0] * (type.size if type.array is Array.FIXED else 0), np.dtype(kind))
-    return NDArray[np.dtype(kind).type], dataclasses.field(default_factory=numbers.copy)  # type: ignore[misc]
-
-
-def _annotated(plain: type, kind: str) -> Any:
-    from typing import Annotated
-
-    return plain if plain is bool else Annotated[plain, Number(kind)]
-
-
-def _several(one: type, count: int) -> Callable[[], List[Any]]:
-    return lambda: [one() for _ in range(count)]
+        return plain if plain is bool else Annotated[plain, Number(kind)], dataclasses.field(default=default if default is not None else plain())
+    else:
+        numbers = np.array(default if default is not None else [0] * count, np.dtype(kind))
+        annotation, default_factory = NDArray[numbers.dtype.type], numbers.copy  # type: ignore[name-defined]
+    return Annotated[annotation, Length(count)] if count else annotation, dataclasses.field(default_factory=default_factory)
