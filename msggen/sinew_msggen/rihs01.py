@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Mapping
 
 from .definition import PLACEHOLDER, Array, Interface, Type
 from .errors import Complaint, DefinitionError, Place
+from .resolve import Definitions
 
 # Numbers of type_description_interfaces. `char` is uint8 here, as ROS 2 makes IDL of a definition before it looks at it.
 NESTED = 1
@@ -20,43 +20,43 @@ WITH_BOUND = {"string": 21, "wstring": 22}
 OF_ARRAY = {Array.NONE: 0, Array.FIXED: 48, Array.BOUNDED: 96, Array.UNBOUNDED: 144}
 
 
-def type_hash(name: str, interfaces: Mapping[str, Interface]) -> str:
+def type_hash(name: str, definitions: Definitions) -> str:
     """The hash of what `name` says, "RIHS01_" and 64 digits.
 
     That is an interface ("sensor_msgs/msg/Image", "std_srvs/srv/SetBool", "tf2_msgs/action/LookupTransform"), or a type that ROS 2 makes of a service
     or action: `_Request`, `_Response` and `_Event`; `_Goal`, `_Result`, `_Feedback`, `_FeedbackMessage`, and the services `_SendGoal` and `_GetResult`.
 
-    `interfaces`: by name, with all that it refers to; for a service with service_msgs, for an action also with unique_identifier_msgs. When one is missing
-    a DefinitionError says which.
+    Of a service it depends on service_msgs too, of an action also on unique_identifier_msgs. A definition that is missing is a DefinitionError.
     """
     found: dict[str, dict] = {}
-    _collect(name, interfaces, found, name)
+    _collect(name, definitions, found, Place(name))
     whole = {"type_description": found.pop(name), "referenced_type_descriptions": [found[each] for each in sorted(found)]}
     return "RIHS01_" + hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
-def _collect(name, interfaces, found, whose):
+def _collect(name, definitions, found, referrer):
     """Adds the description of a type, and those of the types that it contains."""
     if name in found:
         return
-    interface = interfaces.get(name) or _owner(name, interfaces)
-    fields = _types_of(interface).get(name) if interface else None
-    if fields is None:
-        whole = Place(interface.path if interface else name)
-        raise DefinitionError([Complaint(whole, f"the type hash of {whose} needs {name}, which is not defined: give its definition, too.")])
-    found[name] = {"type_name": name, "fields": [_field(*field) for field in fields]}
-    for _, type in fields:
+    interface = definitions.interface(_owner(name, definitions), referrer)
+    types = _types_of(interface)
+    if name not in types:
+        made = ", ".join(f"`{each}`" for each in types)
+        raise DefinitionError([Complaint(referrer, f"ROS 2 makes no `{name}` of {interface.path}, but {made}.")])
+    found[name] = {"type_name": name, "fields": [_field(*field) for field in types[name]]}
+    for _, type in types[name]:
         if not type.is_primitive:
-            _collect(_full_name(type), interfaces, found, whose)
+            _collect(_full_name(type), definitions, found, Place(interface.path))
 
 
-def _owner(name, interfaces):
-    """The service or action that a type was made of: that of Go_SendGoal_Request is Go."""
-    while "_" in name.rpartition("/")[2]:
-        name = name.rpartition("_")[0]
-        if name in interfaces:
-            return interfaces[name]
-    return None
+def _owner(name, definitions):
+    """What a type was made of: of Go_SendGoal_Request that is Go."""
+    owner = name
+    while owner.count("/") == 2 and not definitions.find(owner):
+        if "_" not in owner.rpartition("/")[2]:
+            return name
+        owner = owner.rpartition("_")[0]
+    return owner
 
 
 def _full_name(type: Type) -> str:
