@@ -7,6 +7,8 @@ from typing import Iterable, NamedTuple
 
 # Of a line that is shown; more of it helps nobody.
 SHOWN = 120
+# Complaints that are shown.
+MOST_SHOWN = 50
 
 
 class Place(NamedTuple):
@@ -47,7 +49,9 @@ class DefinitionError(Exception):
 
     def __init__(self, complaints: Iterable[Complaint]):
         self.complaints = list(complaints)
-        super().__init__("\n".join(map(str, self.complaints)))
+        more = len(self.complaints) - MOST_SHOWN
+        shown = [*map(str, self.complaints[:MOST_SHOWN]), *([f"and {more} more."] if more > 0 else [])]
+        super().__init__("\n".join(shown))
 
 
 def nearest(word: str, known: Iterable[str], most: int = 3) -> list[str]:

@@ -21,6 +21,9 @@ SMALLEST.update({f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in
 VECTOR = 24
 
 
+NAME = re.compile(rf"\w+/(?:{'|'.join(PARTS)})/\w+")
+
+
 class Definitions:
     """What there is: the files that were added, what lies beside them, and what is in the folders to search, in this order.
 
@@ -28,12 +31,16 @@ class Definitions:
     """
 
     def __init__(self, folders=(), dialect: Dialect | None = None, standard=STANDARD):
-        """`folders` have packages, as FOLDER/PACKAGE/msg/Name.msg; `standard` is searched last. Without a dialect the package.xml of a package tells it, or else it is ROS 2."""
-        self.folders = [pathlib.Path(folder) for folder in folders] + ([pathlib.Path(standard)] if standard else [])
+        """`folders` have packages, as FOLDER/PACKAGE/msg/Name.msg; "PACKAGE=FOLDER" is the folder of one package, whatever its name. `standard` is searched last.
+        `dialect` is that of all but the standard ones; without it the package.xml of a package tells, or else it is ROS 2."""
+        self.folders = [pathlib.Path(folder) for folder in folders if "=" not in str(folder)] 
+        self.standard = pathlib.Path(standard) if standard else None
         self.dialect = dialect
         self.files = {}  # name to path, of those added
         self.beside = {}  # package to the folders of files added
+        self.named = [str(folder).split("=", 1) for folder in folders if "=" in str(folder)]
         self.read = {}  # name to Interface or DefinitionError
+        self.interface_of = {}  # of structures asked for, the interface
         self.dialects = {}  # of packages' folders
         self.sizes = {}  # of structures, at least
 
@@ -41,6 +48,8 @@ class Definitions:
         """Adds a file PACKAGE/{msg,srv,action}/Name.{msg,srv,action}, or one elsewhere whose package is given; returns the name of what it defines."""
         path = pathlib.Path(path)
         kind = path.suffix[1:]
+        if not path.is_file():
+            raise DefinitionError([Complaint(Place(str(path)), "is no file that is there.")])
         if kind not in PARTS:
             raise DefinitionError([Complaint(Place(str(path)), f"is no definition: their names end in {', '.join('.' + kind for kind in PARTS)}.")])
         folder = pathlib.Path(os.path.abspath(path)).parent
@@ -86,9 +95,16 @@ class Definitions:
         interface = self.interface(name[: len(name) - len(suffix)])
         for structure in interface.structures:
             if structure.name == name:
+                self.interface_of[name] = interface.name
                 return structure
         parts = " or ".join(f"`{structure.name}`" for structure in interface.structures)
         raise DefinitionError([Complaint(Place(interface.path), f"defines {'a service' if kind == 'srv' else 'an action'}, whose messages are {parts}: say which.")])
+
+    def structure_in_order(self, name: str) -> Structure:
+        """The same, after all that it needs has been looked at: that is there, and is as it is to be."""
+        structure = self.structure(name)
+        self.in_order([self.interface_of[name]])
+        return structure
 
     def in_order(self, names) -> list[Interface]:
         """These interfaces and all that they need, each after what it needs. Complains about everything that is wrong with them."""
@@ -141,28 +157,34 @@ class Definitions:
 
     def names(self) -> list[str]:
         """Of all interfaces that are there."""
-        places = {folder for folders in self.beside.values() for folder in folders}
-        for folder in self.folders:
-            places.update(folder.iterdir() if folder.is_dir() else ())
+        packages = {*self.beside, *(name for name, _ in self.named)}
+        packages.update(each.name for folder in self.all_folders() if folder.is_dir() for each in folder.iterdir())
         found = set(self.files)
-        for place in places:
-            for kind in PARTS:
-                found.update(f"{place.name}/{kind}/{file.stem}" for file in (place / kind).glob(f"*.{kind}"))
+        for package in packages:
+            for folder in self.folders_of(package):
+                found.update(f"{package}/{kind}/{file.stem}" for kind in PARTS for file in (folder / kind).glob(f"*.{kind}"))
         return sorted(found)
 
+    def all_folders(self):
+        return [*self.folders, self.standard] if self.standard else self.folders
+
+    def folders_of(self, package):
+        named = [pathlib.Path(folder) for name, folder in self.named if name == package]
+        return [*self.beside.get(package, ()), *named, *(folder / package for folder in self.all_folders())]
+
     def find(self, name):
-        """The file that defines something, or None."""
-        if name in self.files:
-            return self.files[name]
+        """The file that defines an interface, or None."""
+        if name in self.files or not NAME.fullmatch(name):
+            return self.files.get(name)
         package, kind, base = name.split("/")
-        for folder in [*self.beside.get(package, ()), *(folder / package for folder in self.folders)]:
+        for folder in self.folders_of(package):
             path = folder / kind / f"{base}.{kind}"
             if path.is_file():
                 return path
         return None
 
     def read_interface(self, name, referrer):
-        if not re.fullmatch(rf"\w+/(?:{'|'.join(PARTS)})/\w+", name):
+        if not NAME.fullmatch(name):
             raise DefinitionError([Complaint(referrer, f"{shown(name)} is no name of a type: those are like `sensor_msgs/msg/Image`.")])
         path = self.find(name)
         if path is None:
@@ -176,7 +198,7 @@ class Definitions:
         short = (lambda full: full.replace("/msg/", "/")) if is_referred_to else str
         sentence = f"there is no `{short(name)}`"
         if is_referred_to and base == "Header" and "std_msgs/msg/Header" in known:
-            return sentence + "; in ROS 2 the header is `std_msgs/Header`."
+            return sentence + "; in ROS 2 the header is `std_msgs/Header`. (Definitions of ROS 1 are read with --ros 1.)"
         of_package = [each.split("/")[2] for each in known if each.startswith(f"{package}/{kind}/")]
         elsewhere = [short(each) for each in known if each.endswith(f"/{kind}/{base}")]
         if elsewhere:
@@ -191,9 +213,11 @@ class Definitions:
         return f"{sentence}, nor such a package: say with -I which folder it is in."
 
     def dialect_of(self, path):
+        folder = pathlib.Path(os.path.abspath(path)).parent.parent
+        if folder.parent == self.standard:
+            return Dialect.ROS2
         if self.dialect:
             return self.dialect
-        folder = pathlib.Path(os.path.abspath(path)).parent.parent
         if folder not in self.dialects:
             self.dialects[folder] = dialect_in(folder / "package.xml")
         return self.dialects[folder]
