@@ -2,6 +2,10 @@
 
 typestores: of the releases of ROS 2 that have type hashes, the definition and the hash of each message.
 encode: random messages of given structures as CDR, for round_trip/round_trip.cpp.
+
+What rosbags does otherwise than ROS 2, and so is not compared, or is given in another way: it has no wstring; it has no services and actions, whose parts it is told are
+messages; it writes structures without fields as nothing, and reads them not at all inside of others, so that they get the field that ROS 2 gives them; it hashes `char` as a type
+of its own. NaN in single numbers are those that struct makes of the bits.
 """
 
 import json
@@ -15,10 +19,9 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 RELEASES = ("ROS2_IRON", "ROS2_JAZZY", "ROS2_KILTED", "ROS2_LYRICAL")
 PLACEHOLDER = ("structure_needs_at_least_one_member", (Nodetype.BASE, ("uint8", 0)))
-# As numpy and struct call them. A `byte` is signed to rosbags, and unsigned in an array of them.
-NUMBERS = {f"{sign}int{bits}": (f"{sign}int{bits}", code) for bits, code in ((8, "b"), (16, "h"), (32, "i"), (64, "q")) for sign in ("",)}
-NUMBERS.update({f"uint{bits}": (f"uint{bits}", code) for bits, code in ((8, "B"), (16, "H"), (32, "I"), (64, "Q"))})
-NUMBERS.update(byte=("uint8", "b"), char=("uint8", "B"), float32=("float32", "f"), float64=("float64", "d"))
+# As struct calls them. A single `byte` is signed to rosbags, in an array it is not.
+CODES = dict(int8="b", int16="h", int32="i", int64="q", uint8="B", uint16="H", uint32="I", uint64="Q", float32="f", float64="d", byte="b", char="B")
+ELEMENTS = {"byte": "uint8", "char": "uint8"}  # as numpy calls them, where it has another name
 LETTERS = "aZ09 _/#\"\\'\n\u00e4\u20ac\U0001f916"
 # Messages with few elements, and those that have nothing, and more than the 4 KiB from which sinew refers to arrays where they lie.
 FEW, NONE, MANY = range(3)
@@ -86,19 +89,21 @@ class Values:
             return self.text(what[1], how, deep) if what[0] == "string" else self.number(what[0])
         element, size = what
         if kind == Nodetype.SEQUENCE:
-            most = {FEW: 4, NONE: 0, MANY: 5000 if element[0] == Nodetype.BASE and element[1][0] != "string" and deep < 2 else 4}[how]
-            size = self.random.randint(most // 2, min(most, size or most)) if not size or size >= most // 2 else size
+            is_plain = element[0] == Nodetype.BASE and element[1][0] != "string"
+            most = {FEW: 4, NONE: 0, MANY: 5000 if is_plain and deep < 2 else 4}[how]
+            most = min(most, size or most)
+            size = self.random.randint(most // 2 if most > 4 else 0, most)
         if element[0] == Nodetype.NAME or element[1][0] == "string":
             return [self.value(element, FEW if how == MANY else how, deep + 1) for _ in range(size)]
         if element[1][0] == "bool":
             return numpy.array([self.random.random() < 0.5 for _ in range(size)], dtype=numpy.bool_)
-        type = numpy.dtype(NUMBERS[element[1][0]][0])
+        type = numpy.dtype(ELEMENTS.get(element[1][0], element[1][0]))
         return numpy.frombuffer(self.random.randbytes(size * type.itemsize), dtype=type)
 
     def number(self, base):
         if base == "bool":
             return self.random.random() < 0.5
-        code = "<" + NUMBERS[base][1]
+        code = "<" + CODES[base]
         # All bits: also infinite numbers, and those that are none.
         return struct.unpack(code, self.random.randbytes(struct.calcsize(code)))[0]
 

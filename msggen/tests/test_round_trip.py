@@ -125,7 +125,7 @@ class RoundTrips(unittest.TestCase):
         folder = BUILD / "round_trip"
         # Not optimized: they run for a second and take minutes to compile.
         configure = ["cmake", "--log-level=WARNING", "-G", "Ninja", "-S", SOURCES, "-B", folder, "-DCMAKE_BUILD_TYPE=Plain", f"-DGENERATED={BUILD / 'generated'}"]
-        for command in configure, ["nice", "cmake", "--build", folder, "--parallel", os.environ.get("JOBS", "2"), "--target", name]:
+        for command in configure, ["nice", "cmake", "--build", folder, "--parallel", os.environ.get("JOBS") or str(os.cpu_count()), "--target", name]:
             ran = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS, check=False)
             if ran.returncode != 0:
                 raise AssertionError(ran.stdout)
