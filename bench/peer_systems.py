@@ -125,6 +125,11 @@ class System:
     descriptors: bool = False  # its processes inherit memory and eventfds
     # What it may leave in the file system when it is killed; FOLDER is the name of the cell's folder, which is removed with all that lies in it.
     traces: tuple = ()
+    interpreter: pathlib.Path = None  # of the program, when that is a script
+    publisher: "System" = None  # who publishes, when it is another
+
+    def command(self):
+        return [self.interpreter, self.program] if self.interpreter else [self.program]
 
 
 def version_of_package(package):
@@ -196,7 +201,7 @@ def cores_of(count):
 
 
 def measure(system, cell, count, rate):
-    """All processes of one cell, from their start to their end. Returns transport and end-to-end times in ns, of all subscribers. Throws Failed."""
+    """All processes of one cell, from their start to their end. Returns transport and end-to-end times in ns, of all subscribers, and the processor time of a message in ns, of each that tells it. Throws Failed."""
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sinew-peers-")))
         stack.enter_context(swept(system, folder))
@@ -215,7 +220,8 @@ def measure(system, cell, count, rate):
             words = [word for key, value in options.items() for word in (f"--{key}", value)]
             if descriptors:
                 words += ["--descriptors", ",".join(map(str, descriptors))]
-            return stack.enter_context(Process([system.program, role, *words, *more], folder, core, descriptors))
+            command = (system.publisher or system if role == "publish" else system).command()
+            return stack.enter_context(Process([*command, role, *words, *more], folder, core, descriptors))
 
         cores = cores_of(1 + len(readers))
         files = [folder / f"{reader}.ns" for reader in readers]
@@ -232,4 +238,5 @@ def measure(system, cell, count, rate):
         samples = array.array("q")
         for file in files:
             samples.frombytes(file.read_bytes())
-    return samples[0::2], samples[1::2]
+        cpu = [float(file.with_suffix(".cpu").read_text()) for file in files if file.with_suffix(".cpu").exists()]
+    return samples[0::2], samples[1::2], cpu

@@ -79,7 +79,7 @@ def run_rounds(systems, rounds, count, samples):
                     measured = {**cell, "system": system.name, "round": number, "awake": granted}
                     print(f"round {number + 1} of {rounds}: {cell_name(measured)}", file=sys.stderr, flush=True)
                     try:
-                        transport, end_to_end = peer_systems.measure(system, cell, count, RATE_HZ)
+                        transport, end_to_end, _ = peer_systems.measure(system, cell, count, RATE_HZ)
                     except peer_systems.Failed as failure:
                         failures.append({**measured, "why": str(failure)})
                         continue

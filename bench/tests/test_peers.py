@@ -51,7 +51,7 @@ class Cell(unittest.TestCase):
         self.assertFalse(pathlib.Path(f"/proc/{process}").exists())
 
     def test_gives_the_samples_of_all_subscribers(self):
-        transport, end_to_end = self.measure()
+        transport, end_to_end, _ = self.measure()
         self.assertEqual((transport, end_to_end), (array.array("q", [1000] * 6), array.array("q", [2000] * 6)))
         self.expect_nothing_left()
 

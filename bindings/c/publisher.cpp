@@ -84,6 +84,14 @@ sinew_status sinew_publisher_publish_loan(sinew_publisher* publisher, sinew_loan
   return c::guarded([&] { return c::status_of(c::given(publisher, "publisher").publisher.publish(std::move(owned), used)); });
 }
 
+sinew_status sinew_publisher_publish_pieces(sinew_publisher* publisher, sinew_loan* loan, const sinew_extent* extents, size_t count) {
+  std::unique_ptr<detail::RawLoan> owned(loan_of(loan));
+  return c::guarded([&] {
+    const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
+    return c::status_of(to.publish(std::move(owned), c::Extents(extents, count).all()));
+  });
+}
+
 void sinew_loan_release(sinew_loan* loan) {
   delete loan_of(loan);
 }

@@ -240,6 +240,10 @@ SINEW_EXPORT sinew_status sinew_publisher_publish(sinew_publisher* publisher, co
 SINEW_EXPORT sinew_status sinew_publisher_loan(sinew_publisher* publisher, size_t capacity, sinew_loan** loan, uint8_t** data);
 /* Publishes the first `used` bytes of a loan of this publisher, without a copy. The loan is gone, whatever comes of it. */
 SINEW_EXPORT sinew_status sinew_publisher_publish_loan(sinew_publisher* publisher, sinew_loan* loan, size_t used);
+/* Publishes the stream that `count` extents are, one behind the other: those that lie in the loan, which is of this publisher, are not copied, wherever they are in it; the others are, into shared memory. So a big array can be written
+ * before what stands in front of it is known. The first has 4 bytes at least; it is copied, too, unless its body is aligned as that of the loan. The loan is gone, whatever comes of it, but its bytes must not be written from now on. */
+SINEW_EXPORT sinew_status sinew_publisher_publish_pieces(sinew_publisher* publisher, sinew_loan* loan, const sinew_extent* extents,
+                                                         size_t count);
 /* Gives a loan back that is not published. It keeps the publisher until then. NULL is allowed. */
 SINEW_EXPORT void sinew_loan_release(sinew_loan* loan);
 
@@ -374,6 +378,27 @@ typedef struct sinew_provider_statistics {
   bool detached;
 } sinew_provider_statistics;
 SINEW_EXPORT sinew_status sinew_provider_get_statistics(const sinew_provider* provider, sinew_provider_statistics* statistics);
+
+/* --- timers ----------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct sinew_timer sinew_timer;
+typedef struct sinew_timer_options {
+  uint32_t struct_size;
+  uint32_t execution_thread; /* of on_time: 0 to 1022 */
+  void (*on_time)(void* context);
+  void* context;
+  void (*release)(void* context);
+} sinew_timer_options;
+/* Calls on_time every `period_ns`, at least 1, first a period from now. Times are kept: a callback that was late does not make the next one late, and whole periods for which there was no time are left out. */
+SINEW_EXPORT sinew_status sinew_timer_create(sinew_node* node, int64_t period_ns, const sinew_timer_options* options, sinew_timer** timer);
+/* Waits for a running callback, unless called in it. NULL is allowed. */
+SINEW_EXPORT void sinew_timer_destroy(sinew_timer* timer);
+/* cancel: no callback until reset; one that is running goes on.
+ * reset: the next one comes a whole period from now. */
+SINEW_EXPORT void sinew_timer_cancel(sinew_timer* timer);
+SINEW_EXPORT void sinew_timer_reset(sinew_timer* timer);
+/* Periods without a callback. */
+SINEW_EXPORT uint64_t sinew_timer_missed(const sinew_timer* timer);
 
 /* --- what there is in a domain ---------------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,10 @@
 #include "api/raw_publisher.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <new>
+#include <optional>
 
 #include "api/node_impl.hpp"
 #include "api/options.hpp"
@@ -18,6 +20,16 @@ namespace {
 /// In a stream of CDR (C1.2); what follows only who knows the type can tell.
 bool begins_as_stream(std::span<const std::byte> stream) noexcept {
   return stream.size() >= session::encapsulation && stream[0] == std::byte{0} && stream[1] <= std::byte{1};
+}
+
+/// Nothing when no memory could have so many.
+std::optional<std::size_t> size_of(std::span<const std::span<const std::byte>> extents) noexcept {
+  std::size_t size = 0;
+  for (const auto& extent : extents) {
+    if (extent.size() > std::numeric_limits<std::size_t>::max() - size) return std::nullopt;
+    size += extent.size();
+  }
+  return size;
 }
 
 std::string what_is_wrong() {
@@ -77,12 +89,26 @@ PublishResult RawPublisher::publish(std::unique_ptr<RawLoan> loan, std::size_t u
   return impl.reported(impl.publisher->publish({}, frame), 0);
 }
 
+PublishResult RawPublisher::publish(std::unique_ptr<RawLoan> loan, std::span<const std::span<const std::byte>> extents) const {
+  const shm::HeapScope heap;
+  if (session::forked()) return PublishResult::closed;
+  PublisherCore::Impl& impl = core_->impl();
+  const auto first = std::ranges::find_if(extents, [](std::span<const std::byte> extent) { return !extent.empty(); });
+  if (!loan || first == extents.end() || !begins_as_stream(*first)) return impl.invalid(what_is_wrong, nullptr);
+  if (!size_of(extents)) return impl.refused();
+  std::uint64_t copied = 0;
+  const session::NewFrame frame = session::gathered_frame(impl.publisher->window(), loan->frame_, extents, copied);
+  if (!frame.is_in_window()) return impl.refused();
+  loan->frame_ = {};
+  const PublishResult result = impl.reported(impl.publisher->publish({}, frame), 0);
+  if (result == PublishResult::published) impl.publisher->count_copied(copied);
+  return result;
+}
+
 PublishResult RawPublisher::publish(std::span<const std::span<const std::byte>> extents) const {
-  std::size_t size = 0;
-  for (const auto& extent : extents) {
-    if (extent.size() > std::numeric_limits<std::size_t>::max() - size) return core_->impl().refused();
-    size += extent.size();
-  }
+  const auto total = size_of(extents);
+  if (!total) return core_->impl().refused();
+  const std::size_t size = *total;
   PublishResult why{};
   std::unique_ptr<RawLoan> room = loan(size, &why);
   if (!room) return why;

@@ -42,6 +42,8 @@ class RawPublisher {
   std::unique_ptr<RawLoan> loan(std::size_t capacity, PublishResult* why = nullptr) const;
   /// Publishes the first so many bytes of it. REQUIRES: the loan is this publisher's. The loan is gone, whatever the result. `invalid`: they are no stream.
   PublishResult publish(std::unique_ptr<RawLoan> loan, std::size_t used) const;
+  /// Publishes the stream that these are, one behind the other: those that lie in the loan are not copied, the others are, into the window. Likewise.
+  PublishResult publish(std::unique_ptr<RawLoan> loan, std::span<const std::span<const std::byte>> extents) const;
   /// Publishes the stream that these are, one behind the other: one copy, into the window.
   PublishResult publish(std::span<const std::span<const std::byte>> extents) const;
 

@@ -353,7 +353,7 @@ class Recordings(Case):
         window.wait_for(r"[1-9]\d* messages(?!.*paused)")
         window.press("Up")
         window.wait_for(r"\s(?!1\.00)\d+\.\d+ times as fast")
-        self.assert_shown(window.end("q"), r"(?m)^[1-9]\d* messages of 1 topics in ")
+        self.assert_shown(window.end("q"), r"(?m)^[1-9]\d* messages of 1 topic in ")
         self.assert_lists("sinew topic list", TOPICS)
 
     def test_trigger_lets_a_flight_recorder_write_what_was_before(self):

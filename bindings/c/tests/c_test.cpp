@@ -40,13 +40,6 @@ sinew_qos lossless() {
   return qos;
 }
 
-bool is_matched(const sinew_publisher* publisher, std::uint64_t subscribers = 1) {
-  return eventually([&] {
-    sinew_publisher_statistics statistics;
-    return sinew_publisher_get_statistics(publisher, &statistics) == SINEW_OK && statistics.subscribers == subscribers;
-  });
-}
-
 /// What callbacks are told; released once.
 struct Told {
   std::atomic<int> frames{0}, events{0}, updates{0}, released{0};
@@ -333,6 +326,10 @@ TEST_F(C, ANullPointerIsRefusedByTheNameOfItsArgument) {
   sinew_subscriber_destroy(nullptr);
   sinew_frame_release(nullptr);
   sinew_loan_release(nullptr);
+  sinew_timer_destroy(nullptr);
+  sinew_timer_cancel(nullptr);
+  sinew_timer_reset(nullptr);
+  EXPECT_EQ(sinew_timer_missed(nullptr), 0U);
   sinew_domain_release(nullptr);
   sinew_domain_watch_destroy(nullptr);
   sinew_domain_counters_destroy(nullptr);

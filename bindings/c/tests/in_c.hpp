@@ -27,6 +27,13 @@ Options sized() {
   return options;
 }
 
+inline bool is_matched(const sinew_publisher* publisher, std::uint64_t subscribers = 1) {
+  return eventually([&] {
+    sinew_publisher_statistics statistics;
+    return sinew_publisher_get_statistics(publisher, &statistics) == SINEW_OK && statistics.subscribers == subscribers;
+  });
+}
+
 /// Each test has a node.
 class InC : public Domain {
  protected:

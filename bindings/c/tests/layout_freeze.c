@@ -152,6 +152,12 @@ AT(sinew_domain_pair, why, 16);
 AT(sinew_domain_pair, delivery, 24);
 AT(sinew_domain_pair, connected, 28);
 
+SIZE(sinew_timer_options, 32);
+AT(sinew_timer_options, execution_thread, 4);
+AT(sinew_timer_options, on_time, 8);
+AT(sinew_timer_options, context, 16);
+AT(sinew_timer_options, release, 24);
+
 SIZE(sinew_domain_watch_options, 32);
 AT(sinew_domain_watch_options, execution_thread, 4);
 AT(sinew_domain_watch_options, on_update, 8);

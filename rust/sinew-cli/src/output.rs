@@ -26,6 +26,11 @@ pub fn out() -> anstream::AutoStream<std::io::StdoutLock<'static>> {
     anstream::stdout().lock()
 }
 
+/// "1 topic", "2 topics".
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// For a terminal: what a stranger has chosen may not control it.
 pub fn shown(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()

@@ -40,11 +40,6 @@ pub fn wait(node: &Node, publisher: &Publisher, topic: &str, first: u64, interru
     }
 }
 
-/// "1 subscriber".
-pub fn counted(subscribers: u64) -> String {
-    format!("{subscribers} {}", if subscribers == 1 { "subscriber" } else { "subscribers" })
-}
-
 fn id_of_publisher(node: &Node) -> Option<Id> {
     let state = node.domain_state().ok()?;
     let name = node.name();

@@ -54,7 +54,7 @@ duration  1.000 s
 messages  12
 chunks    2, not compressed, 516 B
 writer    sinew {} for ros2
-lost      4 messages were lost while it was recorded
+lost      4 messages lost while it was recorded
 
 topic      type             messages     rate  lost  encoding  schema
 /imu       test/msg/Number        11  10.0 Hz     4  cdr       ros2msg

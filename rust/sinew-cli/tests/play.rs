@@ -251,7 +251,7 @@ fn on_a_terminal_keys_step_pause_and_end() {
     press("q");
     let output = player.wait_with_output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && text.contains(" messages of 1 topics in "), "{text}");
+    assert!(output.status.success() && text.contains(" messages of 1 topic in "), "{text}");
 }
 
 #[test]

@@ -124,6 +124,21 @@ impl Scene {
 }
 
 #[test]
+fn a_topic_with_variants_is_recorded_and_who_cannot_read_it_is_said() {
+    let scene = Scene::new();
+    let choice = scene.publisher("choice", "test/Choice{value:(uint32|string);}", &Qos::default());
+    let path = scene.path("choice.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
+    connected(&choice);
+    let seven = [0, 1, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0];
+    choice.publish(&[&seven]).unwrap();
+    recorder.has_received(1);
+    let (status, _, complaint) = recorder.interrupt();
+    assert!(status.success() && complaint.contains("topic 'choice' has variants"), "{complaint}");
+    assert_eq!(read(&path)["/choice"], [seven]);
+}
+
+#[test]
 fn every_message_is_recorded_as_it_was_published() {
     let scene = Scene::new();
     let map = scene.publisher("map", NUMBER, &Qos { transient_local: true, ..Qos::keep_last(1) });

@@ -543,6 +543,16 @@ unsafe extern "C" {
     ) -> sinew_status;
 }
 unsafe extern "C" {
+    /** Publishes the stream that `count` extents are, one behind the other: those that lie in the loan, which is of this publisher, are not copied, wherever they are in it; the others are, into shared memory. So a big array can be written
+ before what stands in front of it is known. The first has 4 bytes at least; it is copied, too, unless its body is aligned as that of the loan. The loan is gone, whatever comes of it, but its bytes must not be written from now on.*/
+    pub fn sinew_publisher_publish_pieces(
+        publisher: *mut sinew_publisher,
+        loan: *mut sinew_loan,
+        extents: *const sinew_extent,
+        count: usize,
+    ) -> sinew_status;
+}
+unsafe extern "C" {
     /// Gives a loan back that is not published. It keeps the publisher until then. NULL is allowed.
     pub fn sinew_loan_release(loan: *mut sinew_loan);
 }
@@ -1128,6 +1138,83 @@ unsafe extern "C" {
         provider: *const sinew_provider,
         statistics: *mut sinew_provider_statistics,
     ) -> sinew_status;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sinew_timer {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sinew_timer_options {
+    pub struct_size: u32,
+    /// of on_time: 0 to 1022
+    pub execution_thread: u32,
+    pub on_time: ::std::option::Option<
+        unsafe extern "C" fn(context: *mut ::std::os::raw::c_void),
+    >,
+    pub context: *mut ::std::os::raw::c_void,
+    pub release: ::std::option::Option<
+        unsafe extern "C" fn(context: *mut ::std::os::raw::c_void),
+    >,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    [
+        "Size of sinew_timer_options",
+    ][::std::mem::size_of::<sinew_timer_options>() - 32usize];
+    [
+        "Alignment of sinew_timer_options",
+    ][::std::mem::align_of::<sinew_timer_options>() - 8usize];
+    [
+        "Offset of field: sinew_timer_options::struct_size",
+    ][::std::mem::offset_of!(sinew_timer_options, struct_size) - 0usize];
+    [
+        "Offset of field: sinew_timer_options::execution_thread",
+    ][::std::mem::offset_of!(sinew_timer_options, execution_thread) - 4usize];
+    [
+        "Offset of field: sinew_timer_options::on_time",
+    ][::std::mem::offset_of!(sinew_timer_options, on_time) - 8usize];
+    [
+        "Offset of field: sinew_timer_options::context",
+    ][::std::mem::offset_of!(sinew_timer_options, context) - 16usize];
+    [
+        "Offset of field: sinew_timer_options::release",
+    ][::std::mem::offset_of!(sinew_timer_options, release) - 24usize];
+};
+impl Default for sinew_timer_options {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    /// Calls on_time every `period_ns`, at least 1, first a period from now. Times are kept: a callback that was late does not make the next one late, and whole periods for which there was no time are left out.
+    pub fn sinew_timer_create(
+        node: *mut sinew_node,
+        period_ns: i64,
+        options: *const sinew_timer_options,
+        timer: *mut *mut sinew_timer,
+    ) -> sinew_status;
+}
+unsafe extern "C" {
+    /// Waits for a running callback, unless called in it. NULL is allowed.
+    pub fn sinew_timer_destroy(timer: *mut sinew_timer);
+}
+unsafe extern "C" {
+    /** cancel: no callback until reset; one that is running goes on.
+ reset: the next one comes a whole period from now.*/
+    pub fn sinew_timer_cancel(timer: *mut sinew_timer);
+}
+unsafe extern "C" {
+    pub fn sinew_timer_reset(timer: *mut sinew_timer);
+}
+unsafe extern "C" {
+    /// Periods without a callback.
+    pub fn sinew_timer_missed(timer: *const sinew_timer) -> u64;
 }
 /// Nodes, topics and endpoints have ids, unique among all three, and never used again while the manager lives.
 #[repr(C)]

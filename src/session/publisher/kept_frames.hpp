@@ -18,6 +18,7 @@ struct KeptFrame {
   std::uint64_t size = 0;
   std::int64_t source_time = 0;
   void* pieces = nullptr;
+  void* beside = nullptr;     ///< as NewFrame::beside
   std::uint32_t pins = 0;     ///< so many in this process hold it
   bool tells_pieces = false;  ///< its entry has the last word about them (M38)
   /// Of a history, without a root: the message itself, which went by pointer only, or whose frame has no object.

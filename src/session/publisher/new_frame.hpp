@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "shm/layout.hpp"
 #include "shm/window.hpp"
@@ -15,6 +16,7 @@ struct NewFrame {
   void* root = nullptr;    ///< the object
   std::uint64_t size = 0;  ///< of the object and all its storage; without root, of the stream
   void* pieces = nullptr;  ///< its shm::PieceTable, one block with whatever is not referred to elsewhere in the window
+  void* beside = nullptr;  ///< a block without an object that pieces refer to, and that goes with them
 
   bool is_in_window() const noexcept { return root || pieces; }
 };
@@ -35,6 +37,11 @@ NewFrame stream_frame(shm::Window& window, std::uint64_t size) noexcept;
 std::byte* stream_of(const NewFrame& frame) noexcept;
 /// The stream has turned out to have fewer bytes.
 void shorten(NewFrame& frame, std::uint64_t size) noexcept;
+
+/// A frame without root whose stream is what the extents are, one behind the other: those that lie in the room of `loan`, a stream_frame() of which the frame then consists, too, are pieces where they are, the others are copied beside
+/// it, and so is what would come first and not have its body aligned. Not in the window when there is no memory; then the loan is as before. `copied`: how many bytes were. REQUIRES: there is something in them.
+NewFrame gathered_frame(shm::Window& window, const NewFrame& loan, std::span<const std::span<const std::byte>> extents,
+                        std::uint64_t& copied) noexcept;
 
 /// Writes the stream that the pieces of a table of this process are.
 void join_pieces(const void* table, std::byte* into) noexcept;

@@ -84,7 +84,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
     }
   } const end{*this};
   const void* const object = message.look();  // it lives until it has been put into the last queue
-  KeptFrame frame{.root = given.root, .size = given.size, .pieces = given.pieces};
+  KeptFrame frame{.root = given.root, .size = given.size, .pieces = given.pieces, .beside = given.beside};
   std::unique_lock lock(mutex_);
   if (!wait_for_space(lock)) return refuse(lock, frame, Outcome::held_back);
   if (closed_ || status_.is_detached()) return refuse(lock, frame, Outcome::closed);

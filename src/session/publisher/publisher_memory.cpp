@@ -42,11 +42,13 @@ void Publisher::release(const KeptFrame& frame) noexcept {
 
 void Publisher::release(const KeptFrame& frame, shm::Window::Freeing& blocks) noexcept {
   if (frame.pieces) blocks.free(frame.pieces);
+  if (frame.beside) blocks.free(frame.beside);
   if (frame.root && !frame.shared) storage_->release(frame.root, blocks);
 }
 
 void Publisher::list(const KeptFrame& frame, std::vector<const void*>& into) const {
   if (frame.pieces) into.push_back(frame.pieces);
+  if (frame.beside) into.push_back(frame.beside);
   if (frame.root && !frame.shared) storage_->list(frame.root, into);
 }
 

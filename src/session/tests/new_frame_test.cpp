@@ -56,6 +56,70 @@ TEST(NewFrame, a_stream_may_turn_out_shorter_than_its_room) {
   EXPECT_STREQ(reinterpret_cast<const char*>(joined.data()), "short");
 }
 
+TEST(NewFrame, what_lies_in_a_loan_is_a_piece_where_it_is_and_the_rest_is_copied_beside_it) {
+  const auto window = shm::new_window();
+  const NewFrame loan = stream_frame(*window, 8);
+  ASSERT_TRUE(loan.is_in_window());
+  std::byte* const room = stream_of(loan);
+  std::memcpy(room, "ABCDEFGH", 8);
+  const auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
+  const std::array<std::span<const std::byte>, 7> extents{bytes("head"), std::span(room + 4, 4), bytes("a"),  std::span<const std::byte>(),
+                                                          bytes("b"),    std::span(room, 4),     bytes("end")};
+  std::uint64_t copied = 0;
+  const NewFrame frame = gathered_frame(*window, loan, extents, copied);
+  ASSERT_TRUE(frame.is_in_window());
+  EXPECT_EQ(copied, 9U);
+  EXPECT_EQ(frame.size, 17U);
+  EXPECT_EQ(frame.beside, loan.pieces);
+  const auto* const table = static_cast<const shm::PieceTable*>(frame.pieces);
+  ASSERT_EQ(table->count, 5U);
+  const auto* const pieces = reinterpret_cast<const shm::PieceEntry*>(table + 1);
+  EXPECT_EQ(pieces[1].address, reinterpret_cast<std::uint64_t>(room + 4));
+  EXPECT_EQ(pieces[3].address, reinterpret_cast<std::uint64_t>(room));
+  EXPECT_EQ((pieces[0].address + 4) % 16, 0U);
+  std::string joined(17, '-');
+  join_pieces(frame.pieces, reinterpret_cast<std::byte*>(joined.data()));
+  EXPECT_EQ(joined, "headEFGHabABCDend");
+  EXPECT_EQ(window->usage().blocks, 2U);
+}
+
+TEST(NewFrame, what_comes_first_stays_in_its_loan_only_with_an_aligned_body) {
+  const auto window = shm::new_window();
+  const NewFrame loan = stream_frame(*window, 100);
+  ASSERT_TRUE(loan.is_in_window());
+  std::byte* const room = stream_of(loan);
+  std::uint64_t copied = 0;
+  for (const std::size_t at : {0U, 1U, 4U, 16U}) {
+    const std::array<std::span<const std::byte>, 1> extents{std::span(room + at, 20)};
+    const NewFrame frame = gathered_frame(*window, loan, extents, copied);
+    ASSERT_TRUE(frame.is_in_window());
+    EXPECT_EQ(copied, at % 16 == 0 ? 0U : 20U) << at;
+    window->free(frame.pieces);
+  }
+}
+
+TEST(NewFrame, what_lies_in_a_loan_only_in_part_is_copied) {
+  const auto window = shm::new_window();
+  const NewFrame loan = stream_frame(*window, 64);
+  ASSERT_TRUE(loan.is_in_window());
+  std::uint64_t copied = 0;
+  const std::array<std::span<const std::byte>, 2> extents{std::span(stream_of(loan), 64), std::span(stream_of(loan) + 60, 5)};
+  const NewFrame frame = gathered_frame(*window, loan, extents, copied);
+  ASSERT_TRUE(frame.is_in_window());
+  EXPECT_EQ(copied, 5U);
+}
+
+TEST(NewFrame, a_loan_is_as_before_when_there_is_no_memory_for_what_comes_beside_it) {
+  const auto window = shm::new_window({.budget = 1 << 20});
+  const NewFrame loan = stream_frame(*window, 100);
+  ASSERT_TRUE(loan.is_in_window());
+  const std::string much(2 << 20, 'x');
+  std::uint64_t copied = 0;
+  const std::array<std::span<const std::byte>, 1> extents{std::as_bytes(std::span(much))};
+  EXPECT_FALSE(gathered_frame(*window, loan, extents, copied).is_in_window());
+  EXPECT_EQ(window->usage().blocks, 1U);
+}
+
 TEST(NewFrame, pieces_are_joined_in_their_order) {
   const std::string one = "one", two = "and two";
   struct {

@@ -11,7 +11,7 @@ use sinew_bag::Bag;
 
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
-use crate::output::{BAD, Cell, NAME, TITLE, Table, WARN, json, json_line, out, shown};
+use crate::output::{BAD, Cell, NAME, TITLE, Table, WARN, counted, json, json_line, out, shown};
 use crate::record::{FLIGHT, LOST, REASON};
 use crate::units::{bytes, three_digits};
 
@@ -166,7 +166,7 @@ impl<'a> OfBag<'a> {
             line("reason", reason)?;
         }
         if self.lost > 0 {
-            writeln!(out, "{TITLE}{:<9}{TITLE:#} {BAD}{} messages were lost while it was recorded{BAD:#}", "lost", self.lost)?;
+            writeln!(out, "{TITLE}{:<9}{TITLE:#} {BAD}{} lost while it was recorded{BAD:#}", "lost", counted(self.lost, "message"))?;
         }
         if let Some(why) = self.cut {
             let text = format!("{}: what is whole is shown", shown(why));

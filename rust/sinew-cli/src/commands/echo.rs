@@ -12,7 +12,7 @@ use sinew::{DomainTopic, ErrorKind, Qos};
 use crate::cli::{Cli, Echo};
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
-use crate::output::{out, shown};
+use crate::output::{counted, out, shown};
 use crate::picture::{Pictures, Screen};
 
 /// Prints messages until there were as many as asked for.
@@ -79,7 +79,7 @@ fn print(cli: &Cli, asked: &Echo, ty: &Type, path: &Path, frame: &Frame) -> Done
         return Err(Failure::Failed(format!("message {} of '{publisher}' is no {name}: {why}", info.sequence)));
     }
     if info.missed > 0 && !cli.json && !asked.csv {
-        writeln!(out, "# {} messages of '{}' were missed", info.missed, shown(&info.publisher))?;
+        writeln!(out, "# {} of '{}' missed", counted(info.missed, "message"), shown(&info.publisher))?;
     }
     out.write_all(&text)?;
     match (cli.json || asked.csv, path.is_whole()) {

@@ -19,8 +19,8 @@ use crate::documents::{self, Documents};
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::{Progress, json_line, shown};
-use crate::taken::{self, counted};
+use crate::output::{Progress, counted, json_line, shown};
+use crate::taken;
 
 /// What `--help` shows.
 pub const EXAMPLES: &str = "\
@@ -169,7 +169,7 @@ impl Run<'_> {
             }
             published += 1;
             let (topic, subscribers) = (shown(canonical(&self.asked.topic)), self.publisher.statistics().subscribers);
-            self.progress.show(&format!("published {published} on {topic}, {}", counted(subscribers)));
+            self.progress.show(&format!("published {published} on {topic}, {}", counted(subscribers, "subscriber")));
         }
         Ok(Some(first))
     }
@@ -188,7 +188,7 @@ impl Run<'_> {
                 return None;
             }
             if !is_told {
-                anstream::eprintln!("waiting for {} of '{}'", counted(wanted), shown(canonical(&self.asked.topic)));
+                anstream::eprintln!("waiting for {} of '{}'", counted(wanted, "subscriber"), shown(canonical(&self.asked.topic)));
                 is_told = true;
             }
         }

@@ -10,7 +10,7 @@ use sinew::{Client, ErrorKind};
 use crate::cli::Cli;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
-use crate::output::{NAME, json, out, shown};
+use crate::output::{NAME, counted, json, out, shown};
 use crate::record::USUAL_NAME;
 use crate::record::flight::{PREFIX, Request, Response};
 use crate::units::bytes;
@@ -56,7 +56,7 @@ pub fn trigger(cli: &Cli, asked: &Trigger) -> Done {
     if cli.json {
         return json(&told);
     }
-    Ok(writeln!(out(), "{NAME}{}{NAME:#}: {} messages, {}", shown(&told.path), told.messages, bytes(told.bytes as f64))?)
+    Ok(writeln!(out(), "{NAME}{}{NAME:#}: {}, {}", shown(&told.path), counted(told.messages, "message"), bytes(told.bytes as f64))?)
 }
 
 fn none(node: &sinew::Node, name: &str) -> Failure {

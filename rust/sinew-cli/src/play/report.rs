@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use super::tracks::Tracks;
 use crate::cli::Cli;
 use crate::failure::Done;
-use crate::output::{BAD, NAME, WARN, json, out, shown};
+use crate::output::{BAD, NAME, WARN, counted, json, out, shown};
 use crate::units::{clock_time, three_digits};
 
 /// On a terminal, a line that changes.
@@ -99,7 +99,7 @@ impl<'a> Report<'a> {
             return json(self);
         }
         let mut out = out();
-        writeln!(out, "{} messages of {} topics in {:.1} s", self.messages, self.topics.len(), self.seconds)?;
+        writeln!(out, "{} of {} in {:.1} s", counted(self.messages, "message"), counted(self.topics.len() as u64, "topic"), self.seconds)?;
         for topic in self.topics.iter().filter(|topic| topic.failed > 0) {
             let (name, why) = (shown(topic.name), shown(topic.why.unwrap_or_default()));
             writeln!(out, "  {NAME}{name}{NAME:#}: {BAD}{} were not published{BAD:#}, the first since {why}", topic.failed)?;

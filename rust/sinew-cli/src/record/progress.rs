@@ -12,7 +12,7 @@ use super::files::Recorded;
 use super::topics::Counts;
 use crate::cli::Cli;
 use crate::failure::Done;
-use crate::output::{BAD, NAME, out, shown};
+use crate::output::{BAD, NAME, counted, out, shown};
 use crate::units::{bytes, clock_time};
 
 /// What the one who writes tells meanwhile.
@@ -71,11 +71,12 @@ impl Line {
         let rate = written.saturating_sub(self.before.1) as f64 / (now - self.before.0).as_secs_f64();
         self.before = (now, written);
         let lost: u64 = counts.values().map(|counts| counts.lost).sum();
-        let topics = if is_empty { "no topic yet".to_owned() } else { format!("{} topics", counts.len()) };
+        let topics = if is_empty { "no topic yet".to_owned() } else { counted(counts.len() as u64, "topic") };
         let style = if lost > 0 { BAD } else { anstyle::Style::new() };
         anstream::eprint!(
-            "\r\x1b[K{}  {messages} messages  {}  {}/s  {topics}  {style}{lost} lost{style:#}",
+            "\r\x1b[K{}  {}  {}  {}/s  {topics}  {style}{lost} lost{style:#}",
             clock_time(time),
+            counted(messages, "message"),
             bytes(written as f64),
             bytes(rate)
         );
@@ -94,11 +95,17 @@ impl Recording {
         let mut out = out();
         for file in &self.files {
             let path = file.path.to_string_lossy();
-            writeln!(out, "{NAME}{}{NAME:#}: {} messages, {}", shown(&path), file.messages, bytes(file.bytes as f64))?;
+            writeln!(out, "{NAME}{}{NAME:#}: {}, {}", shown(&path), counted(file.messages, "message"), bytes(file.bytes as f64))?;
         }
         let lost = if self.lost == 0 { "none" } else { &self.lost.to_string() };
         let style = if self.lost == 0 { anstyle::Style::new() } else { BAD };
-        writeln!(out, "{} messages of {} topics in {:.1} s, {style}{lost} lost{style:#}", self.messages, self.topics.len(), self.seconds)?;
+        writeln!(
+            out,
+            "{} of {} in {:.1} s, {style}{lost} lost{style:#}",
+            counted(self.messages, "message"),
+            counted(self.topics.len() as u64, "topic"),
+            self.seconds
+        )?;
         for topic in self.topics.iter().filter(|topic| topic.lost > 0) {
             writeln!(out, "  {NAME}{}{NAME:#}: {} of {} lost", shown(&topic.name), topic.lost, topic.received + topic.lost)?;
         }

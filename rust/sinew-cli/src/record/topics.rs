@@ -134,7 +134,16 @@ impl Subscriptions {
         let key = (topic.name.clone(), topic.signature.clone());
         let source = match self.known.get(&key) {
             Some(source) => Arc::clone(source),
-            None => Arc::new(Source::new(self.known.len(), view, topic).map_err(Refused::For)?),
+            None => {
+                let source = Source::new(self.known.len(), view, topic).map_err(Refused::For)?;
+                if source.described.schema_encoding == "omgidl" {
+                    let name = shown(&topic.name);
+                    anstream::eprintln!(
+                        "topic '{name}' has variants, for which ROS has no word: it is described in IDL, and rosbags does not open a file with that; sinew and Foxglove do. Without it: --exclude '{name}'"
+                    );
+                }
+                Arc::new(source)
+            }
         };
         self.known.insert(key, Arc::clone(&source));
         let sink = Arc::clone(&self.sink);

@@ -10,7 +10,7 @@ use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, Wrap};
 
 use super::app::{App, HISTORY, PairRow};
 use crate::cli::Order;
-use crate::output::shown;
+use crate::output::{counted, shown};
 use crate::units::{bytes, nanoseconds, three_digits};
 
 const TITLES: [(&str, Option<Order>); 9] = [
@@ -46,7 +46,7 @@ fn head_of(app: &App) -> Line<'static> {
     let (hz, rate) = app.rows.iter().fold((0.0, 0.0), |(hz, rate), row| (hz + row.flow.hz, rate + row.flow.bytes_per_second));
     let mut said = vec![
         bold("sinew top"),
-        Span::raw(format!("  {} nodes, {} topics  ", app.view.state.nodes.len(), app.rows.len())),
+        Span::raw(format!("  {}, {}  ", counted(app.view.state.nodes.len() as u64, "node"), counted(app.rows.len() as u64, "topic"))),
         bold(format!("{} msg/s", three_digits(hz))),
         Span::raw("  "),
         bold(format!("{}/s", bytes(rate))),
@@ -143,7 +143,11 @@ fn draw_pairs(frame: &mut Frame<'_>, app: &App, area: Rect) {
     }
     if lines.is_empty() {
         let flow = &topic.flow;
-        lines.push(Line::raw(format!("{} publishers, {} subscribers, and none of them connected", flow.publishers, flow.subscribers)));
+        lines.push(Line::raw(format!(
+            "{}, {}, and none of them connected",
+            counted(flow.publishers as u64, "publisher"),
+            counted(flow.subscribers as u64, "subscriber")
+        )));
     }
     frame.render_widget(Paragraph::new(lines).block(block).wrap(Wrap { trim: false }), area);
 }

@@ -3,6 +3,7 @@
 mod legend;
 mod text;
 
+use crate::output::counted;
 use std::fmt::Write;
 
 use super::layout::{Curve, Layout, Place, Size, layout};
@@ -45,7 +46,7 @@ pub fn svg(graph: &Graph) -> Done<String> {
     }
     let legend = legend::legend(graph, drawn.width);
     let (wide, high) = (drawn.width.max(legend.width) + 2.0 * PAGE, drawn.height + legend.height + 3.0 * PAGE);
-    let title = format!("{} nodes and {} topics", graph.nodes.len(), graph.topics.len());
+    let title = format!("{} and {}", counted(graph.nodes.len() as u64, "node"), counted(graph.topics.len() as u64, "topic"));
     let mut whole = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide:.0}\" height=\"{high:.0}\" viewBox=\"0 0 {wide:.0} {high:.0}\" role=\"img\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n\

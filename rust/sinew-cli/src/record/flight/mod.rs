@@ -26,7 +26,7 @@ use crate::commands::record::Record;
 use crate::domain::{Followed, join};
 use crate::failure::Done;
 use crate::interrupt;
-use crate::output::{NAME, json_line, out, shown};
+use crate::output::{NAME, counted, json_line, out, shown};
 use crate::units::bytes;
 
 /// How often it is looked for what is too old.
@@ -227,9 +227,9 @@ impl Flight<'_> {
         let mut out = out();
         writeln!(
             out,
-            "{NAME}{}{NAME:#}: {} messages of {:.1} s, {} ({} by reference, {} copied): {}",
+            "{NAME}{}{NAME:#}: {} of {:.1} s, {} ({} by reference, {} copied): {}",
             shown(&written.path.to_string_lossy()),
-            written.messages,
+            counted(written.messages, "message"),
             written.seconds,
             bytes(written.bytes as f64),
             written.by_reference,

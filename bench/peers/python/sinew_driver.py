@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""sinew in Python: a loan that is filled by NumPy, and a view on the publisher's memory. Speaks with sinew-peer-sinew, the driver in C++, too."""
+import os
+import sys
+import time
+
+import driver
+import sinew
+
+DEPTH = 8
+TYPE = "sinew/bench/peers/Message{began:int64;sent:int64;number:uint64;data:uint8[];}"
+
+
+def node_of(run):
+    return sinew.Node(f"driver_{os.getpid()}", domain=str(run.folder / "domain.sock"))
+
+
+def publish(run):
+    with node_of(run) as node:
+        publisher = node.publish(run.topic, TYPE, qos=sinew.Qos(depth=DEPTH))
+        driver.connect(lambda: publisher.statistics()["subscribers"] == run.subscribers)
+
+        def send(number):
+            began = time.monotonic_ns()
+            with publisher.loan(data=run.size) as message:
+                message.data[...] = driver.value_of(number)
+                message.began = began
+                message.number = number
+                message.sent = time.monotonic_ns()
+
+        driver.publish_all(run, send)
+
+
+def subscribe(run, arrivals):
+    with node_of(run) as node:
+        subscriber = node.subscribe(run.topic, TYPE, lambda message: arrivals.add(message.began, message.sent, message.number, message.data),
+                                    qos=sinew.Qos(depth=DEPTH))
+        driver.connect(lambda: subscriber.statistics()["publishers"] == 1)
+        arrivals.complete.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(driver.drive(publish, subscribe))
