@@ -7,10 +7,12 @@ Callbacks run on execution threads of the node, one at a time; what they raise g
 # Long because: it is the interface of one module and its manual.
 
 from concurrent.futures import Future
-from typing import Any, AsyncIterator, Callable, Generator, Generic, Iterator, Mapping, Optional, Protocol, Sequence as AnySequence, Tuple, Type as Class, TypeVar, Union, overload
+from typing import Any, AsyncIterator, Callable, Generator, Generic, Iterator, Mapping, Optional, Sequence as AnySequence, Tuple, Type as Class, TypeVar, Union, overload
 
 import numpy
 from typing_extensions import Self, TypedDict, Unpack
+
+from .qos import Qos
 
 # --- what can go wrong ----------------------------------------------------------------------------------------------------------------
 
@@ -165,20 +167,7 @@ class MessageInfo:
     delivery: str
     """"view" or "copy"."""
 
-# --- quality of service, events -------------------------------------------------------------------------------------------------------
-
-class Qos(Protocol):
-    """What `qos` must have: any object with some of these attributes; those that it lacks, or that are None, are defaults. As sinew_qos."""
-
-    depth: int
-    keep_all: bool
-    reliable: bool
-    transient_local: bool
-    manual_by_topic: bool
-    deadline: Optional[float]
-    """Seconds, as lifespan and lease."""
-    lifespan: Optional[float]
-    lease: Optional[float]
+# --- events --------------------------------------------------------------------------------------------------------------------------
 
 class Event:
     """As sinew_event."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import keyword
-from typing import Annotated, Any, Dict, List, Tuple
+from typing import Annotated, Any, Callable, Dict, List, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,7 @@ def _of(type: Any, default: Any) -> Tuple[Any, Any]:
     count = type.size if type.array is Array.FIXED else 0
     kind = _NUMPY.get(type.base, type.base)
     annotation: Any
+    default_factory: Callable[[], Any]
     if not type.is_primitive:
         one = structure(type.name)
         if type.array is Array.NONE:
