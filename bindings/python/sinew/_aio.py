@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import math
 import queue
 import threading
+import time
 import typing
 import weakref
 from typing import Any, Generator, Optional, Tuple
 
 from . import _native
+
+
+LOOK_AFTER_S = 1.0
 
 
 class Answer(concurrent.futures.Future):  # type: ignore[type-arg]  # of Any, in all versions of Python
@@ -37,7 +42,7 @@ class _Waiter:
         if self.coming is None:
             self.coming = concurrent.futures.Future()
             self.coming.set_running_or_notify_cancel()  # nobody who awaits it cancels it
-            self._wanted.put((self.coming, subscriber))
+            self._wanted.put((self.coming, weakref.ref(subscriber)))
             if self._thread is None:
                 self._thread = threading.Thread(target=_take, args=(self._wanted,), name="sinew-asyncio", daemon=True)
                 self._thread.start()
@@ -57,12 +62,26 @@ class _Waiter:
 def _take(wanted: queue.SimpleQueue[Any]) -> None:
     for coming, subscriber in iter(wanted.get, None):
         try:
-            coming.set_result(next(subscriber))
-        except StopIteration:
-            coming.set_exception(StopAsyncIteration())
+            coming.set_result(_next(subscriber))
         except BaseException as error:
             coming.set_exception(error)
         del coming, subscriber  # not kept while this waits to be asked
+
+
+def _next(subscriber: weakref.ref[Any]) -> Tuple[Any, Any]:
+    """Waits without keeping the subscriber: it looks now and then whether somebody else does."""
+    since = time.monotonic()
+    while (there := subscriber()) is not None:
+        left = math.inf if there.timeout is None else since + there.timeout - time.monotonic()
+        try:
+            return typing.cast(Tuple[Any, Any], there.take(max(0.0, min(LOOK_AFTER_S, left))))
+        except _native.Timeout:
+            if left <= LOOK_AFTER_S:
+                raise
+        except _native.Closed:
+            break
+        del there
+    raise StopAsyncIteration
 
 
 _waiters: weakref.WeakKeyDictionary[Any, _Waiter] = weakref.WeakKeyDictionary()
