@@ -6,29 +6,30 @@ namespace sinew::python {
 namespace {
 
 struct Class {
-  sinew_status status;  // 0: of no status of its own
+  sinew_status status;
   const char* name;
+  const char* kind;
   PyObject** also;  // Python's own class that it is, too
 };
 
 const std::array<Class, 17> classes{{
-    {SINEW_INVALID_ARGUMENT, "InvalidArgument", &PyExc_ValueError},
-    {SINEW_NAME_TAKEN, "NameTaken", nullptr},
-    {SINEW_TYPE_MISMATCH, "TypeMismatch", &PyExc_TypeError},
-    {SINEW_INCOMPATIBLE, "Incompatible", nullptr},
-    {SINEW_UNAVAILABLE, "Unavailable", &PyExc_ConnectionError},
-    {SINEW_DENIED, "Denied", &PyExc_PermissionError},
-    {SINEW_EXHAUSTED, "Exhausted", nullptr},
-    {SINEW_DISCONNECTED, "Disconnected", &PyExc_ConnectionError},
-    {SINEW_SYSTEM, "SystemFailure", &PyExc_OSError},
-    {SINEW_NO_MEMORY, "NoMemory", &PyExc_MemoryError},
-    {SINEW_WOULD_BLOCK, "WouldBlock", &PyExc_TimeoutError},
-    {SINEW_INVALID_MESSAGE, "InvalidMessage", &PyExc_ValueError},
-    {SINEW_CLOSED, "Closed", nullptr},
-    {SINEW_TIMEOUT, "Timeout", &PyExc_TimeoutError},
-    {SINEW_FAILED, "CallFailed", nullptr},
-    {SINEW_CANCELLED, "Cancelled", nullptr},
-    {SINEW_LOST, "Lost", nullptr},
+    {SINEW_INVALID_ARGUMENT, "InvalidArgument", "invalid_argument", &PyExc_ValueError},
+    {SINEW_NAME_TAKEN, "NameTaken", "name_taken", nullptr},
+    {SINEW_TYPE_MISMATCH, "TypeMismatch", "type_mismatch", &PyExc_TypeError},
+    {SINEW_INCOMPATIBLE, "Incompatible", "incompatible", nullptr},
+    {SINEW_UNAVAILABLE, "Unavailable", "unavailable", &PyExc_ConnectionError},
+    {SINEW_DENIED, "Denied", "denied", &PyExc_PermissionError},
+    {SINEW_EXHAUSTED, "Exhausted", "exhausted", nullptr},
+    {SINEW_DISCONNECTED, "Disconnected", "disconnected", &PyExc_ConnectionError},
+    {SINEW_SYSTEM, "SystemFailure", "system", &PyExc_OSError},
+    {SINEW_NO_MEMORY, "NoMemory", "no_memory", &PyExc_MemoryError},
+    {SINEW_WOULD_BLOCK, "WouldBlock", "would_block", &PyExc_TimeoutError},
+    {SINEW_INVALID_MESSAGE, "InvalidMessage", "invalid_message", &PyExc_ValueError},
+    {SINEW_CLOSED, "Closed", "closed", nullptr},
+    {SINEW_TIMEOUT, "Timeout", "timeout", &PyExc_TimeoutError},
+    {SINEW_FAILED, "CallFailed", "failed", nullptr},
+    {SINEW_CANCELLED, "Cancelled", "cancelled", nullptr},
+    {SINEW_LOST, "Lost", "lost", nullptr},
 }};
 
 // Never given back: they live as long as the process.
@@ -67,11 +68,11 @@ void define_errors(nb::module_& module) {
   for (const Class& it : classes) {
     const nb::tuple bases =
         it.also ? nb::make_tuple(nb::handle(error_class), nb::handle(*it.also)) : nb::make_tuple(nb::handle(error_class));
-    by_status[static_cast<std::size_t>(it.status)] = made(module, it.name, sinew_status_name(it.status), bases);
+    by_status[static_cast<std::size_t>(it.status)] = made(module, it.name, it.kind, bases);
   }
   by_status[SINEW_NOTHING] = by_status[SINEW_TIMEOUT];  // to Python, nothing in time is a timeout
   decode_class = made(module, "DecodeError", nullptr, nb::make_tuple(nb::handle(by_status[SINEW_INVALID_MESSAGE])));
-  encode_class = made(module, "EncodeError", sinew_status_name(SINEW_INVALID_ARGUMENT),
+  encode_class = made(module, "EncodeError", "invalid_argument",
                       nb::make_tuple(nb::handle(error_class), nb::handle(PyExc_TypeError), nb::handle(PyExc_ValueError)));
 }
 

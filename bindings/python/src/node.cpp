@@ -1,7 +1,5 @@
 #include "bindings/python/src/node.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -44,16 +42,19 @@ int descriptor(const Node& self) {
 void spin(Node& self) {
   const nb::object alive = nb::find(self);
   self.is_stopped = false;
-  const int fd = self.by_caller ? descriptor(self) : -1;
-  const Deadline never{Seconds()};
+  // They wait without the GIL, and handlers of signals run at once.
+  constexpr double seconds = 0.1;
+  nb::object wait = nb::module_::import_("time").attr("sleep");
+  nb::object at_most = nb::cast(seconds);
+  if (self.by_caller) {
+    const nb::module_ select = nb::module_::import_("select");
+    const nb::object poll = select.attr("poll")();
+    poll.attr("register")(descriptor(self), select.attr("POLLIN"));
+    wait = poll.attr("poll");
+    at_most = nb::cast(static_cast<int>(seconds * 1000));
+  }
   while (self.handle && !self.is_stopped) {
-    {
-      const nb::gil_scoped_release released;
-      pollfd ready{fd, POLLIN, 0};
-      constexpr std::int64_t ns_in_ms = 1'000'000;
-      poll(&ready, 1, static_cast<int>(never.slice_ns() / ns_in_ms));
-    }
-    check_signals();
+    wait(at_most);
     if (self.by_caller && self.handle && !self.is_stopped) dispatch(sinew_node_dispatch, self.open().get());
   }
 }
