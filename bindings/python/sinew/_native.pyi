@@ -7,9 +7,12 @@ Callbacks run on execution threads of the node, one at a time; what they raise g
 # Long because: it is the interface of one module and its manual.
 
 from concurrent.futures import Future
-from typing import Any, Callable, Iterator, Mapping, Optional, Protocol, Sequence as AnySequence, Tuple, Union
+from typing import Any, AsyncIterator, Callable, Generator, Generic, Iterator, Mapping, Optional, Sequence as AnySequence, Tuple, Type as Class, TypeVar, Union, overload
 
 import numpy
+from typing_extensions import Self, TypedDict, Unpack
+
+from .qos import Qos
 
 # --- what can go wrong ----------------------------------------------------------------------------------------------------------------
 
@@ -80,8 +83,11 @@ class Type:
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
 
-AnyType = Union[str, Type]
-"""A signature, a Type, or an object whose attribute `__sinew_type__` is one of these (classes that the pure-Python side knows have it)."""
+M = TypeVar("M")
+"""Messages as they are declared: who gives a class where a type is wanted (a dataclass), has type checkers know the fields of what comes. It is a Message nevertheless."""
+A = TypeVar("A")
+AnyType = Any
+"""Whatever sinew.type_of() takes."""
 
 # --- values ---------------------------------------------------------------------------------------------------------------------------
 
@@ -163,20 +169,7 @@ class MessageInfo:
     delivery: str
     """"view" or "copy"."""
 
-# --- quality of service, events -------------------------------------------------------------------------------------------------------
-
-class Qos(Protocol):
-    """What `qos` must have: any object with some of these attributes; those that it lacks, or that are None, are defaults. As sinew_qos."""
-
-    depth: int
-    keep_all: bool
-    reliable: bool
-    transient_local: bool
-    manual_by_topic: bool
-    deadline: Optional[float]
-    """Seconds, as lifespan and lease."""
-    lifespan: Optional[float]
-    lease: Optional[float]
+# --- events --------------------------------------------------------------------------------------------------------------------------
 
 class Event:
     """As sinew_event."""
@@ -197,6 +190,39 @@ class Event:
 
 # --- nodes ----------------------------------------------------------------------------------------------------------------------------
 
+class PublisherOptions(TypedDict, total=False):
+    qos: Optional[Qos]
+    memory_budget: int
+    prefault: int
+    max_blocking: Optional[float]
+    when_full: str
+    withdraw_at_most: int
+    lock_memory: bool
+    ghost: bool
+    on_event: Optional[Callable[[Event], object]]
+    execution_thread: int
+
+class SubscriberOptions(TypedDict, total=False):
+    timeout: Optional[float]
+    qos: Optional[Qos]
+    every: int
+    max_rate: float
+    ghost: bool
+    on_event: Optional[Callable[[Event], object]]
+    execution_thread: int
+
+class ClientOptions(TypedDict, total=False):
+    timeout: Optional[float]
+    ghost: bool
+    memory_budget: int
+
+class ProviderOptions(TypedDict, total=False):
+    deferred: bool
+    at_most_once: bool
+    memory_budget: int
+    ghost: bool
+    execution_thread: int
+
 class Node:
     """A process's part in a domain. May be a base class. Leaving a `with` block, `close()`, its end as an object and the end of the program take it out of the domain; what was created of it then does nothing any more.
 
@@ -211,65 +237,39 @@ class Node:
     def closed(self) -> bool: ...
     def close(self) -> None:
         """Waits for running callbacks, unless called in one."""
-    def __enter__(self) -> Node: ...
+    def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
     def fileno(self) -> int: ...
     def dispatch(self) -> None: ...
     def spin(self) -> None:
         """Runs callbacks of `by_caller` nodes, and waits for others to run, until `stop()`, `close()`, or Ctrl-C, which is KeyboardInterrupt."""
     def stop(self) -> None: ...
-    def publish(
-        self,
-        topic: str,
-        type: AnyType,
-        *,
-        qos: Optional[Qos] = None,
-        memory_budget: int = 0,
-        prefault: int = 0,
-        max_blocking: Optional[float] = None,
-        when_full: str = "withdraw",
-        withdraw_at_most: int = 0,
-        lock_memory: bool = False,
-        ghost: bool = False,
-        on_event: Optional[Callable[[Event], object]] = None,
-        execution_thread: int = 0,
-    ) -> Publisher:
+    @overload
+    def publish(self, topic: str, type: Class[M], **options: Unpack[PublisherOptions]) -> Publisher[M]: ...
+    @overload
+    def publish(self, topic: str, type: AnyType, **options: Unpack[PublisherOptions]) -> Publisher[Any]:
         """As sinew_publisher_create and its options; `when_full` is "withdraw", "withdraw_some", "refuse" or "wait". `max_blocking` None is 100 ms; while publishing waits, Ctrl-C does not end it."""
+    @overload
     def subscribe(
-        self,
-        topic: str,
-        type: Optional[AnyType] = None,
-        callback: Optional[Callable[..., object]] = None,
-        *,
-        timeout: Optional[float] = None,
-        qos: Optional[Qos] = None,
-        every: int = 0,
-        max_rate: float = 0.0,
-        ghost: bool = False,
-        on_event: Optional[Callable[[Event], object]] = None,
-        execution_thread: int = 0,
-    ) -> Subscriber:
+        self, topic: str, type: Class[M], callback: Union[None, Callable[[M], object], Callable[[M, MessageInfo], object]] = None, **options: Unpack[SubscriberOptions]
+    ) -> Subscriber[M]: ...
+    @overload
+    def subscribe(self, topic: str, type: Optional[AnyType] = None, callback: Optional[Callable[..., object]] = None, **options: Unpack[SubscriberOptions]) -> Subscriber[Any]:
         """Without a type, takes that of the topic, and waits for one to be there at most `timeout`; then Timeout. `timeout` is also how long iterating waits for each message.
 
         `callback(message)` or `callback(message, info)`, by the number of its parameters.
         """
-    def call(
-        self, service: str, request: Optional[AnyType] = None, response: Optional[AnyType] = None, *, timeout: Optional[float] = None, ghost: bool = False, memory_budget: int = 0
-    ) -> Client:
+    @overload
+    def call(self, service: str, request: Class[M], response: Class[A], **options: Unpack[ClientOptions]) -> Client[M, A]: ...
+    @overload
+    def call(self, service: str, request: Optional[AnyType] = None, response: Optional[AnyType] = None, **options: Unpack[ClientOptions]) -> Client[Any, Any]:
         """A client of a service. Without types, takes those of the service, and waits for it at most `timeout`."""
+    @overload
     def provide(
-        self,
-        service: str,
-        request: AnyType,
-        response: AnyType,
-        handler: Callable[[Any], Any],
-        *,
-        deferred: bool = False,
-        at_most_once: bool = False,
-        memory_budget: int = 0,
-        ghost: bool = False,
-        execution_thread: int = 0,
-    ) -> Provider:
+        self, service: str, request: Class[M], response: Class[A], handler: Callable[[M], Union[A, Mapping[str, Any], Draft]], **options: Unpack[ProviderOptions]
+    ) -> Provider[M, A]: ...
+    @overload
+    def provide(self, service: str, request: AnyType, response: AnyType, handler: Callable[[Any], Any], **options: Unpack[ProviderOptions]) -> Provider[Any, Any]:
         """`handler(request)` returns the response; what it raises is what the client is told. `deferred`: `handler(call)` gets a Call, which it answers now or later, on any thread."""
     def timer(self, period: float, callback: Callable[[], object], *, execution_thread: int = 0) -> Timer: ...
     def domain(self) -> DomainUpdate:
@@ -280,7 +280,7 @@ class Node:
     def disconnect(self, name: str) -> None:
         """As sinew_node_disconnect."""
 
-class Publisher:
+class Publisher(Generic[M]):
     """Ends when it is closed, or nothing refers to it any more."""
 
     @property
@@ -289,7 +289,7 @@ class Publisher:
     def type(self) -> Type: ...
     @property
     def closed(self) -> bool: ...
-    def publish(self, message: Any) -> None:
+    def publish(self, message: Union[M, Message, Draft, Mapping[str, Any]]) -> None:
         """Publishes a message, or anything that can be one (see above). EncodeError says which field does not fit; NoMemory, WouldBlock, Closed as in sinew.h."""
     def loan(self, **arrays: Union[int, Tuple[int, ...]]) -> Loan:
         """A message whose named vectors, of this many elements or this shape, are in shared memory from the start: `with pub.loan(data=(1080, 1920, 3)) as m: m.data[...] = frame`. They are writable arrays, not initialised;
@@ -297,7 +297,7 @@ class Publisher:
     def assert_liveliness(self) -> None: ...
     def statistics(self) -> Mapping[str, int]: ...
     def close(self) -> None: ...
-    def __enter__(self) -> Publisher: ...
+    def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
 
 class Loan:
@@ -307,7 +307,7 @@ class Loan:
     def __enter__(self) -> Draft: ...
     def __exit__(self, *_: Any) -> None: ...
 
-class Subscriber:
+class Subscriber(Generic[M]):
     """Ends when it is closed, or nothing refers to it any more. Iterating gives `(message, info)`, raises Timeout when none comes within the `timeout` it was created with, and ends when it, or its node, is closed."""
 
     @property
@@ -316,17 +316,19 @@ class Subscriber:
     def type(self) -> Type: ...
     @property
     def closed(self) -> bool: ...
-    def take(self, timeout: Optional[float] = None) -> Tuple[Message, MessageInfo]:
+    def take(self, timeout: Optional[float] = None) -> Tuple[M, MessageInfo]:
         """The next message, oldest first. Timeout when none comes in time, Closed when none can come any more."""
-    def __iter__(self) -> Iterator[Tuple[Message, MessageInfo]]: ...
-    def __next__(self) -> Tuple[Message, MessageInfo]: ...
+    def __iter__(self) -> Iterator[Tuple[M, MessageInfo]]: ...
+    def __aiter__(self) -> AsyncIterator[Tuple[M, MessageInfo]]:
+        """The same in asyncio."""
+    def __next__(self) -> Tuple[M, MessageInfo]: ...
     def statistics(self) -> Mapping[str, int]: ...
     def close(self) -> None:
         """Waits for its running callback, unless called in it. Messages stay valid."""
-    def __enter__(self) -> Subscriber: ...
+    def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
 
-class Client:
+class Client(Generic[M, A]):
     @property
     def service(self) -> str: ...
     @property
@@ -335,17 +337,22 @@ class Client:
     def response(self) -> Type: ...
     @property
     def closed(self) -> bool: ...
-    def call(self, request: Any = None, timeout: Optional[float] = None) -> Message:
+    def call(self, request: Union[None, M, Message, Draft, Mapping[str, Any]] = None, timeout: Optional[float] = None) -> A:
         """Waits for the response: Timeout, CallFailed, Cancelled, Lost, NoMemory, Closed. The default request is one of defaults."""
-    def call_async(self, request: Any = None, timeout: Optional[float] = None) -> Future[Message]:
-        """The same without waiting. Cancelling the future cancels the call; its callbacks run on a thread of the client's own. For asyncio: `await asyncio.wrap_future(...)`."""
+    def call_async(self, request: Union[None, M, Message, Draft, Mapping[str, Any]] = None, timeout: Optional[float] = None) -> Answer[A]:
+        """The same without waiting. Cancelling the future cancels the call, and so does cancelling who awaits it; its callbacks run on a thread of the client's own."""
     def statistics(self) -> Mapping[str, int]: ...
     def close(self) -> None:
         """Calls that wait end with Cancelled."""
-    def __enter__(self) -> Client: ...
+    def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
 
-class Provider:
+class Answer(Future[A]):
+    """What call_async() gives: a concurrent.futures.Future that can be awaited, too."""
+
+    def __await__(self) -> Generator[Any, None, A]: ...
+
+class Provider(Generic[M, A]):
     @property
     def service(self) -> str: ...
     @property
@@ -356,7 +363,7 @@ class Provider:
     def closed(self) -> bool: ...
     def statistics(self) -> Mapping[str, int]: ...
     def close(self) -> None: ...
-    def __enter__(self) -> Provider: ...
+    def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
 
 class Call:
