@@ -108,6 +108,8 @@ class Message:
     Two are equal when their types and values are. It can be pickled and copied; a copy has its own memory.
     """
 
+    def __init__(self, signature: str, stream: bytes) -> None:
+        """As Type(signature).decode(stream)."""
     _type: Type
     _fields: Tuple[str, ...]
     def _alternative(self, name: str) -> int:
@@ -386,6 +388,9 @@ class Timer:
     def cancel(self) -> None: ...
     def reset(self) -> None:
         """The next call is a whole period from now."""
+    @property
+    def missed(self) -> int:
+        """Periods without a call."""
     def close(self) -> None: ...
 
 # --- what there is in a domain --------------------------------------------------------------------------------------------------------
