@@ -7,6 +7,7 @@ depth, and `info.missed` tells of the others.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import concurrent.futures
 import math
 import queue
@@ -45,6 +46,7 @@ class _Waiter:
             self._wanted.put((self.coming, weakref.ref(subscriber)))
             if self._thread is None:
                 self._thread = threading.Thread(target=_take, args=(self._wanted,), name="sinew-asyncio", daemon=True)
+                _threads.add(self._thread)
                 self._thread.start()
         return self.coming
 
@@ -80,11 +82,24 @@ def _next(subscriber: weakref.ref[Any]) -> Tuple[Any, Any]:
                 raise
         except _native.Closed:
             break
-        del there
+        finally:
+            del there  # also not by the traceback of what is raised
     raise StopAsyncIteration
 
 
 _waiters: weakref.WeakKeyDictionary[Any, _Waiter] = weakref.WeakKeyDictionary()
+_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _end() -> None:
+    """When the program ends, no thread is left in the middle of something."""
+    threads = list(_threads)
+    for subscriber in list(_waiters):
+        subscriber.close()
+    _waiters.clear()
+    for thread in threads:
+        thread.join()
 
 
 class Messages:
@@ -92,7 +107,9 @@ class Messages:
 
     def __init__(self, subscriber: Any):
         self._subscriber = subscriber
-        self._waiter = _waiters.setdefault(subscriber, _Waiter())
+        if subscriber not in _waiters:
+            _waiters[subscriber] = _Waiter()
+        self._waiter = _waiters[subscriber]
 
     def __aiter__(self) -> Messages:
         return self

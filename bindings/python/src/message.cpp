@@ -140,6 +140,10 @@ nb::object make_message(TypePtr type, StreamPtr stream, std::uint64_t offset) {
 }
 
 nb::object received_message(TypePtr type, StreamPtr stream) {
+  if (type->kind != Kind::structure) {
+    stream->check();
+    return value_at(type, stream, 0);
+  }
   return nb::cast(whole_message(std::move(type), std::move(stream)));
 }
 

@@ -24,7 +24,7 @@ struct Message {
 void define_message(nb::module_& module);
 
 nb::object make_message(TypePtr type, StreamPtr stream, std::uint64_t offset);
-/// What was received: the whole stream. DecodeError where that is none.
+/// What was received, which is the whole stream: a Message, or the value where the type is no structure. DecodeError where it is none.
 nb::object received_message(TypePtr type, StreamPtr stream);
 
 }  // namespace sinew::python

@@ -1,5 +1,6 @@
 """Each example does what its first line says, and ends at Ctrl-C without a word."""
 
+import pathlib
 import re
 import unittest
 
@@ -43,5 +44,5 @@ class Examples(Case):
 
 class All(unittest.TestCase):
     def test_examples_are_tried_here(self):
-        tried = set(re.findall(r'example\("(\w+)"', open(__file__, encoding="utf-8").read()))
+        tried = set(re.findall(r'example\("(\w+)"', pathlib.Path(__file__).read_text(encoding="utf-8")))
         self.assertEqual({path.stem for path in EXAMPLES.glob("*.py")}, tried)
