@@ -7,6 +7,7 @@
 #include "bindings/python/src/encode.hpp"
 #include "bindings/python/src/endpoints.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/package.hpp"
 #include "bindings/python/src/service.hpp"
 #include "bindings/python/src/type_object.hpp"
 
@@ -154,7 +155,7 @@ struct Cancelling {
 
 nb::object call_async(const Client& self, nb::handle request, const Seconds& timeout) {
   const auto to = self.open();
-  const nb::object future = nb::module_::import_("concurrent.futures").attr("Future")();
+  const nb::object future = make_answer();
   auto writer = std::make_shared<Writer>();
   encode_request(*self.request, request, *writer);
   const auto extents = writer->extents();

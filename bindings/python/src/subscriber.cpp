@@ -5,6 +5,7 @@
 #include "bindings/python/src/endpoints.hpp"
 #include "bindings/python/src/message.hpp"
 #include "bindings/python/src/options.hpp"
+#include "bindings/python/src/package.hpp"
 #include "bindings/python/src/told.hpp"
 #include "bindings/python/src/type_object.hpp"
 
@@ -146,6 +147,8 @@ void define_subscriber(nb::module_& module, NodeClass& node) {
   type.def_ro("topic", &Subscriber::topic)
       .def_prop_ro("type", [](const Subscriber& self) { return type_object(self.type); })
       .def("take", &take, nb::arg("timeout").none() = nb::none())
+      .def_ro("timeout", &Subscriber::timeout)
+      .def("__aiter__", &messages_of)
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &iterate)
       .def("statistics", &statistics);

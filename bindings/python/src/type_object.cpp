@@ -8,6 +8,7 @@
 #include "bindings/python/src/encode.hpp"
 #include "bindings/python/src/errors.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/package.hpp"
 #include "bindings/python/src/rows.hpp"
 
 namespace sinew::python {
@@ -70,11 +71,8 @@ nb::object type_object(const TypePtr& type) {
 }
 
 TypePtr type_from(nb::handle given) {
-  nb::object type = nb::borrow(given);
-  if (nb::hasattr(type, "__sinew_type__")) type = nb::getattr(type, "__sinew_type__");
-  if (nb::isinstance<TypeObject>(type)) return nb::cast<const TypeObject&>(type).type;
-  if (PyUnicode_Check(type.ptr())) return parse_type(nb::cast<std::string>(type));
-  raise(SINEW_INVALID_ARGUMENT, repr_of(given) + " is no type of messages: give a signature, a sinew.Type, or a class that has one");
+  const nb::object type = nb::isinstance<TypeObject>(given) ? nb::borrow(given) : type_of(given);
+  return nb::cast<const TypeObject&>(type).type;
 }
 
 nb::tuple names_of(const Type& structure) {

@@ -17,7 +17,7 @@ struct TypeObject {
 void define_type(nb::module_& module);
 
 nb::object type_object(const TypePtr& type);
-/// Of a signature, a Type, or an object whose __sinew_type__ is one of these. Raises InvalidArgument.
+/// Of whatever sinew.type_of() takes, and raises what that raises.
 TypePtr type_from(nb::handle given);
 
 nb::tuple names_of(const Type& structure);
