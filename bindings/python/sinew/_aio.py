@@ -26,6 +26,10 @@ LOOK_AFTER_S = 1.0
 class Answer(concurrent.futures.Future):  # type: ignore[type-arg]  # of Any, in all versions of Python
     """What call_async() gives: a future for threads that can be awaited, too. Cancelling who awaits it cancels the call."""
 
+    def __init__(self, client: Any):
+        super().__init__()
+        self._client = client  # without it there is no answer
+
     def __await__(self) -> Generator[Any, None, Any]:
         return asyncio.wrap_future(self).__await__()
 
