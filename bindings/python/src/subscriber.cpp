@@ -30,7 +30,7 @@ void on_frame(void* context, sinew_frame* frame) {
   StreamPtr stream = std::make_shared<const Stream>(frame);
   in_python(to.function, [&] {
     const nb::object function = to.function;  // it may close its subscriber
-    const nb::object message = received_message(to.type, std::move(stream));
+    const nb::object message = received(to.type, std::move(stream));
     to.with_info ? function(message, nb::cast(info)) : function(message);
   });
 }
@@ -94,7 +94,7 @@ nb::object next(const Subscriber& self, const Seconds& timeout) {
     }
     if (outcome.status == SINEW_OK) {
       const nb::object info = nb::cast(MessageInfo::of(frame));
-      return nb::make_tuple(received_message(self.type, std::make_shared<const Stream>(frame)), info);
+      return nb::make_tuple(received(self.type, std::make_shared<const Stream>(frame)), info);
     }
     if (outcome.status == SINEW_CLOSED) break;
     if (outcome.status != SINEW_NOTHING) outcome.check();
