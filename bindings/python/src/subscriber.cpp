@@ -47,6 +47,9 @@ bool takes_info(nb::handle function) {
   }
 }
 
+constexpr std::uint32_t all_events = SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED |
+                                     SINEW_EVENT_LIVELINESS_CHANGED | SINEW_EVENT_MESSAGE_LOST | SINEW_EVENT_DETACHED;
+
 nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb::handle callback, const Seconds& timeout, nb::handle qos,
                   std::uint32_t every, double max_rate, bool ghost, nb::handle on_event, std::uint32_t execution_thread) {
   Node& of = nb::cast<Node&>(node);
@@ -63,7 +66,7 @@ nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb
   options.every = every;
   options.max_rate = max_rate;
   options.ghost = ghost;
-  options.events = events_for(on_event);
+  options.events = on_event.is_none() ? 0 : all_events;
   Receiving* callbacks = nullptr;
   if (!callback.is_none() || !on_event.is_none()) {
     callbacks = new Receiving{{nb::borrow(callback), nb::borrow(on_event)}, made.type, !callback.is_none() && takes_info(callback)};
