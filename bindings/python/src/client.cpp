@@ -104,7 +104,9 @@ nb::object call(const Client& self, nb::handle request, const Seconds& timeout) 
     if (is_done) break;
     try {
       check_signals();
-      if (!self.handle) raise(SINEW_CANCELLED, "the client was closed while it waited for the response");
+      if (!self.handle || !nb::cast<const Node&>(self.node).handle) {
+        raise(SINEW_CANCELLED, "the client, or its node, was closed while it waited for the response");
+      }
     } catch (...) {
       without_gil([&] {
         sinew_client_cancel(to.get(), number);

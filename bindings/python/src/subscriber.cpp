@@ -92,7 +92,7 @@ nb::object next(const Subscriber& self, const Seconds& timeout) {
     sinew_frame* frame = nullptr;
     Outcome outcome;
     {
-      const nb::gil_scoped_release released;
+      const Released released;
       outcome = Outcome::of(sinew_subscriber_take(from.get(), deadline.slice_ns(), &frame));
     }
     if (outcome.status == SINEW_OK) {
