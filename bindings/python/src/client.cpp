@@ -104,7 +104,9 @@ nb::object call(const Client& self, nb::handle request, const Seconds& timeout) 
     if (is_done) break;
     try {
       check_signals();
-      if (!self.handle) raise(SINEW_CANCELLED, "the client was closed while it waited for the response");
+      if (!self.handle || !nb::cast<const Node&>(self.node).handle) {
+        raise(SINEW_CANCELLED, "the client, or its node, was closed while it waited for the response");
+      }
     } catch (...) {
       without_gil([&] {
         sinew_client_cancel(to.get(), number);
@@ -114,11 +116,12 @@ nb::object call(const Client& self, nb::handle request, const Seconds& timeout) 
     }
   }
   waiting.outcome().check();
-  return received_message(self.response, std::make_shared<const Stream>(waiting.take()));
+  return received(self.response, std::make_shared<const Stream>(waiting.take()));
 }
 
 /// A call whose end a future is told.
 struct Promised {
+  nb::object client;  // a program need not keep it
   nb::object future;
   TypePtr response;
   std::shared_ptr<Writer> request;
@@ -135,7 +138,7 @@ void on_response(void* context, sinew_status status, sinew_frame* response, cons
       return;
     }
     try {
-      it->future.attr("set_result")(received_message(it->response, std::move(stream)));
+      it->future.attr("set_result")(received(it->response, std::move(stream)));
     } catch (nb::python_error& failure) {
       it->future.attr("set_exception")(failure.value());
     }
@@ -161,7 +164,7 @@ nb::object call_async(nb::handle client, nb::handle request, const Seconds& time
   encode_request(*self.request, request, *writer);
   const auto extents = writer->extents();
   const std::int64_t timeout_ns = ns_of(timeout);
-  std::unique_ptr<Promised> promised(new Promised{future, self.response, writer});
+  std::unique_ptr<Promised> promised(new Promised{nb::find(self), future, self.response, writer});
   std::uint64_t number = 0;
   call_released([&] {
     Promised* const given = promised.get();

@@ -81,7 +81,7 @@ nb::object read_map(const Type& type, const StreamPtr& stream, std::uint64_t off
 nb::object read_vector(const TypePtr& type, const StreamPtr& stream, std::uint64_t offset) {
   if (type->is_map) return read_map(*type, stream, offset);
   if (is_array(*type)) return read_array(*type, stream, offset);
-  const std::uint64_t count = type->kind == Kind::vector ? read_count(*type, *stream, offset) : type->count;
+  const std::uint64_t count = read_count(*type, *stream, offset);
   return make_sequence(type, stream, offset, count);
 }
 
@@ -97,7 +97,7 @@ bool is_array(const Type& type) {
 }
 
 nb::object read_array(const Type& type, const StreamPtr& stream, std::uint64_t& offset) {
-  const std::uint64_t count = type.kind == Kind::vector ? read_count(type, *stream, offset) : type.count;
+  const std::uint64_t count = read_count(type, *stream, offset);
   const Run run = run_of(*type.element, count);
   const std::uint64_t end = end_of_run(*type.element, count, offset);
   if (end > offset) stream->require(offset, end - offset);

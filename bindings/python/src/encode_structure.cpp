@@ -86,7 +86,9 @@ void Encoder::from_mapping(const Type& type, PyObject* mapping) {
 }
 
 void Encoder::from_attributes(const Type& type, PyObject* object) {
-  bool has_any = type.fields.empty();
+  // A class that is declared as a message may have none of its own: those of ROS without fields.
+  bool has_any =
+      type.fields.empty() || nb::hasattr(nb::handle(object), "__dataclass_fields__") || nb::hasattr(nb::handle(object), "__sinew_type__");
   for (std::size_t i = 0; i < type.fields.size(); ++i) {
     const nb::object given = nb::steal(PyObject_GetAttr(object, type.fields[i].key.ptr()));
     if (given.is_valid()) {

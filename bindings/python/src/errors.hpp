@@ -39,17 +39,6 @@ struct Outcome {
   }
 };
 
-/// Calls without the GIL, and raises what comes of it.
-template <typename Call>
-void call_released(Call&& call) {
-  Outcome outcome;
-  {
-    const nb::gil_scoped_release released;
-    outcome = Outcome::of(call());
-  }
-  outcome.check();
-}
-
 /// Runs the body of a slot of a type; what it throws becomes Python's error, and `failed` is returned.
 template <typename Result, typename Body>
 Result guarded(Result failed, Body&& body) noexcept {

@@ -93,13 +93,13 @@ StreamPtr stream_from(const nb::bytes& bytes) {
 }
 
 Message whole_message(TypePtr type, StreamPtr stream) {
-  if (type->kind != Kind::structure) raise(SINEW_INVALID_ARGUMENT, "a message is a structure, and '" + type->name + "' is none");
+  if (type->kind != Kind::structure) raise(SINEW_INVALID_ARGUMENT, "a Message is a structure, and '" + type->name + "' is none");
   stream->check();
   return {std::move(type), std::move(stream), 0, {}, true};
 }
 
 nb::object copy_of(const Message& message) {
-  return received_message(message.type, stream_from(stream_of(message)));
+  return received(message.type, stream_from(stream_of(message)));
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ nb::object make_message(TypePtr type, StreamPtr stream, std::uint64_t offset) {
   return nb::cast(Message{std::move(type), std::move(stream), offset, {}, false});
 }
 
-nb::object received_message(TypePtr type, StreamPtr stream) {
+nb::object received(TypePtr type, StreamPtr stream) {
   if (type->kind != Kind::structure) {
     stream->check();
     return value_at(type, stream, 0);

@@ -24,7 +24,7 @@ struct Message {
 void define_message(nb::module_& module);
 
 nb::object make_message(TypePtr type, StreamPtr stream, std::uint64_t offset);
-/// What was received, which is the whole stream: a Message, or the value where the type is no structure. DecodeError where it is none.
-nb::object received_message(TypePtr type, StreamPtr stream);
+/// What was received: a Message, or, of a type that is no structure, its value. DecodeError where it is no stream.
+nb::object received(TypePtr type, StreamPtr stream);
 
 }  // namespace sinew::python

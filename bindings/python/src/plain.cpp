@@ -21,8 +21,10 @@ nb::object plain_value(const Type& type, Place& at) {
     case Kind::vector:
     case Kind::array: {
       if (is_array(type) && !type.is_map) return read_array(type, at.stream, at.offset).attr("copy")();
-      const std::uint64_t count = type.kind == Kind::vector ? read_count(type, *at.stream, at.offset) : type.count;
+      const std::uint64_t count = read_count(type, *at.stream, at.offset);
       if (type.is_map) return plain_map(type, at, count);
+      if (type.element->least == 0) at.empty += count;
+      if (at.empty > most_empty_elements) raise_decode("more empty elements than a reader is willing to have");
       nb::list list;
       for (std::uint64_t i = 0; i < count; ++i) list.append(plain_value(*type.element, at));
       return list;

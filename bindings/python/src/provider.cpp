@@ -97,7 +97,7 @@ void on_request(void* context, sinew_call* given) {
     const bool is_deferred = by.is_deferred;
     Call call(given, nb::none(), info, by.response);
     is_taken = true;
-    call.request = received_message(by.request, std::move(stream));
+    call.request = received(by.request, std::move(stream));
     is_deferred ? static_cast<void>(handler(nb::cast(std::move(call)))) : answer_by(handler, call);
   });
   if (!is_taken) sinew_call_release(given);

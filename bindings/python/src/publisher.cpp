@@ -14,6 +14,9 @@
 namespace sinew::python {
 namespace {
 
+constexpr std::uint32_t all_events =
+    SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED | SINEW_EVENT_LIVELINESS_LOST | SINEW_EVENT_DETACHED;
+
 nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb::handle qos, std::uint64_t memory_budget,
                   std::uint64_t prefault, const Seconds& max_blocking, const std::string& when_full, std::uint32_t withdraw_at_most,
                   bool lock_memory, bool ghost, nb::handle on_event, std::uint32_t execution_thread) {
@@ -33,7 +36,7 @@ nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb
   options.withdraw_at_most = withdraw_at_most;
   options.lock_memory = lock_memory;
   options.ghost = ghost;
-  options.events = events_for(on_event);
+  options.events = on_event.is_none() ? 0 : all_events;
   Callbacks* const callbacks = callbacks_for(nb::none(), on_event);
   if (callbacks) {
     options.on_event = call_on_event;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 namespace sinew::python {
 namespace {
@@ -11,6 +12,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::atomic<bool> ended{false};
+// Threads that have released the GIL and want it again.
+std::atomic<int> away{0};
+// Which ends the interpreter. Set before `ended`.
+std::thread::id last_thread;
 
 struct Dispatch {
   std::optional<nb::python_error> raised;
@@ -23,11 +28,29 @@ constexpr double ns_in_second = 1e9;
 }  // namespace
 
 bool is_ended() {
-  return ended.load(std::memory_order_relaxed);  // relaxed: when it is set, no thread is left to be told
+  return ended.load();
 }
 
-void set_ended() {
-  ended.store(true, std::memory_order_relaxed);  // relaxed: as above
+void end_runtime() {
+  last_thread = std::this_thread::get_id();
+  ended.store(true);
+  constexpr int times = 1000;
+  PyThreadState* const state = PyEval_SaveThread();
+  for (int i = 0; i < times && away.load() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  PyEval_RestoreThread(state);
+}
+
+Released::Released() : state_(PyEval_SaveThread()) {
+  away.fetch_add(1);
+}
+
+Released::~Released() {
+  if (ended.load() && std::this_thread::get_id() != last_thread) {
+    away.fetch_sub(1);
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  PyEval_RestoreThread(state_);
+  away.fetch_sub(1);
 }
 
 void report(nb::python_error& error, nb::handle culprit) noexcept {
@@ -44,7 +67,7 @@ void dispatch(sinew_status (*call)(sinew_node*), sinew_node* node) {
   Dispatch* const outer = std::exchange(current_dispatch, &now);
   Outcome outcome;
   {
-    const nb::gil_scoped_release released;
+    const Released released;
     outcome = Outcome::of(call(node));
   }
   current_dispatch = outer;

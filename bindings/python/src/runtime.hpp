@@ -16,16 +16,41 @@ namespace sinew::python {
 
 namespace nb = nanobind;
 
-/// Set when the interpreter is about to end, and all nodes are closed: from then on, the library's threads leave it alone.
+/// Set when the interpreter is about to end, and all nodes are closed: from then on, the library's threads leave it alone, and those of programs do not come back to it.
 bool is_ended();
-void set_ended();
+/// Gives threads that are on their way back from the library a second.
+void end_runtime();
+
+/// While it is there, this thread does not have the GIL, which it had.
+class Released {
+ public:
+  Released();
+  /// Does not return when the interpreter has ended: Python would end the thread right here, which C++ does not bear.
+  ~Released();
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+
+ private:
+  PyThreadState* const state_;
+};
 
 /// Runs it without the GIL, whether this thread has it or not.
 template <typename Body>
 void without_gil(Body&& body) {
-  PyThreadState* const state = !is_ended() && PyGILState_Check() == 1 ? PyEval_SaveThread() : nullptr;
+  std::optional<Released> released;
+  if (PyGILState_Check() == 1) released.emplace();
   body();
-  if (state) PyEval_RestoreThread(state);
+}
+
+/// Calls without the GIL, and raises what comes of it.
+template <typename Call>
+void call_released(Call&& call) {
+  Outcome outcome;
+  {
+    const Released released;
+    outcome = Outcome::of(call());
+  }
+  outcome.check();
 }
 
 /// An object of the C interface, that goes away when nobody uses it any more; without the GIL, as that may wait for callbacks.

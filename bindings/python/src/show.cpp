@@ -43,7 +43,7 @@ void show_value(const Type& type, Place& at, std::string& text) {
     case Kind::vector:
     case Kind::array: {
       const std::uint64_t before = at.offset;
-      const std::uint64_t count = type.kind == Kind::vector ? read_count(type, *at.stream, at.offset) : type.count;
+      const std::uint64_t count = read_count(type, *at.stream, at.offset);
       if (count <= most_elements) {
         show_elements(type, at, count, text);
       } else {

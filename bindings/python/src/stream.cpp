@@ -9,8 +9,6 @@ namespace sinew::python {
 namespace {
 
 constexpr std::size_t encapsulation = 4;
-// C4.2: elements that take nothing in the stream take something here.
-constexpr std::uint64_t most_empty_elements = 65536;
 
 }  // namespace
 
@@ -81,11 +79,11 @@ const std::uint8_t* Stream::whole(std::uint64_t offset, std::uint64_t size) cons
   return size <= part->size - inside ? part->data + inside : nullptr;
 }
 
-std::uint64_t read_count(const Type& vector, const Stream& stream, std::uint64_t& offset) {
-  const auto count = stream.number<std::uint32_t>(offset);
-  const std::uint64_t least = vector.element->least;
-  if (least == 0 && count > most_empty_elements) raise_decode("a vector of more empty elements than a reader is willing to have");
-  if (least != 0 && count > (stream.size() - offset) / least) raise_decode("a vector that goes on behind the end of the stream");
+std::uint64_t read_count(const Type& type, const Stream& stream, std::uint64_t& offset) {
+  const std::uint64_t count = type.kind == Kind::vector ? stream.number<std::uint32_t>(offset) : type.count;
+  const std::uint64_t least = type.element->least;
+  if (least == 0 && count > most_empty_elements) raise_decode("more empty elements than a reader is willing to have");
+  if (least != 0 && count > (stream.size() - offset) / least) raise_decode("elements that go on behind the end of the stream");
   return count;
 }
 

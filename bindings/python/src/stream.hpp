@@ -86,8 +86,11 @@ class Stream {
   bool is_known_ = false;
 };
 
-/// How many elements the vector at `offset` has, which is set to behind that number: no more than the stream can have.
-std::uint64_t read_count(const Type& vector, const Stream& stream, std::uint64_t& offset);
+/// C4.2: elements that take nothing in the stream take something here. So many a vector, array, or whole copy may have.
+constexpr std::uint64_t most_empty_elements = 65536;
+
+/// How many elements the vector at `offset` has, which is set to behind that number, or the array: no more than the stream can have.
+std::uint64_t read_count(const Type& type, const Stream& stream, std::uint64_t& offset);
 /// Whether the optional at `offset` has a value, and which alternative the variant has; `offset` is set to behind the number.
 bool read_presence(const Stream& stream, std::uint64_t& offset);
 std::size_t read_alternative(const Type& variant, const Stream& stream, std::uint64_t& offset);

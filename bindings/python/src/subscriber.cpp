@@ -30,7 +30,7 @@ void on_frame(void* context, sinew_frame* frame) {
   StreamPtr stream = std::make_shared<const Stream>(frame);
   in_python(to.function, [&] {
     const nb::object function = to.function;  // it may close its subscriber
-    const nb::object message = received_message(to.type, std::move(stream));
+    const nb::object message = received(to.type, std::move(stream));
     to.with_info ? function(message, nb::cast(info)) : function(message);
   });
 }
@@ -46,6 +46,9 @@ bool takes_info(nb::handle function) {
     throw;
   }
 }
+
+constexpr std::uint32_t all_events = SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED |
+                                     SINEW_EVENT_LIVELINESS_CHANGED | SINEW_EVENT_MESSAGE_LOST | SINEW_EVENT_DETACHED;
 
 nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb::handle callback, const Seconds& timeout, nb::handle qos,
                   std::uint32_t every, double max_rate, bool ghost, nb::handle on_event, std::uint32_t execution_thread) {
@@ -63,7 +66,7 @@ nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb
   options.every = every;
   options.max_rate = max_rate;
   options.ghost = ghost;
-  options.events = events_for(on_event);
+  options.events = on_event.is_none() ? 0 : all_events;
   Receiving* callbacks = nullptr;
   if (!callback.is_none() || !on_event.is_none()) {
     callbacks = new Receiving{{nb::borrow(callback), nb::borrow(on_event)}, made.type, !callback.is_none() && takes_info(callback)};
@@ -89,12 +92,12 @@ nb::object next(const Subscriber& self, const Seconds& timeout) {
     sinew_frame* frame = nullptr;
     Outcome outcome;
     {
-      const nb::gil_scoped_release released;
+      const Released released;
       outcome = Outcome::of(sinew_subscriber_take(from.get(), deadline.slice_ns(), &frame));
     }
     if (outcome.status == SINEW_OK) {
       const nb::object info = nb::cast(MessageInfo::of(frame));
-      return nb::make_tuple(received_message(self.type, std::make_shared<const Stream>(frame)), info);
+      return nb::make_tuple(received(self.type, std::make_shared<const Stream>(frame)), info);
     }
     if (outcome.status == SINEW_CLOSED) break;
     if (outcome.status != SINEW_NOTHING) outcome.check();

@@ -79,11 +79,6 @@ void define_told(nb::module_& module) {
       .def("__repr__", &shown);
 }
 
-std::uint32_t events_for(nb::handle on_event) {
-  constexpr std::uint32_t all = 2 * SINEW_EVENT_DETACHED - 1;
-  return on_event.is_none() ? 0 : all;
-}
-
 void call_on_event(void* context, const sinew_event* event) {
   const Callbacks& callbacks = *static_cast<const Callbacks*>(context);
   in_python(callbacks.on_event, [&] {

@@ -24,8 +24,6 @@ struct MessageInfo {
 
 void define_told(nb::module_& module);
 
-/// Which events a callback for them is told: all, or, without one, none.
-std::uint32_t events_for(nb::handle on_event);
 /// The `on_event` of options whose context is Callbacks.
 void call_on_event(void* context, const sinew_event* event);
 

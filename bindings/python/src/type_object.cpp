@@ -31,7 +31,7 @@ nb::object decode(const TypeObject& self, const nb::object& stream) {
   const auto* const data = static_cast<const std::uint8_t*>(view.buf);
   std::vector<std::uint8_t> bytes(data, data + view.len);
   PyBuffer_Release(&view);
-  return received_message(self.type, std::make_shared<const Stream>(std::move(bytes)));
+  return received(self.type, std::make_shared<const Stream>(std::move(bytes)));
 }
 
 }  // namespace

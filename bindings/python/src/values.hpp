@@ -12,6 +12,7 @@ namespace sinew::python {
 struct Place {
   const StreamPtr& stream;
   std::uint64_t offset;
+  std::uint64_t empty = 0;  // elements that took nothing
 };
 
 /// Whether two values of one type are the same; numbers as Python compares them. What follows is not told when they differ.
