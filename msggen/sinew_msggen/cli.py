@@ -94,7 +94,7 @@ def write_headers(parsed, definitions):
     interfaces = [interface for interface in definitions.in_order(sorted(names)) if interface.name in names]
     cpp.write(parsed.out, interfaces)
     for interface in interfaces:
-        for structure in interface.structures:
+        for structure in () if definitions.is_standard(interface.path) else interface.structures:
             for field in structure.fields:
                 if field.type.base == "wstring":
                     print(Complaint(field.type_place, "note: sinew does not carry `wstring`, so this struct cannot be published: make it a `string`, which holds any text as UTF-8."), file=sys.stderr)

@@ -114,6 +114,11 @@ def structure_text(structure: Structure) -> str:
 
 def comment(lines):
     """What follows the slashes of a comment."""
+    lines = list(lines)
+    while lines and not lines[0].strip():
+        del lines[0]
+    while lines and not lines[-1].strip():
+        del lines[-1]
     made = []
     for line in lines:
         line = line if not line or line.startswith(" ") else f" {line}"

@@ -212,12 +212,16 @@ class Definitions:
             return f"{sentence}, nor such a package; there is `{'`, `'.join(alike)}`."
         return f"{sentence}, nor such a package: say with -I which folder it is in."
 
+    def is_standard(self, path):
+        """Whether a definition is one of those that come along."""
+        return pathlib.Path(os.path.abspath(path)).parent.parent.parent == self.standard
+
     def dialect_of(self, path):
-        folder = pathlib.Path(os.path.abspath(path)).parent.parent
-        if folder.parent == self.standard:
+        if self.is_standard(path):
             return Dialect.ROS2
         if self.dialect:
             return self.dialect
+        folder = pathlib.Path(os.path.abspath(path)).parent.parent
         if folder not in self.dialects:
             self.dialects[folder] = dialect_in(folder / "package.xml")
         return self.dialects[folder]
