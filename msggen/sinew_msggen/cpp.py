@@ -189,7 +189,7 @@ def floating(base, value):
     if base == "float64":
         return repr(value)
     # Too small for a float is zero, of which compilers warn.
-    return f"{0.0 if struct.unpack('f', struct.pack('f', value))[0] == 0 else value}F"
+    return f"{0.0 if struct.unpack('<f', struct.pack('<f', value))[0] == 0 else value}F"
 
 
 def escaped(base, character):

@@ -12,11 +12,13 @@ from .errors import Complaint, DefinitionError, Place, nearest
 
 # A definition is some KiB long; one of megabytes is something else.
 MOST_BYTES = 2**20
+# Files have such names, and more in them.
+MOST_NAME = 200
 
 TYPE = re.compile(r"(?P<base>[A-Za-z]\w*)(?:/(?P<name>[A-Za-z]\w*))?(?:<=(?P<characters>\d+))?(?:\[(?P<array>(?:<=)?(?P<size>\d+)?)\])?", re.ASCII)
 NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 SEPARATOR = re.compile(r"-{3,}\s*(?:#.*)?")
-# As ROS 2 has them: a regular expression, and that in words. A `_` never stands at the end, nor beside another.
+# As ROS 2 has them: a regular expression, and that in words. In none of them a `_` stands at the end, or beside another.
 RULES = {
     "package": (r"[a-z][a-z0-9_]*", "lower case, as in `my_msgs`"),
     "type": (r"[A-Z][A-Za-z0-9]*", "camel case, as in `LaserScan`"),
@@ -139,7 +141,7 @@ class Parser:
             self.refuse(at, len(line[at:].split(" ")[0]), f"no name of a field begins like this: {hint}.")
         place = self.place(name.start(), len(name[0]))
         if name[0] in part.names:
-            self.refuse(name.start(), len(name[0]), f"there is a `{name[0]}` already, in line {part.names[name[0]]}.")
+            self.refuse(name.start(), len(name[0]), f"there is a field or constant `{name[0]}` already, in line {part.names[name[0]]}: choose another name.")
         rest = line[name.end() :]
         value_at = name.end() + len(rest) - len(rest.lstrip())
         if line.startswith("=", value_at):
@@ -182,11 +184,15 @@ class Parser:
 
     def wrong_name(self, what, name):
         """What is wrong with a name, or nothing."""
+        if len(name) > MOST_NAME:
+            return f"a name has at most {MOST_NAME} characters, and this {len(name)}: choose a shorter one."
         if self.dialect is Dialect.ROS1:
             return "" if NAME.fullmatch(name) else f"`{name}` is no name of a {what}: it begins with a letter, and has letters, digits and `_`."
         pattern, words = RULES[what]
-        if re.fullmatch(pattern, name, re.ASCII) and "__" not in name and not name.endswith("_"):
-            return ""
+        if re.fullmatch(pattern, name, re.ASCII):
+            if "__" not in name and not name.endswith("_"):
+                return ""
+            words = "without a `_` at the end or beside another"
         return f"`{name}` is no name of a {what} in ROS 2: those are {words}. (Definitions of ROS 1 are read with --ros 1.)"
 
     def type(self, begin):
@@ -240,7 +246,7 @@ class Parser:
     @staticmethod
     def hint_for_type(good, rest):
         if rest.startswith("/") and "/" in good:
-            return "a type has a package and a name, as in `std_msgs/Header`."
+            return f"a type has a package and a name: write `{good.split('/')[0]}{rest}`."
         if rest.startswith("[") and good.endswith("]"):
             return "there are no arrays of arrays: put the inner one into a message of its own."
         if rest.startswith("["):
@@ -261,6 +267,7 @@ class Part:
         self.above = None  # the comment at its begin; None: not known yet
         self.blocks = []  # comments since the last member that are followed by a blank line
         self.block = []  # lines of the comment just before
+        self.behind = []  # lines of the comment of the last member, on its line and below
         self.touches = False  # the line before was a member, or goes on with its comment
 
     def blank(self):
@@ -276,23 +283,29 @@ class Part:
 
     def comment(self, text, is_indented):
         if self.touches and is_indented and not self.block:
-            last = self.members[-1]
-            self.members[-1] = dataclasses.replace(last, behind=(*last.behind, text))
-            return
-        self.touches = False
-        self.block.append(text)
+            self.behind.append(text)
+        else:
+            self.touches = False
+            self.block.append(text)
 
     def add(self, member, comment):
         if self.above is None:
             self.close_block()
             self.above = self.above or ()
-        behind = (comment,) if comment else ()
-        self.members.append(dataclasses.replace(member, sections=tuple(self.blocks), above=tuple(self.block), behind=behind))
+        self.close_member()
+        self.members.append(dataclasses.replace(member, sections=tuple(self.blocks), above=tuple(self.block)))
+        self.behind = [comment] if comment else []
         self.blocks, self.block = [], []
         self.touches = True
 
+    def close_member(self):
+        """The last member has its comment now."""
+        if self.members:
+            self.members[-1] = dataclasses.replace(self.members[-1], behind=tuple(self.behind))
+
     def structure(self, package, kind, base):
         self.close_block()
+        self.close_member()
         return Structure(package, kind, base, tuple(self.members), self.above or (), tuple(self.blocks))
 
 

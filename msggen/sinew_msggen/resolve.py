@@ -21,7 +21,8 @@ SMALLEST.update({f"{sign}int{bits}": bits // 8 for sign in ("", "u") for bits in
 VECTOR = 24
 
 
-NAME = re.compile(rf"\w+/(?:{'|'.join(PARTS)})/\w+")
+WORD = rf"\w{{1,{parse.MOST_NAME}}}"
+NAME = re.compile(rf"{WORD}/(?:{'|'.join(PARTS)})/{WORD}")
 
 
 class Definitions:
