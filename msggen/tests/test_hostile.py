@@ -14,7 +14,7 @@ from sinew_msggen.schema import schema
 from sinew_msggen.signature import signature
 
 SEED = 9
-TIMES = 1000
+TIMES = 500
 WORDS = [*PRIMITIVES, "std_msgs/Header", "Header", "A", "time", "[]", "[3]", "[<=3]", "[4294967295]", "<=5", "x", "y1", "X", "=", "-1", "0xff", "1e999", "nan", '"', "'", "\\", "\\x", "\\u12",
          "#", "---", "\n", "\n", "\n", " ", " ", "\t", "\r\n", ",", "[", "]", "[1, 2]", "[true]", "/", "\0", "\u202e", "\u00e4", "9" * 100, "class", "_", "@", "="]  # fmt: skip
 
