@@ -30,7 +30,8 @@ function(sinew_generate_messages target)
   find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
   get_property(msggen GLOBAL PROPERTY SINEW_MSGGEN)
   get_property(msggen_sources GLOBAL PROPERTY SINEW_MSGGEN_SOURCES)
-  set(out ${CMAKE_CURRENT_BINARY_DIR}/${target})
+  # A folder in which nobody else has anything, as what was not made here is removed.
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/sinew_messages/${target})
 
   set(files)
   set(headers)

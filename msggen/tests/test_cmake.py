@@ -66,7 +66,7 @@ class Builds(Case):
             path.write_text(text)
 
     def has_header(self, header):
-        return (self.build_folder / header).exists()
+        return (self.build_folder / "sinew_messages" / header).exists()
 
     def assert_builds_what_is_to_be_built(self, generator):
         self.start(generator)
