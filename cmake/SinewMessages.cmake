@@ -92,5 +92,5 @@ function(sinew_generate_messages target)
   endif()
   target_link_libraries(${target} INTERFACE ${ARG_DEPENDENCIES})
   set_target_properties(${target} PROPERTIES
-    INTERFACE_SINEW_PACKAGES "${packages};${search}" INTERFACE_SINEW_DEFINITIONS "${files};${referred}")
+    INTERFACE_SINEW_PACKAGES "${packages};${search}" INTERFACE_SINEW_DEFINITIONS "${files};${out}.txt;${referred}")
 endfunction()
