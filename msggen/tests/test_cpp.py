@@ -134,7 +134,7 @@ class Refused(Case):
         self.assert_refuses(
             lambda: header("uint8 NULL=1\nuint8 class\nfloat32 ok\nuint8[] requires"),
             """
-            my_msgs/msg/Some.msg:1:7: `NULL` is a macro or type of C++, and cannot be a name there, neither here nor with ROS 2: rename it, as in `NULL_value`.
+            my_msgs/msg/Some.msg:1:7: `NULL` is a macro of C++, and cannot be a name there, neither here nor with ROS 2: rename it, as in `NULL_value`.
                 uint8 NULL=1
                       ^~~~
             my_msgs/msg/Some.msg:2:7: `class` is a word of C++, and cannot be a name there, neither here nor with ROS 2: rename it, as in `class_value`.
