@@ -72,8 +72,7 @@ class Parser:
     def interface(self, text) -> Interface:
         whole = Place(self.path)
         if self.kind not in PARTS:
-            self.complaints.append(Complaint(whole, f"is no definition: those of ROS end in {', '.join('.' + kind for kind in PARTS)}."))
-            raise DefinitionError(self.complaints)
+            raise refused(whole, f"is no definition: those of ROS end in {', '.join('.' + kind for kind in PARTS)}.")
         for what, name in ("package", self.package), ("type", self.base):
             if wrong := self.wrong_name(what, name):
                 self.complaints.append(Complaint(whole, wrong))
