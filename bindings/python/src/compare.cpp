@@ -58,11 +58,9 @@ bool equal_elements(const Type& element, Place& a, Place& b, std::uint64_t count
 bool equal_values(const Type& type, Place& a, Place& b) {
   switch (type.kind) {
     case Kind::string: {
-      std::vector<char> some;
-      std::vector<char> others;
-      const auto in_a = read_text(*a.stream, a.offset, some);
-      const auto in_b = read_text(*b.stream, b.offset, others);
-      return std::ranges::equal(in_a, in_b);
+      const Text in_a(*a.stream, a.offset);
+      const Text in_b(*b.stream, b.offset);
+      return in_a.bytes() == in_b.bytes();
     }
     case Kind::vector: {
       const std::uint64_t count = read_count(type, *a.stream, a.offset);

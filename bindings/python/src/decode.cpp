@@ -108,9 +108,8 @@ nb::object read_array(const Type& type, const StreamPtr& stream, std::uint64_t& 
 }
 
 nb::object read_string(const Stream& stream, std::uint64_t& offset) {
-  std::vector<char> bytes;
-  const std::span<const char> text = read_text(stream, offset, bytes);
-  PyObject* const string = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape");
+  const Text text(stream, offset);
+  PyObject* const string = PyUnicode_DecodeUTF8(text.bytes().data(), static_cast<Py_ssize_t>(text.bytes().size()), "surrogateescape");
   if (!string) throw nb::python_error();
   return nb::steal(string);
 }

@@ -99,19 +99,16 @@ std::size_t read_alternative(const Type& variant, const Stream& stream, std::uin
   return index;
 }
 
-std::span<const char> read_text(const Stream& stream, std::uint64_t& offset, std::vector<char>& into) {
+Text::Text(const Stream& stream, std::uint64_t& offset) {
   const auto size = stream.number<std::uint32_t>(offset);  // with its NUL; some writers say 0 for the empty string
-  if (size == 0) return {};
+  if (size == 0) return;
   stream.require(offset, size);
-  const auto* text = reinterpret_cast<const char*>(stream.whole(offset, size));
-  if (!text) {
-    into.resize(size);
-    stream.read(offset, into.data(), size);
-    text = into.data();
-  }
-  if (text[size - 1] != '\0') raise_decode("a string without the NUL at its end");
+  if (size > few_.size()) many_.resize(size);
+  char* const to = size > few_.size() ? many_.data() : few_.data();
+  stream.read(offset, to, size);
+  if (to[size - 1] != '\0') raise_decode("a string without the NUL at its end");
   offset += size;
-  return {text, size - 1};
+  size_ = size - 1;
 }
 
 std::uint64_t skip(const Type& type, const Stream& stream, std::uint64_t offset) {

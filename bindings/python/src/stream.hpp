@@ -3,11 +3,13 @@
 
 #include <sinew.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "bindings/python/src/errors.hpp"
@@ -94,8 +96,18 @@ std::uint64_t read_count(const Type& type, const Stream& stream, std::uint64_t& 
 /// Whether the optional at `offset` has a value, and which alternative the variant has; `offset` is set to behind the number.
 bool read_presence(const Stream& stream, std::uint64_t& offset);
 std::size_t read_alternative(const Type& variant, const Stream& stream, std::uint64_t& offset);
-/// The bytes of the string at `offset`, which is set to what follows it; `into` is used where they do not lie in one extent.
-std::span<const char> read_text(const Stream& stream, std::uint64_t& offset, std::vector<char>& into);
+/// A string of a stream, copied: what makes a `str` of it may read it more than once.
+class Text {
+ public:
+  /// `offset` is set to what follows it.
+  Text(const Stream& stream, std::uint64_t& offset);
+  std::string_view bytes() const { return {many_.empty() ? few_.data() : many_.data(), size_}; }
+
+ private:
+  std::array<char, 128> few_;
+  std::vector<char> many_;
+  std::size_t size_ = 0;
+};
 
 /// What follows the value of this type at `offset`. Of big arrays of numbers nothing is read.
 std::uint64_t skip(const Type& type, const Stream& stream, std::uint64_t offset);

@@ -7,6 +7,7 @@ import unittest
 import numpy as np
 
 import sinew
+from harness import PATIENCE, Case
 from vectors import VECTORS
 
 # A run of the suite looks at some; more are a matter of time: SINEW_PYTHON_GARBAGE=5000000.
@@ -16,6 +17,39 @@ CLOUD = (
     "flags:bool[];rows:testing/R{on:bool;v:uint16;}[];text:string[];maybe:testing/P{x:float32;y:float32;z:float32;i:uint8;}?;"
     "some:(std/monostate{}|uint8[]|string)[];map:entry<string,uint32[]>{key:string;value:uint32[];}[];none:testing/None{}[];deep:uint16[][][2];}"
 )
+
+
+# Publishes whatever it likes, and goes on writing to it.
+STRANGER = """
+import ctypes, random, sys
+import sinew
+
+def library():
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return ctypes.CDLL(next(line.split()[-1] for line in maps if "libsinew.so" in line))
+
+def must(status):
+    assert status == 0, status
+
+c = library()
+signature, stream, is_wild = sys.argv[1].encode(), bytes.fromhex(sys.argv[2]), sys.argv[3] == "wild"
+node, publisher, loan, data = (ctypes.c_void_p() for _ in range(4))
+must(c.sinew_node_create(b"stranger", None, ctypes.byref(node)))
+must(c.sinew_publisher_create(node, b"topic", signature, None, None, ctypes.byref(publisher)))
+chance = random.Random(1)
+subscribers = (ctypes.c_uint64 * 13)()
+while subscribers[6] == 0:
+    must(c.sinew_publisher_get_statistics(publisher, subscribers))
+must(c.sinew_publisher_loan(publisher, ctypes.c_size_t(len(stream)), ctypes.byref(loan), ctypes.byref(data)))
+ctypes.memmove(data.value, stream, len(stream))
+must(c.sinew_publisher_publish_loan(publisher, loan, ctypes.c_size_t(len(stream))))
+print("published", flush=True)
+while is_wild:
+    at = chance.randrange(4, len(stream))
+    some = stream[at : at + 4] if chance.random() < 0.7 else chance.choice((bytes(4), b"\\xff" * 4, b"\\x01\\0\\0\\0", b"\\0\\0\\x10\\0"))
+    ctypes.memmove(data.value + at, some, min(len(some), len(stream) - at))
+input()
+"""
 
 
 def look(value):
@@ -133,3 +167,39 @@ class Garbage(unittest.TestCase):
             with self.subTest(text[:40]), self.assertRaises(sinew.InvalidArgument):
                 sinew.Type(text)
 
+
+class Strangers(Case):
+    def received(self, stream, is_wild):
+        cloud = honest()[-1][0]
+        node = sinew.Node("test")
+        self.addCleanup(node.close)
+        subscriber = node.subscribe("topic", cloud)
+        path = self.folder / "stranger.py"
+        path.write_text(STRANGER)
+        stranger = self.start(path, cloud.signature, stream.hex(), "wild" if is_wild else "tame")
+        return stranger, subscriber
+
+    def test_publish_what_is_no_message(self):
+        stream = honest()[-1][1]
+        _, subscriber = self.received(stream[:4] + b"\xff\xff\xff\x7f" + stream[8:], False)
+        message, info = subscriber.take(PATIENCE)
+        self.assertEqual(info.publisher, "stranger")
+        with self.assertRaises(sinew.DecodeError):
+            sinew.asdict(message)
+
+    def test_write_while_they_are_read(self):
+        stranger, subscriber = self.received(honest()[-1][1], True)
+        message = subscriber.take(PATIENCE)[0]
+        read = refused = 0
+        for _ in range(STREAMS // 4):
+            try:
+                repr(message)
+                message == message
+                look(message)
+                sinew.asdict(message)
+                look(message._type.decode(message._stream()))
+                read += 1
+            except sinew.DecodeError:
+                refused += 1
+        self.assertIsNone(stranger.process.poll(), self.story())
+        self.assertGreater(refused, 0)
