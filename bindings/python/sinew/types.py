@@ -28,6 +28,8 @@ import enum
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, Callable, Iterator, List, Optional, Type, TypeVar, Union, overload
 
+from ._values import equal
+
 if TYPE_CHECKING:
     from typing import Protocol
 
@@ -128,7 +130,13 @@ def message(name: Union[str, Type[T]]) -> Union[Type[T], Callable[[Type[T]], Typ
     from . import _signature
 
     def decorate(cls: Type[T], called: Optional[str]) -> Type[T]:
-        made = cls if "__dataclass_fields__" in vars(cls) else dataclasses.dataclass(cls)
+        made = cls
+        if "__dataclass_fields__" not in vars(cls):
+            made = dataclasses.dataclass(eq=False)(cls)
+            if "__eq__" not in vars(cls):
+                # Of arrays, too, which dataclasses cannot compare.
+                setattr(made, "__eq__", equal)
+                setattr(made, "__hash__", None)
         if called is not None:
             _signature.check_name(called, cls)
             setattr(made, "__sinew_name__", called)

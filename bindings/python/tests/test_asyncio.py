@@ -61,6 +61,33 @@ class Messages(Case):
 
         self.assertEqual(self.run_with_node(body), [0, 1, 2, 3, 4])
 
+    def test_that_wait_already_leave_other_tasks_their_turn(self):
+        async def body(node):
+            publisher = node.publish("x", sinew.uint32)
+            subscriber = node.subscribe("x")
+            await self.connected(publisher)
+            for number in range(5):
+                publisher.publish(number)
+            turns, seen = 0, []
+
+            async def others():
+                nonlocal turns
+                while len(seen) < 5:
+                    turns += 1
+                    await asyncio.sleep(0)
+
+            async def look():
+                async for _ in subscriber:
+                    seen.append(turns)
+                    if len(seen) == 5:
+                        return
+
+            await asyncio.gather(look(), others())
+            return seen
+
+        seen = self.run_with_node(body)
+        self.assertEqual(seen, sorted(set(seen)), "each message was looked at after another turn of the others")
+
     def test_of_a_loop_that_is_busy_are_the_newest_and_the_others_are_counted(self):
         async def body(node):
             publisher = node.publish("x", sinew.uint32, qos=sinew.Qos(depth=4))

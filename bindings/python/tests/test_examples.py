@@ -4,7 +4,7 @@ import pathlib
 import re
 import unittest
 
-from harness import ROOT, Case
+from harness import LEAK, ROOT, Case
 
 EXAMPLES = ROOT / "examples/python"
 
@@ -40,6 +40,13 @@ class Examples(Case):
     def test_a_service_and_its_client(self):
         said = self.assert_ends(self.example("adder"))
         self.assertRegex(said, r"^6\n.*nothing to add\n$")
+
+
+class Leaks(Case):
+    def test_of_a_program_are_noticed(self):
+        leaking = self.start_text("import ctypes, sinew\nctypes.pythonapi.Py_IncRef(ctypes.py_object(sinew.Node('leaks')))\n")
+        self.assertIn(LEAK, self.assert_ends(leaking))
+        self.programs.clear()
 
 
 class All(unittest.TestCase):

@@ -99,6 +99,23 @@ class Signatures(unittest.TestCase):
         self.assertEqual(_signature.of(Stamped), "Stamped{stamp_ns:uint64;frame_id:string;x:int64;}")
 
 
+class Values(unittest.TestCase):
+    def test_are_equal_when_all_of_their_fields_are_also_arrays(self):
+        @sinew.message
+        class Scan:
+            number: int
+            ranges: NDArray[np.float32]
+            headers: List[Header]
+
+        scan = Scan(1, np.ones(3, np.float32), [Header(1, "a")])
+        self.assertEqual(scan, Scan(1, np.ones(3, np.float32), [Header(1, "a")]))
+        for other in (Scan(2, scan.ranges, scan.headers), Scan(1, np.zeros(3, np.float32), scan.headers), Scan(1, scan.ranges, []), Scan(1, scan.ranges, [Header(1, "b")]), Header(1, "a")):
+            self.assertNotEqual(scan, other)
+
+    def test_of_a_plain_dataclass_are_what_the_dataclass_says(self):
+        self.assertEqual(sinew.message("robot/Other")(dataclasses.dataclass(frozen=True)(type("Other", (), {"__annotations__": {"x": int}})))(1).x, 1)
+
+
 class Refusals(unittest.TestCase):
     def assert_refused(self, declared, says):
         with self.assertRaisesRegex(TypeError, says):
