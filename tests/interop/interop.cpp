@@ -1,4 +1,4 @@
-// What one language does of the matrix of test_interop.py; interop.rs and interop.py are the others.
+// What one language does of the matrix of test_interop.py; rust/sinew/examples/interop.rs and interop.py are the others.
 #include <unistd.h>
 
 #include <array>

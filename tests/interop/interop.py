@@ -1,4 +1,4 @@
-"""What Python does of the matrix of test_interop.py; interop.cpp and interop.rs are the others. Half of it by dataclasses and half without, as a viewer that knows nothing of the type."""
+"""What Python does of the matrix of test_interop.py; interop.cpp and rust/sinew/examples/interop.rs are the others. Half of it by dataclasses and half without, as a viewer that knows nothing of the type."""
 
 import enum
 import sys

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import threading
 import unittest
 from typing import List
 
@@ -65,6 +66,24 @@ class Standard(unittest.TestCase):
         one.covariance[0] = one.pose.position.x = 1.0
         self.assertEqual((other.covariance[0], other.pose.position.x), (0.0, 0.0))
         self.assertNotEqual(one, other)
+
+    def test_there_is_one_class_of_each_whichever_thread_asks_first(self):
+        import sinew.msgs.sensor_msgs.msg as module
+
+        _classes._made.clear()
+        vars(module).pop("CameraInfo", None)
+        begin, found = threading.Barrier(8), []
+
+        def ask():
+            begin.wait()
+            found.append(module.CameraInfo)
+
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(set(found)), 1)
 
     def test_are_fields_of_ones_own_dataclasses(self):
         from sinew.msgs.geometry_msgs.msg import Point

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import keyword
+import threading
 from typing import Annotated, Any, Callable, Dict, List, Tuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from ..msggen.sinew_msggen.definition import PARTS, PLACEHOLDER, Array
 from ..types import Length, Number
 
 _made: Dict[str, type] = {}
+# Of each there is one class, whichever thread asks first.
+_making = threading.RLock()
 
 _NUMPY = {"bool": "bool", "byte": "uint8", "char": "uint8"}
 _TEXTS = ("string", "wstring")
@@ -24,17 +27,19 @@ def interface(name: str) -> type:
     package, kind, base = name.split("/")
     if kind == "msg":
         return structure(name)
-    if name not in _made:
-        parts = {suffix[1:]: structure(name + suffix) for suffix in PARTS[kind]}
-        _made[name] = type(base, (), {"__module__": f"sinew.msgs.{package}.{kind}", "__doc__": f"{name}: {', '.join(parts)}.", **parts})
-    return _made[name]
+    with _making:
+        if name not in _made:
+            parts = {suffix[1:]: structure(name + suffix) for suffix in PARTS[kind]}
+            _made[name] = type(base, (), {"__module__": f"sinew.msgs.{package}.{kind}", "__doc__": f"{name}: {', '.join(parts)}.", **parts})
+        return _made[name]
 
 
 def structure(name: str) -> type:
     """The class of a message, or of a part of a service or action. There is one of each."""
-    if name not in _made:
-        _made[name] = _make(definitions.structure(name))
-    return _made[name]
+    with _making:
+        if name not in _made:
+            _made[name] = _make(definitions.structure(name))
+        return _made[name]
 
 
 def _make(found: Any) -> type:

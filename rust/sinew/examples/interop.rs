@@ -1,4 +1,4 @@
-//! What Rust does of the matrix of test_interop.py; interop.cpp and interop.py are the others.
+//! What Rust does of the matrix of tests/interop, which builds it: no example for people.
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -107,7 +107,11 @@ fn subscribe(node: &Node, count: u64) -> sinew::Result<()> {
 fn provide(node: &Node) -> sinew::Result<()> {
     let _provider = Provider::<Everything, Everything>::new(node, "next", &Default::default(), |call| {
         let number = call.request().map(|request| {
-            assert!(request.header.number % 13 == 0 || request == message_of(request.header.number), "not as it was asked: {}", request.header.number);
+            assert!(
+                request.header.number % 13 == 0 || request == message_of(request.header.number),
+                "not as it was asked: {}",
+                request.header.number
+            );
             request.header.number
         });
         let ended = match number {
@@ -130,7 +134,9 @@ fn call(node: &Node, count: u64) -> sinew::Result<()> {
                 assert!(number % 13 != 0, "not refused: {number}");
                 assert!(response.read()? == message_of(number + 1), "not as it was answered: {number}");
             }
-            Err(error) => assert!(number % 13 == 0 && error.kind() == ErrorKind::Failed && error.to_string().contains("unlucky"), "{error}: {number}"),
+            Err(error) => {
+                assert!(number % 13 == 0 && error.kind() == ErrorKind::Failed && error.to_string().contains("unlucky"), "{error}: {number}")
+            }
         }
     }
     Ok(())
