@@ -8,15 +8,17 @@ import re
 
 from . import values
 from .definition import MOST_CHARACTERS, MOST_ELEMENTS, PARTS, PRIMITIVES, STRINGS, Array, Constant, Dialect, Field, Interface, Structure, Type
-from .errors import Complaint, DefinitionError, Place, nearest
+from .errors import Complaint, DefinitionError, Place, nearest, refused
 
 # A definition is some KiB long; one of megabytes is something else.
 MOST_BYTES = 2**20
+# Files have such names, and more in them.
+MOST_NAME = 200
 
 TYPE = re.compile(r"(?P<base>[A-Za-z]\w*)(?:/(?P<name>[A-Za-z]\w*))?(?:<=(?P<characters>\d+))?(?:\[(?P<array>(?:<=)?(?P<size>\d+)?)\])?", re.ASCII)
 NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
 SEPARATOR = re.compile(r"-{3,}\s*(?:#.*)?")
-# As ROS 2 has them: a regular expression, and that in words. A `_` never stands at the end, nor beside another.
+# As ROS 2 has them: a regular expression, and that in words. In none of them a `_` stands at the end, or beside another.
 RULES = {
     "package": (r"[a-z][a-z0-9_]*", "lower case, as in `my_msgs`"),
     "type": (r"[A-Z][A-Za-z0-9]*", "camel case, as in `LaserScan`"),
@@ -36,16 +38,16 @@ def read(path, package: str, dialect: Dialect = Dialect.ROS2) -> Interface:
         with open(path, "rb") as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise DefinitionError([Complaint(whole, f"cannot be read: {error.strerror}.")]) from None
+        raise refused(whole, f"cannot be read: {error.strerror}.") from None
     if len(content) > MOST_BYTES:
-        raise DefinitionError([Complaint(whole, f"has more than {MOST_BYTES} bytes: this is no definition of a message.")])
+        raise refused(whole, f"has more than {MOST_BYTES} bytes: this is no definition of a message.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = error.object[: error.start].decode()
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         shown = error.object.decode(errors="replace").split("\n")[line - 1].rstrip("\r")
-        raise DefinitionError([Complaint(Place(str(path), line, column, 1, shown), "this is not UTF-8: save the file in that encoding.")]) from None
+        raise refused(Place(str(path), line, column, 1, shown), "this is not UTF-8: save the file in that encoding.") from None
     return parse(text, package, path.suffix[1:], path.stem, str(path), dialect)
 
 
@@ -54,7 +56,7 @@ def parse(text: str, package: str, kind: str, base: str, path: str = "", dialect
     return Parser(package, kind, base, path or f"{package}/{kind}/{base}.{kind}", dialect).interface(text)
 
 
-class Refused(Exception):
+class Complained(Exception):
     """A line that has been complained about."""
 
 
@@ -70,8 +72,7 @@ class Parser:
     def interface(self, text) -> Interface:
         whole = Place(self.path)
         if self.kind not in PARTS:
-            self.complaints.append(Complaint(whole, f"is no definition: those of ROS end in {', '.join('.' + kind for kind in PARTS)}."))
-            raise DefinitionError(self.complaints)
+            raise refused(whole, f"is no definition: those of ROS end in {', '.join('.' + kind for kind in PARTS)}.")
         for what, name in ("package", self.package), ("type", self.base):
             if wrong := self.wrong_name(what, name):
                 self.complaints.append(Complaint(whole, wrong))
@@ -89,7 +90,7 @@ class Parser:
                 continue
             try:
                 self.read_line(part)
-            except Refused:
+            except Complained:
                 pass
         else:
             if len(parts) < len(suffixes):
@@ -111,7 +112,7 @@ class Parser:
 
     def refuse(self, begin, width, sentence):
         self.complaints.append(Complaint(self.place(begin, width), sentence))
-        raise Refused
+        raise Complained
 
     def read_line(self, part):
         if unreadable := UNREADABLE.search(self.line):
@@ -139,7 +140,7 @@ class Parser:
             self.refuse(at, len(line[at:].split(" ")[0]), f"no name of a field begins like this: {hint}.")
         place = self.place(name.start(), len(name[0]))
         if name[0] in part.names:
-            self.refuse(name.start(), len(name[0]), f"there is a `{name[0]}` already, in line {part.names[name[0]]}.")
+            self.refuse(name.start(), len(name[0]), f"there is a field or constant `{name[0]}` already, in line {part.names[name[0]]}: choose another name.")
         rest = line[name.end() :]
         value_at = name.end() + len(rest) - len(rest.lstrip())
         if line.startswith("=", value_at):
@@ -182,11 +183,15 @@ class Parser:
 
     def wrong_name(self, what, name):
         """What is wrong with a name, or nothing."""
+        if len(name) > MOST_NAME:
+            return f"a name has at most {MOST_NAME} characters, and this {len(name)}: choose a shorter one."
         if self.dialect is Dialect.ROS1:
             return "" if NAME.fullmatch(name) else f"`{name}` is no name of a {what}: it begins with a letter, and has letters, digits and `_`."
         pattern, words = RULES[what]
-        if re.fullmatch(pattern, name, re.ASCII) and "__" not in name and not name.endswith("_"):
-            return ""
+        if re.fullmatch(pattern, name, re.ASCII):
+            if "__" not in name and not name.endswith("_"):
+                return ""
+            words = "without a `_` at the end or beside another"
         return f"`{name}` is no name of a {what} in ROS 2: those are {words}. (Definitions of ROS 1 are read with --ros 1.)"
 
     def type(self, begin):
@@ -240,7 +245,7 @@ class Parser:
     @staticmethod
     def hint_for_type(good, rest):
         if rest.startswith("/") and "/" in good:
-            return "a type has a package and a name, as in `std_msgs/Header`."
+            return f"a type has a package and a name: write `{good.split('/')[0]}{rest}`."
         if rest.startswith("[") and good.endswith("]"):
             return "there are no arrays of arrays: put the inner one into a message of its own."
         if rest.startswith("["):
@@ -261,6 +266,7 @@ class Part:
         self.above = None  # the comment at its begin; None: not known yet
         self.blocks = []  # comments since the last member that are followed by a blank line
         self.block = []  # lines of the comment just before
+        self.behind = []  # lines of the comment of the last member, on its line and below
         self.touches = False  # the line before was a member, or goes on with its comment
 
     def blank(self):
@@ -276,23 +282,29 @@ class Part:
 
     def comment(self, text, is_indented):
         if self.touches and is_indented and not self.block:
-            last = self.members[-1]
-            self.members[-1] = dataclasses.replace(last, behind=(*last.behind, text))
-            return
-        self.touches = False
-        self.block.append(text)
+            self.behind.append(text)
+        else:
+            self.touches = False
+            self.block.append(text)
 
     def add(self, member, comment):
         if self.above is None:
             self.close_block()
             self.above = self.above or ()
-        behind = (comment,) if comment else ()
-        self.members.append(dataclasses.replace(member, sections=tuple(self.blocks), above=tuple(self.block), behind=behind))
+        self.close_member()
+        self.members.append(dataclasses.replace(member, sections=tuple(self.blocks), above=tuple(self.block)))
+        self.behind = [comment] if comment else []
         self.blocks, self.block = [], []
         self.touches = True
 
+    def close_member(self):
+        """The last member has its comment now."""
+        if self.members:
+            self.members[-1] = dataclasses.replace(self.members[-1], behind=tuple(self.behind))
+
     def structure(self, package, kind, base):
         self.close_block()
+        self.close_member()
         return Structure(package, kind, base, tuple(self.members), self.above or (), tuple(self.blocks))
 
 

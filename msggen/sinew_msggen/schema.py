@@ -12,14 +12,15 @@ ESCAPED = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def schema(name: str, definitions: Definitions) -> str:
     """Of a structure, "sensor_msgs/msg/Image" or "std_srvs/srv/SetBool_Request". DefinitionError where there is none."""
-    found = {name: definitions.structure_in_order(name)}
-    waiting = [name]
-    while waiting:
-        structure = found[waiting.pop()]
-        needs = dict.fromkeys(field.type.name for field in structure.fields if not field.type.is_primitive)
-        new = [need for need in needs if need not in found]
-        found.update((need, definitions.structure(need)) for need in new)
-        waiting += reversed(new)
+    found = {}
+
+    def add(structure):
+        found[structure.name] = structure
+        for field in structure.fields:
+            if not field.type.is_primitive and field.type.name not in found:
+                add(definitions.structure(field.type.name))
+
+    add(definitions.structure_in_order(name))
     main, *others = found.values()
     return text_of(main) + "".join(f"{SEPARATOR}\nMSG: {other.package}/{other.base}\n{text_of(other)}" for other in others)
 

@@ -76,7 +76,7 @@ def floating(base: str, text: str) -> float:
     value = float(text)
     if "n" not in text.lower():
         try:
-            struct.pack("f" if base == "float32" else "d", value)
+            struct.pack("<f" if base == "float32" else "<d", value)
         except OverflowError:
             value = float("inf")
         if value in (float("inf"), float("-inf")):

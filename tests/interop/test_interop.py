@@ -8,6 +8,7 @@ import contextlib
 import itertools
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ import bounded
 import python_package
 import rust
 
+EXAMPLES = ("talker", "listener", "camera", "viewer")
 LANGUAGES = ("cpp", "rust", "python")
 MESSAGES = 60
 CALLS = 40
@@ -40,21 +42,23 @@ def must(command, **arguments):
 
 
 def setUpModule():
-    global work, programs, environment
+    global work, programs, with_library
     work = pathlib.Path(tempfile.mkdtemp(prefix="sinew-"))
     unittest.addModuleCleanup(shutil.rmtree, work, ignore_errors=True)
     jobs = os.environ.get("JOBS", str(os.cpu_count()))
-    environment = {"PKG_CONFIG_PATH": str(rust.PREFIX / "lib/pkgconfig"), "LD_LIBRARY_PATH": str(rust.PREFIX / "lib")}
     assert rust.install(jobs), "the library does not build"
-    flags = shlex.split(must(["pkg-config", "--cflags", "--libs", "sinew"], env=environment))
-    must(["c++", "-std=c++20", "-O1", HERE / "interop.cpp", *flags, "-o", work / "interop"])
+    flags = shlex.split(must(["pkg-config", "--cflags", "--libs", "sinew"], env={"PKG_CONFIG_PATH": str(rust.PREFIX / "lib/pkgconfig")}))
+    for source in HERE / "interop.cpp", *(ROOT / "examples" / f"{name}.cpp" for name in EXAMPLES):
+        must(["c++", "-std=c++20", "-O1", source, *flags, "-o", work / source.stem])
     must(["cargo", "build", "--locked", "--jobs", jobs, "--package", "sinew", "--example", "interop"], env=rust.environment("test"), cwd=rust.WORKSPACE)
     interpreter = python_package.install(jobs)
     assert interpreter, "the Python package does not build"
-    programs = {"cpp": [work / "interop"], "rust": [rust.BUILD / "test/debug/examples/interop"], "python": [interpreter, "-u", HERE / "interop.py"]}
+    # Python has its own.
+    with_library = ["env", f"LD_LIBRARY_PATH={rust.PREFIX / 'lib'}"]
+    programs = {"cpp": [*with_library, work / "interop"], "rust": [*with_library, rust.BUILD / "test/debug/examples/interop"], "python": [interpreter, "-u", HERE / "interop.py"]}
 
 
-class Matrix:
+class Domains:
     @contextlib.contextmanager
     def domain(self):
         """One in which a stranger may take part, if there can be one."""
@@ -63,7 +67,7 @@ class Matrix:
         for each in work, folder:
             each.chmod(0o755)
         self.socket = folder / "socket"
-        self.env = {**os.environ, **environment, "SINEW_DOMAIN": str(self.socket), "SINEW_CONFIG": str(folder / "rules"), "SINEW_NODE": ""}
+        self.env = {**os.environ, "SINEW_DOMAIN": str(self.socket), "SINEW_CONFIG": str(folder / "rules"), "SINEW_NODE": ""}
         self.folder, self.started = folder, []
         try:
             yield
@@ -72,11 +76,10 @@ class Matrix:
                 process.kill()
                 process.wait()
 
-    def start(self, language, *arguments, stranger=False):
-        as_other = ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups"] if stranger else []
+    def launch(self, *command):
         output = self.folder / f"output{len(self.started)}"
         with open(output, "wb") as sink:
-            process = subprocess.Popen([str(word) for word in [*as_other, *programs[language], *arguments]], env=self.env, cwd="/", stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
+            process = subprocess.Popen([str(word) for word in command], env=self.env, cwd="/", stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
         process.output = output
         self.started.append(process)
         return process
@@ -89,6 +92,12 @@ class Matrix:
             process.wait(SECONDS)
         self.assertEqual(process.poll(), 0, self.story())
         return process.output.read_text()
+
+
+class Matrix(Domains):
+    def start(self, language, *arguments, stranger=False):
+        as_other = ["setpriv", f"--reuid={STRANGER}", f"--regid={STRANGER}", "--clear-groups"] if stranger else []
+        return self.launch(*as_other, *programs[language], *arguments)
 
     def await_manager(self):
         """A stranger cannot start it, nor reach it before it has read its rules."""
@@ -130,6 +139,33 @@ class OfAnotherUser(Matrix, unittest.TestCase):
 
     def way(self, publisher, subscriber):
         return "copy"
+
+
+class Examples(Domains, unittest.TestCase):
+    """Those for people to read in C++ and in Python are of the same topics."""
+
+    def assert_prints(self, program, pattern):
+        until = time.monotonic() + SECONDS
+        while not re.search(pattern, program.output.read_text()):
+            self.assertIsNone(program.poll(), self.story())
+            self.assertLess(time.monotonic(), until, self.story())
+            time.sleep(0.005)
+
+    def example(self, language, name):
+        return self.launch(*with_library, work / name) if language == "cpp" else self.launch(*programs["python"][:2], ROOT / f"examples/python/{name}.py")
+
+    def test_a_listener_hears_a_talker_in_the_other_language(self):
+        for one, other in ("cpp", "python"), ("python", "cpp"):
+            with self.subTest(talker=one, listener=other), self.domain():
+                self.example(one, "talker")
+                self.assert_prints(self.example(other, "listener"), r"(?m)^talker: hello for time number \d+$")
+
+    def test_a_viewer_reads_the_pictures_of_a_camera_in_the_other_language_where_they_are(self):
+        for one, other in ("cpp", "python"), ("python", "cpp"):
+            with self.subTest(camera=one, viewer=other), self.domain():
+                self.example(one, "camera")
+                viewer = self.example(other, "viewer")
+                self.assert_prints(viewer, r"(?m)(^1920 x 1080, mean 127\.\d, sequence \d+, delivery view, missed \d+$\n){5}")
 
 
 if __name__ == "__main__":

@@ -7,9 +7,12 @@ depth, and `info.missed` tells of the others.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import concurrent.futures
+import math
 import queue
 import threading
+import time
 import typing
 import weakref
 from typing import Any, Generator, Optional, Tuple
@@ -17,8 +20,15 @@ from typing import Any, Generator, Optional, Tuple
 from . import _native
 
 
+LOOK_AFTER_S = 1.0
+
+
 class Answer(concurrent.futures.Future):  # type: ignore[type-arg]  # of Any, in all versions of Python
     """What call_async() gives: a future for threads that can be awaited, too. Cancelling who awaits it cancels the call."""
+
+    def __init__(self, client: Any):
+        super().__init__()
+        self._client = client  # without it there is no answer
 
     def __await__(self) -> Generator[Any, None, Any]:
         return asyncio.wrap_future(self).__await__()
@@ -37,9 +47,10 @@ class _Waiter:
         if self.coming is None:
             self.coming = concurrent.futures.Future()
             self.coming.set_running_or_notify_cancel()  # nobody who awaits it cancels it
-            self._wanted.put((self.coming, subscriber))
+            self._wanted.put((self.coming, weakref.ref(subscriber)))
             if self._thread is None:
                 self._thread = threading.Thread(target=_take, args=(self._wanted,), name="sinew-asyncio", daemon=True)
+                _threads.add(self._thread)
                 self._thread.start()
         return self.coming
 
@@ -57,15 +68,42 @@ class _Waiter:
 def _take(wanted: queue.SimpleQueue[Any]) -> None:
     for coming, subscriber in iter(wanted.get, None):
         try:
-            coming.set_result(next(subscriber))
-        except StopIteration:
-            coming.set_exception(StopAsyncIteration())
+            coming.set_result(_next(subscriber))
         except BaseException as error:
             coming.set_exception(error)
         del coming, subscriber  # not kept while this waits to be asked
 
 
+def _next(subscriber: weakref.ref[Any]) -> Tuple[Any, Any]:
+    """Waits without keeping the subscriber: it looks now and then whether somebody else does."""
+    since = time.monotonic()
+    while (there := subscriber()) is not None:
+        left = math.inf if there.timeout is None else since + there.timeout - time.monotonic()
+        try:
+            return typing.cast(Tuple[Any, Any], there.take(max(0.0, min(LOOK_AFTER_S, left))))
+        except _native.Timeout:
+            if left <= LOOK_AFTER_S:
+                raise
+        except _native.Closed:
+            break
+        finally:
+            del there  # also not by the traceback of what is raised
+    raise StopAsyncIteration
+
+
 _waiters: weakref.WeakKeyDictionary[Any, _Waiter] = weakref.WeakKeyDictionary()
+_threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+
+
+@atexit.register
+def _end() -> None:
+    """When the program ends, no thread is left in the middle of something."""
+    threads = list(_threads)
+    for subscriber in list(_waiters):
+        subscriber.close()
+    _waiters.clear()
+    for thread in threads:
+        thread.join()
 
 
 class Messages:
@@ -73,7 +111,9 @@ class Messages:
 
     def __init__(self, subscriber: Any):
         self._subscriber = subscriber
-        self._waiter = _waiters.setdefault(subscriber, _Waiter())
+        if subscriber not in _waiters:
+            _waiters[subscriber] = _Waiter()
+        self._waiter = _waiters[subscriber]
 
     def __aiter__(self) -> Messages:
         return self

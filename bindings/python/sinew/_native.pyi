@@ -76,8 +76,8 @@ class Type:
         """Of a number, an enumeration, or of a structure or array whose leaves are all such: what NumPy calls it, without padding."""
     def encode(self, value: Any) -> bytes:
         """The stream of a value, as `Publisher.publish` sends it."""
-    def decode(self, stream: Any) -> Message:
-        """A message in a copy of this stream (any bytes-like object). For structures."""
+    def decode(self, stream: Any) -> Any:
+        """A message in a copy of this stream (any bytes-like object)."""
     def draft(self, **fields: Any) -> Draft:
         """A value whose fields can be set, to be published."""
     def __eq__(self, other: object) -> bool: ...
@@ -92,7 +92,7 @@ AnyType = Any
 # --- values ---------------------------------------------------------------------------------------------------------------------------
 
 class Message:
-    """A structure that was received, read-only; decoded field by field when looked at.
+    """A structure that was received, read-only; decoded field by field when looked at. Messages that are no structures, but a number or an array alone, are received as what a field of that type is.
 
     Fields are attributes, and items for names that Python reserves (`m["from"]`). A field is
     - a number, `bool`, `str` (bytes that are no UTF-8 are surrogates, as in os.fsdecode); an enumeration is its number;
@@ -312,6 +312,8 @@ class Subscriber(Generic[M]):
 
     @property
     def topic(self) -> str: ...
+    @property
+    def timeout(self) -> Optional[float]: ...
     @property
     def type(self) -> Type: ...
     @property

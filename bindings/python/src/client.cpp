@@ -156,9 +156,10 @@ struct Cancelling {
   }
 };
 
-nb::object call_async(const Client& self, nb::handle request, const Seconds& timeout) {
+nb::object call_async(nb::handle client, nb::handle request, const Seconds& timeout) {
+  const Client& self = nb::cast<const Client&>(client);
   const auto to = self.open();
-  const nb::object future = make_answer();
+  const nb::object future = make_answer(client);
   auto writer = std::make_shared<Writer>();
   encode_request(*self.request, request, *writer);
   const auto extents = writer->extents();

@@ -32,7 +32,10 @@ struct Loan {
         draft(std::move(other.draft)),
         memories(std::move(other.memories)),
         arrays(std::move(other.arrays)) {}
-  ~Loan() { end(); }
+  ~Loan() {
+    const nb::error_scope raised;  // by what leaves it behind: it is still on its way
+    end();
+  }
 
   /// The memory is no longer the program's.
   void end() {

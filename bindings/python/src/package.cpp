@@ -10,8 +10,8 @@ nb::object messages_of(nb::handle subscriber) {
   return nb::module_::import_("sinew._aio").attr("Messages")(subscriber);
 }
 
-nb::object make_answer() {
-  return nb::module_::import_("sinew._aio").attr("Answer")();
+nb::object make_answer(nb::handle client) {
+  return nb::module_::import_("sinew._aio").attr("Answer")(client);
 }
 
 }  // namespace sinew::python

@@ -11,7 +11,7 @@ namespace nb = nanobind;
 nb::object type_of(nb::handle declared);
 /// What async iteration over a subscriber is.
 nb::object messages_of(nb::handle subscriber);
-/// A future that can be awaited.
-nb::object make_answer();
+/// A future that can be awaited. It keeps the client.
+nb::object make_answer(nb::handle client);
 
 }  // namespace sinew::python

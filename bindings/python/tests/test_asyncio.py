@@ -1,6 +1,7 @@
 """Messages and answers in asyncio."""
 
 import asyncio
+import gc
 import threading
 import time
 
@@ -118,6 +119,7 @@ class Messages(Case):
                 return message
 
         self.assertEqual(self.run_with_node(body), 7)
+        gc.collect()  # what other tests have left
         self.wait_until(lambda: not [thread for thread in threading.enumerate() if thread.name == "sinew-asyncio"])
 
     def test_a_program_that_is_interrupted_while_it_waits_ends(self):

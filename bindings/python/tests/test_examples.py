@@ -1,5 +1,6 @@
 """Each example does what its first line says, and ends at Ctrl-C without a word."""
 
+import pathlib
 import re
 import unittest
 
@@ -26,13 +27,13 @@ class Examples(Case):
 
     def test_a_camera_and_a_viewer_that_reads_in_its_memory(self):
         camera, viewer = self.example("camera"), self.example("viewer")
-        self.assert_prints(viewer, r"(?m)^1920 x 1080, mean 127\.5, sequence \d+, delivery view, missed \d+$", 10)
+        self.assert_prints(viewer, r"(?m)^1920 x 1080, mean 127\.\d, sequence \d+, delivery view, missed \d+$", 10)
         self.assertNotIn("delivery copy", viewer.said)
         self.assert_ends_when_interrupted(viewer, camera)
 
     def test_a_viewer_in_asyncio_whose_other_tasks_go_on(self):
         camera, viewer = self.example("camera"), self.example("async_viewer")
-        self.assert_prints(viewer, r"(?m)^1920 x 1080, mean 127\.5", 10)
+        self.assert_prints(viewer, r"(?m)^1920 x 1080, mean 127\.\d", 10)
         self.assert_prints(viewer, r"(?m)^[1-9]\d* pictures until now$")
         self.assert_ends_when_interrupted(viewer, camera)
 
@@ -43,5 +44,5 @@ class Examples(Case):
 
 class All(unittest.TestCase):
     def test_examples_are_tried_here(self):
-        tried = set(re.findall(r'example\("(\w+)"', open(__file__, encoding="utf-8").read()))
+        tried = set(re.findall(r'example\("(\w+)"', pathlib.Path(__file__).read_text(encoding="utf-8")))
         self.assertEqual({path.stem for path in EXAMPLES.glob("*.py")}, tried)

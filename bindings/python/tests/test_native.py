@@ -238,6 +238,12 @@ class Loans(Nodes):
         np.testing.assert_array_equal(message.odd["c"], np.arange(500))
         self.assertEqual((int(message.points["i"].sum()), message.points.flags.owndata, message.points.strides), (3000, False, (16,)))
 
+    def test_that_an_exception_leaves_behind_before_their_block_are_given_back(self):
+        publisher, _ = self.pair()
+        with self.assertRaises(ZeroDivisionError):
+            (publisher.loan(data=10), 1 / 0)
+        self.assertEqual(publisher.statistics()["memory_in_use"], 0)
+
     def test_whose_block_raises_are_not_published(self):
         publisher, subscriber = self.pair()
         with self.assertRaises(KeyError):

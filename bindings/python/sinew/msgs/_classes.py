@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _values, definitions
-from ..msggen.sinew_msggen.definition import PARTS, Array
+from ..msggen.sinew_msggen.definition import PARTS, PLACEHOLDER, Array
 from ..types import Length, Number
 
 _made: Dict[str, type] = {}
@@ -55,6 +55,8 @@ def _make(found: Any) -> type:
         "__eq__": _values.equal,
         **{each.name: each.value for each in found.constants},
     }
+    if not fields:
+        names[PLACEHOLDER] = 0  # in ROS 2 a structure has at least this one
     return dataclasses.make_dataclass(part if found.kind != "msg" else found.base, fields, namespace=names, eq=False)
 
 
