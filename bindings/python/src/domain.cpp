@@ -77,7 +77,7 @@ UpdatePtr state_of(const Node& node) {
 struct Watch : Endpoint<sinew_domain_watch> {};
 
 void on_update(void* context, const sinew_domain_update* update) {
-  const Callbacks& callbacks = *static_cast<const Callbacks*>(context);
+  const Callbacks& callbacks = callbacks_in(context);
   in_python(callbacks.function, [&] {
     const nb::object function = callbacks.function;  // it may close its watch
     function(told(update));
@@ -89,14 +89,14 @@ nb::object watch(nb::handle node, nb::handle callback, std::uint32_t execution_t
   const auto in = of.open();
   Watch made;
   made.node = nb::borrow(node);
-  Callbacks* const callbacks = callbacks_for(callback, nb::none());
+  const CallbacksPtr callbacks = callbacks_for(callback, nb::none());
   if (!callbacks) raise(SINEW_INVALID_ARGUMENT, "a watch needs something to call");
   sinew_domain_watch_options options{};
   options.struct_size = sizeof options;
   options.execution_thread = execution_thread;
   options.on_update = on_update;
-  options.context = callbacks;
-  options.release = release_context<Callbacks>;
+  options.context = context_of(callbacks);
+  options.release = release_callbacks;
   sinew_domain_watch* created = nullptr;
   call_released([&] { return sinew_domain_watch_create(in.get(), &options, &created); });
   made.handle = handle_of(created, sinew_domain_watch_destroy);

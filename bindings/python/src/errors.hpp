@@ -39,6 +39,17 @@ struct Outcome {
   }
 };
 
+/// For destructors and what the garbage collector calls: whatever is being raised goes on, and what the body raises is told and forgotten.
+template <typename Body>
+void quietly(const char* where, Body&& body) noexcept {
+  const nb::error_scope raised;
+  try {
+    body();
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable(where);
+  }
+}
+
 /// Runs the body of a slot of a type; what it throws becomes Python's error, and `failed` is returned.
 template <typename Result, typename Body>
 Result guarded(Result failed, Body&& body) noexcept {

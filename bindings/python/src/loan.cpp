@@ -33,8 +33,7 @@ struct Loan {
         memories(std::move(other.memories)),
         arrays(std::move(other.arrays)) {}
   ~Loan() {
-    const nb::error_scope raised;  // by what leaves it behind: it is still on its way
-    end();
+    quietly("sinew.Loan", [&] { end(); });
   }
 
   /// The memory is no longer the program's.

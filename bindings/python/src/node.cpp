@@ -25,7 +25,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int clear(PyObject* self) {
-  nb::inst_ptr<Node>(self)->close();
+  quietly("sinew.Node", [&] { nb::inst_ptr<Node>(self)->close(); });
   return 0;
 }
 
@@ -75,7 +75,7 @@ Node::Node(const std::string& name, const std::optional<std::string>& domain, bo
 
 Node::~Node() {
   std::erase(nodes(), this);
-  close();
+  quietly("sinew.Node", [&] { close(); });
 }
 
 void Node::close() {

@@ -32,18 +32,30 @@ void define_node(nb::module_& module);
 /// Closes all there are. When the interpreter is about to end.
 void close_nodes();
 
-/// The functions that the library calls back for one endpoint. The library owns it, and deletes it by release_context().
+/// The functions that the library calls back for one endpoint. They are the library's, which may let go of them when the endpoint is closed, or its node.
 struct Callbacks {
   nb::object function;
   nb::object on_event;
 };
+/// As the `context` of the C interface, with release_callbacks().
+using CallbacksPtr = std::shared_ptr<Callbacks>;
+inline void* context_of(CallbacksPtr callbacks) {
+  return new CallbacksPtr(std::move(callbacks));
+}
+inline void release_callbacks(void* context) {
+  release_context<CallbacksPtr>(context);
+}
+template <typename It = Callbacks>
+const It& callbacks_in(void* context) {
+  return static_cast<const It&>(**static_cast<const CallbacksPtr*>(context));
+}
 
 /// What Publisher, Subscriber and so on are.
 template <typename Object>
 struct Endpoint {
   nb::object node;
-  std::shared_ptr<Object> handle;  ///< none: closed
-  Callbacks* callbacks = nullptr;  ///< the library's; seen by the garbage collector
+  std::shared_ptr<Object> handle;      ///< none: closed
+  std::weak_ptr<Callbacks> callbacks;  ///< for the garbage collector
 
   Endpoint() = default;
   Endpoint(Endpoint&&) noexcept = default;
@@ -51,7 +63,7 @@ struct Endpoint {
 
   /// Those that others use right now, on other threads, go away when they no longer do.
   void close() {
-    callbacks = nullptr;
+    callbacks.reset();
     const std::shared_ptr<Object> gone = std::exchange(handle, nullptr);
   }
   /// Raises Closed.
@@ -78,9 +90,9 @@ struct EndpointSlots {
     if (!nb::inst_ready(self)) return 0;
     const It& it = *nb::inst_ptr<It>(self);
     Py_VISIT(it.node.ptr());
-    if (it.callbacks) {
-      Py_VISIT(it.callbacks->function.ptr());
-      Py_VISIT(it.callbacks->on_event.ptr());
+    if (const CallbacksPtr callbacks = it.callbacks.lock()) {
+      Py_VISIT(callbacks->function.ptr());
+      Py_VISIT(callbacks->on_event.ptr());
     }
     return 0;
   }

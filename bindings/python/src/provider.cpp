@@ -87,7 +87,7 @@ void answer_by(const nb::object& handler, Call& call) {
 }
 
 void on_request(void* context, sinew_call* given) {
-  const Providing& by = *static_cast<const Providing*>(context);
+  const Providing& by = callbacks_in<Providing>(context);
   const sinew_frame* const frame = sinew_call_request(given);
   const MessageInfo info = MessageInfo::of(frame);
   StreamPtr stream = copied(frame);
@@ -119,9 +119,9 @@ nb::object create(nb::handle node, const std::string& service, nb::handle reques
   options.at_most_once = at_most_once;
   options.ghost = ghost;
   options.on_request = on_request;
-  auto* const callbacks = new Providing{{nb::borrow(handler), nb::none()}, made.request, made.response, deferred};
-  options.context = callbacks;
-  options.release = release_context<Providing>;
+  const auto callbacks = std::make_shared<Providing>(Providing{{nb::borrow(handler), nb::none()}, made.request, made.response, deferred});
+  options.context = context_of(callbacks);
+  options.release = release_callbacks;
   sinew_provider* provider = nullptr;
   call_released([&] {
     return sinew_provider_create(in.get(), service.c_str(), made.request->signature.c_str(), made.response->signature.c_str(), &options,

@@ -37,11 +37,11 @@ nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb
   options.lock_memory = lock_memory;
   options.ghost = ghost;
   options.events = on_event.is_none() ? 0 : all_events;
-  Callbacks* const callbacks = callbacks_for(nb::none(), on_event);
+  const CallbacksPtr callbacks = callbacks_for(nb::none(), on_event);
   if (callbacks) {
     options.on_event = call_on_event;
-    options.context = callbacks;
-    options.release = release_context<Callbacks>;
+    options.context = context_of(callbacks);
+    options.release = release_callbacks;
   }
   sinew_publisher* publisher = nullptr;
   call_released(

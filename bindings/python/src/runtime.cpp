@@ -31,6 +31,10 @@ bool is_ended() {
   return ended.load();
 }
 
+bool may_enter() {
+  return !ended.load() || (std::this_thread::get_id() == last_thread && Py_IsInitialized() != 0);
+}
+
 void end_runtime() {
   last_thread = std::this_thread::get_id();
   ended.store(true);

@@ -18,6 +18,8 @@ namespace nb = nanobind;
 
 /// Set when the interpreter is about to end, and all nodes are closed: from then on, the library's threads leave it alone, and those of programs do not come back to it.
 bool is_ended();
+/// Whether this thread may have the GIL: also the one that ends the interpreter may, until it has.
+bool may_enter();
 /// Gives threads that are on their way back from the library a second.
 void end_runtime();
 
@@ -68,7 +70,7 @@ void dispatch(sinew_status (*call)(sinew_node*), sinew_node* node);
 /// The body of a callback, which runs with the GIL. Nothing happens when the interpreter has ended.
 template <typename Body>
 void in_python(nb::handle culprit, Body&& body) noexcept {
-  if (is_ended()) return;
+  if (!may_enter()) return;
   const nb::gil_scoped_acquire acquired;
   try {
     body();
@@ -84,7 +86,7 @@ void in_python(nb::handle culprit, Body&& body) noexcept {
 /// For `release` of the C interface: deletes what has objects of Python. When the interpreter has ended, they are left alone.
 template <typename Context>
 void release_context(void* context) {
-  if (is_ended()) return;
+  if (!may_enter()) return;
   const nb::gil_scoped_acquire acquired;
   delete static_cast<Context*>(context);
 }

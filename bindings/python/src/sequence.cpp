@@ -96,8 +96,8 @@ std::uint64_t Sequence::begin_of(std::uint64_t index) const {
 }
 
 void define_sequence(nb::module_& module) {
-  nb::class_<Sequence>(module, "Sequence", nb::type_slots(slots), nb::is_final())
-      .def_prop_ro("_type", [](const Sequence& self) { return type_object(self.type); })
+  nb::class_<Sequence> type(module, "Sequence", nb::type_slots(slots), nb::is_final());
+  type.def_prop_ro("_type", [](const Sequence& self) { return type_object(self.type); })
       .def(
           "_alternative",
           [](const Sequence& self, std::uint64_t index) {
@@ -107,6 +107,22 @@ void define_sequence(nb::module_& module) {
             return read_alternative(*self.type->element, *self.stream, offset);
           },
           nb::arg("index"));
+  type.def(
+          "index",
+          [](nb::handle self, nb::handle value) {
+            const Py_ssize_t index = PySequence_Index(self.ptr(), value.ptr());
+            if (index < 0) throw nb::python_error();
+            return index;
+          },
+          nb::arg("value").none())
+      .def(
+          "count",
+          [](nb::handle self, nb::handle value) {
+            const Py_ssize_t count = PySequence_Count(self.ptr(), value.ptr());
+            if (count < 0) throw nb::python_error();
+            return count;
+          },
+          nb::arg("value").none());
   nb::module_::import_("collections.abc").attr("Sequence").attr("register")(nb::type<Sequence>());
 }
 

@@ -25,7 +25,7 @@ struct Receiving : Callbacks {
 };
 
 void on_frame(void* context, sinew_frame* frame) {
-  const Receiving& to = *static_cast<const Receiving*>(context);
+  const Receiving& to = callbacks_in<Receiving>(context);
   const MessageInfo info = MessageInfo::of(frame);
   StreamPtr stream = std::make_shared<const Stream>(frame);
   in_python(to.function, [&] {
@@ -67,13 +67,14 @@ nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb
   options.max_rate = max_rate;
   options.ghost = ghost;
   options.events = on_event.is_none() ? 0 : all_events;
-  Receiving* callbacks = nullptr;
+  std::shared_ptr<Receiving> callbacks;
   if (!callback.is_none() || !on_event.is_none()) {
-    callbacks = new Receiving{{nb::borrow(callback), nb::borrow(on_event)}, made.type, !callback.is_none() && takes_info(callback)};
+    callbacks = std::make_shared<Receiving>(
+        Receiving{{nb::borrow(callback), nb::borrow(on_event)}, made.type, !callback.is_none() && takes_info(callback)});
     options.on_frame = callback.is_none() ? nullptr : on_frame;
     options.on_event = on_event.is_none() ? nullptr : call_on_event;
-    options.context = static_cast<Callbacks*>(callbacks);
-    options.release = [](void* context) { release_context<Receiving>(context); };
+    options.context = context_of(callbacks);
+    options.release = release_callbacks;
   }
   sinew_subscriber* subscriber = nullptr;
   call_released(

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "bindings/python/src/endpoints.hpp"
+#include "bindings/python/src/told.hpp"
 
 namespace sinew::python {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 struct Timer : Endpoint<sinew_timer> {};
 
 void on_time(void* context) {
-  const Callbacks& callbacks = *static_cast<const Callbacks*>(context);
+  const Callbacks& callbacks = callbacks_in(context);
   in_python(callbacks.function, [&] {
     const nb::object function = callbacks.function;  // it may close its timer
     function();
@@ -25,9 +26,10 @@ nb::object create(nb::handle node, double period, nb::handle callback, std::uint
   options.struct_size = sizeof options;
   options.execution_thread = execution_thread;
   options.on_time = on_time;
-  auto* const callbacks = new Callbacks{nb::borrow(callback), nb::none()};
-  options.context = callbacks;
-  options.release = release_context<Callbacks>;
+  const CallbacksPtr callbacks = callbacks_for(callback, nb::none());
+  if (!callbacks) raise(SINEW_INVALID_ARGUMENT, "a timer needs something to call");
+  options.context = context_of(callbacks);
+  options.release = release_callbacks;
   sinew_timer* timer = nullptr;
   call_released([&] { return sinew_timer_create(in.get(), period_ns, &options, &timer); });
   made.handle = handle_of(timer, sinew_timer_destroy);

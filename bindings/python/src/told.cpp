@@ -80,16 +80,16 @@ void define_told(nb::module_& module) {
 }
 
 void call_on_event(void* context, const sinew_event* event) {
-  const Callbacks& callbacks = *static_cast<const Callbacks*>(context);
+  const Callbacks& callbacks = callbacks_in(context);
   in_python(callbacks.on_event, [&] {
     const nb::object function = callbacks.on_event;  // it may close its endpoint
     function(nb::cast(Event{*event, event->node, event->text}));
   });
 }
 
-Callbacks* callbacks_for(nb::handle function, nb::handle on_event) {
+CallbacksPtr callbacks_for(nb::handle function, nb::handle on_event) {
   if (function.is_none() && on_event.is_none()) return nullptr;
-  return new Callbacks{nb::borrow(function), nb::borrow(on_event)};
+  return std::make_shared<Callbacks>(Callbacks{nb::borrow(function), nb::borrow(on_event)});
 }
 
 }  // namespace sinew::python

@@ -27,7 +27,7 @@ void define_told(nb::module_& module);
 /// The `on_event` of options whose context is Callbacks.
 void call_on_event(void* context, const sinew_event* event);
 
-/// Callbacks for the options; null when there are none. The library's, once creation was tried.
-Callbacks* callbacks_for(nb::handle function, nb::handle on_event);
+/// Callbacks for the options; null when there are none.
+CallbacksPtr callbacks_for(nb::handle function, nb::handle on_event);
 
 }  // namespace sinew::python

@@ -130,6 +130,28 @@ class Values(unittest.TestCase):
         self.assertEqual([message.v._alternative(i) for i in range(8)], [0, 1, 2, 3, 4, 5, 6, 3])
         self.assertEqual((message.v[0], message.v[3], message.v[6].x), (None, 300.0, 2))
 
+    def test_of_bool_are_true_or_false(self):
+        row = {"on": True}
+        for kind, value, at in (
+            ("bool", True, 4),
+            ("bool[]", [True], 8),
+            ("bool[3]", [True] * 3, 4),
+            ("t/R{on:bool;x:float32;}", row, 4),
+            ("t/R{on:bool;x:float32;}[]", [row], 8),
+            ("t/R{on:bool[2];}[2]", [{"on": [True, True]}] * 2, 4),
+            ("(uint8|bool)", True, 8),
+            ("bool?", True, 8),
+            ("entry<bool,bool>{key:bool;value:bool;}[]", {True: True}, 8),
+        ):
+            kind = sinew.Type(f"t/T{{v:{kind};}}")
+            wrong = bytearray(kind.encode({"v": value}))
+            self.assertEqual(wrong[at], 1)
+            sinew.asdict(kind.decode(wrong))
+            wrong[at] = 2
+            for look in lambda: sinew.asdict(kind.decode(wrong)), lambda: kind.encode(kind.decode(wrong)):
+                with self.subTest(kind), self.assertRaisesRegex(sinew.DecodeError, "neither 0 nor 1"):
+                    look()
+
     def test_that_are_no_utf8_survive(self):
         kind = sinew.Type("t/T{s:string;}")
         stream = bytes((0, 1, 0, 0, 3, 0, 0, 0, 0xFF, 0x61, 0))
@@ -189,6 +211,7 @@ class Arrays(unittest.TestCase):
         message = self.round("t/T{v:string[];n:t/N{name:string;v:uint8[];}[];e:t/E{}[];}", {"v": ["a", "b", "c"], "n": [{"name": "x", "v": [1]}, {}], "e": [{}, {}]})
         self.assertEqual((len(message.v), message.v[-1], message.v[0], list(message.v), message.v[1:]), (3, "c", "a", ["a", "b", "c"], ["b", "c"]))
         self.assertEqual(message.v, ["a", "b", "c"])
+        self.assertEqual((message.v.index("b"), message.v.count("c"), "d" in message.v, list(reversed(message.v))), (1, 1, False, ["c", "b", "a"]))
         self.assertEqual(([n.name for n in message.n], message.n[0].v.tolist(), len(message.e)), (["x", ""], [1], 2))
         with self.assertRaises(IndexError):
             message.v[3]

@@ -128,6 +128,28 @@ counters = node.counters()
 iterator = iter(subscriber)
 """)
 
+    def test_may_end_while_calls_wait_and_events_are_told(self):
+        self.assert_runs("""
+told = node.publish("told", IMAGE, on_event=lambda event: kept.append((event, told)))
+client = other.call("nobody", "t/A{}", "t/B{}")
+futures = [client.call_async(), other.call("nobody", "t/A{}", "t/B{}").call_async()]
+""")
+
+    def test_may_go_on_when_their_node_is_closed(self):
+        self.assert_runs("""
+import gc
+told = node.publish("told", IMAGE, on_event=lambda event: kept.append((event, told)))
+client = other.call("nobody", "t/A{}", "t/B{}")
+future = client.call_async()
+timer = node.timer(0.001, lambda: None)
+node.close()
+other.close()
+assert isinstance(future.exception(60), sinew.Closed)
+gc.collect()
+del told, client, timer, publisher, subscriber
+gc.collect()
+""")
+
     def test_may_end_while_threads_wait(self):
         # Python leaves such threads as they are, with what they hold.
         self.assert_runs("""
