@@ -13,12 +13,15 @@ from typing import Optional
 
 __all__ = ["Qos", "latched", "sensor_data", "services", "system_default"]
 
+MOST_DEPTH = 512
+LONGEST_S = 100 * 365 * 24 * 3600
+
 
 @dataclasses.dataclass(frozen=True)
 class Qos:
-    """A value; `dataclasses.replace(qos, depth=1)` makes another. The defaults of both sides fit. Durations are seconds, above 0.
+    """A value; `dataclasses.replace(qos, depth=1)` makes another. The defaults of both sides fit. Durations are seconds, above 0 and at most 100 years.
 
-    A value out of range raises InvalidArgument where a publisher or subscriber is made with it.
+    Raises ValueError for what is out of range.
     """
 
     depth: int = 8
@@ -37,6 +40,14 @@ class Qos:
     """Messages that are older are not delivered. None: they never are too old."""
     lease: Optional[float] = None
     """A sign of life comes at least so often. None: the end of its process tells."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= MOST_DEPTH:
+            raise ValueError(f"a depth of {self.depth}: 1 to {MOST_DEPTH} messages of a publisher can be kept, or all of them, by keep_all")
+        for name in ("deadline", "lifespan", "lease"):
+            duration = getattr(self, name)
+            if duration is not None and not 0 < duration <= LONGEST_S:
+                raise ValueError(f"a {name} of {duration} s: it is above 0 and at most 100 years, or None")
 
 
 sensor_data = Qos(depth=5)

@@ -44,10 +44,16 @@ class Values(Case):
             publisher.close()
 
     def test_out_of_range_are_refused_with_what_is_allowed(self):
-        with sinew.Node("test") as node:
-            for wrong in ({"depth": 513}, {"deadline": -1.0}, {"lifespan": -0.5}):
-                with self.subTest(wrong=wrong), self.assertRaises((sinew.InvalidArgument, ValueError)):
-                    node.publish("x", sinew.uint32, qos=sinew.Qos(**wrong))
+        for wrong, says in (
+            ({"depth": 513}, "a depth of 513: 1 to 512"),
+            ({"depth": 0}, "a depth of 0: 1 to 512"),
+            ({"deadline": -1.0}, "a deadline of -1.0 s: it is above 0"),
+            ({"lifespan": 0}, "a lifespan of 0 s"),
+            ({"lease": float("nan")}, "a lease of nan s"),
+            ({"deadline": float("inf")}, "at most 100 years, or None"),
+        ):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(ValueError, says):
+                sinew.Qos(**wrong)
 
     def test_are_replaced_and_not_changed(self):
         with self.assertRaises(dataclasses.FrozenInstanceError):
