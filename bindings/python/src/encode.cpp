@@ -6,6 +6,7 @@
 #include "bindings/python/src/decode.hpp"
 #include "bindings/python/src/draft.hpp"
 #include "bindings/python/src/encoder.hpp"
+#include "bindings/python/src/sequence.hpp"
 
 namespace sinew::python {
 
@@ -44,6 +45,23 @@ void Encoder::value(const Type& type, PyObject* value) {
     default:
       return number(type, value);
   }
+}
+
+nb::object exact_value(const Type& wanted, const TypePtr& type, const StreamPtr& stream, std::uint64_t offset) {
+  if (wanted.structure != type->structure) return value_at(type, stream, offset);
+  if (type->kind == Kind::optional) {
+    return read_presence(*stream, offset) ? exact_value(*wanted.element, type->element, stream, offset) : nb::none();
+  }
+  if (type->kind == Kind::variant) {
+    const std::size_t index = read_alternative(*type, *stream, offset);
+    const TypePtr& alternative = type->fields[index].type;
+    return nb::cast(Variant{index, exact_value(*wanted.fields[index].type, alternative, stream, offset)});
+  }
+  if (type->is_map && wanted.is_map) {
+    const std::uint64_t count = read_count(*type, *stream, offset);
+    return make_sequence(type, stream, offset, count);
+  }
+  return value_at(type, stream, offset);
 }
 
 void Encoder::text(PyObject* value) {

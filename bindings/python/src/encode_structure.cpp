@@ -49,12 +49,7 @@ void Encoder::structure(const Type& type, PyObject* value) {
         continue;
       }
       const TypePtr& theirs = message.type->fields[*at].type;
-      nb::object given = value_at(theirs, message.stream, message.begin_of(*at));
-      if (theirs->kind == Kind::variant && theirs->structure == type.fields[i].type->structure) {
-        std::uint64_t offset = message.begin_of(*at);
-        given = nb::cast(Variant{read_alternative(*theirs, *message.stream, offset), given});
-      }
-      field(type, i, given.ptr());
+      field(type, i, exact_value(*type.fields[i].type, theirs, message.stream, message.begin_of(*at)).ptr());
     }
   } else if (is_mapping(value) || is_row(value)) {
     from_mapping(type, value);

@@ -3,6 +3,7 @@
 
 #include "bindings/python/src/encoder.hpp"
 #include "bindings/python/src/rows.hpp"
+#include "bindings/python/src/sequence.hpp"
 
 namespace sinew::python {
 namespace {
@@ -63,6 +64,7 @@ void Encoder::begin(const Type& type, std::uint64_t total) {
 }
 
 void Encoder::elements(const Type& type, PyObject* value) {
+  if (nb::isinstance<Sequence>(value)) return from_sequence(type, nb::cast<const Sequence&>(nb::handle(value)));
   if (type.is_map && (PyDict_Check(value) || nb::hasattr(nb::handle(value), "keys"))) return map_entries(type, value);
   if (type.element->rows && !PyList_Check(value) && !PyTuple_Check(value)) {
     if (from_buffer(type, value)) return;
@@ -71,6 +73,15 @@ void Encoder::elements(const Type& type, PyObject* value) {
     }
   }
   one_by_one(type, value);
+}
+
+void Encoder::from_sequence(const Type& type, const Sequence& sequence) {
+  count(type, sequence.count);
+  for (std::uint64_t i = 0; i < sequence.count; ++i) {
+    const Into into(*this, {nullptr, i});
+    const nb::object element = exact_value(*type.element, sequence.type->element, sequence.stream, sequence.begin_of(i));
+    value(*type.element, element.ptr());
+  }
 }
 
 void Encoder::one_by_one(const Type& type, PyObject* value) {

@@ -5,10 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "bindings/python/src/type.hpp"
+#include "bindings/python/src/stream.hpp"
 #include "bindings/python/src/writer.hpp"
 
 namespace sinew::python {
+
+struct Sequence;
+
+/// A value of a stream, to be written as this type: with the alternatives of variants, where the types are the same.
+nb::object exact_value(const Type& wanted, const TypePtr& type, const StreamPtr& stream, std::uint64_t offset);
 
 /// Knows where in the message it is, for the errors that it raises.
 class Encoder {
@@ -40,6 +45,7 @@ class Encoder {
   // encode_vector.cpp
   void elements(const Type& type, PyObject* value);
   void map_entries(const Type& type, PyObject* mapping);
+  void from_sequence(const Type& type, const Sequence& sequence);
   void one_by_one(const Type& type, PyObject* value);
   /// Of a vector, whose number of elements it writes, or of an array, that has as many: `total` numbers or rows are given.
   void begin(const Type& type, std::uint64_t total);

@@ -130,6 +130,15 @@ class Values(unittest.TestCase):
         self.assertEqual([message.v._alternative(i) for i in range(8)], [0, 1, 2, 3, 4, 5, 6, 3])
         self.assertEqual((message.v[0], message.v[3], message.v[6].x), (None, 300.0, 2))
 
+    def test_of_variants_stay_what_they_are(self):
+        kind = sinew.Type("t/T{v:(uint8|uint16|(int8|uint8))[];o:(uint8|uint16)?;m:entry<string,(uint8|uint16)>{key:string;value:(uint8|uint16);}[];n:t/N{v:(uint8|uint16);};}")
+        high = sinew.Variant(1, 5)
+        message = kind.decode(kind.encode({"v": [5, high, sinew.Variant(2, high)], "o": high, "m": {"k": high}, "n": {"v": high}}))
+        self.assertEqual(message, kind.decode(kind.encode(message)))
+        for again in {"v": message.v, "n": message.n}, {"v": message.v, "n": {"v": high}}:
+            self.assertEqual([kind.decode(kind.encode(again)).v._alternative(i) for i in range(3)], [0, 1, 2])
+            self.assertEqual(kind.decode(kind.encode(again)).n._alternative("v"), 1)
+
     def test_of_bool_are_true_or_false(self):
         row = {"on": True}
         for kind, value, at in (
