@@ -22,25 +22,40 @@ class Error(Exception):
     kind: str
     """What the caller can do about it, as SINEW_... in sinew.h in small letters: "type_mismatch"."""
 
-class InvalidArgument(Error, ValueError): ...
-class NameTaken(Error): ...
-class TypeMismatch(Error, TypeError): ...
-class Incompatible(Error): ...
-class Unavailable(Error, ConnectionError): ...
-class Denied(Error, PermissionError): ...
-class Exhausted(Error): ...
-class Disconnected(Error, ConnectionError): ...
-class SystemFailure(Error, OSError): ...
-class NoMemory(Error, MemoryError): ...
-class WouldBlock(Error, TimeoutError): ...
-class InvalidMessage(Error, ValueError): ...
-class Closed(Error): ...
+class InvalidArgument(Error, ValueError):
+    """The call itself is wrong (a bad name, a bad option): fix the call."""
+class NameTaken(Error):
+    """Another node of the domain has this name: choose another, or set SINEW_NODE."""
+class TypeMismatch(Error, TypeError):
+    """The topic carries another type: the text names the first field that differs."""
+class Incompatible(Error):
+    """The other side speaks another version of sinew."""
+class Unavailable(Error, ConnectionError):
+    """No manager could be reached or started, it does not answer, or the topic that a ghost is for is not there."""
+class Denied(Error, PermissionError):
+    """This user or group may not take part in this domain, or not in this topic: the text says which rule."""
+class Exhausted(Error):
+    """A limit or the machine's memory is used up: free something, or raise the limit."""
+class Disconnected(Error, ConnectionError):
+    """The node was destroyed, or there is no manager at the moment: the node seeks one, try again."""
+class SystemFailure(Error, OSError):
+    """A system call failed; the text has errno."""
+class NoMemory(Error, MemoryError):
+    """The publisher's memory, or the machine's, is used up. Not published; counted."""
+class WouldBlock(Error, TimeoutError):
+    """A reliable keep-all subscriber did not catch up within max_blocking. Not published; counted."""
+class InvalidMessage(Error, ValueError):
+    """What was given is no stream. Not published; counted."""
+class Closed(Error):
+    """It, or its node, is closed, or the topic of a ghost is gone."""
 class Timeout(Error, TimeoutError):
     """No message, topic or answer came in time."""
 class CallFailed(Error):
     """The provider answered with an error: the text is what it said."""
-class Cancelled(Error): ...
-class Lost(Error): ...
+class Cancelled(Error):
+    """The call was cancelled, or its client closed."""
+class Lost(Error):
+    """A provider that executes no request twice has gone, or a message was lost. The request was executed, or not."""
 
 class DecodeError(InvalidMessage):
     """A received stream is not of its type. Messages are decoded when they are looked at, so looking raises it."""
@@ -193,35 +208,59 @@ class Event:
 # --- nodes ----------------------------------------------------------------------------------------------------------------------------
 
 class PublisherOptions(TypedDict, total=False):
+    """What `Node.publish` takes beside topic and type."""
+
     qos: Optional[Qos]
     memory_budget: int
+    """Bytes of shared memory at most; 0: 1 GiB."""
     prefault: int
+    """Bytes of it to have from the start."""
     max_blocking: Optional[float]
+    """Seconds that publishing may wait; None: 0.1; 0: not at all. Ctrl-C does not end that."""
     when_full: str
+    """What makes room when the memory is full, after all that nobody wants any more: "withdraw" the oldest messages that were not taken yet; "withdraw_some", but at most `withdraw_at_most` for one new message, and then that is
+    refused; "refuse" the new message; or it may "wait", at most max_blocking."""
     withdraw_at_most: int
     lock_memory: bool
+    """Never swapped (mlock)."""
     ghost: bool
+    """Only there as long as others are: for tools and gateways. On a topic that is not there: Unavailable."""
     on_event: Optional[Callable[[Event], object]]
     execution_thread: int
+    """Callbacks of one execution thread never overlap; 0 to 1022."""
 
 class SubscriberOptions(TypedDict, total=False):
+    """What `Node.subscribe` takes beside topic, type and callback."""
+
     timeout: Optional[float]
+    """Seconds to wait for the topic's type, where none is given, and when iterating for each message; None: for ever."""
     qos: Optional[Qos]
     every: int
+    """Every n-th message of each publisher; 0: all."""
     max_rate: float
+    """Messages a second of each publisher at most, on average; 0: all."""
     ghost: bool
     on_event: Optional[Callable[[Event], object]]
     execution_thread: int
 
 class ClientOptions(TypedDict, total=False):
+    """What `Node.call` takes beside service and types."""
+
     timeout: Optional[float]
+    """Seconds to wait for the service's types, where they are not given; None: for ever."""
     ghost: bool
     memory_budget: int
+    """Bytes of shared memory for requests on their way at most; 0: 1 GiB."""
 
 class ProviderOptions(TypedDict, total=False):
+    """What `Node.provide` takes beside service, types and handler."""
+
     deferred: bool
+    """The handler gets a Call, which it answers now or later, on any thread."""
     at_most_once: bool
+    """Calls that it has taken, and not answered when it goes away, end with Lost; else others answer them."""
     memory_budget: int
+    """Bytes of shared memory for responses at most, until clients let go of them; 0: 1 GiB."""
     ghost: bool
     execution_thread: int
 
@@ -250,7 +289,7 @@ class Node:
     def publish(self, topic: str, type: Class[M], **options: Unpack[PublisherOptions]) -> Publisher[M]: ...
     @overload
     def publish(self, topic: str, type: AnyType, **options: Unpack[PublisherOptions]) -> Publisher[Any]:
-        """As sinew_publisher_create and its options; `when_full` is "withdraw", "withdraw_some", "refuse" or "wait". `max_blocking` None is 100 ms; while publishing waits, Ctrl-C does not end it."""
+        """Waits until the manager has agreed. TypeMismatch where the topic carries another type."""
     @overload
     def subscribe(
         self, topic: str, type: Class[M], callback: Union[None, Callable[[M], object], Callable[[M, MessageInfo], object]] = None, **options: Unpack[SubscriberOptions]
@@ -333,6 +372,8 @@ class Subscriber(Generic[M]):
     def __exit__(self, *_: Any) -> None: ...
 
 class Client(Generic[M, A]):
+    """Calls a service. It need not have a provider: calls wait for one. Ends when it is closed, or nothing refers to it any more, nor waits for an answer."""
+
     @property
     def service(self) -> str: ...
     @property
@@ -357,6 +398,8 @@ class Answer(Future[A]):
     def __await__(self) -> Generator[Any, None, A]: ...
 
 class Provider(Generic[M, A]):
+    """Answers the requests of a service, until it is closed. Its node keeps it."""
+
     @property
     def service(self) -> str: ...
     @property

@@ -1,9 +1,10 @@
-"""The package, its examples and what its users may rely on, as mypy sees them in its strict mode."""
+"""The package, its examples and what its users may rely on, as mypy sees them in its strict mode, and as help() tells it."""
 
 import subprocess
 import sys
 import unittest
 
+import sinew
 from harness import ROOT
 
 HERE = ROOT / "bindings/python"
@@ -25,3 +26,15 @@ class Typing(unittest.TestCase):
     def test_the_package_itself(self):
         # What generates messages has hints for people.
         self.assert_nothing_to_say("--package", "sinew", "--exclude", "msggen")
+
+
+class Help(unittest.TestCase):
+    def test_says_of_each_class_what_its_stub_says(self):
+        self.assertIn("A process's part in a domain.", sinew.Node.__doc__)
+        self.assertIn("Messages a second of each publisher at most", sinew.Node.__doc__)
+        self.assertRegex(sinew.Publisher.__doc__, r"loan\(self, .*\) -> Loan\n    A message whose named vectors")
+        self.assertRegex(sinew.MessageInfo.__doc__, r"publisher: str\n    The name of its node\.")
+
+    def test_says_something_of_all_that_is_public(self):
+        silent = [name for name in sinew.__all__ if not getattr(sinew, name).__doc__]
+        self.assertEqual(silent, [])
