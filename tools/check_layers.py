@@ -28,6 +28,8 @@ BELOW = {
     "api": SESSION | {"msg", "wire", "shm", "os", "base"},
     # Services, and actions, which are made of them: topics stand without.
     "api services": SESSION | {"api", "msg", "wire", "shm", "os", "base"},
+    # Which messages belong together: stamps and pointers.
+    "message filters": {"api", "session", "base"},
     # The C interface is made of what C++ has, and of streams.
     "c": {"api services", "api", "session", "base"},
     "manager": {"manager state", "wire", "os", "base"},
@@ -50,6 +52,8 @@ PLACES = {
     "include/sinew/message_info.hpp": "session",
     "include/sinew/thread_options.hpp": "os",
     "include/sinew/msg/": "msg",
+    "include/sinew/message_filters": "message filters",
+    "src/message_filters/": "message filters",
     "src/api/service_": "api services",
     "src/api/action_": "api services",
     "bindings/c/": "c",
