@@ -1,5 +1,5 @@
-# What `cmake --install` puts into a prefix: the installed headers, libsinew.so, the replacement of operator new, the manager, and the
-# files by which CMake and pkg-config find them. All of it is relocatable: no file names the prefix.
+# What `cmake --install` puts into a prefix: the installed headers, libsinew.so, the replacement of operator new, the manager, the headers of the
+# standard messages and what makes others (msggen), and the files by which CMake and pkg-config find them. All of it is relocatable: no file names the prefix.
 #
 # The replacement of operator new is an object linked into whatever uses sinew, not a part of libsinew.so: only so does it come before
 # the C++ library's own in every link order, with a static C++ library, and under the sanitizers.
@@ -22,10 +22,21 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/sinew DESTINATION ${CMAKE_INSTAL
 
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/c/sinew.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+set(messages ${CMAKE_INSTALL_INCLUDEDIR}/sinew/messages)
+set_target_properties(sinew_messages PROPERTIES EXPORT_NAME messages)
+target_include_directories(sinew_messages INTERFACE $<INSTALL_INTERFACE:${messages}>)
+install(TARGETS sinew_messages EXPORT sinewTargets)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/msggen/sinew_messages/ DESTINATION ${messages} FILES_MATCHING PATTERN "*.hpp")
+set(share_of_msggen ${CMAKE_INSTALL_DATADIR}/sinew/msggen)
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/msggen/sinew-msggen DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/msggen/sinew_msggen DESTINATION ${share_of_msggen} FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/msggen/definitions DESTINATION ${share_of_msggen})
+
 install(EXPORT sinewTargets NAMESPACE sinew:: DESTINATION ${cmake_files})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sinewConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/sinewConfig.cmake.in ${PROJECT_BINARY_DIR}/sinewConfig.cmake
-                              INSTALL_DESTINATION ${cmake_files})
+                              INSTALL_DESTINATION ${cmake_files} PATH_VARS CMAKE_INSTALL_BINDIR share_of_msggen)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/SinewMessages.cmake DESTINATION ${cmake_files})
 install(FILES ${PROJECT_BINARY_DIR}/sinewConfig.cmake ${PROJECT_BINARY_DIR}/sinewConfigVersion.cmake DESTINATION ${cmake_files})
 
 # From the folder of sinew.pc back to the prefix, so that a moved prefix still describes itself.

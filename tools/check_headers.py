@@ -18,7 +18,7 @@ FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wpedantic", "-Wsha
 def compile_alone(compiler, include, header):
     """What `compiler` says about `header`; empty when it compiles."""
     text = f"#include <{header}>\n#include <{header}>\n"
-    done = subprocess.run([compiler, f"-I{include}", *FLAGS], input=text, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([compiler, f"-I{include}", f"-I{include}/sinew/messages", *FLAGS], input=text, capture_output=True, text=True, timeout=120)
     return "" if done.returncode == 0 else f"{compiler}: {header} does not compile alone:\n{done.stderr}"
 
 

@@ -5,7 +5,13 @@
 #include <fstream>
 #include <iostream>
 
-#include "coverage_msgs.hpp"
+#include "coverage_msgs/msg/builtins.hpp"
+#include "coverage_msgs/msg/comments.hpp"
+#include "coverage_msgs/msg/constants.hpp"
+#include "coverage_msgs/msg/defaults.hpp"
+#include "coverage_msgs/msg/nested.hpp"
+#include "coverage_msgs/srv/ask.hpp"
+#include "coverage_msgs/srv/ping.hpp"
 #include "examine.hpp"
 #include "table.hpp"
 
@@ -55,10 +61,12 @@ void expect_covered(const std::vector<Result>& results) {
     SCOPED_TRACE(result.definition.name);
     if (!result.findings) {
       EXPECT_NE(result.reason, "") << "not a message, trouble " << static_cast<int>(result.definition.trouble);
+      EXPECT_EQ(result.definition.signature, "");
       continue;
     }
     const Findings& findings = *result.findings;
     EXPECT_EQ(result.definition.message->name, result.definition.name);
+    EXPECT_EQ(result.definition.message->signature, result.definition.signature);
     EXPECT_EQ(findings.native, "");
     EXPECT_EQ(findings.cdr, "");
     EXPECT_EQ(findings.pieces, "");
@@ -101,7 +109,7 @@ TEST(Coverage, structures_are_as_ros_2_has_them) {
   EXPECT_EQ(sizeof(ours::srv::Ping_Request::structure_needs_at_least_one_member), 1U);
   EXPECT_EQ(ours::msg::Constants::LEAST64, INT64_MIN);
   EXPECT_EQ(ours::msg::Constants::MOST64, UINT64_MAX);
-  EXPECT_STREQ(ours::msg::Constants::QUOTED, "two words");
+  EXPECT_EQ(ours::msg::Constants::QUOTED, "two words");
   const ours::msg::Defaults defaults;
   EXPECT_EQ(defaults.i8, -2);
   EXPECT_EQ(defaults.double_quoted, "it is \"said\"");

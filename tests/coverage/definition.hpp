@@ -15,6 +15,7 @@ struct Definition {
   std::string repository;
   std::string file;             ///< "std_srvs/srv/SetBool.srv"
   std::string name;             ///< "std_srvs/srv/SetBool_Request"
+  std::string signature;        ///< as msggen has it; nothing where it says that sinew does not carry it
   const msg::Message* message;  ///< null: not a message of sinew
   msg::Trouble trouble;         ///< then: what sinew says of the structure, or none
   std::string missing;          ///< then: why there is no structure
@@ -32,14 +33,14 @@ struct Listing {
 
   /// The only thing that is instantiated for a type: its table.
   template <class T>
-  void add(const char* repository, const char* file, const char* name) {
+  void add(const char* repository, const char* file, const char* name, const char* signature) {
     constexpr msg::Trouble trouble = msg::trouble_with<T>();
     const msg::Message* message = nullptr;
     if constexpr (trouble == msg::Trouble::none) message = &msg::message_of<T>();
-    definitions.push_back({repository, file, name, message, trouble, {}});
+    definitions.push_back({repository, file, name, signature, message, trouble, {}});
   }
   void add_missing(const char* repository, const char* file, const char* name, const char* why) {
-    definitions.push_back({repository, file, name, nullptr, msg::Trouble::none, why});
+    definitions.push_back({repository, file, name, {}, nullptr, msg::Trouble::none, why});
   }
 
   Bound bound_of(const msg::Type& structure, const msg::Field& field) const {

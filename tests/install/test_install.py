@@ -142,13 +142,17 @@ class Prefix(Case):
     def test_holds_the_library_the_manager_the_headers_and_nothing_unexpected(self):
         there = {path.relative_to(prefix).as_posix() for path in prefix.rglob("*") if not path.is_dir()}
         headers = {path.relative_to(ROOT).as_posix() for path in (ROOT / "include").rglob("*.hpp")}
-        self.assertLessEqual(headers, there)
-        rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers}
+        msggen = {f"share/sinew/{path.relative_to(ROOT).as_posix()}" for folder in ("definitions", "sinew_msggen") for path in (ROOT / "msggen" / folder).rglob("*.*")}
+        msggen = {path for path in msggen if not path.endswith((".pyc", "__pycache__"))}
+        self.assertLessEqual(headers | msggen, there)
+        of_messages = {path for path in there if path.startswith("include/sinew/messages/")}
+        self.assertEqual(len(of_messages), len([path for path in msggen if path.endswith((".msg", ".srv", ".action"))]))
+        rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers - msggen - of_messages}
         self.assertEqual(
             rest,
-            {"bin/sinew", "bin/sinewd", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
+            {"bin/sinew", "bin/sinew-msggen", "bin/sinewd", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
             | {f"lib/pkgconfig/{language}.pc" for language in ("sinew", "sinew-c")}
-            | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")}
+            | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Messages", "Targets")}
             | {f"share/{path}" for path in ("bash-completion/completions/sinew", "zsh/site-functions/_sinew", "fish/vendor_completions.d/sinew.fish")},
         )
 
@@ -195,6 +199,27 @@ class Examples(Case):
             self.assert_examples_run(work / "by-moved")
         finally:
             away.rename(prefix)
+
+
+class Messages(Case):
+    """What is made of message definitions of ROS."""
+
+    def test_of_the_standard_packages_are_found_by_pkg_config_alone_and_published(self):
+        program = work / "messages-by-pkg-config"
+        must(["c++", "-std=c++20", HERE / "programs/messages.cpp", *flags(), "-o", program])
+        with Domain() as domain:
+            self.assertEqual(self.assert_ends_well(domain, domain.start(program)), "all came\n")
+
+    def test_of_a_project_are_made_by_find_package_alone_and_published(self):
+        build = work / "messages-by-cmake"
+        must(["cmake", "-S", HERE / "messages", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DPROGRAMS={HERE / 'programs'}"])
+        must(["cmake", "--build", build, "--parallel", "2"])
+        with Domain() as domain:
+            self.assertEqual(self.assert_ends_well(domain, domain.start(build / "messages")), "all came\n")
+
+    def test_are_described_by_the_installed_command(self):
+        for name in "sensor_msgs/msg/Image", "std_srvs/srv/SetBool_Request":
+            self.assertIn(f"{name}{{", must([prefix / "bin/sinew-msggen", "signature", name], cwd="/"))
 
 
 class OtherLanguages(Case):

@@ -1,0 +1,7 @@
+"""python3 -m sinew_msggen"""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())
