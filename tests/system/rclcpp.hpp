@@ -1,15 +1,20 @@
 // Tests of what is written for rclcpp.
 #pragma once
 
+#include <builtin_interfaces/msg/duration.hpp>
+#include <builtin_interfaces/msg/time.hpp>
+#include <example_interfaces/srv/add_two_ints.hpp>
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <sensor_msgs/msg/image.hpp>
+#include <std_msgs/msg/int32.hpp>
+#include <std_msgs/msg/string.hpp>
 #include <string>
 #include <vector>
 
 #include "sinew/rclcpp.hpp"
 #include "tests/system/harness.hpp"
-#include "tests/system/messages/ros.hpp"
 
 namespace rclcpp = sinew::rclcpp;
 

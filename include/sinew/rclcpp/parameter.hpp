@@ -36,10 +36,11 @@ constexpr auto kept() {
   } else if constexpr (std::same_as<T, std::vector<float>>) {
     return std::type_identity<std::vector<double>>();
   } else {
+    constexpr bool is_kept = std::is_constructible_v<ParameterValue, std::in_place_type_t<T>>;
     static_assert(
-        std::is_constructible_v<ParameterValue, std::in_place_type_t<T>>,
+        is_kept,
         "sinew: a parameter is a bool, an integer, a floating-point number, a string, or a std::vector of std::uint8_t or of those");
-    return std::type_identity<T>();
+    return std::type_identity<std::conditional_t<is_kept, T, std::monostate>>();  // so that the compiler says no more
   }
 }
 template <class T>
@@ -49,8 +50,10 @@ template <class T>
 ParameterValue value_of(const T& value) {
   if constexpr (std::same_as<std::decay_t<T>, std::vector<int>> || std::same_as<std::decay_t<T>, std::vector<float>>) {
     return ParameterValue(std::in_place_type<Kept<T>>, value.begin(), value.end());
-  } else {
+  } else if constexpr (!std::same_as<Kept<T>, std::monostate>) {
     return ParameterValue(std::in_place_type<Kept<T>>, static_cast<Kept<T>>(value));
+  } else {
+    return {};
   }
 }
 /// Throws Error(invalid_argument), with both types.
