@@ -1,5 +1,6 @@
 #include "sinew/rclcpp/context.hpp"
 
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <utility>
@@ -13,8 +14,12 @@
 namespace sinew::rclcpp {
 namespace {
 
-// relaxed: who looks for it sees it soon; who waits is woken by the eventfd
+// pair RUNS / SPINNING: who ends says so and then looks who spins; who spins is listed and then looks whether it is over. relaxed: where one only asks
 std::atomic<bool> runs{false};
+// pair SPINNING / RUNS, ENDING: who sees an executor there may stop it, until ENDING is 0 again.
+std::array<std::atomic<Executor*>, 64> spinning{};
+// pair ENDING / SPINNING: who ends counts himself and then looks who spins; who spins no more takes himself out and then waits until nobody looks.
+std::atomic<unsigned> ending{0};
 // relaxed: written before the signals lead to who reads it
 std::atomic<int> end_bell{-1};
 
@@ -32,8 +37,13 @@ Context& context() {
 
 // In a handler of signals, too.
 bool end_now() noexcept {
-  if (!runs.exchange(false, std::memory_order_relaxed)) return false;
+  if (!runs.exchange(false, std::memory_order_seq_cst)) return false;  // sync: RUNS (with goes_on)
   os::ring(end_bell.load(std::memory_order_relaxed));
+  ending.fetch_add(1, std::memory_order_seq_cst);  // sync: ENDING (with ~Spinning)
+  for (auto& place : spinning) {
+    if (Executor* const executor = place.load(std::memory_order_seq_cst)) executor->stop();  // sync: SPINNING (with Spinning, ~Spinning)
+  }
+  ending.fetch_sub(1, std::memory_order_seq_cst);  // sync: ENDING (with ~Spinning)
   return true;
 }
 
@@ -66,7 +76,7 @@ std::vector<std::string> begin(int argc, const char* const* argv, SignalHandlerO
   }
   all.rules = std::move(rules);
   all.begun = true;
-  runs.store(true, std::memory_order_relaxed);
+  runs.store(true, std::memory_order_seq_cst);  // sync: RUNS (with goes_on)
   const bool both = signals == SignalHandlerOptions::All;
   all.interrupts.emplace(both || signals == SignalHandlerOptions::SigInt, both || signals == SignalHandlerOptions::SigTerm, &interrupted);
   return arguments;
@@ -87,6 +97,24 @@ int over() {
   const int bell = end_bell.load(std::memory_order_relaxed);
   if (bell < 0) refuse();
   return bell;
+}
+
+Spinning::Spinning(Executor& executor) noexcept {
+  for (std::size_t i = 0; i < spinning.size() && place_ < 0; ++i) {
+    Executor* nobody = nullptr;
+    // sync: SPINNING (with end_now)
+    if (spinning[i].compare_exchange_strong(nobody, &executor, std::memory_order_seq_cst)) place_ = static_cast<int>(i);
+  }
+}
+
+Spinning::~Spinning() {
+  if (place_ < 0) return;
+  spinning[static_cast<std::size_t>(place_)].store(nullptr, std::memory_order_seq_cst);  // sync: SPINNING (with end_now)
+  while (ending.load(std::memory_order_seq_cst) != 0) os::spin_hint();                   // sync: ENDING (with end_now)
+}
+
+bool Spinning::goes_on() const noexcept {
+  return runs.load(std::memory_order_seq_cst);  // sync: RUNS (with end_now, begin)
 }
 
 std::optional<std::int64_t> deadline_of(std::int64_t nanoseconds) noexcept {

@@ -6,6 +6,7 @@
 
 #include "os/fd.hpp"
 #include "rclcpp/rules.hpp"
+#include "sinew/executor.hpp"
 
 namespace sinew::rclcpp::detail {
 
@@ -17,6 +18,22 @@ int over();
 
 /// Monotonic nanoseconds so long from now; nothing when it is below 0.
 std::optional<std::int64_t> deadline_of(std::int64_t nanoseconds) noexcept;
+
+/// As long as it lives, the executor is stopped when the program is to end.
+class Spinning {
+ public:
+  explicit Spinning(Executor& executor) noexcept;
+  ~Spinning();
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+  /// False: too many spin already, and nobody would stop this one.
+  explicit operator bool() const noexcept { return place_ >= 0; }
+  /// As ok(); while it says so the executor has yet to be stopped.
+  bool goes_on() const noexcept;
+
+ private:
+  int place_ = -1;
+};
 
 /// A descriptor that is another's.
 class Borrowed {

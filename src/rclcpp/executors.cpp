@@ -145,7 +145,13 @@ void SingleThreadedExecutor::cancel() {
 
 }  // namespace executors
 
+// One node runs on its own executor, which wakes sooner than one that waits for several.
 void spin(const std::shared_ptr<Node>& node) {
+  const auto callbacks = node->sinew_node().executor();
+  if (const detail::Spinning spinning(*callbacks); spinning) {
+    while (spinning.goes_on()) callbacks->spin();
+    return;
+  }
   executors::SingleThreadedExecutor executor;
   executor.add_node(node);
   executor.spin();
