@@ -75,6 +75,7 @@ bool ApproximateMatcher::find_best(Choice& best) const {
   const std::int64_t pivot_time = topics_[fixed].queue.front().stamp;
   Choice at(topics_.size(), 0);
   std::vector<std::int64_t> times;
+  times.reserve(topics_.size());
   for (const Topic& each : topics_) times.push_back(each.queue.front().stamp);
   best = at;
   Interval smallest = around(times);

@@ -52,9 +52,7 @@ void interrupted() noexcept {
 }
 
 std::vector<std::string> take_arguments(int argc, const char* const* argv) {
-  std::vector<std::string> arguments;
-  for (int i = 0; i < argc; ++i) arguments.emplace_back(argv[i]);
-  return arguments;
+  return {argv, argv + argc};
 }
 
 [[noreturn]] void refuse() {

@@ -102,7 +102,8 @@ void log(const Logger& logger, Logger::Level level, const char* format, ...) noe
     const std::string line = line_of(logger, level, text_of(format, arguments));
     os::write_to_stderr(line.data(), line.size());
   } catch (const std::bad_alloc&) {
-    // A line less.
+    constexpr std::string_view sentence = "a line was not logged: there was no memory for it\n";
+    os::write_to_stderr(sentence.data(), sentence.size());
   }
   va_end(arguments);
 }

@@ -76,6 +76,7 @@ std::vector<std::string_view> elements_of(std::string_view list) {
 template <class T>
 ParameterValue vector_of(const std::vector<ParameterValue>& elements) {
   std::vector<T> made;
+  made.reserve(elements.size());
   for (const ParameterValue& each : elements) made.push_back(std::get<T>(each));
   return made;
 }

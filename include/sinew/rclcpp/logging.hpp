@@ -41,7 +41,7 @@ inline Logger get_logger(const std::string& name) {
 
 namespace detail {
 SINEW_API bool is_logged(const Logger& logger, Logger::Level level);
-/// Never throws: what there is no memory for is not logged.
+/// Never throws: where there is no memory for a line it says so instead.
 SINEW_API void log(const Logger& logger, Logger::Level level, const char* format, ...) noexcept __attribute__((format(printf, 3, 4)));
 
 /// The first time only.
@@ -77,7 +77,7 @@ class SINEW_API Throttle {
     const auto& sinew_stream_logger = logger;                                                                                     \
     if (::sinew::rclcpp::detail::is_logged(sinew_stream_logger, ::sinew::rclcpp::Logger::Level::level)) {                         \
       std::ostringstream sinew_stream;                                                                                            \
-      sinew_stream << text;                                                                                                       \
+      sinew_stream << text; /* NOLINT(bugprone-macro-parentheses): a row of << */                                                 \
       ::sinew::rclcpp::detail::log(sinew_stream_logger, ::sinew::rclcpp::Logger::Level::level, "%s", sinew_stream.str().c_str()); \
     }                                                                                                                             \
   } while (false)

@@ -18,6 +18,10 @@ struct Pointers {
   static SharedPtr make_shared(Arguments&&... arguments) {
     return std::make_shared<T>(std::forward<Arguments>(arguments)...);
   }
+
+ private:
+  friend T;
+  Pointers() = default;
 };
 
 namespace detail {
