@@ -28,7 +28,7 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, the command beside the demo, and an installed sinew
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, Python, the command beside the demo, and an installed sinew
 	@tools/setup test rust
 	@tools/test.py --jobs $(JOBS)
 
@@ -103,4 +103,4 @@ install: ## Library, headers, manager, command, CMake and pkg-config files into 
 	@tools/install_command.py --jobs $(JOBS) $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
-	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-msggen build-rust build-seeded
+	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-msggen build-python build-rust build-seeded

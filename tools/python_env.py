@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a virtual environment of Python with the tools of others that tests compare sinew with: python_env.py
+"""Makes a virtual environment of Python: python_env.py [REQUIREMENTS FOLDER]
 
-They are those of python_env.txt, in these versions, and as wheels: nothing is compiled, and no code of theirs runs while they are installed.
-Prints the interpreter, for the variable SINEW_TEST_PYTHON. What is there already is not made again.
+What is in it is what the file of requirements says, in these versions, and as wheels: nothing is compiled, and no code of theirs runs while they are installed.
+Without arguments that is python_env.txt, the tools of others that tests compare sinew with. Prints the interpreter, for the variable SINEW_TEST_PYTHON. What is
+there already is not made again.
 """
 
 import os
@@ -19,22 +20,22 @@ PYTHON = "/usr/bin/python3"
 SECONDS = 600
 
 
-def make():
+def make(requirements=REQUIREMENTS, folder=FOLDER):
     """The interpreter, or None when it could not be made; then it was said why."""
-    interpreter = FOLDER / "bin" / "python"
-    made_of = FOLDER / REQUIREMENTS.name
-    wanted = REQUIREMENTS.read_text(encoding="utf-8")
+    interpreter = folder / "bin" / "python"
+    made_of = folder / requirements.name
+    wanted = requirements.read_text(encoding="utf-8")
     if made_of.exists() and made_of.read_text(encoding="utf-8") == wanted and interpreter.exists():
         return interpreter
-    shutil.rmtree(FOLDER, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
     for command in (
-        [PYTHON if os.access(PYTHON, os.X_OK) else sys.executable, "-m", "venv", FOLDER],
+        [PYTHON if os.access(PYTHON, os.X_OK) else sys.executable, "-m", "venv", folder],
         [interpreter, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
-         "--requirement", REQUIREMENTS],
+         "--requirement", requirements],
     ):
         status, output = bounded.run(command, seconds=SECONDS, capture=True)
         if status != 0:
-            print(f"{output}{REQUIREMENTS.name} could not be installed; the words of what failed are above. It needs a package index that pip reaches, and python3-venv.")
+            print(f"{output}{requirements.name} could not be installed; the words of what failed are above. It needs a package index that pip reaches, and python3-venv.")
             return None
     # Last, so that a run that was interrupted is not taken for a whole one.
     made_of.write_text(wanted, encoding="utf-8")
@@ -42,7 +43,9 @@ def make():
 
 
 def main():
-    interpreter = make()
+    if len(sys.argv) not in (1, 3):
+        sys.exit("python_env.py has no arguments, or a file of requirements and a folder")
+    interpreter = make(*(pathlib.Path(argument).resolve() for argument in sys.argv[1:]))
     if interpreter is None:
         return 1
     print(interpreter)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Builds and runs every test suite: the whole suite as developers build it, the same under the address and undefined-behaviour
-sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, the models of the protocols, the Rust workspace, a session with the
-command beside the demo, and the tests of an installed sinew.
+sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, the models of the protocols, the Rust workspace, the Python package, the three languages
+beside each other, a session with the command beside the demo, and the tests of an installed sinew.
 All suites run, also after one has failed.
 
-Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models rust command install; and, only when it is named, aarch64
+Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models rust python interop command install; and, only when it is named, aarch64
 The last line is "N passed, N failed"; a suite that does not build counts as one failed test. The exit status is 0 when none failed.
 """
 
@@ -21,6 +21,7 @@ import fuzz
 import models
 import orders
 import python_env
+import python_package
 import rust
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -105,6 +106,11 @@ def unittest_suite(name, jobs):
     """(passed, failed, skipped, what failed) of the tests in Python in a folder, which build what they need."""
     command = ["python3", "-m", "unittest", "discover", "--start-directory", f"tests/{name}"]
     status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env={"JOBS": str(jobs)}, cwd=ROOT)
+    return unittest_results(status, output)
+
+
+def unittest_results(status, output):
+    """(passed, failed, skipped, what failed) of a run of unittest, whose output is printed."""
     print(output)
     ran = re.search(r"^Ran (\d+) tests? in", output, re.MULTILINE)
     last = output.splitlines()[-1] if ran else ""
@@ -153,6 +159,16 @@ def rust_suite(_, jobs):
     return passed, failed, ignored, failures
 
 
+def python_suite(_, jobs):
+    """(passed, failed, skipped, what failed) of the Python package, as pip installs it, and of what generates messages."""
+    interpreter = python_package.install(jobs)
+    if not interpreter:
+        return 0, 1, 0, ["failed: the Python package does not build"]
+    results = [unittest_results(*python_package.run_tests(interpreter, folder)) for folder in python_package.TESTS]
+    passed, failed, skipped, failures = zip(*results)
+    return sum(passed), sum(failed), sum(skipped), [each for of_folder in failures for each in of_folder]
+
+
 SUITES = {
     "dev": (ctest_suite, "as developers build it"),
     "asan": (ctest_suite, "under the address and undefined-behaviour sanitizers"),
@@ -161,6 +177,8 @@ SUITES = {
     "fuzz": (fuzz_suite, f"each fuzzer for {FUZZ_SECONDS} s"),
     "models": (models_suite, "the models of the protocols and their memory orders, and mutations of them"),
     "rust": (rust_suite, "the Rust workspace"),
+    "python": (python_suite, "the Python package as pip builds it, and the generator of messages"),
+    "interop": (unittest_suite, "programs in C++, Rust and Python beside each other"),
     "command": (unittest_suite, "a session in a terminal with every verb of the command, beside the demo"),
     "install": (unittest_suite, "an installed sinew, as a stranger uses it"),
 }

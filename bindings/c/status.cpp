@@ -5,10 +5,10 @@
 namespace sinew::c {
 namespace {
 
-constexpr std::array names = {"ok",          "invalid_argument", "name_taken",      "type_mismatch", "incompatible",
-                              "unavailable", "denied",           "exhausted",       "disconnected",  "system",
-                              "no_memory",   "would_block",      "invalid_message", "closed",        "nothing"};
-static_assert(names.size() == SINEW_NOTHING + 1);
+constexpr std::array names = {"ok",        "invalid_argument", "name_taken", "type_mismatch", "incompatible", "unavailable",     "denied",
+                              "exhausted", "disconnected",     "system",     "no_memory",     "would_block",  "invalid_message", "closed",
+                              "nothing",   "failed",           "timeout",    "cancelled",     "lost"};
+static_assert(names.size() == SINEW_LOST + 1);
 static_assert(static_cast<int>(ErrorKind::system) + 1 == SINEW_SYSTEM);
 
 struct LastError {

@@ -385,7 +385,9 @@ TEST(Statuses, HaveNames) {
   EXPECT_STREQ(sinew_status_name(SINEW_OK), "ok");
   EXPECT_STREQ(sinew_status_name(SINEW_TYPE_MISMATCH), "type_mismatch");
   EXPECT_STREQ(sinew_status_name(SINEW_NOTHING), "nothing");
-  EXPECT_STREQ(sinew_status_name(SINEW_NOTHING + 1), "unknown");
+  EXPECT_STREQ(sinew_status_name(SINEW_FAILED), "failed");
+  EXPECT_STREQ(sinew_status_name(SINEW_LOST), "lost");
+  EXPECT_STREQ(sinew_status_name(SINEW_LOST + 1), "unknown");
   EXPECT_STREQ(sinew_status_name(-1), "unknown");
 }
 

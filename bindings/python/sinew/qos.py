@@ -1,0 +1,60 @@
+"""Quality of service: what a publisher offers and a subscriber asks for.
+
+    node.publisher("map", Map, qos=sinew.Qos(depth=1, reliable=True, transient_local=True))
+    node.subscribe("scan", qos=sinew.qos.sensor_data)
+
+Where a publisher offers less than a subscriber asks for, the two are not connected: the event INCOMPATIBLE_QOS tells both.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Optional
+
+__all__ = ["Qos", "latched", "sensor_data", "services", "system_default"]
+
+MOST_DEPTH = 512
+LONGEST_S = 100 * 365 * 24 * 3600
+
+
+@dataclasses.dataclass(frozen=True)
+class Qos:
+    """A value; `dataclasses.replace(qos, depth=1)` makes another. The defaults of both sides fit. Durations are seconds, above 0 and at most 100 years.
+
+    Raises ValueError for what is out of range.
+    """
+
+    depth: int = 8
+    """1 to 512: so many of the newest messages of each publisher are kept; older ones that were not taken are lost, and counted as missed."""
+    keep_all: bool = False
+    """Lose nothing, in place of `depth`. With `reliable` on both sides a publisher waits for a subscriber that is a whole ring (1024 messages) behind."""
+    reliable: bool = False
+    """A best-effort publisher is not connected to a reliable subscriber."""
+    transient_local: bool = False
+    """A publisher keeps its newest messages for those who come late; a subscriber asks for what was kept. A volatile publisher is not connected to a subscriber that asks."""
+    manual_by_topic: bool = False
+    """A publisher shows that it is alive by publishing, or assert_liveliness(), within each `lease`; else its process answers for it."""
+    deadline: Optional[float] = None
+    """No two messages are further apart. None: no promise."""
+    lifespan: Optional[float] = None
+    """Messages that are older are not delivered. None: they never are too old."""
+    lease: Optional[float] = None
+    """A sign of life comes at least so often. None: the end of its process tells."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= MOST_DEPTH:
+            raise ValueError(f"a depth of {self.depth}: 1 to {MOST_DEPTH} messages of a publisher can be kept, or all of them, by keep_all")
+        for name in ("deadline", "lifespan", "lease"):
+            duration = getattr(self, name)
+            if duration is not None and not 0 < duration <= LONGEST_S:
+                raise ValueError(f"a {name} of {duration} s: it is above 0 and at most 100 years, or None")
+
+
+sensor_data = Qos(depth=5)
+"""The newest five, best effort: ROS 2's SensorDataQoS."""
+services = Qos(depth=10, reliable=True)
+"""The newest ten, reliable: ROS 2's ServicesQoS, and what its topics have unless told otherwise. Both sides must have it."""
+system_default = Qos()
+"""What is used where nothing is said."""
+latched = Qos(depth=1, reliable=True, transient_local=True)
+"""The newest message, also for those who come late: ROS 1's latched topics. Both sides must have it."""

@@ -1,0 +1,127 @@
+#include <array>
+
+#include "bindings/python/src/encoder.hpp"
+#include "bindings/python/src/rows.hpp"
+#include "bindings/python/src/type_object.hpp"
+
+namespace sinew::python {
+namespace {
+
+std::string kind_of(const nb::object& array) {
+  return text_of(array.attr("dtype").attr("kind"));
+}
+
+}  // namespace
+
+void Encoder::from_array(const Type& type, const nb::object& array) {
+  const std::string kind = kind_of(array);
+  const bool is_of_rows = !run_of(*type.element, 1).row->is_scalar();
+  if (is_of_rows && !array.attr("dtype").attr("names").is_none()) return from_rows(type, array);
+  if (!is_of_rows && std::string("biuf").find(kind) != std::string::npos) return from_numbers(type, array);
+  const nb::object list = array.attr("tolist")();
+  if (!PyList_Check(list.ptr())) unexpected("the elements of " + type.name, array.ptr());
+  one_by_one(type, list.ptr());
+}
+
+void Encoder::require_fit(Kind number, const nb::object& array) {
+  const std::string kind = kind_of(array);
+  const nb::object dtype = dtype_of_number(number, false);
+  const std::string given = text_of(array.attr("dtype"));
+  if (std::string("biuf").find(kind) == std::string::npos) fail(given + " does not fit " + kind_name(number));
+  if (number >= Kind::float32 || nb::len(array.attr("ravel")()) == 0) return;
+  if (kind == "f") fail("an array of " + given + " does not fit " + kind_name(number) + ": round it, and use astype()");
+  if (nb::cast<bool>(numpy("can_cast")(array.attr("dtype"), dtype, "safe"))) return;
+  const nb::int_ least(array.attr("min")());
+  const nb::int_ most(array.attr("max")());
+  const nb::object limits = number == Kind::boolean ? nb::none() : numpy("iinfo")(dtype);
+  const nb::int_ from(limits.is_none() ? nb::object(nb::int_(0)) : nb::object(limits.attr("min")));
+  const nb::int_ to(limits.is_none() ? nb::object(nb::int_(1)) : nb::object(limits.attr("max")));
+  const auto is_less = [](const nb::object& a, const nb::object& b) { return PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_LT) == 1; };
+  if (is_less(least, from)) fail(repr_of(least) + " does not fit " + kind_name(number));
+  if (is_less(to, most)) fail(repr_of(most) + " does not fit " + kind_name(number));
+}
+
+void Encoder::from_numbers(const Type& type, const nb::object& array) {
+  const Kind number = run_of(*type.element, 1).row->number;
+  require_fit(number, array);
+  const nb::object fitting = numpy("ascontiguousarray")(array, dtype_of_number(number, false));
+  if (!from_buffer(type, fitting.ptr())) unexpected("the elements of " + type.name, array.ptr());
+}
+
+void Encoder::from_rows(const Type& type, const nb::object& array) {
+  const Type& row = *run_of(*type.element, 1).row;
+  const auto total = nb::cast<std::uint64_t>(array.attr("size"));
+  begin(type, total);
+  if (total == 0 || rows_in_place(row, total, array)) return;
+  const Spacing spacing = spacing_of(row, total, out_.offset());
+  const nb::object placed = placed_dtype(row, out_.offset() + spacing.lead, false);
+  const bool is_even = spacing.is_even && !placed.is_none();
+  const nb::object dtype = is_even ? with_itemsize(placed, spacing.stride) : packed_dtype(row, false);
+  const nb::object target = numpy("zeros")(total, dtype);
+  assign(row, target, array.attr("reshape")(-1));
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(target.ptr(), &buffer, PyBUF_SIMPLE) < 0) throw nb::python_error();
+  if (is_even) {
+    out_.zeros(spacing.lead);
+    return out_.refer(buffer, spacing.stride * (total - 1) + spacing.size);
+  }
+  const auto* from = static_cast<const std::uint8_t*>(buffer.buf);
+  for (std::uint64_t i = 0; i < total; ++i) spread(row, from);
+  PyBuffer_Release(&buffer);
+}
+
+bool Encoder::rows_in_place(const Type& row, std::uint64_t count, const nb::object& array) {
+  const Spacing spacing = spacing_of(row, count, out_.offset());
+  if (!spacing.is_even) return false;
+  const nb::object placed = placed_dtype(row, out_.offset() + spacing.lead, false);
+  const nb::object dtype = array.attr("dtype");
+  if (placed.is_none() || !(dtype.equal(placed) || dtype.equal(with_itemsize(placed, spacing.stride)))) return false;
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_STRIDES) < 0) throw nb::python_error();
+  bool is_alike = true;
+  auto step = static_cast<Py_ssize_t>(spacing.stride);
+  for (int i = buffer.ndim; i-- > 0;) {
+    is_alike = is_alike && (buffer.shape[i] == 1 || buffer.strides[i] == step);
+    step *= buffer.shape[i];
+  }
+  if (!is_alike) {
+    PyBuffer_Release(&buffer);
+    return false;
+  }
+  out_.zeros(spacing.lead);
+  out_.refer(buffer, spacing.stride * (count - 1) + spacing.size);
+  return true;
+}
+
+void Encoder::assign(const Type& type, const nb::object& target, const nb::object& source) {
+  const nb::object names = source.attr("dtype").attr("names");
+  if (names.is_none()) fail("expected an array with the fields of " + type.name);
+  for (const nb::handle name : names) {
+    const auto index = field_named(type, name.ptr());
+    if (!index) fail(no_such_field(type, name.ptr()));
+    const Field& field = type.fields[*index];
+    const Into into(*this, {&field.name, 0});
+    const Type* of = field.type.get();
+    while (of->kind == Kind::array) of = of->element.get();
+    if (of->is_scalar()) {
+      require_fit(of->number, source[name]);
+      target[name] = source[name];
+    } else {
+      assign(*of, target[name], source[name]);
+    }
+  }
+}
+
+void Encoder::spread(const Type& type, const std::uint8_t*& from) {
+  if (type.is_scalar()) {
+    out_.align(type.alignment);
+    out_.put(from, type.alignment);
+    from += type.alignment;
+  } else if (type.kind == Kind::array) {
+    for (std::uint64_t i = 0; i < type.count; ++i) spread(*type.element, from);
+  } else {
+    for (const Field& field : type.fields) spread(*field.type, from);
+  }
+}
+
+}  // namespace sinew::python

@@ -1,0 +1,31 @@
+// The memory of an array: what keeps it, and whether it may be written.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace sinew::python {
+
+namespace nb = nanobind;
+
+/// What an ndarray is a view on, and its base.
+struct Memory {
+  std::shared_ptr<const void> owner;  ///< keeps the bytes
+  const std::uint8_t* data = nullptr;
+  std::size_t size = 0;
+  bool writable = false;
+};
+
+void define_memory(nb::module_& module);
+
+/// A read-only one, as an object of Python.
+nb::object memory_of(std::shared_ptr<const void> owner, const std::uint8_t* data, std::size_t size);
+
+/// numpy.ndarray(shape, dtype, memory, 0, strides); `strides` may be None.
+nb::object array_on(const nb::object& memory, const nb::object& dtype, const nb::object& shape, const nb::object& strides);
+
+}  // namespace sinew::python

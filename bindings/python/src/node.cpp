@@ -1,0 +1,136 @@
+#include "bindings/python/src/node.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include <nanobind/stl/optional.h>
+
+#include "bindings/python/src/endpoints.hpp"
+
+namespace sinew::python {
+namespace {
+
+// All that there are. Under the GIL.
+std::vector<Node*>& nodes() {
+  static auto* const all = new std::vector<Node*>();
+  return *all;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  for (const nb::object& child : nb::inst_ptr<Node>(self)->kept) Py_VISIT(child.ptr());
+  return 0;
+}
+
+int clear(PyObject* self) {
+  quietly("sinew.Node", [&] { nb::inst_ptr<Node>(self)->close(); });
+  return 0;
+}
+
+PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse)}, {Py_tp_clear, reinterpret_cast<void*>(clear)}, {0, nullptr}};
+
+int descriptor(const Node& self) {
+  const auto handle = self.open();
+  int fd = -1;
+  call_released([&] { return sinew_node_fd(handle.get(), &fd); });
+  return fd;
+}
+
+/// As sinew_node_spin(), and Ctrl-C is noticed.
+void spin(Node& self) {
+  const nb::object alive = nb::find(self);
+  self.is_stopped = false;
+  // They wait without the GIL, and handlers of signals run at once.
+  constexpr double seconds = 0.1;
+  nb::object wait = nb::module_::import_("time").attr("sleep");
+  nb::object at_most = nb::cast(seconds);
+  if (self.by_caller) {
+    const nb::module_ select = nb::module_::import_("select");
+    const nb::object poll = select.attr("poll")();
+    poll.attr("register")(descriptor(self), select.attr("POLLIN"));
+    wait = poll.attr("poll");
+    at_most = nb::cast(static_cast<int>(seconds * 1000));
+  }
+  while (self.handle && !self.is_stopped) {
+    wait(at_most);
+    if (self.by_caller && self.handle && !self.is_stopped) dispatch(sinew_node_dispatch, self.open().get());
+  }
+}
+
+}  // namespace
+
+Node::Node(const std::string& name, const std::optional<std::string>& domain, bool by_caller_) : by_caller(by_caller_) {
+  if (is_ended()) raise(SINEW_CLOSED, "the interpreter is about to end: no node can be made");
+  sinew_node_options options{};
+  options.struct_size = sizeof options;
+  options.by_caller = by_caller;
+  options.domain = domain ? domain->c_str() : nullptr;
+  sinew_node* made = nullptr;
+  call_released([&] { return sinew_node_create(name.c_str(), &options, &made); });
+  handle = handle_of(made, sinew_node_destroy);
+  nodes().push_back(this);
+}
+
+Node::~Node() {
+  std::erase(nodes(), this);
+  quietly("sinew.Node", [&] { close(); });
+}
+
+void Node::close() {
+  const std::shared_ptr<sinew_node> gone = std::exchange(handle, nullptr);
+  // What they call back may hold this node: that goes now, and not when the interpreter looks for circles.
+  for (const nb::object& child : std::exchange(kept, {})) child.attr("close")();
+}
+
+std::shared_ptr<sinew_node> Node::open() const {
+  if (!handle) raise(SINEW_CLOSED, "the node has been closed");
+  return handle;
+}
+
+void Node::forget(nb::handle child) {
+  const auto found = std::ranges::find_if(kept, [&](const nb::object& it) { return it.is(child); });
+  if (found == kept.end()) return;
+  const nb::object gone = std::move(*found);
+  kept.erase(found);
+}
+
+void close_nodes() {
+  for (Node* const node : std::vector<Node*>(nodes())) {
+    if (std::ranges::find(nodes(), node) == nodes().end()) continue;
+    const nb::object alive = nb::find(*node);
+    node->close();
+  }
+}
+
+void define_node(nb::module_& module) {
+  NodeClass type(module, "Node", nb::type_slots(slots), nb::is_weak_referenceable());
+  type.def(nb::init<const std::string&, const std::optional<std::string>&, bool>(), nb::arg("name"), nb::kw_only(),
+           nb::arg("domain").none() = nb::none(), nb::arg("by_caller") = false)
+      .def_prop_ro("name", [](const Node& self) { return std::string(sinew_node_name(self.open().get())); })
+      .def_prop_ro("closed", [](const Node& self) { return !self.handle; })
+      .def("close", &Node::close)
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](Node& self, const nb::args&) { self.close(); })
+      .def("fileno", &descriptor)
+      .def("dispatch", [](const Node& self) { dispatch(sinew_node_dispatch, self.open().get()); })
+      .def("spin", &spin)
+      .def("stop", [](Node& self) { self.is_stopped = true; })
+      .def(
+          "disconnect",
+          [](const Node& self, const std::string& name) {
+            const auto handle = self.open();
+            call_released([&] { return sinew_node_disconnect(handle.get(), name.c_str()); });
+          },
+          nb::arg("name"));
+  define_publisher(module, type);
+  define_subscriber(module, type);
+  define_client(module, type);
+  define_provider(module, type);
+  define_domain(module, type);
+  define_timer(module, type);
+  define_counters(module, type);
+}
+
+}  // namespace sinew::python

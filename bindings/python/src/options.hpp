@@ -1,0 +1,19 @@
+// Options of endpoints, as Python says them.
+#pragma once
+
+#include <optional>
+
+#include "bindings/python/src/runtime.hpp"
+
+namespace sinew::python {
+
+/// Of any object with the attributes that Qos in _native.pyi has. None: all defaults.
+sinew_qos qos_from(nb::handle given);
+
+/// Of `max_blocking`: None is the default.
+std::int64_t max_blocking_from(const Seconds& given);
+
+/// Of "withdraw", "withdraw_some", "refuse", "wait".
+std::uint32_t when_full_from(const std::string& given);
+
+}  // namespace sinew::python

@@ -1,0 +1,17 @@
+// What the module has from the pure-Python side of its package.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace sinew::python {
+
+namespace nb = nanobind;
+
+/// sinew.type_of(), a Type.
+nb::object type_of(nb::handle declared);
+/// What async iteration over a subscriber is.
+nb::object messages_of(nb::handle subscriber);
+/// A future that can be awaited. It keeps the client.
+nb::object make_answer(nb::handle client);
+
+}  // namespace sinew::python

@@ -1,0 +1,108 @@
+#include <utility>
+
+#include <nanobind/stl/optional.h>
+
+#include "bindings/python/src/encode.hpp"
+#include "bindings/python/src/endpoints.hpp"
+#include "bindings/python/src/loan.hpp"
+#include "bindings/python/src/message.hpp"
+#include "bindings/python/src/options.hpp"
+#include "bindings/python/src/publisher.hpp"
+#include "bindings/python/src/told.hpp"
+#include "bindings/python/src/type_object.hpp"
+
+namespace sinew::python {
+namespace {
+
+constexpr std::uint32_t all_events =
+    SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED | SINEW_EVENT_LIVELINESS_LOST | SINEW_EVENT_DETACHED;
+
+nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb::handle qos, std::uint64_t memory_budget,
+                  std::uint64_t prefault, const Seconds& max_blocking, const std::string& when_full, std::uint32_t withdraw_at_most,
+                  bool lock_memory, bool ghost, nb::handle on_event, std::uint32_t execution_thread) {
+  const auto in = nb::cast<const Node&>(node).open();
+  Publisher made;
+  made.node = nb::borrow(node);
+  made.topic = topic;
+  made.type = type_from(type);
+  const sinew_qos asked = qos_from(qos);
+  sinew_publisher_options options{};
+  options.struct_size = sizeof options;
+  options.execution_thread = execution_thread;
+  options.memory_budget = memory_budget;
+  options.prefault = prefault;
+  options.max_blocking_ns = max_blocking_from(max_blocking);
+  options.when_full = when_full_from(when_full);
+  options.withdraw_at_most = withdraw_at_most;
+  options.lock_memory = lock_memory;
+  options.ghost = ghost;
+  options.events = on_event.is_none() ? 0 : all_events;
+  const CallbacksPtr callbacks = callbacks_for(nb::none(), on_event);
+  if (callbacks) {
+    options.on_event = call_on_event;
+    options.context = context_of(callbacks);
+    options.release = release_callbacks;
+  }
+  sinew_publisher* publisher = nullptr;
+  call_released(
+      [&] { return sinew_publisher_create(in.get(), topic.c_str(), made.type->signature.c_str(), &asked, &options, &publisher); });
+  made.handle = handle_of(publisher, sinew_publisher_destroy);
+  made.callbacks = callbacks;
+  return nb::cast(std::move(made));
+}
+
+void publish(const Publisher& self, nb::handle value) {
+  const auto to = self.open();
+  if (nb::isinstance<Message>(value)) {
+    const Message& message = nb::cast<const Message&>(value);
+    if (message.is_whole && message.type->structure == self.type->structure) {
+      const StreamPtr stream = message.stream;
+      return call_released([&] { return sinew_publisher_publish(to.get(), stream->extents().data(), stream->extents().size()); });
+    }
+  }
+  Writer writer;
+  encode(*self.type, value, writer);
+  const auto extents = writer.extents();
+  call_released([&] { return sinew_publisher_publish(to.get(), extents.data(), extents.size()); });
+}
+
+nb::dict statistics(const Publisher& self) {
+  const auto of = self.open();
+  sinew_publisher_statistics told{};
+  Outcome::of(sinew_publisher_get_statistics(of.get(), &told)).check();
+  nb::dict counts;
+  counts["published"] = told.published;
+  counts["bytes"] = told.bytes;
+  counts["bytes_copied"] = told.bytes_copied;
+  counts["bytes_exported"] = told.bytes_exported;
+  counts["refused"] = told.refused;
+  counts["withdrawn"] = told.withdrawn;
+  counts["subscribers"] = told.subscribers;
+  counts["memory_mapped"] = told.memory_mapped;
+  counts["memory_in_use"] = told.memory_in_use;
+  counts["incompatible"] = told.incompatible;
+  counts["deadlines_missed"] = told.deadlines_missed;
+  counts["liveliness_lost"] = told.liveliness_lost;
+  counts["detached"] = told.detached;
+  return counts;
+}
+
+}  // namespace
+
+void define_publisher(nb::module_& module, NodeClass& node) {
+  nb::class_<Publisher> type(module, "Publisher", nb::type_slots(EndpointSlots<Publisher>::slots), nb::is_weak_referenceable());
+  define_closing<Publisher>(type);
+  type.def_ro("topic", &Publisher::topic)
+      .def_prop_ro("type", [](const Publisher& self) { return type_object(self.type); })
+      .def("publish", &publish, nb::arg("message"))
+      .def("loan", [](nb::handle self, const nb::kwargs& arrays) { return make_loan(self, arrays); })
+      .def("assert_liveliness", [](const Publisher& self) { sinew_publisher_assert_liveliness(self.open().get()); })
+      .def("statistics", &statistics);
+  node.def("publish", &create, nb::arg("topic"), nb::arg("type"), nb::kw_only(), nb::arg("qos").none() = nb::none(),
+           nb::arg("memory_budget") = 0, nb::arg("prefault") = 0, nb::arg("max_blocking").none() = nb::none(),
+           nb::arg("when_full") = "withdraw", nb::arg("withdraw_at_most") = 0, nb::arg("lock_memory") = false, nb::arg("ghost") = false,
+           nb::arg("on_event").none() = nb::none(), nb::arg("execution_thread") = 0);
+  define_loan(module);
+}
+
+}  // namespace sinew::python

@@ -1,0 +1,53 @@
+"""docs/python.md, done as it stands there; and the examples in docstrings are of what there is."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from harness import PATIENCE, ROOT, Case
+
+sys.path.insert(0, str(ROOT / "tests/install"))
+import page
+
+PAGE = ROOT / "docs/python.md"
+
+
+class Page(Case):
+    def test_the_page_about_python_does_what_it_says(self):
+        # `python3` is this interpreter.
+        path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+        section, printed, seen, tried = "", None, {}, 0
+        for block in page.blocks_of(PAGE.read_text()):
+            if block.section != section:
+                for program in self.programs:
+                    program.kill()
+                section, seen = block.section, {}
+            if block.language == "sh" and block.word == "goes-on":
+                seen = {program: len(program.said) for program in self.programs}
+                self.start(*block.text.split(), PATH=path)
+                printed = None
+            elif block.language == "sh" and block.word == "":
+                done = subprocess.run(
+                    ["bash", "-e", "-c", block.text], cwd=self.folder, env={**os.environ, "PATH": path}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=PATIENCE
+                )
+                self.assertEqual(done.returncode, 0, f"{block}{done.stdout}{self.story()}")
+                printed = done.stdout
+            elif block.language == "text":
+                tried += 1
+                if printed is not None:
+                    self.assertRegex(printed, block.pattern(), f"not printed: {block}")
+                else:
+                    self.wait_until(lambda: any(re.search(block.pattern(), program.said[seen.get(program, 0) :]) for program in self.programs))
+            elif block.language == "python":
+                self.assertIn(f"`{block.word}`", block.before, f"the text before {block} does not say where to save it")
+                (self.folder / block.word).write_text(block.text)
+            else:
+                self.assertEqual(block.word, "by-hand", f"nobody knows what to do with {block}")
+        self.assertGreater(tried, 4)
+
+    def test_every_link_of_the_page_leads_to_a_file(self):
+        links = re.findall(r"\]\(([^)]+)\)", page.text_of(PAGE.read_text()))
+        self.assertTrue(links)
+        self.assertEqual([link for link in links if not (PAGE.parent / link).exists()], [])

@@ -1,0 +1,450 @@
+"""Nodes, publishers, subscribers, services, timers and events as Python has them. Lives and deaths are in test_lifetime.py."""
+# Long because: it is a row of small tests of all that a node creates.
+
+import gc
+import threading
+import time
+import unittest
+import weakref
+
+import numpy as np
+
+import sinew
+from harness import PATIENCE, Case
+
+IMAGE = "robot/Image{header:robot/Header{stamp_ns:uint64;frame_id:string;};height:uint32;width:uint32;data:uint8[];}"
+CLOUD = "robot/Cloud{points:robot/P{x:float32;y:float32;z:float32;i:uint8;}[];odd:robot/O{a:uint32;b:uint32;c:float64;}[];}"
+REQUEST = "robot/Request{a:int32;data:uint8[];}"
+RESPONSE = "robot/Response{sum:int64;}"
+
+
+class Nodes(Case):
+    def setUp(self):
+        super().setUp()
+        self.node = sinew.Node("test")
+        self.addCleanup(self.node.close)
+        self.other = sinew.Node("other")
+        self.addCleanup(self.other.close)
+
+    def connected(self, publisher, subscribers=1):
+        self.wait_until(lambda: publisher.statistics()["subscribers"] == subscribers)
+        return publisher
+
+    def pair(self, kind=IMAGE, **options):
+        publisher = self.node.publish("topic", kind)
+        subscriber = self.other.subscribe("topic", **options)
+        self.connected(publisher)
+        return publisher, subscriber
+
+
+class Messages(Nodes):
+    def test_come_as_they_were_published(self):
+        publisher, subscriber = self.pair()
+        pixels = np.arange(10000, dtype=np.uint8)
+        publisher.publish({"header": {"stamp_ns": 5, "frame_id": "map"}, "height": 100, "width": 100, "data": pixels})
+        image, info = subscriber.take(PATIENCE)
+        self.assertEqual((image.header.stamp_ns, image.header.frame_id, image.height), (5, "map", 100))
+        np.testing.assert_array_equal(image.data, pixels)
+        self.assertEqual((info.publisher, info.sequence, info.missed, info.delivery), ("test", 1, 0, "view"))
+        self.assertLessEqual(info.source_time_ns, info.receive_time_ns)
+        self.assertLessEqual(info.receive_time_ns, time.monotonic_ns())
+
+    def test_are_forwarded_and_published_in_part(self):
+        publisher, subscriber = self.pair()
+        publisher.publish({"width": 3, "data": bytes(5000)})
+        first = subscriber.take(PATIENCE)[0]
+        publisher.publish(first)
+        self.assertEqual(subscriber.take(PATIENCE)[0], first)
+        publisher.publish({"header": first.header, "width": 3, "data": first.data})
+        self.assertEqual(subscriber.take(PATIENCE)[0], first)
+
+    def test_that_do_not_fit_are_not_published(self):
+        publisher, _ = self.pair()
+        with self.assertRaisesRegex(sinew.EncodeError, "^height: -1 does not fit uint32"):
+            publisher.publish({"height": -1})
+        self.assertEqual(publisher.statistics()["published"], 0)
+
+    def test_wait_while_others_go_on(self):
+        publisher, subscriber = self.pair()
+        counted = 0
+        waiting = threading.Thread(target=subscriber.take)
+        waiting.start()
+        while counted < 1000:
+            counted += 1
+        publisher.publish({})
+        waiting.join(PATIENCE)
+        self.assertFalse(waiting.is_alive())
+
+    def test_that_do_not_come_are_a_timeout(self):
+        _, subscriber = self.pair(timeout=0.01)
+        for wait in lambda: subscriber.take(0), lambda: subscriber.take(0.01), lambda: next(subscriber):
+            with self.assertRaisesRegex(TimeoutError, "no message came on 'topic' in time") as raised:
+                wait()
+            self.assertIsInstance(raised.exception, sinew.Timeout)
+            self.assertEqual(raised.exception.kind, "timeout")
+
+
+class Subscribers(Nodes):
+    def test_take_the_type_of_a_topic_that_comes_later(self):
+        found = []
+        waiting = threading.Thread(target=lambda: found.append(self.other.subscribe("late", timeout=PATIENCE).type.name))
+        waiting.start()
+        publisher = self.node.publish("late", IMAGE)
+        waiting.join(PATIENCE)
+        self.assertEqual(found, ["robot/Image"])
+        publisher.close()
+
+    def test_say_which_topics_there_are_when_theirs_does_not_come(self):
+        self.node.publish("here", IMAGE)
+        publisher = self.node.publish("there", IMAGE)
+        with self.assertRaisesRegex(sinew.Timeout, "'nothing' in time.* there are 'there'"):
+            self.other.subscribe("nothing", timeout=0.05)
+        publisher.close()
+
+    def test_refuse_another_type(self):
+        publisher = self.node.publish("topic", IMAGE)
+        with self.assertRaisesRegex(TypeError, "data") as raised:
+            self.other.subscribe("topic", IMAGE.replace("uint8", "int8"))
+        self.assertIsInstance(raised.exception, sinew.TypeMismatch)
+        publisher.close()
+
+    def test_call_back_with_as_much_as_is_wanted(self):
+        seen = []
+
+        class Thing:
+            def method(self, message, info):
+                seen.append(("method", message.width, info.sequence))
+
+        def one(message):
+            seen.append(("one", message.width))
+
+        def optional(message, info=None):
+            seen.append(("optional", message.width, info.sequence))
+
+        publisher = self.node.publish("topic", IMAGE)
+        messages = []
+        for callback in Thing().method, one, optional, messages.append, lambda *both: seen.append(("all", both[0].width, both[1].sequence)):
+            self.other.subscribe("topic", IMAGE, callback)
+        self.connected(publisher, 5).publish({"width": 9})
+        self.wait_until(lambda: len(seen) == 4 and messages)
+        self.assertEqual(sorted(seen), [("all", 9, 1), ("method", 9, 1), ("one", 9), ("optional", 9, 1)])
+
+    def test_go_on_when_a_callback_raises(self):
+        seen, told = [], []
+
+        def callback(message):
+            seen.append(message.width)
+            raise ValueError(f"width {message.width}")
+
+        before = sys_hook(lambda raised: told.append((raised.exc_value.args, raised.object)))
+        self.addCleanup(sys_hook, before)
+        publisher = self.node.publish("topic", IMAGE)
+        self.other.subscribe("topic", IMAGE, callback)
+        self.connected(publisher)
+        for width in 1, 2:
+            publisher.publish({"width": width})
+            self.wait_until(lambda: len(told) == width)
+        self.assertEqual((seen, told), ([1, 2], [(("width 1",), callback), (("width 2",), callback)]))
+
+    def test_can_be_closed_in_their_callback(self):
+        seen = []
+        publisher = self.node.publish("topic", IMAGE)
+        subscriber = self.other.subscribe("topic", IMAGE, lambda _: (seen.append(subscriber.close()), self.other.close()))
+        self.connected(publisher).publish({})
+        self.wait_until(lambda: subscriber.closed and self.other.closed and seen)
+        self.assertEqual(seen, [None])
+
+    def test_stop_waiting_when_they_or_their_node_are_closed(self):
+        for what in "subscriber", "node":
+            with self.subTest(what):
+                node = sinew.Node("third")
+                subscriber = node.subscribe("quiet", IMAGE)
+                ended = []
+                begun = threading.Event()
+
+                def wait():
+                    begun.set()
+                    ended.append(list(subscriber))
+
+                waiting = threading.Thread(target=wait)
+                waiting.start()
+                begun.wait(PATIENCE)
+                (subscriber if what == "subscriber" else node).close()
+                waiting.join(PATIENCE)
+                self.assertEqual(ended, [[]])
+                with self.assertRaises(sinew.Closed):
+                    subscriber.take(1)
+                node.close()
+
+    def test_are_told_what_happens(self):
+        events = []
+        subscriber = self.other.subscribe("topic", IMAGE, qos=sinew.Qos(reliable=True), on_event=lambda event: events.append((event.kind, event.current_count, event.node, event.text)))
+        good = self.node.publish("topic", IMAGE, qos=sinew.Qos(reliable=True))
+        self.wait_until(lambda: ("matched", 1, "", "") in events)
+        bad = self.node.publish("topic", IMAGE)
+        self.wait_until(lambda: [event for event in events if event[0] == "incompatible_qos" and event[2] == "test" and "reliable" in event[3]])
+        good.close()
+        self.wait_until(lambda: ("matched", 0, "", "") in events)
+        bad.close()
+        subscriber.close()
+
+    def test_by_the_caller_run_callbacks_where_they_are_dispatched(self):
+        node = sinew.Node("mine", by_caller=True)
+        threads = []
+        publisher = self.node.publish("topic", IMAGE)
+
+        def callback(_):
+            threads.append(threading.current_thread())
+            node.stop()
+
+        node.subscribe("topic", IMAGE, callback)
+        self.connected(publisher).publish({})
+        node.spin()
+        self.assertEqual(threads, [threading.main_thread()])
+        node.close()
+
+
+def sys_hook(hook):
+    import sys
+
+    before, sys.unraisablehook = sys.unraisablehook, hook
+    return before
+
+
+class Loans(Nodes):
+    def test_are_published_without_a_copy(self):
+        publisher, subscriber = self.pair()
+        for number in range(3):
+            with publisher.loan(data=(108, 192, 3)) as image:
+                image.header.frame_id = "camera" * (number + 1)
+                image["height"], image.width = 108, 192
+                image.data[...] = number
+                image.data[0, 0] = 7
+            message, info = subscriber.take(PATIENCE)
+            self.assertEqual((message.header.frame_id, message.width, info.delivery), ("camera" * (number + 1), 192, "view"))
+            self.assertEqual((message.data.size, message.data[:4].tolist(), int(message.data[-1])), (108 * 192 * 3, [7, 7, 7, number], number))
+        self.assertLess(publisher.statistics()["bytes_copied"], 3 * 200)
+        self.assertEqual(subscriber.statistics()["bytes_copied"], 0)
+
+    def test_of_structures_are_rows(self):
+        publisher, subscriber = self.pair(CLOUD)
+        with publisher.loan(points=1000, odd=(500,)) as cloud:
+            self.assertEqual(cloud.points.dtype.itemsize, 16)
+            cloud.points["x"] = np.arange(1000)
+            cloud.points["i"] = 3
+            cloud.odd["c"] = np.arange(500)
+        message = subscriber.take(PATIENCE)[0]
+        np.testing.assert_array_equal(message.points["x"], np.arange(1000))
+        np.testing.assert_array_equal(message.odd["c"], np.arange(500))
+        self.assertEqual((int(message.points["i"].sum()), message.points.flags.owndata, message.points.strides), (3000, False, (16,)))
+
+    def test_that_an_exception_leaves_behind_before_their_block_are_given_back(self):
+        publisher, _ = self.pair()
+        with self.assertRaises(ZeroDivisionError):
+            (publisher.loan(data=10), 1 / 0)
+        self.assertEqual(publisher.statistics()["memory_in_use"], 0)
+
+    def test_whose_block_raises_are_not_published(self):
+        publisher, subscriber = self.pair()
+        with self.assertRaises(KeyError):
+            with publisher.loan(data=10):
+                raise KeyError
+        with self.assertRaisesRegex(sinew.EncodeError, "width"):
+            with publisher.loan(data=10) as image:
+                image.width = -1
+        with self.assertRaisesRegex(AttributeError, "no field 'hight'"):
+            with publisher.loan(data=10) as image:
+                image.hight = 1
+        with self.assertRaises(sinew.Timeout):
+            subscriber.take(0)
+        self.assertEqual(publisher.statistics()["published"], 0)
+
+    def test_have_what_is_set_in_place_of_their_arrays(self):
+        publisher, subscriber = self.pair()
+        with publisher.loan(data=5000) as image:
+            image.data = np.full(5000, 9, dtype=np.uint8)
+            image.data += 1
+        self.assertEqual(set(subscriber.take(PATIENCE)[0].data.tolist()), {10})
+        self.assertLess(publisher.statistics()["bytes_copied"], 200)
+
+    def test_that_are_over_cannot_be_written(self):
+        publisher, _ = self.pair()
+        with publisher.loan(data=5000) as image:
+            data = image.data
+        with self.assertRaises(ValueError):
+            data[0] = 1
+        with self.assertRaises(ValueError):
+            data.flags.writeable = True
+        with self.assertRaisesRegex(RuntimeError, "has been published"):
+            image.width = 1
+        publisher.close()
+        self.assertEqual(data.nbytes, 5000)
+        data.tobytes()
+
+    def test_are_of_vectors_of_numbers(self):
+        publisher, _ = self.pair()
+        for arrays, text in (({"data": -1}, "no array of the shape"), ({"data": (2**20, 2**20)}, "no array of the shape"), ({"dat": 1}, "no field 'dat'"), ({"width": 1}, "can be loaned"), ({"header": 1}, "can be loaned")):
+            with self.subTest(arrays), self.assertRaisesRegex(sinew.EncodeError, text):
+                publisher.loan(**arrays)
+
+    def test_that_are_dropped_give_their_memory_back(self):
+        publisher, _ = self.pair()
+        for _ in range(100):
+            publisher.loan(data=50_000_000)
+        with publisher.loan(data=50_000_000) as image:
+            image.data[0] = 1
+
+
+class Services(Nodes):
+    def test_answer(self):
+        self.node.provide("add", REQUEST, RESPONSE, lambda request: {"sum": request.a + int(request.data.sum())})
+        client = self.other.call("add", timeout=PATIENCE)
+        self.assertEqual(client.call({"a": -3, "data": np.ones(10000, dtype=np.uint8)}, timeout=PATIENCE).sum, 9997)
+        self.assertEqual(client.call(timeout=PATIENCE).sum, 0)
+        self.assertEqual(client.call_async({"a": 4}).result(PATIENCE).sum, 4)
+
+    def test_tell_clients_what_handlers_raise(self):
+        def handler(request):
+            if request.a == 1:
+                raise LookupError("there is no such thing")
+            return {"total": 1}
+
+        self.node.provide("fails", REQUEST, RESPONSE, handler)
+        client = self.other.call("fails", REQUEST, RESPONSE)
+        with self.assertRaisesRegex(sinew.CallFailed, "LookupError: there is no such thing"):
+            client.call({"a": 1}, timeout=PATIENCE)
+        with self.assertRaisesRegex(sinew.CallFailed, "no field 'total'"):
+            client.call({}, timeout=PATIENCE)
+        self.assertIsInstance(client.call_async({"a": 1}).exception(PATIENCE), sinew.CallFailed)
+
+    def test_answer_later_and_see_who_waits(self):
+        calls = []
+        self.node.provide("later", REQUEST, RESPONSE, calls.append, deferred=True)
+        client = self.other.call("later", timeout=PATIENCE)
+        future = client.call_async({"a": 5})
+        self.wait_until(lambda: calls)
+        with self.assertRaises(sinew.EncodeError):
+            calls[0].answer({"sum": "much"})
+        self.assertFalse(calls[0].cancelled)
+        calls[0].answer({"sum": calls[0].request.a})
+        self.assertEqual(future.result(PATIENCE).sum, 5)
+        with self.assertRaises(RuntimeError):
+            calls[0].fail("again")
+        calls.clear()
+        future = client.call_async({})
+        self.wait_until(lambda: calls)
+        self.assertTrue(future.cancel())
+        self.wait_until(lambda: calls[0].cancelled)
+        future = client.call_async({})
+        self.wait_until(lambda: len(calls) == 2)
+        calls.clear()
+        self.assertRegex(str(future.exception(PATIENCE)), "without an answer")
+
+    def test_that_are_late_time_out(self):
+        calls = []
+        self.node.provide("late", REQUEST, RESPONSE, calls.append, deferred=True)
+        client = self.other.call("late", timeout=PATIENCE)
+        with self.assertRaises(TimeoutError):
+            client.call(timeout=0.05)
+        with self.assertRaises(sinew.Timeout):
+            self.other.call("nobody", timeout=0.05)
+
+    def test_whose_client_is_closed_cancel_its_calls(self):
+        calls = []
+        self.node.provide("late", REQUEST, RESPONSE, calls.append, deferred=True)
+        client = self.other.call("late", timeout=PATIENCE)
+        future = client.call_async()
+        ended = []
+
+        def wait():
+            try:
+                client.call()
+            except sinew.Cancelled:
+                ended.append(True)
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        self.wait_until(lambda: len(calls) == 2)
+        client.close()
+        self.assertIsInstance(future.exception(PATIENCE), sinew.Cancelled)
+        waiting.join(PATIENCE)
+        self.assertEqual(ended, [True])
+
+
+class Others(Nodes):
+    def test_timers_call_until_they_are_cancelled(self):
+        times = []
+        timer = self.node.timer(0.001, lambda: times.append(time.monotonic()))
+        self.wait_until(lambda: len(times) > 3)
+        timer.cancel()
+        timer.reset()
+        seen = len(times)
+        self.wait_until(lambda: len(times) > seen + 1)
+        timer.close()
+        self.assertTrue(timer.closed)
+        with self.assertRaises(sinew.InvalidArgument):
+            self.node.timer(0, print)
+
+    def test_the_domain_tells_what_there_is(self):
+        updates = []
+        watch = self.node.watch(updates.append)
+        publisher = self.node.publish("topic", IMAGE, qos=sinew.Qos(depth=3, reliable=True))
+        state = self.other.domain()
+        self.assertEqual(([topic.name for topic in state.topics], state.topics[0].type, state.topics[0].signature), (["topic"], "robot/Image", IMAGE))
+        self.assertEqual({node.name for node in state.nodes}, {"test", "other"})
+        self.assertEqual([(endpoint.depth, endpoint.reliable, endpoint.publishes) for endpoint in state.endpoints], [(3, True, True)])
+        self.wait_until(lambda: any(topic.name == "topic" for update in updates for topic in update.topics))
+        publisher.close()
+        self.wait_until(lambda: any(state.topics[0].id in update.gone for update in updates))
+        self.assertTrue(updates[0].anew)
+        watch.close()
+
+    def test_counters_count(self):
+        publisher, subscriber = self.pair()
+        publisher.publish({})
+        subscriber.take(PATIENCE)
+        publishers, pairs = self.other.counters().read()
+        self.assertEqual(([each["messages"] for each in publishers], [each["messages"] for each in pairs]), ([1], [1]))
+
+    def test_what_is_closed_says_so(self):
+        publisher, subscriber = self.pair()
+        publisher.close()
+        publisher.close()
+        self.assertTrue(publisher.closed)
+        with self.assertRaisesRegex(sinew.Closed, "closed"):
+            publisher.publish({})
+        self.other.close()
+        self.assertTrue(subscriber.closed)
+        for call in lambda: self.other.publish("x", IMAGE), lambda: self.other.domain(), lambda: subscriber.take(1):
+            with self.assertRaises(sinew.Closed):
+                call()
+
+    def test_refusals_are_exceptions_of_python_too(self):
+        with self.assertRaises(ValueError):
+            self.node.publish("a topic?\n", IMAGE)
+        with self.assertRaises(ValueError):
+            self.node.publish("x", IMAGE, when_full="explode")
+        with self.assertRaises(sinew.NameTaken):
+            sinew.Node("test")
+        with self.assertRaises(ValueError):
+            self.node.subscribe("x", IMAGE, qos=sinew.Qos(depth=-1))
+
+    def test_circles_through_callbacks_are_collected(self):
+        class Robot:
+            def __init__(self):
+                self.node = sinew.Node("robot")
+                self.subscriber = self.node.subscribe("topic", IMAGE, self.look, on_event=self.look)
+                self.timer = self.node.timer(1000, self.look)
+                self.provider = self.node.provide("service", REQUEST, RESPONSE, self.look)
+
+            def look(self, *_):
+                pass
+
+        robot = weakref.ref(Robot())
+        gc.collect()
+        self.assertIsNone(robot())
+        self.wait_until(lambda: "robot" not in [node.name for node in self.node.domain().nodes])
+
+
+if __name__ == "__main__":
+    unittest.main()

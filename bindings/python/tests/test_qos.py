@@ -1,0 +1,61 @@
+"""Quality of service as Python says it."""
+
+import dataclasses
+
+import sinew
+from harness import Case
+
+
+class Presets(Case):
+    def test_fit_themselves(self):
+        with sinew.Node("test") as node:
+            for name in ("sensor_data", "services", "system_default", "latched"):
+                with self.subTest(preset=name):
+                    preset = getattr(sinew.qos, name)
+                    publisher = node.publish(name, sinew.uint32, qos=preset)
+                    subscriber = node.subscribe(name, qos=preset)
+                    self.wait_until(lambda: publisher.statistics()["subscribers"] == 1)
+                    self.assertEqual(subscriber.statistics()["incompatible"], 0)
+
+    def test_are_what_the_domain_is_told(self):
+        with sinew.Node("test") as node:
+            node_of = {}
+            for name in ("sensor_data", "services", "latched"):
+                node_of[name] = node.publish(name, sinew.uint32, qos=getattr(sinew.qos, name))
+            state = node.domain()
+            topics = {topic.id: topic.name for topic in state.topics}
+            told = {topics[each.topic]: (each.depth, each.reliable, each.transient_local) for each in state.endpoints}
+            self.assertEqual(told, {"sensor_data": (5, False, False), "services": (10, True, False), "latched": (1, True, True)})
+
+    def test_that_are_latched_reach_who_comes_late(self):
+        with sinew.Node("test") as node:
+            publisher = node.publish("x", sinew.uint32, qos=sinew.qos.latched)
+            publisher.publish(1)
+            publisher.publish(2)
+            self.assertEqual(node.subscribe("x", qos=sinew.qos.latched).take(60)[0], 2)
+
+
+class Values(Case):
+    def test_of_time_are_seconds(self):
+        with sinew.Node("test") as node:
+            publisher = node.publish("x", sinew.uint32, qos=sinew.Qos(deadline=0.5, lifespan=2, lease=1.5, manual_by_topic=True))
+            [told] = node.domain().endpoints
+            self.assertEqual((told.deadline_ns, told.lifespan_ns, told.lease_ns, told.manual_by_topic), (500_000_000, 2_000_000_000, 1_500_000_000, True))
+            publisher.close()
+
+    def test_out_of_range_are_refused_with_what_is_allowed(self):
+        for wrong, says in (
+            ({"depth": 513}, "a depth of 513: 1 to 512"),
+            ({"depth": 0}, "a depth of 0: 1 to 512"),
+            ({"deadline": -1.0}, "a deadline of -1.0 s: it is above 0"),
+            ({"lifespan": 0}, "a lifespan of 0 s"),
+            ({"lease": float("nan")}, "a lease of nan s"),
+            ({"deadline": float("inf")}, "at most 100 years, or None"),
+        ):
+            with self.subTest(wrong=wrong), self.assertRaisesRegex(ValueError, says):
+                sinew.Qos(**wrong)
+
+    def test_are_replaced_and_not_changed(self):
+        with self.assertRaises(dataclasses.FrozenInstanceError):
+            sinew.qos.latched.depth = 3
+        self.assertEqual(dataclasses.replace(sinew.qos.latched, depth=3), sinew.Qos(depth=3, reliable=True, transient_local=True))
