@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command soak seeded lint install clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python soak seeded lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -13,6 +13,8 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
 # Where the command is installed for its benchmark.
 COMMAND = $(CURDIR)/build/command
+# With what Python is measured beside, and the package as pip installs it.
+PEERS_PYTHON = $(CURDIR)/build/bench-python
 CONFIGURE = cmake --log-level=WARNING --preset release
 BUILD = cmake --build --preset release --parallel $(JOBS)
 
@@ -71,6 +73,15 @@ bench-command: ## What the command costs: top beside 500 topics, how soon echo s
 	@tools/install_command.py --jobs $(JOBS) $(COMMAND)
 	cd rust && PKG_CONFIG_PATH=$(COMMAND)/lib/pkgconfig CARGO_TARGET_DIR=$(CURDIR)/build/rust cargo build --release --locked --jobs $(JOBS) --package sinew-cli --example load
 	$(PYTHON) bench/command.py
+
+bench-python: ## Python beside C++ and beside the Python packages of eCAL and Zenoh, and what generated messages cost; writes build/bench/python.md
+	@tools/setup bench python
+	$(CONFIGURE) -DSINEW_BENCH=ON
+	$(BUILD)
+	cmake --install build --prefix $(COMMAND)
+	tools/python_env.py bench/peers/python/requirements.txt $(PEERS_PYTHON)
+	$(PEERS_PYTHON)/bin/python -m pip install --quiet --disable-pip-version-check .
+	$(PEERS_PYTHON)/bin/python bench/python.py --prefix $(COMMAND)
 
 soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
 	@tools/setup test

@@ -2,7 +2,7 @@
 """Measures sinew in Python beside sinew in C++ and beside eCAL's and Zenoh's Python packages, in interleaved rounds, and what messages of ROS cost to generate and to compile. Writes python.json and python.md.
 
 Examples:
-  bench/python.py            seven rounds, about ten minutes; leave the machine alone meanwhile
+  bench/python.py            seven rounds, about a quarter of an hour; leave the machine alone meanwhile
   bench/python.py --quick    one short round: shows that all of it works
 
 `make bench-python` builds what it needs: the drivers in C++, and an environment with the packages of all (bench/peers/python/requirements.txt).
@@ -126,7 +126,7 @@ def main():
     parser.add_argument("--rounds", type=int, help="how often every cell is measured (default 7; 1 with --quick)")
     parser.add_argument("--quick", action="store_true", help="one short round")
     parser.add_argument("--programs", type=pathlib.Path, default=ROOT / "build/bin", help="where the drivers in C++ are; default: %(default)s")
-    parser.add_argument("--prefix", type=pathlib.Path, default=ROOT / "build/bench-prefix", help="where sinew is installed; default: %(default)s")
+    parser.add_argument("--prefix", type=pathlib.Path, default=ROOT / "build/command", help="where sinew is installed; default: %(default)s")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build/bench", help="folder; default: %(default)s")
     options = parser.parse_args()
     if not (options.programs / "sinew-peer-sinew").exists():

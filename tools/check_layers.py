@@ -28,6 +28,10 @@ BELOW = {
     "api": SESSION | {"msg", "wire", "shm", "os", "base"},
     # Services, and actions, which are made of them: topics stand without.
     "api services": SESSION | {"api", "msg", "wire", "shm", "os", "base"},
+    # The names that users of ROS 2 know, on what users have; the kernel is asked for signals and waiting only.
+    "rclcpp": {"api services", "api", "session", "msg", "os", "base"},
+    # Which messages belong together: stamps and pointers.
+    "message filters": {"api", "session", "base"},
     # The C interface is made of what C++ has, and of streams.
     "c": {"api services", "api", "session", "base"},
     "manager": {"manager state", "wire", "os", "base"},
@@ -50,6 +54,10 @@ PLACES = {
     "include/sinew/message_info.hpp": "session",
     "include/sinew/thread_options.hpp": "os",
     "include/sinew/msg/": "msg",
+    "include/sinew/rclcpp": "rclcpp",
+    "include/sinew/message_filters": "message filters",
+    "src/rclcpp/": "rclcpp",
+    "src/message_filters/": "message filters",
     "src/api/service_": "api services",
     "src/api/action_": "api services",
     "bindings/c/": "c",

@@ -99,6 +99,10 @@ bool wait_and_drain(int eventfd, std::optional<std::int64_t> deadline_ns) {
   return true;
 }
 
+bool wait_until_rung(int eventfd, std::optional<std::int64_t> deadline_ns) {
+  return wait_readable(eventfd, deadline_ns);
+}
+
 bool is_eventfd(int fd) noexcept {
   std::array<char, 32> link;
   std::snprintf(link.data(), link.size(), "/proc/self/fd/%d", fd);

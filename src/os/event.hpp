@@ -30,6 +30,8 @@ void drain(int eventfd) noexcept;
 /// Blocks until the eventfd was rung, or the deadline (monotonic nanoseconds; nothing: for ever), then drains it. True when it was rung.
 /// Signals are waited through.
 bool wait_and_drain(int eventfd, std::optional<std::int64_t> deadline_ns = std::nullopt);
+/// The same, but the counter stays as it is, for others that wait.
+bool wait_until_rung(int eventfd, std::optional<std::int64_t> deadline_ns = std::nullopt);
 /// True when this descriptor is an eventfd (a peer sent it): /proc/self/fd is asked.
 bool is_eventfd(int fd) noexcept;
 inline bool is_eventfd(const Fd& fd) noexcept {

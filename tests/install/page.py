@@ -6,7 +6,8 @@
     ```sh by-hand           commands that fetch from the network: not for a test
     ```text                 lines that the commands before print, in this order
     ```text any-numbers     the same, with other numbers
-    ```cpp FILE             what to save as FILE; so with every other language
+    ```diff                 as text
+    ```cpp FILE             what to save as FILE; so with every other language, also ```diff FILE
 """
 
 import dataclasses

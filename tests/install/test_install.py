@@ -26,6 +26,7 @@ import page
 
 EXAMPLES = ["readme", "talker", "listener", "camera", "viewer", "pipeline", "adder", "fibonacci"]
 QUICK_START = ROOT / "docs/quick-start.md"
+RCLCPP = ROOT / "docs/rclcpp.md"
 # Where rustup and cargo of whoever runs this are, for those with a home of their own.
 RUST = {name: os.environ.get(name, str(pathlib.Path.home() / folder)) for name, folder in {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}.items()}
 COMPILE_SECONDS = 120
@@ -256,19 +257,25 @@ class Pages(Case):
     """What stands in the pages that a user reads first, done as it stands there."""
 
     def test_the_quick_start_does_what_it_says(self):
-        blocks = page.blocks_of(QUICK_START.read_text())
-        self.home = work / "home"
+        # A new user's, in the folder that the lines by hand lead to.
+        self.assert_does_what_it_says(QUICK_START, RUST | {"PKG_CONFIG_PATH": ""})
+
+    def test_the_guide_for_users_of_rclcpp_does_what_it_says(self):
+        self.assert_does_what_it_says(RCLCPP, {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
+
+    def assert_does_what_it_says(self, path, environment):
+        blocks = page.blocks_of(path.read_text())
+        self.home = work / f"home-{path.stem}"
         self.home.mkdir()
         with Domain() as self.domain:
-            # A new user's, in the folder that the lines by hand lead to.
-            self.domain.env |= RUST | {"HOME": str(self.home), "PKG_CONFIG_PATH": "", "CMAKE_PREFIX_PATH": ""}
+            self.domain.env |= {"HOME": str(self.home), "CMAKE_PREFIX_PATH": ""} | environment
             self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
             for block in blocks:
                 if block.section != self.section:
                     for process in self.running.values():
                         self.domain.kill(process)
                     self.section, self.running, self.printed = block.section, {}, None
-                if block.language == "text":
+                if block.language == "text" or (block.language == "diff" and not block.word):
                     self.assert_printed(block)
                 elif block.language == "sh":
                     self.look()
@@ -329,10 +336,11 @@ class Pages(Case):
         self.assertGreater(len(words), 30)
         self.assertEqual(words - known, set())
 
-    def test_every_link_of_the_quick_start_leads_to_a_file(self):
-        links = re.findall(r"\]\(([^)]+)\)", page.text_of(QUICK_START.read_text()))
-        self.assertTrue(links)
-        self.assertEqual([link for link in links if not (ROOT / "docs" / link).exists()], [])
+    def test_every_link_of_these_pages_leads_to_a_file(self):
+        for path in QUICK_START, RCLCPP:
+            links = re.findall(r"\]\(([^)]+)\)", page.text_of(path.read_text()))
+            self.assertTrue(links)
+            self.assertEqual([link for link in links if not (ROOT / "docs" / link).exists()], [])
 
     def test_the_first_program_of_the_readme_is_built_as_it_says_and_runs(self):
         blocks = page.blocks_of((ROOT / "README.md").read_text())

@@ -3,14 +3,6 @@
 #include "tests/system/orders.hpp"
 #include "tests/system/service.hpp"
 
-#if defined(__SANITIZE_THREAD__)
-// An exception that goes from one thread to another in a future is counted by the C++ library, whose own code the sanitizer does not see.
-extern "C" [[gnu::visibility("default")]] const char* __tsan_default_suppressions();  // NOLINT: the sanitizer's name
-extern "C" const char* __tsan_default_suppressions() {                                // NOLINT
-  return "race:exception_ptr::_M_release\n";
-}
-#endif
-
 namespace sinew::system {
 
 // Provides "work" under the name arguments[0]. Options, in arguments[1]: "parallel=N", "once", "stranger".

@@ -1,0 +1,83 @@
+// Where synchronizers get their messages from.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sinew/node.hpp"
+#include "sinew/qos.hpp"
+
+namespace sinew::message_filters {
+
+/// A subscription that hands its messages to any number of callbacks, as std::shared_ptr<const T>: where they lie, held, not copied. Thread-safe but for construction and destruction.
+///
+/// `Node` is a sinew::Node, or a sinew::rclcpp::Node, whose QoS is then taken; anything that points to one does.
+template <class T>
+class Subscriber {
+ public:
+  using Message = T;
+  using Callback = std::function<void(const std::shared_ptr<const T>&)>;
+
+  /// Subscribes to nothing until subscribe() is called.
+  Subscriber() = default;
+  template <class NodePointer, class... Qos>
+  Subscriber(NodePointer&& node, const std::string& topic, const Qos&... qos) {
+    subscribe(node, topic, qos...);
+  }
+  Subscriber(const Subscriber&) = delete;
+  Subscriber& operator=(const Subscriber&) = delete;
+
+  /// In place of what it was subscribed to. Without QoS: sinew's defaults, or of an rclcpp::Node those of `QoS(10)`. Throws as the node's create_subscriber.
+  template <class NodePointer, class... Qos>
+  void subscribe(NodePointer&& node, const std::string& topic, const Qos&... qos) {
+    static_assert(sizeof...(Qos) <= 1, "sinew: a message_filters::Subscriber takes a node, a topic and a QoS");
+    unsubscribe();
+    const auto call = [callbacks = callbacks_](std::shared_ptr<const T> message) { callbacks->call(message); };
+    if constexpr (requires { node->template create_subscriber<T>(topic, call, qos...); }) {
+      subscription_ = node->template create_subscriber<T>(topic, call, qos...);
+    } else if constexpr (sizeof...(Qos) == 0) {
+      subscription_ = node->template create_subscription<T>(topic, 10, call);
+    } else {
+      subscription_ = node->template create_subscription<T>(topic, qos..., call);
+    }
+    topic_ = topic;
+  }
+  void unsubscribe() { subscription_.reset(); }
+  const std::string& getTopic() const noexcept { return topic_; }  // NOLINT(readability-identifier-naming): as in ROS
+
+  /// Called with each message from now on, after those that were registered before, where callbacks of the node run. There is no taking it back.
+  void registerCallback(Callback callback) { callbacks_->add(std::move(callback)); }  // NOLINT(readability-identifier-naming)
+
+ private:
+  class Callbacks {
+   public:
+    void add(Callback callback) {
+      const std::lock_guard lock(mutex_);
+      auto more = std::make_shared<std::vector<Callback>>(*all_);
+      more->push_back(std::move(callback));
+      all_ = std::move(more);
+    }
+    void call(const std::shared_ptr<const T>& message) const {
+      std::shared_ptr<const std::vector<Callback>> now;
+      {
+        const std::lock_guard lock(mutex_);
+        now = all_;
+      }
+      for (const Callback& each : *now) each(message);
+    }
+
+   private:
+    mutable std::mutex mutex_;
+    std::shared_ptr<const std::vector<Callback>> all_ = std::make_shared<std::vector<Callback>>();  // guarded by mutex_
+  };
+
+  const std::shared_ptr<Callbacks> callbacks_ = std::make_shared<Callbacks>();
+  std::string topic_;
+  std::shared_ptr<void> subscription_;  // the last: no callback runs any more when the rest goes
+};
+
+}  // namespace sinew::message_filters

@@ -1,0 +1,37 @@
+// The beginning and the end of a program that is written for rclcpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sinew/error.hpp"
+
+namespace sinew::rclcpp {
+
+enum class SignalHandlerOptions {
+  All,      // NOLINT(readability-identifier-naming): rclcpp's names
+  SigInt,   // NOLINT(readability-identifier-naming)
+  SigTerm,  // NOLINT(readability-identifier-naming)
+  None,     // NOLINT(readability-identifier-naming)
+};
+
+/// Before the first node. Takes the arguments between `--ros-args` and `--`, or the end: `-p NAME:=VALUE` (--param) gives parameters of all nodes their values, `-r FROM:=TO` (--remap) renames topics and services, `-r __node:=NAME` the
+/// nodes. Throws Error(invalid_argument), with a sentence, for others, and when called twice without shutdown() in between.
+/// From now on the first SIGINT or SIGTERM does what shutdown() does, and the second of either kind ends the process as if nobody had asked for it.
+SINEW_API void init(int argc, const char* const* argv, SignalHandlerOptions signals = SignalHandlerOptions::All);
+/// The arguments that init() leaves to the program, its name first.
+SINEW_API std::vector<std::string> init_and_remove_ros_arguments(int argc, const char* const* argv);
+SINEW_API std::vector<std::string> remove_ros_arguments(int argc, const char* const* argv);
+
+/// ok() is false from now on, and whatever waits in this namespace returns: spin(), sleep(), wait_for_service(). Nodes and what they have go on working. Anywhere, also in callbacks. The signals do again what they did before
+/// init(). False when it was over already.
+SINEW_API bool shutdown();
+/// Between init() and shutdown(), or the signal. Anywhere.
+SINEW_API bool ok() noexcept;
+
+/// Sleeps so long, or until shutdown(); then it returns false.
+SINEW_API bool sleep_for(std::chrono::nanoseconds time);
+
+}  // namespace sinew::rclcpp

@@ -1,0 +1,79 @@
+// Running the callbacks of nodes.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "sinew/error.hpp"
+#include "sinew/rclcpp/node.hpp"
+#include "sinew/rclcpp/pointers.hpp"
+
+namespace sinew::rclcpp {
+
+// NOLINTNEXTLINE(readability-identifier-naming): rclcpp's names
+enum class FutureReturnCode : std::uint8_t { SUCCESS, INTERRUPTED, TIMEOUT };
+
+namespace executors {
+
+/// Runs the callbacks of any number of nodes on the thread that calls spin(), one at a time. Not to be used inside of them. One thread at a time; cancel() and shutdown() anywhere.
+class SINEW_API SingleThreadedExecutor : public Pointers<SingleThreadedExecutor> {
+ public:
+  /// Throws Error(exhausted) when there are no descriptors to be had.
+  SingleThreadedExecutor();
+  ~SingleThreadedExecutor();
+  SingleThreadedExecutor(const SingleThreadedExecutor&) = delete;
+  SingleThreadedExecutor& operator=(const SingleThreadedExecutor&) = delete;
+
+  /// Does not keep the node. Adding it twice changes nothing. Throws Error(exhausted).
+  void add_node(const std::shared_ptr<Node>& node);
+  void remove_node(const std::shared_ptr<Node>& node);
+
+  /// Until cancel() or shutdown(). Sleeps while there is nothing to do.
+  void spin();
+  /// Runs what is due, and returns; at most so long, when `at_most` is above 0.
+  void spin_some(std::chrono::nanoseconds at_most = std::chrono::nanoseconds(0));
+  /// Until the future is ready, or for so long (below 0: as long as it takes), or until cancel() or shutdown().
+  template <class Future, class Rep = std::int64_t, class Period = std::nano>
+  FutureReturnCode spin_until_future_complete(const Future& future,
+                                              std::chrono::duration<Rep, Period> timeout = std::chrono::nanoseconds(-1)) {
+    return spin_until([&future] { return future.wait_for(std::chrono::nanoseconds(0)) == std::future_status::ready; },
+                      std::chrono::duration_cast<std::chrono::nanoseconds>(timeout));
+  }
+  /// Ends the spin() that runs, or else the next one. Anywhere, also in callbacks.
+  void cancel();
+
+ private:
+  struct Impl;
+  FutureReturnCode spin_until(const std::function<bool()>& is_over, std::chrono::nanoseconds timeout);
+  const std::unique_ptr<Impl> impl_;
+};
+using StaticSingleThreadedExecutor = SingleThreadedExecutor;
+
+template <class... None>
+class MultiThreadedExecutor {
+ public:
+  MultiThreadedExecutor(None...) {
+    static_assert(detail::never<None...>,
+                  "sinew: callbacks of a node never overlap, so let each node be spun by a thread of its own: std::thread([&] { "
+                  "rclcpp::spin(node); })");
+  }
+};
+
+}  // namespace executors
+
+/// Runs the callbacks of the node until shutdown(), which Ctrl-C does.
+SINEW_API void spin(const std::shared_ptr<Node>& node);
+/// Runs what is due, and returns.
+SINEW_API void spin_some(const std::shared_ptr<Node>& node);
+template <class Future, class Rep = std::int64_t, class Period = std::nano>
+FutureReturnCode spin_until_future_complete(const std::shared_ptr<Node>& node, const Future& future,
+                                            std::chrono::duration<Rep, Period> timeout = std::chrono::nanoseconds(-1)) {
+  executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  return executor.spin_until_future_complete(future, timeout);
+}
+
+}  // namespace sinew::rclcpp

@@ -1,0 +1,186 @@
+#include "sinew/rclcpp/node.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "os/event.hpp"
+#include "rclcpp/context.hpp"
+#include "rclcpp/rules.hpp"
+#include "sinew/domain_watch.hpp"
+#include "sinew/rclcpp/context.hpp"
+
+namespace sinew::rclcpp {
+namespace {
+
+using Work = std::vector<std::function<void()>>;
+
+bool is_provided(const DomainState& state, const std::string& service) {
+  return std::ranges::any_of(services_of(state),
+                             [&](const DomainService& each) { return each.name == service && !each.providers.empty(); });
+}
+
+/// What clients of a node use of it; it lives as long as one of them does.
+class ForClients final : public detail::ClientNode, public std::enable_shared_from_this<ForClients> {
+ public:
+  explicit ForClients(const std::shared_ptr<sinew::Node>& node) : node_(node) {}
+
+  /// The timer by which the node is told that there is work; null: it is gone.
+  void set(sinew::Timer* timer) {
+    const std::lock_guard lock(mutex_);
+    timer_ = timer;
+  }
+  void post(std::function<void()> what) override {
+    const std::lock_guard lock(mutex_);
+    work_.push_back(std::move(what));
+    if (timer_) timer_->reset();
+  }
+  Work take() {
+    const std::lock_guard lock(mutex_);
+    if (timer_) timer_->cancel();
+    return std::exchange(work_, {});
+  }
+
+  bool wait_for_provider(const std::string& service, std::chrono::nanoseconds timeout) override {
+    const auto node = node_.lock();
+    if (!node) return false;
+    if (is_provided(node->domain_state(), service)) return true;
+    return timeout.count() != 0 && ok() && wait_for_provider(*node, service, timeout);
+  }
+
+ private:
+  static constexpr ThreadId watching = 1;  // not spin()'s, which may be waiting
+
+  static bool wait_for_provider(sinew::Node& node, const std::string& service, std::chrono::nanoseconds timeout) {
+    const os::Fd found = os::create_eventfd();
+    DomainState state;
+    const auto watch = node.watch_domain(
+        [&](const DomainUpdate& update) {
+          apply(update, state);
+          if (is_provided(state, service)) os::ring(found.get());
+        },
+        {.execution_thread = watching});
+    os::Poller poller;
+    poller.add(found, 0);
+    poller.add(detail::Borrowed(detail::over()).get(), 1);
+    os::Poller::Event event;
+    return poller.wait({&event, 1}, detail::deadline_of(timeout.count())) > 0 && event.key == 0;
+  }
+
+  const std::weak_ptr<sinew::Node> node_;
+  std::mutex mutex_;
+  Work work_;                      // guarded by mutex_
+  sinew::Timer* timer_ = nullptr;  // guarded by mutex_
+};
+
+std::string full_name(const std::string& name, const std::string& name_space) {
+  std::string full = name_space;
+  while (full.starts_with('/')) full.erase(0, 1);
+  return full.empty() ? name : full + "/" + name;
+}
+
+}  // namespace
+
+namespace detail {
+ClientNode::~ClientNode() = default;
+}  // namespace detail
+
+struct Node::Impl {
+  Impl(const std::string& name, const std::string& name_space, const NodeOptions& options) : rules(detail::rules()) {
+    executor = Executor::create({.by_caller = true});
+    node = sinew::Node::create(full_name(rules.node_name.value_or(name), name_space), {.executor = executor});
+    const std::size_t last = node->name().rfind('/');
+    own_name = last == std::string::npos ? node->name() : node->name().substr(last + 1);
+    own_space = last == std::string::npos ? "/" : "/" + node->name().substr(0, last);
+    shown_name = "/" + node->name();
+    for (const Parameter& each : options.parameter_overrides()) rules.parameters.try_emplace(each.get_name(), each.get_parameter_value());
+    for_clients = std::make_shared<ForClients>(node);
+    posted = node->create_timer(std::chrono::nanoseconds(1), [clients = std::weak_ptr(for_clients)] {
+      const auto still = clients.lock();
+      if (!still) return;
+      for (const auto& each : still->take()) each();
+    });
+    for_clients->set(posted.get());
+  }
+  ~Impl() { for_clients->set(nullptr); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  detail::Rules rules;
+  std::shared_ptr<Executor> executor;
+  std::shared_ptr<sinew::Node> node;
+  std::string own_name, own_space, shown_name;
+  std::shared_ptr<ForClients> for_clients;
+  std::shared_ptr<sinew::Timer> posted;
+
+  std::mutex mutex;
+  std::map<std::string, ParameterValue> parameters;  // declared ones; guarded by mutex
+};
+
+Node::Node(const std::string& name, const NodeOptions& options) : Node(name, "", options) {}
+
+Node::Node(const std::string& name, const std::string& name_space, const NodeOptions& options)
+    : impl_(std::make_unique<Impl>(name, name_space, options)), clock_(std::make_shared<Clock>(ClockType::ros)) {}
+
+Node::~Node() = default;
+
+const char* Node::get_name() const noexcept {
+  return impl_->own_name.c_str();
+}
+
+const char* Node::get_namespace() const noexcept {
+  return impl_->own_space.c_str();
+}
+
+const char* Node::get_fully_qualified_name() const noexcept {
+  return impl_->shown_name.c_str();
+}
+
+Logger Node::get_logger() const {
+  std::string name = impl_->node->name();
+  std::ranges::replace(name, '/', '.');
+  return Logger(std::move(name));
+}
+
+sinew::Node& Node::sinew_node() const noexcept {
+  return *impl_->node;
+}
+
+std::string Node::resolve(const std::string& name) const {
+  return detail::resolve(impl_->rules, name, impl_->node->name());
+}
+
+std::weak_ptr<detail::ClientNode> Node::client_node() const {
+  return impl_->for_clients;
+}
+
+ParameterValue Node::declare(const std::string& name, ParameterValue value, bool must_be_given) {
+  const auto given = impl_->rules.parameters.find(name);
+  if (given != impl_->rules.parameters.end()) {
+    value = detail::given_value(name, given->second, std::move(value));
+  } else if (must_be_given) {
+    throw Error(ErrorKind::invalid_argument, "parameter '" + name +
+                                                 "' has no default and was given no value: start the program with --ros-args -p " + name +
+                                                 ":=" + "VALUE, or declare it with a default");
+  }
+  const std::lock_guard lock(impl_->mutex);
+  if (!impl_->parameters.emplace(name, value).second)
+    throw Error(ErrorKind::invalid_argument, "parameter '" + name + "' was declared before: declare it once, and then get it");
+  return value;
+}
+
+bool Node::has_parameter(const std::string& name) const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->parameters.contains(name);
+}
+
+Parameter Node::get_parameter(const std::string& name) const {
+  const std::lock_guard lock(impl_->mutex);
+  const auto found = impl_->parameters.find(name);
+  if (found == impl_->parameters.end())
+    throw Error(ErrorKind::invalid_argument, "parameter '" + name + "' is not declared: call declare_parameter() first");
+  return {name, found->second};
+}
+
+}  // namespace sinew::rclcpp

@@ -1,0 +1,13 @@
+// expects: there is no request header
+#include <sinew/rclcpp.hpp>
+struct Add {
+  struct Request {
+    int a = 0;
+  };
+  struct Response {
+    int sum = 0;
+  };
+};
+auto provide(sinew::rclcpp::Node& node) {
+  return node.create_service<Add>("add", [](std::shared_ptr<int>, std::shared_ptr<Add::Request>, std::shared_ptr<Add::Response>) {});
+}

@@ -1,0 +1,96 @@
+// Messages of several topics that belong together, between processes.
+#include "sinew/message_filters.hpp"
+
+#include <atomic>
+#include <thread>
+
+#include "tests/system/rclcpp.hpp"
+
+namespace message_filters = sinew::message_filters;
+
+namespace sinew::system {
+namespace {
+
+using namespace std::chrono_literals;
+using Pair = message_filters::sync_policies::ApproximateTime<Image, Image>;
+
+Image image_at(std::int64_t nanoseconds) {
+  Image image;
+  image.header.stamp = rclcpp::Time(nanoseconds);
+  image.data.assign(100'000, static_cast<std::uint8_t>(nanoseconds));
+  return image;
+}
+
+/// Two cameras, the right one 3 ns later than the left one, which come again every 100 ns.
+ROLE(cameras) {
+  const auto node = Node::create("cameras");
+  const auto left = node->create_publisher<Image>("left", Qos{}.reliable()),
+             right = node->create_publisher<Image>("right", Qos{}.reliable());
+  require(eventually([&] { return left->statistics().subscribers == 1 && right->statistics().subscribers == 1; }), "nobody subscribes");
+  for (int i = 1; i <= 20; ++i) {
+    left->publish(image_at(i * 100));
+    right->publish(image_at(i * 100 + 3));
+    next_order();
+  }
+  until_finished();
+}
+
+class MessageFilters : public Rclcpp {};
+
+void expect_pair(const Image& left, const Image& right, int number) {
+  EXPECT_EQ(rclcpp::Time(left.header.stamp).nanoseconds(), number * 100);
+  EXPECT_EQ(rclcpp::Time(right.header.stamp).nanoseconds(), number * 100 + 3);
+  EXPECT_EQ(right.data.at(99'999), static_cast<std::uint8_t>(number * 100 + 3));
+}
+
+TEST_F(MessageFilters, ImagesOfTwoCamerasMeetWhereTheyLieAndAreLetGo) {
+  const auto node = Node::create("node");
+  message_filters::Subscriber<Image> left(node, "left", Qos{}.keep_last(10)), right(node, "right");
+  message_filters::Synchronizer<Pair> sync(Pair(10), left, right);
+  sync.setInterMessageLowerBound(0, 50ns);
+  sync.setInterMessageLowerBound(1, 50ns);
+  std::atomic<int> pairs{0};
+  sync.registerCallback(
+      [&](const std::shared_ptr<const Image>& a, const std::shared_ptr<const Image>& b) { expect_pair(*a, *b, ++pairs); });
+  Child cameras("cameras");
+  for (int i = 1; i <= 20; ++i) {
+    EXPECT_TRUE(eventually([&] { return pairs == i; })) << i;
+    cameras.order("next");
+  }
+  EXPECT_EQ(sync.held(), 0U);
+  cameras.end();
+}
+
+TEST_F(MessageFilters, AFilterThatIsWrittenForRclcppRunsInSpin) {
+  class Stereo : public rclcpp::Node {
+   public:
+    Stereo() : Node("stereo"), sync_(Pair(10), left_, right_) {
+      left_.subscribe(this, "left", rclcpp::SensorDataQoS());
+      right_.subscribe(this, "right");
+      sync_.setMaxIntervalDuration(rclcpp::Duration(0, 10));
+      sync_.registerCallback(std::bind(&Stereo::both, this, std::placeholders::_1, std::placeholders::_2));
+    }
+    int pairs = 0;
+
+   private:
+    void both(const std::shared_ptr<const Image>& left, const std::shared_ptr<const Image>& right) {
+      EXPECT_EQ(thread_, std::this_thread::get_id());
+      expect_pair(*left, *right, ++pairs);
+    }
+    const std::thread::id thread_ = std::this_thread::get_id();
+    message_filters::Subscriber<Image> left_, right_;
+    message_filters::Synchronizer<Pair> sync_;
+  };
+  const auto stereo = std::make_shared<Stereo>();
+  Child cameras("cameras");
+  // The last pair may wait for better ones for ever.
+  for (int i = 1; i <= 19; ++i) {
+    cameras.order("next");
+    EXPECT_TRUE(spin_until(stereo, [&] { return stereo->pairs >= i; })) << i;
+  }
+  cameras.order("next");
+  cameras.end();
+}
+
+}  // namespace
+}  // namespace sinew::system

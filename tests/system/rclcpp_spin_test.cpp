@@ -1,0 +1,379 @@
+// Programs that are written for rclcpp: running callbacks, ending, services, time, log lines.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <regex>
+#include <thread>
+
+#include "tests/system/rclcpp.hpp"
+
+namespace sinew::system {
+namespace {
+
+using namespace std::chrono_literals;
+
+// --- ending ----------------------------------------------------------------------------------------------------------------------------
+
+/// Says when it spins.
+class Ready : public rclcpp::Node {
+ public:
+  explicit Ready(std::function<void()> then = [] {}) : Node("ready") {
+    timer_ = create_wall_timer(1ms, [this, then] {
+      timer_->cancel();
+      say("ready");
+      then();
+    });
+  }
+
+ private:
+  rclcpp::TimerBase::SharedPtr timer_;
+};
+
+ROLE(spinning) {
+  begin({}, rclcpp::SignalHandlerOptions::All);
+  rclcpp::spin(std::make_shared<Ready>());
+  say(rclcpp::ok() ? "ok" : "over");
+  rclcpp::shutdown();
+}
+ROLE(busy) {
+  begin({}, rclcpp::SignalHandlerOptions::All);
+  rclcpp::spin(std::make_shared<Ready>([] {
+    while (rclcpp::ok()) std::this_thread::yield();
+    say("asked to end");
+    for (;;) std::this_thread::yield();
+  }));
+}
+ROLE(sleeping) {
+  begin({}, rclcpp::SignalHandlerOptions::All);
+  rclcpp::Rate rate(std::chrono::hours(1));
+  say("ready");
+  say(rate.sleep() ? "slept" : "over");
+}
+ROLE(waiting) {
+  begin({}, rclcpp::SignalHandlerOptions::All);
+  const auto node = std::make_shared<rclcpp::Node>("waiting");
+  const auto client = node->create_client<AddTwoInts>("nobody");
+  say("ready");
+  say(client->wait_for_service(std::chrono::hours(1)) ? "found" : "over");
+}
+
+class Ending : public Domain {};
+
+TEST_F(Ending, SignalsEndSpinSleepAndWaiting) {
+  for (const auto* const role : {"spinning", "sleeping", "waiting"}) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+      Child child(role);
+      child.expect("ready");
+      child.signal(signal);
+      child.expect("over");
+      EXPECT_EQ(child.wait(), 0) << role << child.errors();
+    }
+  }
+}
+
+TEST_F(Ending, TheSecondCtrlCKillsAProgramThatDoesNotListen) {
+  Child child("busy");
+  child.expect("ready");
+  child.signal(SIGINT);
+  child.expect("asked to end");
+  child.signal(SIGINT);
+  EXPECT_EQ(child.wait(), -SIGINT);
+}
+
+TEST_F(Rclcpp, ShutdownEndsSpinInCallbacksAndElsewhere) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(1ms, [] { rclcpp::shutdown(); });
+  rclcpp::spin(node);
+  EXPECT_FALSE(rclcpp::ok());
+  rclcpp::spin(node);  // at once, now that it is over
+  rclcpp::spin_some(node);
+
+  begin();
+  timer->cancel();
+  std::atomic<bool> spins{false};
+  const auto other = node->create_wall_timer(1ms, [&] { spins = true; });
+  std::thread spinning([&] { rclcpp::spin(node); });
+  EXPECT_TRUE(eventually([&] { return spins.load(); }));
+  rclcpp::shutdown();
+  spinning.join();
+}
+
+// --- executors -------------------------------------------------------------------------------------------------------------------------
+
+TEST_F(Rclcpp, AnExecutorRunsTheNodesThatWereAddedOneCallbackAtATimeAndNoOthers) {
+  const auto make = [](const std::string& name) { return std::make_shared<rclcpp::Node>(name); };
+  const auto first = make("first"), second = make("second"), third = make("third");
+  std::atomic<int> inside{0}, others{0};
+  int calls[2] = {0, 0};
+  const auto count = [&](int& which) {
+    EXPECT_EQ(++inside, 1);
+    ++which;
+    --inside;
+  };
+  const auto a = first->create_wall_timer(1ms, [&] { count(calls[0]); });
+  const auto b = second->create_wall_timer(1ms, [&] { count(calls[1]); });
+  const auto c = third->create_wall_timer(1ms, [&] { ++others; });
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(first);
+  executor.add_node(first);
+  executor.add_node(second);
+  executor.add_node(third);
+  executor.remove_node(third);
+  std::thread spinning([&] { executor.spin(); });
+  const auto done = first->create_wall_timer(1ms, [&] {
+    if (calls[0] > 5 && calls[1] > 5) executor.cancel();
+  });
+  spinning.join();
+  EXPECT_TRUE(rclcpp::ok());
+  EXPECT_EQ(others, 0);
+}
+
+TEST_F(Rclcpp, AnExecutorDoesNotKeepNodesAndOneMayEndInItsOwnCallback) {
+  auto node = std::make_shared<rclcpp::Node>("node");
+  const auto stays = std::make_shared<rclcpp::Node>("stays");
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  executor.add_node(stays);
+  const std::weak_ptr<rclcpp::Node> gone = node;
+  auto timer = node->create_wall_timer(1ms, [&] { node.reset(); });
+  const auto end = stays->create_wall_timer(1ms, [&] {
+    if (gone.expired()) executor.cancel();
+  });
+  executor.spin();
+  EXPECT_TRUE(gone.expired());
+  const rclcpp::Node again("node");  // the name is free
+}
+
+// --- services --------------------------------------------------------------------------------------------------------------------------
+
+ROLE(adder) {
+  begin();
+  const auto node = std::make_shared<rclcpp::Node>("adder");
+  const auto service = node->create_service<AddTwoInts>(
+      "add", [](const std::shared_ptr<AddTwoInts::Request> request, std::shared_ptr<AddTwoInts::Response> response) {
+        if (request->a < 0) throw std::runtime_error("that is too little");
+        response->sum = request->a + request->b;
+      });
+  std::thread orders([] {
+    until_finished();
+    rclcpp::shutdown();
+  });
+  rclcpp::spin(node);
+  orders.join();
+}
+
+class Services : public Rclcpp {
+ protected:
+  void SetUp() override {
+    Rclcpp::SetUp();
+    node = std::make_shared<rclcpp::Node>("node");
+    client = node->create_client<AddTwoInts>("add");
+  }
+  void TearDown() override {
+    client.reset();
+    node.reset();
+    Rclcpp::TearDown();
+  }
+  static std::shared_ptr<AddTwoInts::Request> request(std::int64_t a, std::int64_t b) {
+    const auto made = std::make_shared<AddTwoInts::Request>();
+    made->a = a;
+    made->b = b;
+    return made;
+  }
+
+  std::shared_ptr<rclcpp::Node> node;
+  rclcpp::Client<AddTwoInts>::SharedPtr client;
+};
+
+TEST_F(Services, ARequestIsAnsweredByAnotherProcess) {
+  Child adder("adder");
+  EXPECT_TRUE(client->wait_for_service());
+  EXPECT_TRUE(client->service_is_ready());
+  auto result = client->async_send_request(request(20, 22));
+  ASSERT_EQ(rclcpp::spin_until_future_complete(node, result), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(result.get()->sum, 42);
+  // Also to who waits without spinning.
+  EXPECT_EQ(client->async_send_request(request(1, 2)).get()->sum, 3);
+  adder.end();
+}
+
+TEST_F(Services, CallbacksOfAnswersRunInSpin) {
+  Child adder("adder");
+  using SharedFuture = rclcpp::Client<AddTwoInts>::SharedFuture;
+  std::thread::id thread;
+  std::int64_t sum = 0;
+  const auto sent = client->async_send_request(request(1, 2), [&](SharedFuture answer) {
+    thread = std::this_thread::get_id();
+    sum = answer.get()->sum;
+  });
+  sent.wait();
+  EXPECT_EQ(sum, 0);
+  EXPECT_TRUE(spin_until(node, [&] { return sum == 3; }));
+  EXPECT_EQ(thread, std::this_thread::get_id());
+  adder.end();
+}
+
+TEST_F(Services, WhatTheServiceThrowsReachesTheCaller) {
+  Child adder("adder");
+  auto result = client->async_send_request(request(-1, 2));
+  ASSERT_EQ(rclcpp::spin_until_future_complete(node, result), rclcpp::FutureReturnCode::SUCCESS);
+  try {
+    result.get();
+    FAIL();
+  } catch (const ServiceError& error) {
+    EXPECT_STREQ(error.what(), "that is too little");
+  }
+  adder.end();
+}
+
+TEST_F(Services, WaitingEndsInTimeAndWhenTheServiceComes) {
+  EXPECT_FALSE(client->service_is_ready());
+  EXPECT_FALSE(client->wait_for_service(5ms));
+  auto result = client->async_send_request(request(1, 2));
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, result, 5ms), rclcpp::FutureReturnCode::TIMEOUT);
+  std::atomic<bool> found{false};
+  std::thread waiting([&] { found = client->wait_for_service(std::chrono::hours(1)); });
+  Child adder("adder");
+  waiting.join();
+  EXPECT_TRUE(found);
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, result, std::chrono::hours(1)), rclcpp::FutureReturnCode::SUCCESS);
+  adder.end();
+}
+
+TEST_F(Services, SpinUntilAFutureIsReadyEndsWithACallbackThatFulfilsItAndWithShutdown) {
+  std::promise<void> promise;
+  const std::shared_future<void> future = promise.get_future();
+  const auto timer = node->create_wall_timer(1ms, [&](rclcpp::TimerBase& self) {
+    self.cancel();
+    promise.set_value();
+  });
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, future), rclcpp::FutureReturnCode::SUCCESS);
+  const auto ending = node->create_wall_timer(1ms, [] { rclcpp::shutdown(); });
+  std::promise<void> unfulfilled;
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, unfulfilled.get_future()), rclcpp::FutureReturnCode::INTERRUPTED);
+}
+
+TEST_F(Services, ARequestThatIsRemovedEndsWithAnError) {
+  auto result = client->async_send_request(request(1, 2));
+  client->remove_pending_request(result);
+  EXPECT_THROW(result.get(), ServiceError);
+}
+
+TEST_F(Services, AClientMayOutliveItsNodeAndAnswersGoNowhere) {
+  Child adder("adder");
+  int calls = 0;
+  const auto sent = client->async_send_request(request(1, 2), [&](rclcpp::Client<AddTwoInts>::SharedFuture) { ++calls; });
+  sent.wait();
+  node.reset();
+  EXPECT_FALSE(client->wait_for_service(std::chrono::hours(1)));
+  EXPECT_THROW(client->async_send_request(request(1, 2)).get(), ServiceError);
+  EXPECT_EQ(calls, 0);
+  adder.end();
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------------------------
+
+TEST(RclcppTime, ConvertsToAndFromMessages) {
+  const rclcpp::Time time(3, 500);
+  const Time message = time;
+  EXPECT_EQ(message.sec, 3);
+  EXPECT_EQ(message.nanosec, 500U);
+  EXPECT_EQ(rclcpp::Time(message).nanoseconds(), 3'000'000'500);
+  Image image;
+  image.header.stamp = time;
+  image.header.stamp = rclcpp::Clock().now();
+  EXPECT_EQ(rclcpp::Time(image.header.stamp) - rclcpp::Time(image.header.stamp), rclcpp::Duration(0, 0));
+  const builtin_interfaces::msg::Duration before = rclcpp::Duration::from_nanoseconds(-1);
+  EXPECT_EQ(before.sec, -1);
+  EXPECT_EQ(before.nanosec, 999'999'999U);
+  EXPECT_EQ(rclcpp::Duration(before).nanoseconds(), -1);
+}
+
+TEST(RclcppTime, IsCountedWith) {
+  const rclcpp::Time begin(10, 0), end(12, 500'000'000);
+  EXPECT_EQ((end - begin).seconds(), 2.5);
+  EXPECT_TRUE(begin < end && begin != end && end >= begin);
+  EXPECT_EQ(begin + rclcpp::Duration::from_seconds(2.5), end);
+  EXPECT_EQ(end - rclcpp::Duration(2s), rclcpp::Time(10, 500'000'000));
+  EXPECT_TRUE(rclcpp::Duration(1s) * 2.0 == rclcpp::Duration(2, 0) && rclcpp::Duration(1ms) < 1s);
+  EXPECT_EQ(rclcpp::Duration(1500ms).to_chrono<std::chrono::milliseconds>(), 1500ms);
+  EXPECT_EQ(rclcpp::Clock(RCL_STEADY_TIME).now().get_clock_type(), RCL_STEADY_TIME);
+  EXPECT_NE(sentence_of([&] { (void)(begin < rclcpp::Clock(RCL_STEADY_TIME).now()); }).find("times of different clocks"),
+            std::string::npos);
+  EXPECT_NE(sentence_of([&] { rclcpp::Rate rate(0.0); }).find("give one above 0"), std::string::npos);
+}
+
+TEST_F(Rclcpp, ARateSleepsUntilThePeriodIsOver) {
+  rclcpp::WallRate rate(100.0);
+  EXPECT_EQ(rate.period(), 10ms);
+  const auto begin = std::chrono::steady_clock::now();
+  rate.reset();
+  EXPECT_TRUE(rate.sleep());
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 10ms);
+  std::this_thread::sleep_for(11ms);
+  EXPECT_FALSE(rate.sleep());
+}
+
+// --- log lines -------------------------------------------------------------------------------------------------------------------------
+
+ROLE(logging) {
+  const auto logger = rclcpp::get_logger("logging");
+  RCLCPP_INFO(logger, "plain");
+  RCLCPP_WARN(logger, "%d of %s", 3, "four");
+  RCLCPP_DEBUG(logger, "not %s", "logged");
+  RCLCPP_ERROR_STREAM(logger, "stream " << 5);
+  for (int i = 0; i < 3; ++i) {
+    RCLCPP_FATAL_ONCE(logger, "once %d", i);
+    RCLCPP_INFO_STREAM_ONCE(logger, "stream once " << i);
+    const rclcpp::Clock clock;
+    RCLCPP_WARN_THROTTLE(logger, clock, 3'600'000, "seldom %d", i);
+    RCLCPP_WARN_STREAM_THROTTLE(logger, clock, 0, "often " << i);
+  }
+  const auto child = logger.get_child("child");
+  logger.set_level(rclcpp::Logger::Level::Debug);
+  RCLCPP_DEBUG(child, "now");
+  child.set_level(rclcpp::Logger::Level::Error);
+  RCLCPP_WARN(child, "not any more");
+  RCLCPP_WARN(logger, "%s", std::string(500, 'x').c_str());
+}
+
+/// Without the times, which must be there.
+std::string without_times(const std::string& lines) {
+  return std::regex_replace(lines, std::regex(R"(\] \[\d+\.\d{9}\] \[)"), "] [");
+}
+
+TEST_F(Ending, LogLinesAreWrittenToStandardErrorAsOfRclcpp) {
+  Child child("logging");
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(without_times(child.errors()),
+            "[INFO] [logging]: plain\n[WARN] [logging]: 3 of four\n[ERROR] [logging]: stream 5\n"
+            "[FATAL] [logging]: once 0\n[INFO] [logging]: stream once 0\n[WARN] [logging]: seldom 0\n[WARN] [logging]: often 0\n"
+            "[WARN] [logging]: often 1\n[WARN] [logging]: often 2\n[DEBUG] [logging.child]: now\n[WARN] [logging]: " +
+                std::string(500, 'x') + "\n");
+}
+
+TEST_F(Ending, LogLinesAreColouredOnATerminal) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ::grantpt(terminal);
+  ::unlockpt(terminal);
+  const int kept = ::dup(STDERR_FILENO), there = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY);
+  ::dup2(there, STDERR_FILENO);
+  RCLCPP_ERROR(rclcpp::get_logger("logger"), "red");
+  RCLCPP_INFO(rclcpp::get_logger("logger"), "plain");
+  ::dup2(kept, STDERR_FILENO);
+  std::string lines;
+  while (lines.find("plain\r\n") == std::string::npos) {
+    char more[1000];
+    const ssize_t size = ::read(terminal, more, sizeof more);
+    ASSERT_GT(size, 0);
+    lines.append(more, static_cast<std::size_t>(size));
+  }
+  for (const int fd : {terminal, kept, there}) ::close(fd);
+  EXPECT_EQ(without_times(lines), "\033[31m[ERROR] [logger]: red\033[0m\r\n[INFO] [logger]: plain\r\n");
+}
+
+}  // namespace
+}  // namespace sinew::system

@@ -1,0 +1,397 @@
+// Programs that are written for rclcpp: topics, timers, names, parameters.
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "tests/system/rclcpp.hpp"
+
+namespace sinew::system {
+namespace {
+
+using namespace std::chrono_literals;
+using std::placeholders::_1;
+using std::placeholders::_2;
+
+// As in a thousand tutorials.
+class Talker : public rclcpp::Node {
+ public:
+  Talker() : Node("talker"), count_(0) {
+    publisher_ = this->create_publisher<String>("chatter", 10);
+    timer_ = this->create_wall_timer(5ms, std::bind(&Talker::timer_callback, this));
+  }
+
+ private:
+  void timer_callback() {
+    auto message = String();
+    message.data = "Hello World: " + std::to_string(count_++);
+    RCLCPP_DEBUG(this->get_logger(), "Publishing: '%s'", message.data.c_str());
+    publisher_->publish(message);
+  }
+  rclcpp::TimerBase::SharedPtr timer_;
+  rclcpp::Publisher<String>::SharedPtr publisher_;
+  size_t count_;
+};
+
+class Listener : public rclcpp::Node {
+ public:
+  Listener() : Node("listener") {
+    subscription_ = this->create_subscription<String>("chatter", 10, std::bind(&Listener::topic_callback, this, _1));
+  }
+
+ private:
+  void topic_callback(const String& message) const {
+    say(message.data.substr(0, 13));
+    if (++heard_ == 3) rclcpp::shutdown();
+  }
+  rclcpp::Subscription<String>::SharedPtr subscription_;
+  mutable int heard_ = 0;
+};
+
+template <class Program>
+void run() {
+  begin({}, rclcpp::SignalHandlerOptions::All);
+  rclcpp::spin(std::make_shared<Program>());
+  rclcpp::shutdown();
+}
+ROLE(talker) {
+  run<Talker>();
+}
+ROLE(listener) {
+  run<Listener>();
+}
+
+TEST_F(Rclcpp, TheTalkerOfTheTutorialIsHeardByItsListenerAndBothEndAsAsked) {
+  Child talker("talker"), listener("listener");
+  for (int i = 0; i < 3; ++i) listener.expect("Hello World: ");
+  EXPECT_EQ(listener.wait(), 0);
+  talker.signal(SIGINT);
+  EXPECT_EQ(talker.wait(), 0) << talker.errors();
+}
+
+struct Taken {
+  std::map<std::string, const void*> by;
+  template <class Pointer>
+  void note(const std::string& form, const Pointer& message, const rclcpp::MessageInfo* info = nullptr) {
+    EXPECT_EQ(message->data, "text");
+    EXPECT_TRUE(!info || info->publisher == "node");
+    by[form] = &*message;
+  }
+
+  void reference(const String& message) { note("member", &message); }
+  void shared(std::shared_ptr<const String> message) { note("shared member", message); }
+  void shared_reference(const std::shared_ptr<const String>& message) const { EXPECT_TRUE(message); }
+  void own(std::shared_ptr<String> message) { note("own member", message); }
+  void unique_with_info(std::unique_ptr<String> message, const rclcpp::MessageInfo& info) { note("unique member", message, &info); }
+};
+
+TEST_F(Rclcpp, EveryFormOfACallbackThatUsersWriteIsCalled) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  Taken taken;
+  std::vector<rclcpp::Subscription<String>::SharedPtr> all;
+  const auto add = [&](auto callback) { all.push_back(node->create_subscription<String>("topic", 10, std::move(callback))); };
+  add([&](const String& message) { taken.note("reference", &message); });
+  add([&](const String& message, const rclcpp::MessageInfo& info) { taken.note("reference, info", &message, &info); });
+  add([&](String message) { taken.note("value", &message); });
+  add([&](std::shared_ptr<const String> message) { taken.note("shared", message); });
+  add([&](const std::shared_ptr<const String> message, const rclcpp::MessageInfo& info) { taken.note("shared, info", message, &info); });
+  add([&](const std::shared_ptr<const String>& message) { taken.note("shared reference", message); });
+  add([&](const std::shared_ptr<String> message) { taken.note("own", message), message->data = "changed"; });
+  add([&](std::shared_ptr<String> message, const rclcpp::MessageInfo& info) {
+    taken.note("own, info", message, &info), message->data = "changed";
+  });
+  add([&](std::unique_ptr<String> message) { taken.note("unique", message), message->data = "changed"; });
+  add([&](std::unique_ptr<String> message, const rclcpp::MessageInfo& info) { taken.note("unique, info", message, &info); });
+  add(std::bind(&Taken::reference, &taken, _1));
+  add(std::bind(&Taken::shared, &taken, _1));
+  add(std::bind(&Taken::shared_reference, &taken, _1));
+  add(std::bind(&Taken::own, &taken, _1));
+  add(std::bind(&Taken::unique_with_info, &taken, _1, _2));
+  add(std::function<void(std::shared_ptr<const String>)>([&](std::shared_ptr<const String> message) { taken.note("function", message); }));
+
+  const auto publisher = node->create_publisher<String>("topic", 10);
+  await_subscriptions(publisher, all.size());
+  publisher->publish(String{"text"});
+  EXPECT_TRUE(spin_until(node, [&] { return taken.by.size() == all.size() - 1; })) << taken.by.size();
+  // What is not to be changed is one object, what is own is everybody's own.
+  EXPECT_EQ(taken.by["shared"], taken.by["reference"]);
+  EXPECT_EQ(taken.by["shared reference"], taken.by["shared member"]);
+  for (const auto* const form : {"own", "own, info", "unique", "own member", "unique member"})
+    EXPECT_NE(taken.by[form], taken.by["shared"]);
+}
+
+TEST_F(Rclcpp, CallbacksRunInSpinAndNowhereElse) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::atomic<int> calls{0};
+  std::thread::id thread;
+  const auto called = [&] {
+    thread = std::this_thread::get_id();
+    ++calls;
+  };
+  const auto subscription = node->create_subscription<Int32>("topic", 10, [&](const Int32&) { called(); });
+  const auto timer = node->create_wall_timer(1ms, called);
+  const auto publisher = node->create_publisher<Int32>("topic", 10);
+  await_subscriptions(publisher, 1);
+  publisher->publish(Int32());
+  std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(calls, 0);
+  EXPECT_TRUE(spin_until(node, [&] { return calls >= 5; }));
+  EXPECT_EQ(thread, std::this_thread::get_id());
+}
+
+TEST_F(Rclcpp, SpinSomeRunsAllThatWaitsAndReturns) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  int received = 0;
+  const auto subscription = node->create_subscription<Int32>("topic", 100, [&](const Int32&) { ++received; });
+  const auto publisher = node->create_publisher<Int32>("topic", 100);
+  await_subscriptions(publisher, 1);
+  for (int i = 0; i < 100; ++i) publisher->publish(Int32());
+  rclcpp::spin_some(node);
+  EXPECT_EQ(received, 100);
+  const auto busy = node->create_wall_timer(0s, [] {});
+  rclcpp::spin_some(node);  // though there is always something to do
+}
+
+TEST_F(Rclcpp, TimersAreCancelledAndResetAlsoByThemselves) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  int plain = 0, own = 0;
+  const auto timer = node->create_wall_timer(1ms, [&] { ++plain; });
+  const auto once = node->create_wall_timer(std::chrono::duration<double>(0.001), [&](rclcpp::TimerBase& self) {
+    ++own;
+    self.cancel();
+  });
+  EXPECT_FALSE(timer->is_canceled());
+  EXPECT_TRUE(spin_until(node, [&] { return plain > 2; }));
+  EXPECT_EQ(own, 1);
+  EXPECT_TRUE(once->is_canceled());
+  timer->cancel();
+  const int then = plain;
+  once->reset();
+  EXPECT_TRUE(spin_until(node, [&] { return own == 2; }));
+  EXPECT_EQ(plain, then);
+}
+
+TEST_F(Rclcpp, LoanedMessagesAndGivenOnesArriveAndWhatIsBuiltInPlaceIsNotCopied) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto publisher = node->create_publisher<Image>("image", rclcpp::SensorDataQoS());
+  EXPECT_TRUE(publisher->can_loan_messages());
+  int received = 0;
+  const void* object = nullptr;
+  const auto subscription = node->create_subscription<Image>("image", rclcpp::SensorDataQoS(), [&](std::unique_ptr<Image> image) {
+    EXPECT_EQ(image->data.size(), 100'000U);
+    object = image.get();
+    ++received;
+  });
+  await_subscriptions(publisher, 1);
+
+  auto loaned = publisher->borrow_loaned_message();
+  EXPECT_TRUE(loaned.is_valid());
+  loaned.get().height = 100;
+  loaned->data.resize(100'000);
+  EXPECT_EQ(publisher->publish(std::move(loaned)), PublishResult::published);
+  EXPECT_FALSE(loaned.is_valid());
+  EXPECT_TRUE(spin_until(node, [&] { return received == 1; }));
+  EXPECT_EQ(publisher->sinew_publisher()->statistics().messages_repaired, 0U);
+
+  auto image = std::make_unique<Image>();
+  image->data.resize(100'000);
+  const void* const given = image.get();
+  publisher->publish(std::move(image));
+  EXPECT_TRUE(spin_until(node, [&] { return received == 2; }));
+  EXPECT_EQ(object, given);
+}
+
+TEST_F(Rclcpp, ANodeHasTheNameAndTheNamespaceThatItWasGiven) {
+  const auto plain = std::make_shared<rclcpp::Node>("plain");
+  const auto front = std::make_shared<rclcpp::Node>("camera", "/front");
+  EXPECT_STREQ(plain->get_name(), "plain");
+  EXPECT_STREQ(plain->get_namespace(), "/");
+  EXPECT_STREQ(plain->get_fully_qualified_name(), "/plain");
+  EXPECT_STREQ(front->get_name(), "camera");
+  EXPECT_STREQ(front->get_namespace(), "/front");
+  EXPECT_STREQ(front->get_fully_qualified_name(), "/front/camera");
+  EXPECT_STREQ(front->get_logger().get_name(), "front.camera");
+  EXPECT_STREQ(front->create_publisher<Int32>("image", 1)->get_topic_name(), "/front/image");
+  EXPECT_STREQ(front->create_publisher<Int32>("~/image", 1)->get_topic_name(), "/front/camera/image");
+  EXPECT_STREQ(front->create_publisher<Int32>("/image", 1)->get_topic_name(), "/image");
+  EXPECT_STREQ(front->create_subscription<Int32>("image", 1, [](const Int32&) {})->get_topic_name(), "/front/image");
+  EXPECT_STREQ(front->create_client<AddTwoInts>("~/add")->get_service_name(), "/front/camera/add");
+  EXPECT_NE(sentence_of([&] { front->create_publisher<Int32>("~image", 1); }).find("write '~/image'"), std::string::npos);
+  EXPECT_NE(sentence_of([&] { const rclcpp::Node again("plain"); }).find("is taken"), std::string::npos);
+}
+
+/// A node that was made with such arguments.
+class Given : public Domain {
+ protected:
+  std::shared_ptr<rclcpp::Node> node(std::initializer_list<const char*> arguments) {
+    begin(arguments);
+    return std::make_shared<rclcpp::Node>("node", "/here");
+  }
+  static std::string refusal(std::initializer_list<const char*> arguments) {
+    std::string sentence = sentence_of([&] { begin(arguments); });
+    rclcpp::shutdown();
+    return sentence;
+  }
+  void TearDown() override {
+    rclcpp::shutdown();
+    Domain::TearDown();
+  }
+};
+
+TEST_F(Given, TheCommandLineRenamesNodesTopicsAndServices) {
+  const auto other =
+      node({"--own", "--ros-args", "-r", "__node:=other", "--remap", "image:=/rear/image", "-r", "~/state:=~/status", "-r", "/add:=sum"});
+  EXPECT_STREQ(other->get_fully_qualified_name(), "/here/other");
+  EXPECT_STREQ(other->create_publisher<Int32>("image", 1)->get_topic_name(), "/rear/image");
+  EXPECT_STREQ(other->create_publisher<Int32>("/here/image", 1)->get_topic_name(), "/rear/image");
+  EXPECT_STREQ(other->create_publisher<Int32>("/image", 1)->get_topic_name(), "/image");
+  EXPECT_STREQ(other->create_publisher<Int32>("~/state", 1)->get_topic_name(), "/here/other/status");
+  EXPECT_STREQ(other->create_client<AddTwoInts>("/add")->get_service_name(), "/here/sum");
+}
+
+TEST_F(Given, ParametersHaveTheValuesOfTheCommandLineOrElseOfTheProgram) {
+  const auto with = node({"--ros-args", "-p", "rate:=2.5", "-p", "name:=left camera", "--param", "count:=-3", "-p", "on:=true", "-p",
+                          "text:='12'", "-p", "weights:=[1, 0.5]", "-p", "names:=[a, 'b, c']", "-p", "none:=[]", "--", "rest"});
+  EXPECT_EQ(with->declare_parameter("rate", 1.0), 2.5);
+  EXPECT_EQ(with->declare_parameter<std::string>("name", "right"), "left camera");
+  EXPECT_EQ(with->declare_parameter("count", 1), -3);
+  EXPECT_EQ(with->declare_parameter<bool>("on"), true);
+  EXPECT_EQ(with->declare_parameter("text", "0"), "12");
+  EXPECT_EQ(with->declare_parameter("weights", std::vector<double>()), std::vector<double>({1, 0.5}));
+  EXPECT_EQ(with->declare_parameter("names", std::vector<std::string>()), std::vector<std::string>({"a", "b, c"}));
+  EXPECT_EQ(with->declare_parameter("none", std::vector<int>({1})), std::vector<std::int64_t>());
+  EXPECT_EQ(with->declare_parameter("depth", 7), 7);
+
+  EXPECT_EQ(with->get_parameter("rate").as_double(), 2.5);
+  EXPECT_EQ(with->get_parameter("names").as_string_array().at(1), "b, c");
+  int depth = 0;
+  EXPECT_TRUE(with->get_parameter("depth", depth));
+  EXPECT_EQ(depth, 7);
+  std::string missing = "unchanged";
+  EXPECT_FALSE(with->get_parameter("missing", missing));
+  EXPECT_EQ(missing, "unchanged");
+  EXPECT_FALSE(with->get_parameter_or<std::string>("missing", missing, "other"));
+  EXPECT_EQ(missing, "other");
+  EXPECT_TRUE(with->has_parameter("rate"));
+  EXPECT_FALSE(with->has_parameter("missing"));
+}
+
+TEST_F(Given, ParametersThatDoNotFitAreRefusedWithASentence) {
+  const auto with = node({"--ros-args", "-p", "rate:=2"});
+  EXPECT_EQ(sentence_of([&] { with->declare_parameter("rate", 1.0); }),
+            "parameter 'rate' is an integer, and was asked for as a double; write 1.0 for 1");
+  with->declare_parameter("name", "x");
+  EXPECT_NE(sentence_of([&] { with->declare_parameter("name", "x"); }).find("was declared before"), std::string::npos);
+  EXPECT_NE(sentence_of([&] { with->get_parameter("name").as_int(); }).find("is a string, and was asked for as an integer"),
+            std::string::npos);
+  EXPECT_NE(sentence_of([&] { with->get_parameter("missing"); }).find("is not declared"), std::string::npos);
+  EXPECT_NE(sentence_of([&] { with->declare_parameter<int>("needed"); }).find("-p needed:=VALUE"), std::string::npos);
+}
+
+TEST_F(Given, OptionsOfANodeGiveValuesThatTheCommandLineReplaces) {
+  begin({"--ros-args", "-p", "b:=2"});
+  const rclcpp::Node with("node", rclcpp::NodeOptions().parameter_overrides({{"a", 10}, {"b", 20}}).use_intra_process_comms(true));
+  rclcpp::Node& node = const_cast<rclcpp::Node&>(with);
+  EXPECT_EQ(node.declare_parameter("a", 0), 10);
+  EXPECT_EQ(node.declare_parameter("b", 0), 2);
+}
+
+TEST_F(Given, ArgumentsThatMeanNothingHereAreRefusedWithASentence) {
+  EXPECT_NE(refusal({"--ros-args", "--params-file", "x.yaml"}).find("'--params-file' behind --ros-args is not understood"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-r", "__ns:=/front"}).find("write the namespace before them"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-r", "camera:a:=b"}).find("write 'a:=b'"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-p", "a=1"}).find("is no parameter with a value"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-p"}).find("needs NAME:=VALUE"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-p", "a:=[1, x]"}).find("has values of several types"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-p", "use_sim_time:=true"}).find("no time of a simulation"), std::string::npos);
+  EXPECT_EQ(refusal({"--params-file", "mine", "--ros-args", "-p", "use_sim_time:=false"}), "");
+}
+
+TEST_F(Given, ArgumentsOfTheProgramAreLeftToIt) {
+  const char* const arguments[] = {"program", "-v", "--ros-args", "-p", "a:=1", "--", "file"};
+  EXPECT_EQ(rclcpp::remove_ros_arguments(7, arguments), std::vector<std::string>({"program", "-v", "file"}));
+  EXPECT_EQ(rclcpp::init_and_remove_ros_arguments(7, arguments), std::vector<std::string>({"program", "-v", "file"}));
+}
+
+TEST_F(Given, NothingWorksBeforeInitAndInitIsCalledOnce) {
+  EXPECT_FALSE(rclcpp::ok());
+  EXPECT_NE(sentence_of([] { const rclcpp::Node node("node"); }).find("rclcpp::init(argc, argv) was not called"), std::string::npos);
+  begin();
+  EXPECT_TRUE(rclcpp::ok());
+  EXPECT_NE(sentence_of([] { begin(); }).find("was called before"), std::string::npos);
+  EXPECT_TRUE(rclcpp::shutdown());
+  EXPECT_FALSE(rclcpp::ok());
+  EXPECT_FALSE(rclcpp::shutdown());
+  begin();
+  EXPECT_TRUE(rclcpp::ok());
+}
+
+/// What the domain knows of the endpoint on this topic.
+DomainQos told(const rclcpp::Node& node, const std::string& topic) {
+  const DomainState state = node.sinew_node().domain_state();
+  for (const auto& endpoint : state.endpoints) {
+    for (const auto& each : state.topics) {
+      if (each.id == endpoint.topic && each.name == topic) return endpoint.qos;
+    }
+  }
+  fail("there is no endpoint on " + topic);
+}
+
+TEST_F(Rclcpp, QosIsWhatItSays) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto published = [&](const rclcpp::QoS& qos) {
+    const auto publisher = node->create_publisher<Int32>("topic", qos);
+    return told(*node, "topic");
+  };
+  const auto subscribed = [&](const rclcpp::QoS& qos) {
+    const auto subscription = node->create_subscription<Int32>("topic", qos, [](const Int32&) {});
+    return told(*node, "topic");
+  };
+  const DomainQos plain = published(10);
+  EXPECT_TRUE(plain.depth == 10 && plain.reliable && !plain.transient_local && plain.deadline == 0 && plain.lifespan == 0 &&
+              plain.lease == 0);
+  EXPECT_EQ(published(rclcpp::KeepLast(3)).depth, 3U);
+  EXPECT_EQ(published(rclcpp::KeepAll()).depth, 0U);
+  EXPECT_EQ(published(rclcpp::QoS(5).keep_all()).depth, 0U);
+  EXPECT_EQ(published(1000).depth, 512U);
+  EXPECT_FALSE(published(rclcpp::QoS(1).best_effort()).reliable);
+  EXPECT_TRUE(published(rclcpp::QoS(1).best_effort().reliable()).reliable);
+  EXPECT_TRUE(published(rclcpp::QoS(1).transient_local()).transient_local);
+  EXPECT_FALSE(published(rclcpp::QoS(1).transient_local().durability_volatile()).transient_local);
+  const DomainQos sensor = subscribed(rclcpp::SensorDataQoS());
+  EXPECT_TRUE(sensor.depth == 5 && !sensor.reliable);
+  EXPECT_EQ(subscribed(rclcpp::SensorDataQoS().keep_last(1)).depth, 1U);
+  EXPECT_TRUE(published(rclcpp::SystemDefaultsQoS()).reliable);
+  EXPECT_FALSE(subscribed(rclcpp::SystemDefaultsQoS()).reliable);
+  const DomainQos timed = published(rclcpp::QoS(1)
+                                        .deadline(100ms)
+                                        .lifespan(rclcpp::Duration::from_seconds(0.5))
+                                        .liveliness(rclcpp::LivelinessPolicy::ManualByTopic)
+                                        .liveliness_lease_duration(2s));
+  EXPECT_TRUE(timed.deadline == 100'000'000 && timed.lifespan == 500'000'000 && timed.manual_by_topic && timed.lease == 2'000'000'000);
+  EXPECT_EQ(published(rclcpp::QoS(1).deadline(0s).lifespan(rclcpp::Duration::max())).lifespan, 0);
+  EXPECT_NE(sentence_of([&] {
+              published(rclcpp::QoS(1).liveliness(rclcpp::LivelinessPolicy::ManualByTopic));
+            }).find("set liveliness_lease_duration()"),
+            std::string::npos);
+}
+
+TEST_F(Rclcpp, EventsAreToldInSpin) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::uint64_t publishers = 0, subscriptions = 0, missed = 0;
+  rclcpp::SubscriptionOptions of_subscription;
+  of_subscription.event_callbacks.matched_callback = [&](rclcpp::MatchedInfo& event) { publishers = event.current_count; };
+  of_subscription.event_callbacks.deadline_callback = [&](rclcpp::QOSDeadlineRequestedInfo& event) { missed = event.total_count; };
+  rclcpp::PublisherOptions of_publisher;
+  of_publisher.event_callbacks.matched_callback = [&](rclcpp::MatchedInfo& event) { subscriptions = event.current_count; };
+  const auto qos = rclcpp::QoS(1).deadline(20ms);
+  const auto subscription = node->create_subscription<Int32>("topic", qos, [](const Int32&) {}, of_subscription);
+  const auto publisher = node->create_publisher<Int32>("topic", qos, of_publisher);
+  EXPECT_TRUE(spin_until(node, [&] { return publishers == 1 && subscriptions == 1; }));
+  EXPECT_EQ(subscription->get_publisher_count(), 1U);
+  publisher->publish(Int32());
+  EXPECT_TRUE(spin_until(node, [&] { return missed >= 2; }));
+}
+
+}  // namespace
+}  // namespace sinew::system
