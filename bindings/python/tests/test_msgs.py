@@ -3,7 +3,9 @@
 import dataclasses
 import importlib
 import pathlib
+import pickle
 import shutil
+import subprocess
 import sys
 import tempfile
 import threading
@@ -66,6 +68,15 @@ class Standard(unittest.TestCase):
         one.covariance[0] = one.pose.position.x = 1.0
         self.assertEqual((other.covariance[0], other.pose.position.x), (0.0, 0.0))
         self.assertNotEqual(one, other)
+
+    def test_go_to_other_processes_as_other_values_of_python_do(self):
+        from sinew.msgs.geometry_msgs.msg import PoseWithCovariance
+        from sinew.msgs.std_srvs.srv import SetBool
+
+        values = [PoseWithCovariance(covariance=np.arange(36.0)), SetBool.Request(data=True)]
+        command = "import pickle, sys; sys.stdout.buffer.write(pickle.dumps(pickle.load(sys.stdin.buffer)))"
+        done = subprocess.run([sys.executable, "-c", command], input=pickle.dumps(values), stdout=subprocess.PIPE, check=True)
+        self.assertEqual(pickle.loads(done.stdout), values)
 
     def test_there_is_one_class_of_each_whichever_thread_asks_first(self):
         import sinew.msgs.sensor_msgs.msg as module
