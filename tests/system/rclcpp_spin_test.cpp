@@ -1,5 +1,6 @@
 // Programs that are written for rclcpp: running callbacks, ending, services, time, log lines.
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -100,6 +101,24 @@ TEST_F(Rclcpp, ShutdownEndsSpinInCallbacksAndElsewhere) {
   spinning.join();
 }
 
+TEST_F(Ending, AChildProcessThatIsAskedToEndDoesNotEndItsParent) {
+  begin({}, rclcpp::SignalHandlerOptions::All);
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::raise(SIGTERM);
+    ::_exit(rclcpp::ok() ? 1 : 0);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(rclcpp::ok());
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_TRUE(rclcpp::sleep_for(20ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);
+  rclcpp::shutdown();
+}
+
 // --- executors -------------------------------------------------------------------------------------------------------------------------
 
 TEST_F(Rclcpp, AnExecutorRunsTheNodesThatWereAddedOneCallbackAtATimeAndNoOthers) {
@@ -117,7 +136,7 @@ TEST_F(Rclcpp, AnExecutorRunsTheNodesThatWereAddedOneCallbackAtATimeAndNoOthers)
   const auto c = third->create_wall_timer(1ms, [&] { ++others; });
   rclcpp::executors::SingleThreadedExecutor executor;
   executor.add_node(first);
-  executor.add_node(first);
+  executor.add_node(first->get_node_base_interface());
   executor.add_node(second);
   executor.add_node(third);
   executor.remove_node(third);

@@ -160,6 +160,9 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
     return found;
   }
 
+  /// For code that hands this on to add_node() or spin().
+  std::shared_ptr<Node> get_node_base_interface() { return shared_from_this(); }
+
   // --- what there is none of here ---
 
   template <class... None>
