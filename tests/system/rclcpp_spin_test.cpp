@@ -218,6 +218,15 @@ TEST_F(Services, ARequestIsAnsweredByAnotherProcess) {
   adder.end();
 }
 
+TEST_F(Services, ACallbackThatTakesTheRequestsIdIsCalledToo) {
+  const auto service = node->create_service<AddTwoInts>(
+      "add", [](const std::shared_ptr<rmw_request_id_t> id, const std::shared_ptr<AddTwoInts::Request> request,
+                const std::shared_ptr<AddTwoInts::Response> response) { response->sum = id ? request->a - request->b : 0; });
+  auto result = client->async_send_request(request(5, 3));
+  ASSERT_EQ(rclcpp::spin_until_future_complete(node, result, std::chrono::hours(1)), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(result.get()->sum, 2);
+}
+
 TEST_F(Services, CallbacksOfAnswersRunInSpin) {
   Child adder("adder");
   using SharedFuture = rclcpp::Client<AddTwoInts>::SharedFuture;

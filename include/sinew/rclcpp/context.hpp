@@ -10,6 +10,11 @@
 
 namespace sinew::rclcpp {
 
+namespace exceptions {
+/// What this namespace throws, as sinew does.
+using RCLError = sinew::Error;  // NOLINT(readability-identifier-naming): rclcpp's names
+}  // namespace exceptions
+
 enum class SignalHandlerOptions {
   All,      // NOLINT(readability-identifier-naming): rclcpp's names
   SigInt,   // NOLINT(readability-identifier-naming)
