@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <regex>
 #include <thread>
 
 #include "tests/system/rclcpp.hpp"
@@ -368,8 +367,18 @@ ROLE(logging) {
 }
 
 /// Without the times, which must be there.
-std::string without_times(const std::string& lines) {
-  return std::regex_replace(lines, std::regex(R"(\] \[\d+\.\d{9}\] \[)"), "] [");
+std::string without_times(std::string lines) {
+  for (std::size_t at = 0; (at = lines.find("] [", at)) != std::string::npos;) {
+    const std::size_t end = lines.find(']', at + 1);
+    const std::string time = lines.substr(at + 3, end - at - 3);
+    const bool is_time = time.size() > 10 && time[time.size() - 10] == '.' && time.find_first_not_of("0123456789.") == std::string::npos;
+    if (is_time) {
+      lines.erase(at, end - at);
+    } else {
+      at += 3;
+    }
+  }
+  return lines;
 }
 
 TEST_F(Ending, LogLinesAreWrittenToStandardErrorAsOfRclcpp) {
