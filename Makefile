@@ -92,4 +92,4 @@ install: ## Library, headers, manager, command, CMake and pkg-config files into 
 	@tools/install_command.py --jobs $(JOBS) $(PREFIX)
 
 clean: ## Remove everything that was built or fetched
-	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-rust build-seeded
+	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-msggen build-rust build-seeded

@@ -22,8 +22,8 @@ EPILOG = """examples:
   sinew-msggen schema sensor_msgs/msg/Image
   sinew-msggen hash -I src my_msgs/srv/Find
 
-Files are PACKAGE/{msg,srv,action}/Name.{msg,srv,action}. What they refer to is looked for among them, beside them, in the folders of -I, and among the standard packages that
-come along. Of what only is referred to no header is written: those of the standard packages come with sinew.
+Files are PACKAGE/{msg,srv,action}/Name.{msg,srv,action}. What they refer to is looked for among them, beside them, in the folders of -I, and among the
+standard packages that come along. Of what is only referred to no header is written: those of the standard packages come with sinew.
 """
 
 
@@ -47,10 +47,19 @@ def main(arguments=None) -> int:
 
 def parser():
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("-I", action="append", default=[], dest="folders", metavar="FOLDER", help="where to look for what is referred to: a folder of packages, or PACKAGE=FOLDER for one package")
-    common.add_argument("--ros", choices=[dialect.value for dialect in Dialect], help="whose definitions they are, all but the standard packages; without it the package.xml of each package tells, or else it is of ROS 2")
+    common.add_argument(
+        "-I", action="append", default=[], dest="folders", metavar="FOLDER", help="where to look for what is referred to: a folder of packages, or PACKAGE=FOLDER for one package"
+    )
+    common.add_argument(
+        "--ros",
+        choices=[dialect.value for dialect in Dialect],
+        help="whose definitions they are, all but the standard packages; without it the package.xml of each package tells, or else it is of ROS 2",
+    )
     whole = argparse.ArgumentParser(
-        "sinew-msggen", description="Reads message definitions of ROS, and writes C++ headers and what tools ask for.", epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        "sinew-msggen",
+        description="Reads message definitions of ROS, and writes C++ headers and what tools ask for.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verbs = whole.add_subparsers(metavar="VERB", required=True)
 
@@ -94,7 +103,14 @@ def write_headers(parsed, definitions):
     interfaces = [interface for interface in definitions.in_order(sorted(names)) if interface.name in names]
     cpp.write(parsed.out, interfaces)
     for interface in interfaces:
-        for structure in () if definitions.is_standard(interface.path) else interface.structures:
-            for field in structure.fields:
-                if field.type.base == "wstring":
-                    print(Complaint(field.type_place, "note: sinew does not carry `wstring`, so this struct cannot be published: make it a `string`, which holds any text as UTF-8."), file=sys.stderr)
+        if not definitions.is_standard(interface.path):
+            tell_of_wide_strings(interface)
+
+
+def tell_of_wide_strings(interface):
+    """Their structs are there, as in ROS 2, but sinew does not carry them."""
+    for structure in interface.structures:
+        for field in structure.fields:
+            if field.type.base == "wstring":
+                advice = "note: sinew does not carry `wstring`, so this struct cannot be published: make it a `string`, which holds any text as UTF-8."
+                print(Complaint(field.type_place, advice), file=sys.stderr)

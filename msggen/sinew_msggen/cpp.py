@@ -35,7 +35,7 @@ WORDS = frozenset(
     signed sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union unsigned using virtual void
     volatile wchar_t while xor xor_eq""".split()
 )
-MACROS = re.compile(r"NULL|EOF|NAN|INFINITY|HUGE_VALF?|RAND_MAX|BUFSIZ|errno|assert|stdin|stdout|stderr|linux|unix|i386|u?int\w+_t|U?INT(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN|C)|SIZE_MAX|WCHAR_M(?:AX|IN)")
+MACROS = re.compile(r"NULL|EOF|NAN|INFINITY|HUGE_VALF?|RAND_MAX|BUFSIZ|errno|linux|unix|i386|U?INT(?:8|16|32|64|MAX|PTR)_(?:MAX|MIN)|SIZE_MAX|WCHAR_(?:MAX|MIN)")
 # Of packages: they would hide a namespace that headers use.
 HIDING = ("std", "msg", "srv", "action")
 SIMPLE = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -89,7 +89,7 @@ def is_taken(name):
 
 
 def no_name(name):
-    what = "word" if name in WORDS else "macro or type"
+    what = "word" if name in WORDS else "macro"
     return f"`{name}` is a {what} of C++, and cannot be a name there, neither here nor with ROS 2: rename it, as in `{name}_value`."
 
 

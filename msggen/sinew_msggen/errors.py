@@ -54,6 +54,11 @@ class DefinitionError(Exception):
         super().__init__("\n".join(shown))
 
 
+def refused(place: Place | None, sentence: str) -> DefinitionError:
+    """To raise, where one complaint is all."""
+    return DefinitionError([Complaint(place, sentence)])
+
+
 def nearest(word: str, known: Iterable[str], most: int = 3) -> list[str]:
     """Names that are there and much like a word that is not, the most alike first."""
     by_folded = {name.lower(): name for name in known}

@@ -8,7 +8,7 @@ import re
 
 from . import values
 from .definition import MOST_CHARACTERS, MOST_ELEMENTS, PARTS, PRIMITIVES, STRINGS, Array, Constant, Dialect, Field, Interface, Structure, Type
-from .errors import Complaint, DefinitionError, Place, nearest
+from .errors import Complaint, DefinitionError, Place, nearest, refused
 
 # A definition is some KiB long; one of megabytes is something else.
 MOST_BYTES = 2**20
@@ -38,16 +38,16 @@ def read(path, package: str, dialect: Dialect = Dialect.ROS2) -> Interface:
         with open(path, "rb") as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise DefinitionError([Complaint(whole, f"cannot be read: {error.strerror}.")]) from None
+        raise refused(whole, f"cannot be read: {error.strerror}.") from None
     if len(content) > MOST_BYTES:
-        raise DefinitionError([Complaint(whole, f"has more than {MOST_BYTES} bytes: this is no definition of a message.")])
+        raise refused(whole, f"has more than {MOST_BYTES} bytes: this is no definition of a message.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = error.object[: error.start].decode()
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         shown = error.object.decode(errors="replace").split("\n")[line - 1].rstrip("\r")
-        raise DefinitionError([Complaint(Place(str(path), line, column, 1, shown), "this is not UTF-8: save the file in that encoding.")]) from None
+        raise refused(Place(str(path), line, column, 1, shown), "this is not UTF-8: save the file in that encoding.") from None
     return parse(text, package, path.suffix[1:], path.stem, str(path), dialect)
 
 
@@ -56,7 +56,7 @@ def parse(text: str, package: str, kind: str, base: str, path: str = "", dialect
     return Parser(package, kind, base, path or f"{package}/{kind}/{base}.{kind}", dialect).interface(text)
 
 
-class Refused(Exception):
+class Complained(Exception):
     """A line that has been complained about."""
 
 
@@ -72,8 +72,7 @@ class Parser:
     def interface(self, text) -> Interface:
         whole = Place(self.path)
         if self.kind not in PARTS:
-            self.complaints.append(Complaint(whole, f"is no definition: those of ROS end in {', '.join('.' + kind for kind in PARTS)}."))
-            raise DefinitionError(self.complaints)
+            raise refused(whole, f"is no definition: those of ROS end in {', '.join('.' + kind for kind in PARTS)}.")
         for what, name in ("package", self.package), ("type", self.base):
             if wrong := self.wrong_name(what, name):
                 self.complaints.append(Complaint(whole, wrong))
@@ -91,7 +90,7 @@ class Parser:
                 continue
             try:
                 self.read_line(part)
-            except Refused:
+            except Complained:
                 pass
         else:
             if len(parts) < len(suffixes):
@@ -113,7 +112,7 @@ class Parser:
 
     def refuse(self, begin, width, sentence):
         self.complaints.append(Complaint(self.place(begin, width), sentence))
-        raise Refused
+        raise Complained
 
     def read_line(self, part):
         if unreadable := UNREADABLE.search(self.line):

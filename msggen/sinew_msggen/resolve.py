@@ -8,7 +8,7 @@ import re
 
 from . import parse
 from .definition import PARTS, Array, Dialect, Interface, Structure
-from .errors import Complaint, DefinitionError, Place, nearest
+from .errors import Complaint, DefinitionError, Place, nearest, refused
 
 # The definitions that come along.
 STANDARD = pathlib.Path(__file__).resolve().parent.parent / "definitions"
@@ -50,18 +50,18 @@ class Definitions:
         path = pathlib.Path(path)
         kind = path.suffix[1:]
         if not path.is_file():
-            raise DefinitionError([Complaint(Place(str(path)), "is no file that is there.")])
+            raise refused(Place(str(path)), "is no file that is there.")
         if kind not in PARTS:
-            raise DefinitionError([Complaint(Place(str(path)), f"is no definition: their names end in {', '.join('.' + kind for kind in PARTS)}.")])
+            raise refused(Place(str(path)), f"is no definition: their names end in {', '.join('.' + kind for kind in PARTS)}.")
         folder = pathlib.Path(os.path.abspath(path)).parent
         if not package:
             if folder.name != kind:
-                raise DefinitionError([Complaint(Place(str(path)), f"lies in no folder PACKAGE/{kind}: say with --package which package it is of.")])
+                raise refused(Place(str(path)), f"lies in no folder PACKAGE/{kind}: say with --package which package it is of.")
             package = folder.parent.name
         name = f"{package}/{kind}/{path.stem}"
         other = self.files.setdefault(name, path)
         if os.path.abspath(other) != os.path.abspath(path):
-            raise DefinitionError([Complaint(Place(str(path)), f"defines `{name}`, and so does {other}: give one of them.")])
+            raise refused(Place(str(path)), f"defines `{name}`, and so does {other}: give one of them.")
         if folder.name == kind:
             self.beside.setdefault(package, {})[folder.parent] = None
         return name
@@ -75,7 +75,8 @@ class Definitions:
             if kind in PARTS:
                 found += [self.add(os.path.join(folder, file), package) for file in sorted(files) if file.endswith(f".{kind}")]
         if not found:
-            raise DefinitionError([Complaint(Place(str(path)), "has no definitions: they are looked for as PACKAGE/msg/Name.msg, and so for srv and action, in it and in its folders.")])
+            where = "they are looked for as PACKAGE/msg/Name.msg, and so for srv and action, in it and in its folders."
+            raise refused(Place(str(path)), f"has no definitions: {where}")
         return found
 
     def interface(self, name: str, referrer: Place | None = None) -> Interface:
@@ -99,7 +100,7 @@ class Definitions:
                 self.interface_of[name] = interface.name
                 return structure
         parts = " or ".join(f"`{structure.name}`" for structure in interface.structures)
-        raise DefinitionError([Complaint(Place(interface.path), f"defines {'a service' if kind == 'srv' else 'an action'}, whose messages are {parts}: say which.")])
+        raise refused(Place(interface.path), f"defines {'a service' if kind == 'srv' else 'an action'}, whose messages are {parts}: say which.")
 
     def structure_in_order(self, name: str) -> Structure:
         """The same, after all that it needs has been looked at: that is there, and is as it is to be."""
@@ -152,7 +153,8 @@ class Definitions:
                     one = SMALLEST[field.type.base] if field.type.is_primitive else self.sizes[field.type.name]
                     size += {Array.NONE: one, Array.FIXED: one * field.type.size}.get(field.type.array, VECTOR)
                     if size >= MOST_BYTES:
-                        yield Complaint(field.type_place, f"`{structure.name}` would have 4 GiB or more in the object itself: make this `{field.type.base}[]`, whose elements lie elsewhere.")
+                        too_large = f"`{structure.name}` would have 4 GiB or more in the object itself"
+                        yield Complaint(field.type_place, f"{too_large}: make this `{field.type.base}[]`, whose elements lie elsewhere.")
                         size = 0
                 self.sizes[structure.name] = max(1, size)
 
@@ -186,10 +188,10 @@ class Definitions:
 
     def read_interface(self, name, referrer):
         if not NAME.fullmatch(name):
-            raise DefinitionError([Complaint(referrer, f"{shown(name)} is no name of a type: those are like `sensor_msgs/msg/Image`.")])
+            raise refused(referrer, f"{shown(name)} is no name of a type: those are like `sensor_msgs/msg/Image`.")
         path = self.find(name)
         if path is None:
-            raise DefinitionError([Complaint(referrer, self.advice(name, bool(referrer)))])
+            raise refused(referrer, self.advice(name, bool(referrer)))
         return parse.read(path, name.split("/")[0], self.dialect_of(path))
 
     def advice(self, name, is_referred_to):

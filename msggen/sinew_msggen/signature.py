@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .definition import PLACEHOLDER, Array, Field, Structure
-from .errors import Complaint, DefinitionError, Place
+from .errors import refused
 from .resolve import Definitions
 
 # Those of spec/types.md.
@@ -34,26 +34,24 @@ class Signatures:
     def make(self, structure):
         fields = structure.fields
         if len(fields) > MOST_FIELDS:
-            refuse(fields[MOST_FIELDS].place, f"`{structure.name}` has {len(fields)} fields, and a message of sinew at most {MOST_FIELDS}: put some into a message of their own.")
+            many = f"`{structure.name}` has {len(fields)} fields, and a message of sinew at most {MOST_FIELDS}"
+            raise refused(fields[MOST_FIELDS].place, f"{many}: put some into a message of their own.")
         text, deep = "", 1
         for field in fields:
             type, inner = self.of_field(field)
             deep = max(deep, inner)
             text += f"{field.name}:{type};"
             if deep >= MOST_DEEP:
-                refuse(field.type_place, f"`{structure.name}` is more than {MOST_DEEP} structures and arrays deep, as deep as a message of sinew may be.")
+                raise refused(field.type_place, f"`{structure.name}` is more than {MOST_DEEP} structures and arrays deep, as deep as a message of sinew may be.")
             if len(text) > MOST_BYTES:
-                refuse(field.type_place, f"the signature of `{structure.name}` has more than {MOST_BYTES} bytes, as many as one of sinew may have: send parts of it on topics of their own.")
+                long = f"the signature of `{structure.name}` has more than {MOST_BYTES} bytes, as many as one of sinew may have"
+                raise refused(field.type_place, f"{long}: send parts of it on topics of their own.")
         return f"{structure.name}{{{text or f'{PLACEHOLDER}:uint8;'}}}", deep + 1
 
     def of_field(self, field: Field):
         """Its type, and how deep that is."""
         type = field.type
         if type.base == "wstring":
-            refuse(field.type_place, "sinew has no `wstring`: make it a `string`, which holds any text as UTF-8.")
+            raise refused(field.type_place, "sinew has no `wstring`: make it a `string`, which holds any text as UTF-8.")
         one, deep = (NUMBERS.get(type.base, type.base), 1) if type.is_primitive else self.of(self.definitions.structure(type.name))
         return one + SUFFIXES[type.array].format(type.size), deep + (type.array is not Array.NONE)
-
-
-def refuse(place: Place, sentence: str):
-    raise DefinitionError([Complaint(place, sentence)])

@@ -66,7 +66,7 @@ class Builds(Case):
             path.write_text(text)
 
     def has_header(self, header):
-        return (self.build_folder / header).exists()
+        return (self.build_folder / "sinew_messages" / header).exists()
 
     def assert_builds_what_is_to_be_built(self, generator):
         self.start(generator)
@@ -96,6 +96,15 @@ class Builds(Case):
         self.assertIn("track_msgs/msg/Track.msg:1:1: there is no `parts_msgs/Prat`; there is `parts_msgs/Part`.\n    parts_msgs/Prat part\n    ^~~~~~~~~~~~~~~\n", said)
         self.edit("track_msgs/msg/Track.msg", "parts_msgs/Part[] parts\n")
         self.assertEqual(self.build(), {"track"})
+
+    def test_fail_with_the_places_that_need_a_definition_that_is_taken_away(self):
+        self.start("Ninja")
+        self.edit("parts/msg/NewPart.msg", "Part part\n")
+        self.assertEqual(self.build(), set())
+        (self.folder / "parts/msg/Part.msg").unlink()
+        said = self.run_cmake("--build", self.build_folder, "--", "-k", "0", fails=True)
+        self.assertIn("parts/msg/NewPart.msg:1:1: there is no `parts_msgs/Part`; there is `parts_msgs/NewPart`.\n", said)
+        self.assertIn("track_msgs/msg/Track.msg:2:1: there is no `parts_msgs/Part`; there is `parts_msgs/NewPart`.\n", said)
 
     def test_are_not_begun_with_files_that_are_not_there_or_other_targets(self):
         for right, wrong, expected in (

@@ -540,6 +540,16 @@ class Texts(Case):
             """,
         )
 
+    def test_a_nul_in_a_comment(self):
+        self.assert_complains(
+            "uint8 a # \0",
+            """
+            my_msgs/msg/Some.msg:1:11: the character U+0000 is not for definitions: remove it.
+                uint8 a # ?
+                          ^
+            """,
+        )
+
     def test_characters_that_turn_text_around(self):
         self.assert_complains(
             "uint8 a # \u202e",

@@ -30,6 +30,10 @@ class Schemas(Case):
         self.assertEqual([(str(m.type), m.name, getattr(m, "value", None), getattr(m, "default", None)) for m in again.members], [(str(m.type), m.name, getattr(m, "value", None), getattr(m, "default", None)) for m in once.members])
         self.assertEqual(once.constants[0].value, 'a # "b" \\ \n \a \u200b \u00e4')
 
+    def test_have_each_message_once_also_where_it_is_in_2_to_the_50_places(self):
+        doubling = {f"p/msg/A{number}.msg": f"A{number + 1}[] a\nA{number + 1}[] b" for number in range(50)} | {"p/msg/A50.msg": ""}
+        self.assertEqual(schema("p/msg/A0", Definitions([self.folder_with(doubling)])).count("MSG:"), 50)
+
     def test_of_ros_1_are_in_words_of_ros_2(self):
         folder = self.folder_with({"p/msg/A.msg": "Header header\nbyte x\ntime t\nstring S= \"a\" # b", "p/package.xml": "<package><buildtool_depend>catkin</buildtool_depend></package>"})
         self.assertEqual(schema("p/msg/A", Definitions([folder])).partition(LINE)[0], 'std_msgs/Header header\nint8 x\nbuiltin_interfaces/Time t\nstring S="\\"a\\" # b"\n')

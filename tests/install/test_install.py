@@ -151,9 +151,9 @@ class Prefix(Case):
         rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers - msggen - of_messages}
         self.assertEqual(
             rest,
-            {"bin/sinew", "bin/sinew-msggen", "bin/sinewd", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
+            {"bin/sinew", "bin/sinew-msggen", "bin/sinewd", "lib/cmake/sinew/SinewMessages.cmake", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
             | {f"lib/pkgconfig/{language}.pc" for language in ("sinew", "sinew-c")}
-            | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Messages", "Targets")}
+            | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")}
             | {f"share/{path}" for path in ("bash-completion/completions/sinew", "zsh/site-functions/_sinew", "fish/vendor_completions.d/sinew.fish")},
         )
 
