@@ -9,6 +9,7 @@
 #include "os/event.hpp"
 #include "os/interrupts.hpp"
 #include "rclcpp/context.hpp"
+#include "session/fork.hpp"
 #include "sinew/rclcpp/time.hpp"
 
 namespace sinew::rclcpp {
@@ -38,6 +39,7 @@ Context& context() {
 // In a handler of signals, too.
 bool end_now() noexcept {
   if (!runs.exchange(false, std::memory_order_seq_cst)) return false;  // sync: RUNS (with goes_on)
+  if (session::forked()) return true;                                  // what waits is the parent's
   os::ring(end_bell.load(std::memory_order_relaxed));
   ending.fetch_add(1, std::memory_order_seq_cst);  // sync: ENDING (with ~Spinning)
   for (auto& place : spinning) {
@@ -70,6 +72,7 @@ std::vector<std::string> begin(int argc, const char* const* argv, SignalHandlerO
     os::drain(all.over.get());
   } else {
     all.over = os::create_eventfd();
+    session::close_in_child(all.over.get());
     end_bell.store(all.over.get(), std::memory_order_relaxed);
   }
   all.rules = std::move(rules);

@@ -10,6 +10,11 @@
 
 namespace sinew::rclcpp {
 
+namespace exceptions {
+/// What this namespace throws, as sinew does.
+using RCLError = sinew::Error;  // NOLINT(readability-identifier-naming): rclcpp's names
+}  // namespace exceptions
+
 enum class SignalHandlerOptions {
   All,      // NOLINT(readability-identifier-naming): rclcpp's names
   SigInt,   // NOLINT(readability-identifier-naming)
@@ -28,7 +33,7 @@ SINEW_API std::vector<std::string> remove_ros_arguments(int argc, const char* co
 /// ok() is false from now on, and whatever waits in this namespace returns: spin(), sleep(), wait_for_service(). Nodes and what they have go on working. Anywhere, also in callbacks. The signals do again what they did before
 /// init(). False when it was over already.
 SINEW_API bool shutdown();
-/// Between init() and shutdown(), or the signal. Anywhere.
+/// Between init() and shutdown(), or the signal. Anywhere. After fork() a signal to the child ends nothing but what this says there.
 SINEW_API bool ok() noexcept;
 
 /// Sleeps so long, or until shutdown(); then it returns false.

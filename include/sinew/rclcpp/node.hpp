@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +25,11 @@
 #include "sinew/rclcpp/timer.hpp"
 
 namespace sinew::rclcpp {
+
+/// As programs call it; for Node::create_callback_group() to refuse.
+struct CallbackGroup : Pointers<CallbackGroup> {};
+// NOLINTNEXTLINE(readability-identifier-naming): rclcpp's names
+enum class CallbackGroupType : std::uint8_t { MutuallyExclusive, Reentrant };
 
 /// A value; every setter returns the object itself.
 class NodeOptions {
@@ -107,19 +113,23 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
     return create_wall_timer(period, std::move(callback));
   }
 
-  /// Calls `callback(request, response)` in spin() with shared pointers to both; what it leaves in the response is the answer. What it throws reaches the client.
+  /// Calls `callback(request, response)`, or `callback(id, request, response)`, in spin() with shared pointers to them; what it leaves in the response is the answer. What it throws reaches the client.
   template <class S, class Callback>
   typename Service<S>::SharedPtr create_service(const std::string& name, Callback&& callback, const QoS& = ServicesQoS()) {
     using Called = std::decay_t<Callback>;
     static_assert(detail::ServiceCallback<Called, S>,
-                  "sinew: the callback of create_service<S> takes std::shared_ptr<S::Request> and std::shared_ptr<S::Response>; there is "
-                  "no request header");
+                  "sinew: the callback of create_service<S> takes std::shared_ptr<S::Request> and std::shared_ptr<S::Response>, with "
+                  "std::shared_ptr<rmw_request_id_t> before them or not");
     using Request = typename S::Request;
     using Response = typename S::Response;
     return std::make_shared<Service<S>>(sinew_node().create_service_provider<Request, Response>(
         resolve(name), [callback = Called(std::forward<Callback>(callback))](const Request& request) mutable -> Response {
           const auto response = std::make_shared<Response>();
-          callback(std::make_shared<Request>(request), response);
+          if constexpr (detail::PlainServiceCallback<Called, S>) {
+            callback(std::make_shared<Request>(request), response);
+          } else {
+            callback(std::make_shared<RequestId>(), std::make_shared<Request>(request), response);
+          }
           return std::move(*response);
         }));
   }
@@ -160,13 +170,17 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
     return found;
   }
 
+  /// For code that hands this on to add_node() or spin().
+  std::shared_ptr<Node> get_node_base_interface() { return shared_from_this(); }
+
   // --- what there is none of here ---
 
   template <class... None>
-  void create_callback_group(const None&...) {
+  CallbackGroup::SharedPtr create_callback_group(const None&...) {
     static_assert(detail::never<None...>,
                   "sinew: callbacks of a node never overlap, as in one MutuallyExclusive group; for callbacks side by side take a "
                   "sinew::Node and execution_thread of its options, or a second node");
+    return {};
   }
   template <class... None>
   void add_on_set_parameters_callback(const None&...) {

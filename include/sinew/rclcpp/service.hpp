@@ -17,9 +17,18 @@
 
 namespace sinew::rclcpp {
 
+/// What callbacks of services may take before the request. There is nothing in it.
+struct RequestId {};
+// As code that is written for rclcpp says it, in the global namespace.
+#define rmw_request_id_t ::sinew::rclcpp::RequestId  // NOLINT(readability-identifier-naming)
+
 namespace detail {
 template <class Callback, class S>
-concept ServiceCallback = std::invocable<Callback&, std::shared_ptr<typename S::Request>, std::shared_ptr<typename S::Response>>;
+concept PlainServiceCallback = std::invocable<Callback&, std::shared_ptr<typename S::Request>, std::shared_ptr<typename S::Response>>;
+template <class Callback, class S>
+concept ServiceCallback =
+    PlainServiceCallback<Callback, S> ||
+    std::invocable<Callback&, std::shared_ptr<RequestId>, std::shared_ptr<typename S::Request>, std::shared_ptr<typename S::Response>>;
 
 /// What a client needs of its node, which may be gone before it.
 class SINEW_API ClientNode {

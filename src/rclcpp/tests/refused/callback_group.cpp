@@ -1,5 +1,5 @@
 // expects: callbacks of a node never overlap
 #include <sinew/rclcpp.hpp>
-void group(sinew::rclcpp::Node& node) {
-  node.create_callback_group(1);
+sinew::rclcpp::CallbackGroup::SharedPtr group(sinew::rclcpp::Node& node) {
+  return node.create_callback_group(sinew::rclcpp::CallbackGroupType::Reentrant);
 }

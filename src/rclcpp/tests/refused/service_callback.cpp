@@ -1,4 +1,4 @@
-// expects: there is no request header
+// expects: std::shared_ptr<rmw_request_id_t> before them or not
 #include <sinew/rclcpp.hpp>
 struct Add {
   struct Request {
