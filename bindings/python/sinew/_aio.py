@@ -61,8 +61,11 @@ class _Waiter:
             self.coming = None
         return mine
 
-    def __del__(self) -> None:
+    def end(self) -> None:
         self._wanted.put(None)
+
+    def __del__(self) -> None:
+        self.end()
 
 
 def _take(wanted: queue.SimpleQueue[Any]) -> None:
@@ -99,8 +102,9 @@ _threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 def _end() -> None:
     """When the program ends, no thread is left in the middle of something."""
     threads = list(_threads)
-    for subscriber in list(_waiters):
+    for subscriber, waiter in list(_waiters.items()):
         subscriber.close()
+        waiter.end()  # which a loop that was interrupted may keep
     _waiters.clear()
     for thread in threads:
         thread.join()

@@ -398,7 +398,7 @@ class Answer(Future[A]):
     def __await__(self) -> Generator[Any, None, A]: ...
 
 class Provider(Generic[M, A]):
-    """Answers the requests of a service, until it is closed. Its node keeps it."""
+    """Answers the requests of a service, until it is closed. Its node keeps it. Requests are copies, in memory of this process; they may be kept."""
 
     @property
     def service(self) -> str: ...

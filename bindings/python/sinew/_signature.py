@@ -63,7 +63,16 @@ def _name(cls: Any) -> str:
     return typing.cast(str, vars(cls).get("__sinew_name__", cls.__name__))
 
 
+def _unaliased(wanted: Any) -> Any:
+    """What an alias stands for (`type Pixels = ...`), as NumPy's NDArray is one from 2.5 on."""
+    origin = typing.get_origin(wanted)
+    if hasattr(origin, "__value__"):
+        return _unaliased(origin.__value__[typing.get_args(wanted)])
+    return _unaliased(wanted.__value__) if hasattr(wanted, "__value__") else wanted
+
+
 def _type(wanted: Any, place: str, outer: Tuple[type, ...]) -> str:
+    wanted = _unaliased(wanted)
     if typing.get_origin(wanted) is Annotated:
         return _annotated(wanted, place, outer)
     origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)

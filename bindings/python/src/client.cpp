@@ -121,6 +121,7 @@ nb::object call(const Client& self, nb::handle request, const Seconds& timeout) 
 
 /// A call whose end a future is told.
 struct Promised {
+  Awaited awaited;  // first: until the others have gone
   nb::object future;
   TypePtr response;
   std::shared_ptr<Writer> request;
@@ -163,7 +164,7 @@ nb::object call_async(nb::handle client, nb::handle request, const Seconds& time
   encode_request(*self.request, request, *writer);
   const auto extents = writer->extents();
   const std::int64_t timeout_ns = ns_of(timeout);
-  std::unique_ptr<Promised> promised(new Promised{future, self.response, writer});
+  std::unique_ptr<Promised> promised(new Promised{{}, future, self.response, writer});
   std::uint64_t number = 0;
   call_released([&] {
     Promised* const given = promised.get();

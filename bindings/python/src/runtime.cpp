@@ -14,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 std::atomic<bool> ended{false};
 // Threads that have released the GIL and want it again.
 std::atomic<int> away{0};
+// Calls whose ends are yet to be told.
+std::atomic<int> awaited{0};
 // Which ends the interpreter. Set before `ended`.
 std::thread::id last_thread;
 
@@ -36,12 +38,24 @@ bool may_enter() {
 }
 
 void end_runtime() {
+  const auto wait = [](const std::atomic<int>& others) {
+    constexpr int times = 1000;
+    PyThreadState* const state = PyEval_SaveThread();
+    for (int i = 0; i < times && others.load() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    PyEval_RestoreThread(state);
+  };
+  wait(awaited);
   last_thread = std::this_thread::get_id();
   ended.store(true);
-  constexpr int times = 1000;
-  PyThreadState* const state = PyEval_SaveThread();
-  for (int i = 0; i < times && away.load() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  PyEval_RestoreThread(state);
+  wait(away);
+}
+
+Awaited::Awaited() {
+  awaited.fetch_add(1);
+}
+
+Awaited::~Awaited() {
+  awaited.fetch_sub(1);
 }
 
 Released::Released() : state_(PyEval_SaveThread()) {

@@ -20,8 +20,17 @@ namespace nb = nanobind;
 bool is_ended();
 /// Whether this thread may have the GIL: also the one that ends the interpreter may, until it has.
 bool may_enter();
-/// Gives threads that are on their way back from the library a second.
+/// Nodes are closed: gives what the library still has to call back for that, and threads that are on their way back from it, a second each.
 void end_runtime();
+
+/// While it is there, the library is about to call back, and objects of Python wait for that.
+class Awaited {
+ public:
+  Awaited();
+  ~Awaited();
+  Awaited(const Awaited&) = delete;
+  Awaited& operator=(const Awaited&) = delete;
+};
 
 /// While it is there, this thread does not have the GIL, which it had.
 class Released {

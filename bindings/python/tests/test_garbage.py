@@ -139,6 +139,13 @@ class Garbage(unittest.TestCase):
             with self.subTest(signature), self.assertRaises(sinew.DecodeError):
                 sinew.asdict(sinew.Type(signature).decode(bytes((0, 1, 0, 0, 255, 255, 255, 255)) + bytes(8)))
 
+    def test_elements_that_take_nothing_are_copied_up_to_a_number(self):
+        kind = sinew.Type("t/T{a:t/Empty{}[][];}")
+        length = (1000).to_bytes(4, "little")
+        self.assertEqual(len(sinew.asdict(kind.decode(bytes((0, 1, 0, 0)) + bytes((50, 0, 0, 0)) + length * 50))["a"][49]), 1000)
+        with self.assertRaises(sinew.DecodeError):
+            sinew.asdict(kind.decode(bytes((0, 1, 0, 0)) + length * 1001))
+
     def test_signatures_are_types_or_refused(self):
         chance = random.Random(3)
         signatures = [kind.signature for kind, _ in honest()]

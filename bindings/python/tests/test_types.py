@@ -3,12 +3,13 @@
 import dataclasses
 import enum
 import unittest
-from typing import Any, ClassVar, Dict, List, Literal, Optional, Tuple, Union
+from typing import Any, ClassVar, Dict, List, Literal, Optional, Tuple, TypeVar, Union
 
 import numpy as np
 import sinew
 from numpy.typing import NDArray
 from sinew import _signature
+from typing_extensions import TypeAliasType
 
 
 class Mode(enum.IntEnum):
@@ -97,6 +98,21 @@ class Signatures(unittest.TestCase):
             x: int
 
         self.assertEqual(_signature.of(Stamped), "Stamped{stamp_ns:uint64;frame_id:string;x:int64;}")
+
+
+class Aliases(unittest.TestCase):
+    def test_are_what_they_stand_for(self):
+        scalar = TypeVar("scalar", bound=np.generic)
+        pixels = TypeAliasType("pixels", np.ndarray[Any, np.dtype[scalar]], type_params=(scalar,))
+        times = TypeAliasType("times", List[int])
+
+        @sinew.message("robot/Aliases")
+        class Declared:
+            image: pixels[np.uint8]
+            stamps: times
+            maybe: Optional[times]
+
+        self.assertEqual(sinew.type_of(Declared).signature, "robot/Aliases{image:uint8[];stamps:int64[];maybe:int64[]?;}")
 
 
 class Values(unittest.TestCase):

@@ -52,7 +52,6 @@ def _make(found: Any) -> type:
     module = f"sinew.msgs.{found.package}.{found.kind}"
     base, _, part = found.base.rpartition("_")
     names = {
-        "__module__": module,
         "__doc__": "\n".join(line.strip() for line in found.above) or found.name,
         "__qualname__": f"{base}.{part}" if found.kind != "msg" else found.base,
         "__sinew_name__": found.name,
@@ -62,7 +61,9 @@ def _make(found: Any) -> type:
     }
     if not fields:
         names[PLACEHOLDER] = 0  # in ROS 2 a structure has at least this one
-    return dataclasses.make_dataclass(part if found.kind != "msg" else found.base, fields, namespace=names, eq=False)
+    made = dataclasses.make_dataclass(part if found.kind != "msg" else found.base, fields, namespace=names, eq=False)
+    made.__module__ = module  # from Python 3.12 on, make_dataclass() sets it, to this one
+    return made
 
 
 def _of(type: Any, default: Any) -> Tuple[Any, Any]:
