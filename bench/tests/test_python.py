@@ -26,7 +26,7 @@ class Bars(unittest.TestCase):
         self.assertEqual((bar.values, bar.holds), ([1.5], False))
 
     def test_a_publisher_in_python_may_be_behind_by_one_copy(self):
-        bar = self.bars({"what": "copy", "round": 0, "us": 400}, cell(0, python.CPP, end_to_end=1000), cell(0, python.TO_CPP, end_to_end=1200))[2]
+        bar = self.bars({"what": "copy", "round": 0, "us": 400}, cell(0, python.FROM_CPP, end_to_end=1000), cell(0, python.PYTHON, end_to_end=1200))[2]
         self.assertEqual((bar.values, bar.holds), ([0.5], True))
 
     def test_others_are_to_take_five_times_as_long(self):

@@ -23,7 +23,7 @@ def add(request: Terms) -> Sum:
 
 with sinew.Node("adder") as node:
     node.provide("sum", Terms, Sum, add)
-    client = node.call("sum", Terms, Sum)
+    client = node.create_client("sum", Terms, Sum)
     print(client.call(Terms([1, 2, 3])).total)
     try:
         client.call(Terms([]), timeout=1.0)  # waits at most a second

@@ -23,7 +23,7 @@ class Picture:
 columns = np.arange(WIDTH, dtype=np.uint8)
 rows = np.arange(HEIGHT, dtype=np.uint8)[:, np.newaxis]
 with sinew.Node("pattern_camera") as node, contextlib.suppress(KeyboardInterrupt):
-    publisher = node.publish("pattern/image", Picture, qos=sinew.Qos(depth=4))
+    publisher = node.create_publisher("pattern/image", Picture, qos=sinew.Qos(depth=4))
     for shift in itertools.count(0, 8):
         # What is in `pixels` lies where the subscribers will read it; it is published at the end of the block.
         with publisher.loan(pixels=(HEIGHT, WIDTH)) as picture:

@@ -13,8 +13,8 @@ class Words:
 
 
 with sinew.Node("talker") as node:
-    words = node.publish("chatter", Words)
+    words = node.create_publisher("chatter", Words)
     counts = itertools.count(1)
-    node.timer(0.5, lambda: words.publish(Words("hello for time number", next(counts))))
+    node.create_timer(0.5, lambda: words.publish(Words("hello for time number", next(counts))))
     with contextlib.suppress(KeyboardInterrupt):
         node.spin()

@@ -96,7 +96,7 @@ def check(message, number):
 
 
 def publish(node, _):
-    publisher = node.publish("everything", Everything)
+    publisher = node.create_publisher("everything", Everything)
     number = 0
     while True:
         number += 1
@@ -137,7 +137,7 @@ def provide(node, _):
 
 
 def call(node, count):
-    client = node.call("next", timeout=60)
+    client = node.create_client("next", timeout=60)
     for number in range(1, count + 1):
         try:
             check(client.call(message_of(number), 60), number + 1)

@@ -17,7 +17,7 @@ def node_of(run):
 
 def publish(run):
     with node_of(run) as node:
-        publisher = node.publish(run.topic, TYPE, qos=sinew.Qos(depth=DEPTH))
+        publisher = node.create_publisher(run.topic, TYPE, qos=sinew.Qos(depth=DEPTH))
         driver.connect(lambda: publisher.statistics()["subscribers"] == run.subscribers)
 
         def send(number):

@@ -208,7 +208,7 @@ class Event:
 # --- nodes ----------------------------------------------------------------------------------------------------------------------------
 
 class PublisherOptions(TypedDict, total=False):
-    """What `Node.publish` takes beside topic and type."""
+    """What `Node.create_publisher` takes beside topic and type."""
 
     qos: Optional[Qos]
     memory_budget: int
@@ -244,7 +244,7 @@ class SubscriberOptions(TypedDict, total=False):
     execution_thread: int
 
 class ClientOptions(TypedDict, total=False):
-    """What `Node.call` takes beside service and types."""
+    """What `Node.create_client` takes beside service and types."""
 
     timeout: Optional[float]
     """Seconds to wait for the service's types, where they are not given; None: for ever."""
@@ -286,9 +286,9 @@ class Node:
         """Runs callbacks of `by_caller` nodes, and waits for others to run, until `stop()`, `close()`, or Ctrl-C, which is KeyboardInterrupt."""
     def stop(self) -> None: ...
     @overload
-    def publish(self, topic: str, type: Class[M], **options: Unpack[PublisherOptions]) -> Publisher[M]: ...
+    def create_publisher(self, topic: str, type: Class[M], **options: Unpack[PublisherOptions]) -> Publisher[M]: ...
     @overload
-    def publish(self, topic: str, type: AnyType, **options: Unpack[PublisherOptions]) -> Publisher[Any]:
+    def create_publisher(self, topic: str, type: AnyType, **options: Unpack[PublisherOptions]) -> Publisher[Any]:
         """Waits until the manager has agreed. TypeMismatch where the topic carries another type."""
     @overload
     def subscribe(
@@ -301,9 +301,9 @@ class Node:
         `callback(message)` or `callback(message, info)`, by the number of its parameters.
         """
     @overload
-    def call(self, service: str, request: Class[M], response: Class[A], **options: Unpack[ClientOptions]) -> Client[M, A]: ...
+    def create_client(self, service: str, request: Class[M], response: Class[A], **options: Unpack[ClientOptions]) -> Client[M, A]: ...
     @overload
-    def call(self, service: str, request: Optional[AnyType] = None, response: Optional[AnyType] = None, **options: Unpack[ClientOptions]) -> Client[Any, Any]:
+    def create_client(self, service: str, request: Optional[AnyType] = None, response: Optional[AnyType] = None, **options: Unpack[ClientOptions]) -> Client[Any, Any]:
         """A client of a service. Without types, takes those of the service, and waits for it at most `timeout`."""
     @overload
     def provide(
@@ -312,7 +312,7 @@ class Node:
     @overload
     def provide(self, service: str, request: AnyType, response: AnyType, handler: Callable[[Any], Any], **options: Unpack[ProviderOptions]) -> Provider[Any, Any]:
         """`handler(request)` returns the response; what it raises is what the client is told. `deferred`: `handler(call)` gets a Call, which it answers now or later, on any thread."""
-    def timer(self, period: float, callback: Callable[[], object], *, execution_thread: int = 0) -> Timer: ...
+    def create_timer(self, period: float, callback: Callable[[], object], *, execution_thread: int = 0) -> Timer: ...
     def domain(self) -> DomainUpdate:
         """What there is now."""
     def watch(self, callback: Callable[[DomainUpdate], object], *, execution_thread: int = 0) -> Watch:

@@ -1,7 +1,7 @@
 """Types by their ROS names: definitions (`.msg`, `.srv`, `.action`) that come along, and folders of your own.
 
     sinew.definitions.add("install/share")                           # FOLDER/PACKAGE/msg/Name.msg
-    node.publish("camera/image", "sensor_msgs/msg/Image")
+    node.create_publisher("camera/image", "sensor_msgs/msg/Image")
     from sinew.msgs.my_robot_msgs.msg import Battery
 """
 

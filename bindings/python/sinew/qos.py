@@ -1,6 +1,6 @@
 """Quality of service: what a publisher offers and a subscriber asks for.
 
-    node.publisher("map", Map, qos=sinew.Qos(depth=1, reliable=True, transient_local=True))
+    node.create_publisher("map", Map, qos=sinew.Qos(depth=1, reliable=True, transient_local=True))
     node.subscribe("scan", qos=sinew.qos.sensor_data)
 
 Where a publisher offers less than a subscriber asks for, the two are not connected: the event INCOMPATIBLE_QOS tells both.

@@ -211,7 +211,7 @@ void define_client(nb::module_& module, NodeClass& node) {
       .def("call_async", &call_async, nb::arg("request").none() = nb::none(), nb::arg("timeout").none() = nb::none())
       .def("statistics", &statistics);
   nb::class_<Cancelling>(module, "_Cancelling", nb::is_final()).def("__call__", &Cancelling::operator());
-  node.def("call", &create, nb::arg("service"), nb::arg("request").none() = nb::none(), nb::arg("response").none() = nb::none(),
+  node.def("create_client", &create, nb::arg("service"), nb::arg("request").none() = nb::none(), nb::arg("response").none() = nb::none(),
            nb::kw_only(), nb::arg("timeout").none() = nb::none(), nb::arg("ghost") = false, nb::arg("memory_budget") = 0);
 }
 

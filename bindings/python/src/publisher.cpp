@@ -98,7 +98,7 @@ void define_publisher(nb::module_& module, NodeClass& node) {
       .def("loan", [](nb::handle self, const nb::kwargs& arrays) { return make_loan(self, arrays); })
       .def("assert_liveliness", [](const Publisher& self) { sinew_publisher_assert_liveliness(self.open().get()); })
       .def("statistics", &statistics);
-  node.def("publish", &create, nb::arg("topic"), nb::arg("type"), nb::kw_only(), nb::arg("qos").none() = nb::none(),
+  node.def("create_publisher", &create, nb::arg("topic"), nb::arg("type"), nb::kw_only(), nb::arg("qos").none() = nb::none(),
            nb::arg("memory_budget") = 0, nb::arg("prefault") = 0, nb::arg("max_blocking").none() = nb::none(),
            nb::arg("when_full") = "withdraw", nb::arg("withdraw_at_most") = 0, nb::arg("lock_memory") = false, nb::arg("ghost") = false,
            nb::arg("on_event").none() = nb::none(), nb::arg("execution_thread") = 0);

@@ -47,7 +47,7 @@ void define_timer(nb::module_& module, NodeClass& node) {
   type.def("cancel", [](const Timer& self) { sinew_timer_cancel(self.open().get()); })
       .def("reset", [](const Timer& self) { sinew_timer_reset(self.open().get()); })
       .def_prop_ro("missed", [](const Timer& self) { return sinew_timer_missed(self.open().get()); });
-  node.def("timer", &create, nb::arg("period"), nb::arg("callback"), nb::kw_only(), nb::arg("execution_thread") = 0);
+  node.def("create_timer", &create, nb::arg("period"), nb::arg("callback"), nb::kw_only(), nb::arg("execution_thread") = 0);
 }
 
 }  // namespace sinew::python

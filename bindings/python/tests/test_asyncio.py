@@ -23,7 +23,7 @@ class Messages(Case):
 
     def test_come_in_their_order(self):
         async def body(node):
-            publisher = node.publish("x", sinew.uint32, qos=sinew.Qos(depth=100))
+            publisher = node.create_publisher("x", sinew.uint32, qos=sinew.Qos(depth=100))
             subscriber = node.subscribe("x", qos=sinew.Qos(depth=100))
             await self.connected(publisher)
             for number in range(50):
@@ -38,7 +38,7 @@ class Messages(Case):
 
     def test_come_while_other_tasks_go_on(self):
         async def body(node):
-            publisher = node.publish("x", sinew.uint32)
+            publisher = node.create_publisher("x", sinew.uint32)
             subscriber = node.subscribe("x")
             await self.connected(publisher)
             turns = []
@@ -63,7 +63,7 @@ class Messages(Case):
 
     def test_that_wait_already_leave_other_tasks_their_turn(self):
         async def body(node):
-            publisher = node.publish("x", sinew.uint32)
+            publisher = node.create_publisher("x", sinew.uint32)
             subscriber = node.subscribe("x")
             await self.connected(publisher)
             for number in range(5):
@@ -90,7 +90,7 @@ class Messages(Case):
 
     def test_of_a_loop_that_is_busy_are_the_newest_and_the_others_are_counted(self):
         async def body(node):
-            publisher = node.publish("x", sinew.uint32, qos=sinew.Qos(depth=4))
+            publisher = node.create_publisher("x", sinew.uint32, qos=sinew.Qos(depth=4))
             subscriber = node.subscribe("x", qos=sinew.Qos(depth=4))
             await self.connected(publisher)
             for number in range(100):
@@ -107,7 +107,7 @@ class Messages(Case):
 
     def test_that_nobody_has_waited_for_to_the_end_are_the_next_ones(self):
         async def body(node):
-            publisher = node.publish("x", sinew.uint32)
+            publisher = node.create_publisher("x", sinew.uint32)
             subscriber = node.subscribe("x")
             await self.connected(publisher)
             waiting = asyncio.ensure_future(subscriber.__aiter__().__anext__())
@@ -121,7 +121,7 @@ class Messages(Case):
 
     def test_that_do_not_come_in_time_are_a_timeout(self):
         async def body(node):
-            node.publish("x", sinew.uint32)
+            node.create_publisher("x", sinew.uint32)
             async for _ in node.subscribe("x", sinew.uint32, timeout=0.01):
                 pass
 
@@ -138,7 +138,7 @@ class Messages(Case):
 
     def test_that_nobody_waits_for_any_more_keep_no_thread(self):
         async def body(node):
-            publisher = node.publish("x", sinew.uint32)
+            publisher = node.create_publisher("x", sinew.uint32)
             subscriber = node.subscribe("x")
             await self.connected(publisher)
             asyncio.get_running_loop().call_later(0.01, publisher.publish, 7)
@@ -175,7 +175,7 @@ class Answers(Case):
         async def main():
             with sinew.Node("test") as node:
                 node.provide("half", "V{value:int64;}", "V{value:int64;}", half)
-                client = node.call("half")
+                client = node.create_client("half")
                 answers = await asyncio.gather(*(client.call_async({"value": number}) for number in range(0, 40, 2)))
                 with self.assertRaisesRegex(sinew.CallFailed, "odd"):
                     await client.call_async({"value": 3})
@@ -196,7 +196,7 @@ class Answers(Case):
         async def main():
             with sinew.Node("test") as node:
                 node.provide("wait", "V{value:int64;}", "V{value:int64;}", wait, deferred=True)
-                client = node.call("wait")
+                client = node.create_client("wait")
                 waiting = asyncio.ensure_future(client.call_async({"value": 1}))
                 while not entered.is_set():
                     await asyncio.sleep(0.001)
@@ -212,4 +212,4 @@ class Answers(Case):
     def test_can_be_waited_for_by_threads_as_well(self):
         with sinew.Node("test") as node:
             node.provide("same", "V{value:int64;}", "V{value:int64;}", lambda request: request)
-            self.assertEqual(node.call("same").call_async({"value": 5}).result(60).value, 5)
+            self.assertEqual(node.create_client("same").call_async({"value": 5}).result(60).value, 5)

@@ -15,7 +15,7 @@ IMAGE = "robot/Image{text:string;data:uint8[];points:robot/P{x:float32;y:float64
 CAMERA = f"""
 import time, numpy as np, sinew
 node = sinew.Node("camera")
-publisher = node.publish("image", {IMAGE!r}, qos=sinew.Qos(depth=4))
+publisher = node.create_publisher("image", {IMAGE!r}, qos=sinew.Qos(depth=4))
 number = 0
 while True:
     with publisher.loan(data=(1080, 1920, 3), points=1000) as image:
@@ -78,7 +78,7 @@ class Arrays(Case):
         kept = []
         with sinew.Node("provider") as node, sinew.Node("client") as other:
             node.provide("keep", IMAGE, "t/None{}", lambda request: kept.append(request))
-            client = other.call("keep", timeout=PATIENCE)
+            client = other.create_client("keep", timeout=PATIENCE)
             for number in range(20):
                 client.call({"data": np.full(100_000, number, dtype=np.uint8)}, timeout=PATIENCE)
         self.assertEqual([(int(each.data.min()), int(each.data.max())) for each in kept], [(number, number) for number in range(20)])
@@ -86,7 +86,7 @@ class Arrays(Case):
     def test_of_responses_outlive_the_client(self):
         with sinew.Node("provider") as node, sinew.Node("client") as other:
             node.provide("big", "t/None{}", IMAGE, lambda _: {"data": np.full(100_000, 7, dtype=np.uint8)})
-            data = other.call("big", timeout=PATIENCE).call(timeout=PATIENCE).data
+            data = other.create_client("big", timeout=PATIENCE).call(timeout=PATIENCE).data
         self.assertEqual((data.size, int(data.min()), int(data.max())), (100_000, 7, 7))
 
 
@@ -97,7 +97,7 @@ class Programs(Case):
 import sys, threading, time, numpy as np, sinew
 IMAGE = {IMAGE!r}
 node, other = sinew.Node("one"), sinew.Node("other")
-publisher = node.publish("image", IMAGE)
+publisher = node.create_publisher("image", IMAGE)
 subscriber = other.subscribe("image")
 def callback(message, info): kept.append((message, info, message.data, message.points))
 kept = []
@@ -119,9 +119,9 @@ data, points, header = message.data, message.points["x"], message.data[5:]
 loan = publisher.loan(data=100)
 draft = loan.__enter__()
 array = draft.data
-timer = node.timer(0.0001, lambda: kept.append(1) if len(kept) < 100 else None)
+timer = node.create_timer(0.0001, lambda: kept.append(1) if len(kept) < 100 else None)
 provider = node.provide("service", "t/A{}", "t/B{}", lambda request: {})
-client = other.call("service", timeout=60)
+client = other.create_client("service", timeout=60)
 future = client.call_async()
 watch = node.watch(lambda update: None)
 counters = node.counters()
@@ -130,18 +130,18 @@ iterator = iter(subscriber)
 
     def test_may_end_while_calls_wait_and_events_are_told(self):
         self.assert_runs("""
-told = node.publish("told", IMAGE, on_event=lambda event: kept.append((event, told)))
-client = other.call("nobody", "t/A{}", "t/B{}")
-futures = [client.call_async(), other.call("nobody", "t/A{}", "t/B{}").call_async()]
+told = node.create_publisher("told", IMAGE, on_event=lambda event: kept.append((event, told)))
+client = other.create_client("nobody", "t/A{}", "t/B{}")
+futures = [client.call_async(), other.create_client("nobody", "t/A{}", "t/B{}").call_async()]
 """)
 
     def test_may_go_on_when_their_node_is_closed(self):
         self.assert_runs("""
 import gc
-told = node.publish("told", IMAGE, on_event=lambda event: kept.append((event, told)))
-client = other.call("nobody", "t/A{}", "t/B{}")
+told = node.create_publisher("told", IMAGE, on_event=lambda event: kept.append((event, told)))
+client = other.create_client("nobody", "t/A{}", "t/B{}")
 future = client.call_async()
-timer = node.timer(0.001, lambda: None)
+timer = node.create_timer(0.001, lambda: None)
 node.close()
 other.close()
 assert isinstance(future.exception(60), sinew.Closed)
@@ -154,7 +154,7 @@ gc.collect()
         # Python leaves such threads as they are, with what they hold.
         self.assert_runs("""
 sinew._native.set_leak_warnings(False)
-client = node.call("nobody", "t/A{}", "t/B{}")
+client = node.create_client("nobody", "t/A{}", "t/B{}")
 for wait in (lambda: subscriber.take(), lambda: list(subscriber), lambda: node.spin(), lambda: other.subscribe("never"), lambda: client.call()):
     threading.Thread(target=wait, daemon=True).start()
 time.sleep(0.05)
@@ -164,7 +164,7 @@ time.sleep(0.05)
         self.assert_runs("""
 def slow(message): time.sleep(0.05)
 other.subscribe("image", IMAGE, slow)
-node.timer(0.0001, lambda: publisher.publish({"data": bytes(10_000)}))
+node.create_timer(0.0001, lambda: publisher.publish({"data": bytes(10_000)}))
 time.sleep(0.1)
 """)
 
@@ -181,7 +181,7 @@ deep()
 class Robot(sinew.Node):
     def __init__(self):
         super().__init__("robot")
-        self.publisher = self.publish("mine", IMAGE)
+        self.publisher = self.create_publisher("mine", IMAGE)
         self.subscription = self.subscribe("image", IMAGE, self.look)
         self.me = self
     def look(self, message): self.last = message
@@ -244,7 +244,7 @@ def ready(): print("ready", flush=True)
         self.assert_interrupted('ready(); node.subscribe("x")')
 
     def test_end_a_call(self):
-        self.assert_interrupted('client = node.call("x", "t/T{}", "t/T{}"); ready(); client.call()')
+        self.assert_interrupted('client = node.create_client("x", "t/T{}", "t/T{}"); ready(); client.call()')
 
     def test_end_spinning(self):
         self.assert_interrupted("ready(); node.spin()")
@@ -253,18 +253,18 @@ def ready(): print("ready", flush=True)
         self.assert_interrupted("""
 mine = sinew.Node("mine", by_caller=True)
 import time
-mine.timer(0.001, lambda: (ready(), time.sleep(60)))
+mine.create_timer(0.001, lambda: (ready(), time.sleep(60)))
 mine.spin()
 """)
 
     def test_end_a_loop_that_publishes(self):
-        self.assert_interrupted('publisher = node.publish("x", "t/T{}"); ready()\nwhile True: publisher.publish({})')
+        self.assert_interrupted('publisher = node.create_publisher("x", "t/T{}"); ready()\nwhile True: publisher.publish({})')
 
 
 class Memory(Case):
     def test_stays_as_it_is_while_messages_come_and_go(self):
         with sinew.Node("one") as node, sinew.Node("other") as other:
-            publisher = node.publish("image", IMAGE)
+            publisher = node.create_publisher("image", IMAGE)
             subscriber = other.subscribe("image", IMAGE)
             self.wait_until(lambda: publisher.statistics()["subscribers"])
             data = np.zeros(100_000, dtype=np.uint8)

@@ -31,7 +31,7 @@ class Nodes(Case):
         return publisher
 
     def pair(self, kind=IMAGE, **options):
-        publisher = self.node.publish("topic", kind)
+        publisher = self.node.create_publisher("topic", kind)
         subscriber = self.other.subscribe("topic", **options)
         self.connected(publisher)
         return publisher, subscriber
@@ -89,20 +89,20 @@ class Subscribers(Nodes):
         found = []
         waiting = threading.Thread(target=lambda: found.append(self.other.subscribe("late", timeout=PATIENCE).type.name))
         waiting.start()
-        publisher = self.node.publish("late", IMAGE)
+        publisher = self.node.create_publisher("late", IMAGE)
         waiting.join(PATIENCE)
         self.assertEqual(found, ["robot/Image"])
         publisher.close()
 
     def test_say_which_topics_there_are_when_theirs_does_not_come(self):
-        self.node.publish("here", IMAGE)
-        publisher = self.node.publish("there", IMAGE)
+        self.node.create_publisher("here", IMAGE)
+        publisher = self.node.create_publisher("there", IMAGE)
         with self.assertRaisesRegex(sinew.Timeout, "'nothing' in time.* there are 'there'"):
             self.other.subscribe("nothing", timeout=0.05)
         publisher.close()
 
     def test_refuse_another_type(self):
-        publisher = self.node.publish("topic", IMAGE)
+        publisher = self.node.create_publisher("topic", IMAGE)
         with self.assertRaisesRegex(TypeError, "data") as raised:
             self.other.subscribe("topic", IMAGE.replace("uint8", "int8"))
         self.assertIsInstance(raised.exception, sinew.TypeMismatch)
@@ -121,7 +121,7 @@ class Subscribers(Nodes):
         def optional(message, info=None):
             seen.append(("optional", message.width, info.sequence))
 
-        publisher = self.node.publish("topic", IMAGE)
+        publisher = self.node.create_publisher("topic", IMAGE)
         messages = []
         for callback in Thing().method, one, optional, messages.append, lambda *both: seen.append(("all", both[0].width, both[1].sequence)):
             self.other.subscribe("topic", IMAGE, callback)
@@ -138,7 +138,7 @@ class Subscribers(Nodes):
 
         before = sys_hook(lambda raised: told.append((raised.exc_value.args, raised.object)))
         self.addCleanup(sys_hook, before)
-        publisher = self.node.publish("topic", IMAGE)
+        publisher = self.node.create_publisher("topic", IMAGE)
         self.other.subscribe("topic", IMAGE, callback)
         self.connected(publisher)
         for width in 1, 2:
@@ -148,7 +148,7 @@ class Subscribers(Nodes):
 
     def test_can_be_closed_in_their_callback(self):
         seen = []
-        publisher = self.node.publish("topic", IMAGE)
+        publisher = self.node.create_publisher("topic", IMAGE)
         subscriber = self.other.subscribe("topic", IMAGE, lambda _: (seen.append(subscriber.close()), self.other.close()))
         self.connected(publisher).publish({})
         self.wait_until(lambda: subscriber.closed and self.other.closed and seen)
@@ -179,9 +179,9 @@ class Subscribers(Nodes):
     def test_are_told_what_happens(self):
         events = []
         subscriber = self.other.subscribe("topic", IMAGE, qos=sinew.Qos(reliable=True), on_event=lambda event: events.append((event.kind, event.current_count, event.node, event.text)))
-        good = self.node.publish("topic", IMAGE, qos=sinew.Qos(reliable=True))
+        good = self.node.create_publisher("topic", IMAGE, qos=sinew.Qos(reliable=True))
         self.wait_until(lambda: ("matched", 1, "", "") in events)
-        bad = self.node.publish("topic", IMAGE)
+        bad = self.node.create_publisher("topic", IMAGE)
         self.wait_until(lambda: [event for event in events if event[0] == "incompatible_qos" and event[2] == "test" and "reliable" in event[3]])
         good.close()
         self.wait_until(lambda: ("matched", 0, "", "") in events)
@@ -191,7 +191,7 @@ class Subscribers(Nodes):
     def test_by_the_caller_run_callbacks_where_they_are_dispatched(self):
         node = sinew.Node("mine", by_caller=True)
         threads = []
-        publisher = self.node.publish("topic", IMAGE)
+        publisher = self.node.create_publisher("topic", IMAGE)
 
         def callback(_):
             threads.append(threading.current_thread())
@@ -298,7 +298,7 @@ class Loans(Nodes):
 class Services(Nodes):
     def test_answer(self):
         self.node.provide("add", REQUEST, RESPONSE, lambda request: {"sum": request.a + int(request.data.sum())})
-        client = self.other.call("add", timeout=PATIENCE)
+        client = self.other.create_client("add", timeout=PATIENCE)
         self.assertEqual(client.call({"a": -3, "data": np.ones(10000, dtype=np.uint8)}, timeout=PATIENCE).sum, 9997)
         self.assertEqual(client.call(timeout=PATIENCE).sum, 0)
         self.assertEqual(client.call_async({"a": 4}).result(PATIENCE).sum, 4)
@@ -310,7 +310,7 @@ class Services(Nodes):
             return {"total": 1}
 
         self.node.provide("fails", REQUEST, RESPONSE, handler)
-        client = self.other.call("fails", REQUEST, RESPONSE)
+        client = self.other.create_client("fails", REQUEST, RESPONSE)
         with self.assertRaisesRegex(sinew.CallFailed, "LookupError: there is no such thing"):
             client.call({"a": 1}, timeout=PATIENCE)
         with self.assertRaisesRegex(sinew.CallFailed, "no field 'total'"):
@@ -320,7 +320,7 @@ class Services(Nodes):
     def test_answer_later_and_see_who_waits(self):
         calls = []
         self.node.provide("later", REQUEST, RESPONSE, calls.append, deferred=True)
-        client = self.other.call("later", timeout=PATIENCE)
+        client = self.other.create_client("later", timeout=PATIENCE)
         future = client.call_async({"a": 5})
         self.wait_until(lambda: calls)
         with self.assertRaises(sinew.EncodeError):
@@ -343,16 +343,16 @@ class Services(Nodes):
     def test_that_are_late_time_out(self):
         calls = []
         self.node.provide("late", REQUEST, RESPONSE, calls.append, deferred=True)
-        client = self.other.call("late", timeout=PATIENCE)
+        client = self.other.create_client("late", timeout=PATIENCE)
         with self.assertRaises(TimeoutError):
             client.call(timeout=0.05)
         with self.assertRaises(sinew.Timeout):
-            self.other.call("nobody", timeout=0.05)
+            self.other.create_client("nobody", timeout=0.05)
 
     def test_whose_client_is_closed_cancel_its_calls(self):
         calls = []
         self.node.provide("late", REQUEST, RESPONSE, calls.append, deferred=True)
-        client = self.other.call("late", timeout=PATIENCE)
+        client = self.other.create_client("late", timeout=PATIENCE)
         future = client.call_async()
         ended = []
 
@@ -374,7 +374,7 @@ class Services(Nodes):
 class Others(Nodes):
     def test_timers_call_until_they_are_cancelled(self):
         times = []
-        timer = self.node.timer(0.001, lambda: times.append(time.monotonic()))
+        timer = self.node.create_timer(0.001, lambda: times.append(time.monotonic()))
         self.wait_until(lambda: len(times) > 3)
         timer.cancel()
         timer.reset()
@@ -383,12 +383,12 @@ class Others(Nodes):
         timer.close()
         self.assertTrue(timer.closed)
         with self.assertRaises(sinew.InvalidArgument):
-            self.node.timer(0, print)
+            self.node.create_timer(0, print)
 
     def test_the_domain_tells_what_there_is(self):
         updates = []
         watch = self.node.watch(updates.append)
-        publisher = self.node.publish("topic", IMAGE, qos=sinew.Qos(depth=3, reliable=True))
+        publisher = self.node.create_publisher("topic", IMAGE, qos=sinew.Qos(depth=3, reliable=True))
         state = self.other.domain()
         self.assertEqual(([topic.name for topic in state.topics], state.topics[0].type, state.topics[0].signature), (["topic"], "robot/Image", IMAGE))
         self.assertEqual({node.name for node in state.nodes}, {"test", "other"})
@@ -415,15 +415,15 @@ class Others(Nodes):
             publisher.publish({})
         self.other.close()
         self.assertTrue(subscriber.closed)
-        for call in lambda: self.other.publish("x", IMAGE), lambda: self.other.domain(), lambda: subscriber.take(1):
+        for call in lambda: self.other.create_publisher("x", IMAGE), lambda: self.other.domain(), lambda: subscriber.take(1):
             with self.assertRaises(sinew.Closed):
                 call()
 
     def test_refusals_are_exceptions_of_python_too(self):
         with self.assertRaises(ValueError):
-            self.node.publish("a topic?\n", IMAGE)
+            self.node.create_publisher("a topic?\n", IMAGE)
         with self.assertRaises(ValueError):
-            self.node.publish("x", IMAGE, when_full="explode")
+            self.node.create_publisher("x", IMAGE, when_full="explode")
         with self.assertRaises(sinew.NameTaken):
             sinew.Node("test")
         with self.assertRaises(ValueError):
@@ -434,7 +434,7 @@ class Others(Nodes):
             def __init__(self):
                 self.node = sinew.Node("robot")
                 self.subscriber = self.node.subscribe("topic", IMAGE, self.look, on_event=self.look)
-                self.timer = self.node.timer(1000, self.look)
+                self.timer = self.node.create_timer(1000, self.look)
                 self.provider = self.node.provide("service", REQUEST, RESPONSE, self.look)
 
             def look(self, *_):

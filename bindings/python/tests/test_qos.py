@@ -12,7 +12,7 @@ class Presets(Case):
             for name in ("sensor_data", "services", "system_default", "latched"):
                 with self.subTest(preset=name):
                     preset = getattr(sinew.qos, name)
-                    publisher = node.publish(name, sinew.uint32, qos=preset)
+                    publisher = node.create_publisher(name, sinew.uint32, qos=preset)
                     subscriber = node.subscribe(name, qos=preset)
                     self.wait_until(lambda: publisher.statistics()["subscribers"] == 1)
                     self.assertEqual(subscriber.statistics()["incompatible"], 0)
@@ -21,7 +21,7 @@ class Presets(Case):
         with sinew.Node("test") as node:
             node_of = {}
             for name in ("sensor_data", "services", "latched"):
-                node_of[name] = node.publish(name, sinew.uint32, qos=getattr(sinew.qos, name))
+                node_of[name] = node.create_publisher(name, sinew.uint32, qos=getattr(sinew.qos, name))
             state = node.domain()
             topics = {topic.id: topic.name for topic in state.topics}
             told = {topics[each.topic]: (each.depth, each.reliable, each.transient_local) for each in state.endpoints}
@@ -29,7 +29,7 @@ class Presets(Case):
 
     def test_that_are_latched_reach_who_comes_late(self):
         with sinew.Node("test") as node:
-            publisher = node.publish("x", sinew.uint32, qos=sinew.qos.latched)
+            publisher = node.create_publisher("x", sinew.uint32, qos=sinew.qos.latched)
             publisher.publish(1)
             publisher.publish(2)
             self.assertEqual(node.subscribe("x", qos=sinew.qos.latched).take(60)[0], 2)
@@ -38,7 +38,7 @@ class Presets(Case):
 class Values(Case):
     def test_of_time_are_seconds(self):
         with sinew.Node("test") as node:
-            publisher = node.publish("x", sinew.uint32, qos=sinew.Qos(deadline=0.5, lifespan=2, lease=1.5, manual_by_topic=True))
+            publisher = node.create_publisher("x", sinew.uint32, qos=sinew.Qos(deadline=0.5, lifespan=2, lease=1.5, manual_by_topic=True))
             [told] = node.domain().endpoints
             self.assertEqual((told.deadline_ns, told.lifespan_ns, told.lease_ns, told.manual_by_topic), (500_000_000, 2_000_000_000, 1_500_000_000, True))
             publisher.close()

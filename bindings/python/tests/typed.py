@@ -56,13 +56,13 @@ def of_definitions() -> None:
 
 
 def topics(node: sinew.Node) -> None:
-    assert_type(node.publish("state", State), sinew.Publisher[State])
-    node.publish("state", State, qos=sinew.qos.latched, when_full="wait").publish({"number": 3})
-    node.publish("state", State).publish(Plain())  # type: ignore[arg-type]
-    node.publish("state", State, dept=3)  # type: ignore[call-overload]
-    assert_type(node.publish("count", sinew.uint32), sinew.Publisher[int])
-    assert_type(node.publish("image", "sensor_msgs/msg/Image"), sinew.Publisher[Any])
-    with node.publish("image", Image).loan(data=(1080, 1920, 3)) as draft:
+    assert_type(node.create_publisher("state", State), sinew.Publisher[State])
+    node.create_publisher("state", State, qos=sinew.qos.latched, when_full="wait").publish({"number": 3})
+    node.create_publisher("state", State).publish(Plain())  # type: ignore[arg-type]
+    node.create_publisher("state", State, dept=3)  # type: ignore[call-overload]
+    assert_type(node.create_publisher("count", sinew.uint32), sinew.Publisher[int])
+    assert_type(node.create_publisher("image", "sensor_msgs/msg/Image"), sinew.Publisher[Any])
+    with node.create_publisher("image", Image).loan(data=(1080, 1920, 3)) as draft:
         draft.data[...] = 0
     assert_type(node.subscribe("state", State), sinew.Subscriber[State])
     for state, info in node.subscribe("state", State, timeout=1.0):
@@ -80,7 +80,7 @@ async def in_asyncio(node: sinew.Node) -> None:
     async for state, info in node.subscribe("state", State):
         assert_type(state, State)
         assert_type(info, sinew.MessageInfo)
-    answer = await node.call("set", SetBool.Request, SetBool.Response).call_async(SetBool.Request(True))
+    answer = await node.create_client("set", SetBool.Request, SetBool.Response).call_async(SetBool.Request(True))
     assert_type(answer, SetBool.Response)
 
 
@@ -89,7 +89,7 @@ def services(node: sinew.Node) -> None:
         return SetBool.Response(request.data)
 
     assert_type(node.provide("set", SetBool.Request, SetBool.Response, answer), sinew.Provider[SetBool.Request, SetBool.Response])
-    client = node.call("set", SetBool.Request, SetBool.Response)
+    client = node.create_client("set", SetBool.Request, SetBool.Response)
     assert_type(client, sinew.Client[SetBool.Request, SetBool.Response])
     assert_type(client.call(SetBool.Request(True), timeout=1.0), SetBool.Response)
     client.call(SetBool.Response())  # type: ignore[arg-type]
