@@ -82,6 +82,8 @@ def _type(wanted: Any, place: str, outer: Tuple[type, ...]) -> str:
         return _type(arguments[0], place, outer) + "[]"
     if origin is np.ndarray:
         return _array(wanted, place)
+    if dataclasses.is_dataclass(wanted) and not isinstance(wanted, type):
+        raise TypeError(f"{type(wanted).__name__}(...) is a message, and a type is wanted: {type(wanted).__name__}")
     if not isinstance(wanted, type) or origin is not None:
         raise TypeError(f"{place}: {_spelled(wanted)} cannot be in a message{_instead(origin)}")
     if wanted in _PLAIN:

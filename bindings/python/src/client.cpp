@@ -7,6 +7,7 @@
 #include "bindings/python/src/encode.hpp"
 #include "bindings/python/src/endpoints.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/options.hpp"
 #include "bindings/python/src/package.hpp"
 #include "bindings/python/src/service.hpp"
 #include "bindings/python/src/type_object.hpp"
@@ -29,8 +30,9 @@ TypePtr body_of(const Node& node, const std::string& topic, const Deadline& dead
   raise(SINEW_TYPE_MISMATCH, "'" + topic + "' is no topic of a service: it carries " + carried->name);
 }
 
-nb::object create(nb::handle node, const std::string& service, nb::handle request, nb::handle response, const Seconds& timeout, bool ghost,
+nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::handle response, const Seconds& timeout, bool ghost,
                   std::uint64_t memory_budget) {
+  const std::string service = name_from(named);
   const Node& of = nb::cast<const Node&>(node);
   const auto in = of.open();
   const Deadline deadline(timeout);

@@ -22,6 +22,15 @@ std::int64_t duration(nb::handle given, const char* name) {
 
 }  // namespace
 
+std::string name_from(nb::handle given) {
+  std::string name;
+  if (!nb::isinstance<nb::str>(given) || !nb::try_cast(given, name)) {
+    raise_python(PyExc_TypeError, "the name of a topic or service comes first, then types, as in create_publisher('cmd_vel', Twist): " +
+                                      repr_of(given) + " is no name");
+  }
+  return name;
+}
+
 sinew_qos qos_from(nb::handle given) {
   sinew_qos qos{};
   qos.struct_size = sizeof qos;

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "bindings/python/src/runtime.hpp"
 
 namespace sinew::python {
+
+/// Of a topic or a service.
+std::string name_from(nb::handle given);
 
 /// Of any object with the attributes that Qos in _native.pyi has. None: all defaults.
 sinew_qos qos_from(nb::handle given);

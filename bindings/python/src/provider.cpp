@@ -3,6 +3,7 @@
 #include "bindings/python/src/encode.hpp"
 #include "bindings/python/src/endpoints.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/options.hpp"
 #include "bindings/python/src/service.hpp"
 #include "bindings/python/src/told.hpp"
 #include "bindings/python/src/type_object.hpp"
@@ -103,8 +104,9 @@ void on_request(void* context, sinew_call* given) {
   if (!is_taken) sinew_call_release(given);
 }
 
-nb::object create(nb::handle node, const std::string& service, nb::handle request, nb::handle response, nb::handle handler, bool deferred,
+nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::handle response, nb::handle handler, bool deferred,
                   bool at_most_once, std::uint64_t memory_budget, bool ghost, std::uint32_t execution_thread) {
+  const std::string service = name_from(named);
   Node& of = nb::cast<Node&>(node);
   const auto in = of.open();
   Provider made;

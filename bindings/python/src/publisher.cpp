@@ -17,9 +17,10 @@ namespace {
 constexpr std::uint32_t all_events =
     SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED | SINEW_EVENT_LIVELINESS_LOST | SINEW_EVENT_DETACHED;
 
-nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb::handle qos, std::uint64_t memory_budget,
-                  std::uint64_t prefault, const Seconds& max_blocking, const std::string& when_full, std::uint32_t withdraw_at_most,
-                  bool lock_memory, bool ghost, nb::handle on_event, std::uint32_t execution_thread) {
+nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle qos, std::uint64_t memory_budget, std::uint64_t prefault,
+                  const Seconds& max_blocking, const std::string& when_full, std::uint32_t withdraw_at_most, bool lock_memory, bool ghost,
+                  nb::handle on_event, std::uint32_t execution_thread) {
+  const std::string topic = name_from(named);
   const auto in = nb::cast<const Node&>(node).open();
   Publisher made;
   made.node = nb::borrow(node);

@@ -50,8 +50,9 @@ bool takes_info(nb::handle function) {
 constexpr std::uint32_t all_events = SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED |
                                      SINEW_EVENT_LIVELINESS_CHANGED | SINEW_EVENT_MESSAGE_LOST | SINEW_EVENT_DETACHED;
 
-nb::object create(nb::handle node, const std::string& topic, nb::handle type, nb::handle callback, const Seconds& timeout, nb::handle qos,
+nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle callback, const Seconds& timeout, nb::handle qos,
                   std::uint32_t every, double max_rate, bool ghost, nb::handle on_event, std::uint32_t execution_thread) {
+  const std::string topic = name_from(named);
   Node& of = nb::cast<Node&>(node);
   const auto in = of.open();
   Subscriber made;

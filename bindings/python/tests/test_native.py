@@ -419,6 +419,13 @@ class Others(Nodes):
             with self.assertRaises(sinew.Closed):
                 call()
 
+    def test_a_type_in_the_place_of_a_name_is_told_from_it(self):
+        for create in self.node.create_publisher, self.node.subscribe, self.node.create_client:
+            with self.assertRaisesRegex(TypeError, "the name of a topic or service comes first.*is no name"):
+                create(int, "x")
+        with self.assertRaisesRegex(TypeError, "comes first"):
+            self.node.provide(b"x", REQUEST, RESPONSE, print)
+
     def test_refusals_are_exceptions_of_python_too(self):
         with self.assertRaises(ValueError):
             self.node.create_publisher("a topic?\n", IMAGE)

@@ -137,6 +137,13 @@ class Refusals(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, says):
             _signature.of(declared)
 
+    def test_take_no_message_for_a_type(self):
+        @dataclasses.dataclass
+        class Made:
+            x: int
+
+        self.assert_refused(Made(1), r"Made\(\.\.\.\) is a message, and a type is wanted: Made$")
+
     def test_say_where_and_what_to_write(self):
         for annotation, says in (
             (Any, r"^Made\.x: Any cannot be in a message"),
