@@ -24,6 +24,22 @@ struct Dispatch {
 };
 thread_local Dispatch* current_dispatch = nullptr;
 
+/// Of a thread that Python did not start.
+struct Known {
+  PyThreadState* state = nullptr;
+
+  Known() = default;
+  ~Known() {
+    if (!state || !may_enter()) return;
+    PyEval_RestoreThread(state);
+    PyThreadState_Clear(state);
+    PyThreadState_DeleteCurrent();
+  }
+  Known(const Known&) = delete;
+  Known& operator=(const Known&) = delete;
+};
+thread_local Known known;
+
 constexpr std::int64_t longest_slice = 100'000'000;
 constexpr double ns_in_second = 1e9;
 
@@ -69,6 +85,12 @@ Released::~Released() {
   }
   PyEval_RestoreThread(state_);
   away.fetch_sub(1);
+}
+
+void stay_known() {
+  if (known.state || PyGILState_GetThisThreadState()) return;
+  PyGILState_Ensure();
+  known.state = PyEval_SaveThread();
 }
 
 void report(nb::python_error& error, nb::handle culprit) noexcept {

@@ -76,10 +76,14 @@ void report(nb::python_error& error, nb::handle culprit) noexcept;
 /// Runs callbacks on this thread, without the GIL, and raises what ends programs.
 void dispatch(sinew_status (*call)(sinew_node*), sinew_node* node);
 
+/// Lets this thread, one of the library's, be known to the interpreter until it ends: to make that known anew for each callback, and a stack for it, takes longer than most callbacks.
+void stay_known();
+
 /// The body of a callback, which runs with the GIL. Nothing happens when the interpreter has ended.
 template <typename Body>
 void in_python(nb::handle culprit, Body&& body) noexcept {
   if (!may_enter()) return;
+  stay_known();
   const nb::gil_scoped_acquire acquired;
   try {
     body();
