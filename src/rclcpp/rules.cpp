@@ -5,6 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <ios>
+#include <locale>
+#include <sstream>
 
 namespace sinew::rclcpp::detail {
 namespace {
@@ -29,12 +32,20 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-template <class Number>
-std::optional<Number> number(std::string_view text) {
+std::optional<std::int64_t> integer_of(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  Number value{};
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+// By a stream, as libc++ has std::from_chars for integers only.
+std::optional<double> real_of(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  in.imbue(std::locale::classic());
+  double value = 0;
+  in >> std::noskipws >> value;
+  return in && in.peek() == std::istringstream::traits_type::eof() ? std::optional(value) : std::nullopt;
 }
 
 bool is_quoted(std::string_view text) {
@@ -49,8 +60,8 @@ ParameterValue parse_scalar(std::string_view text) {
   for (const auto* const word : {"false", "False", "FALSE"}) {
     if (text == word) return false;
   }
-  if (const auto integer = number<std::int64_t>(text)) return *integer;
-  if (const auto real = number<double>(text)) return *real;
+  if (const auto integer = integer_of(text)) return *integer;
+  if (const auto real = real_of(text)) return *real;
   if (text == ".inf") return HUGE_VAL;
   if (text == "-.inf") return -HUGE_VAL;
   if (text == ".nan") return std::nan("");
