@@ -76,7 +76,7 @@ void report(nb::python_error& error, nb::handle culprit) noexcept;
 /// Runs callbacks on this thread, without the GIL, and raises what ends programs.
 void dispatch(sinew_status (*call)(sinew_node*), sinew_node* node);
 
-/// Lets this thread, one of the library's, be known to the interpreter until it ends: to make that known anew for each callback, and a stack for it, takes longer than most callbacks.
+/// Lets this thread, one of the library's, be known to the interpreter until it ends: else the interpreter makes a state and a stack for it at each callback, and throws them away.
 void stay_known();
 
 /// The body of a callback, which runs with the GIL. Nothing happens when the interpreter has ended.
