@@ -49,7 +49,7 @@ nb::object packed_copy(const Run& run, const Stream& stream, std::uint64_t offse
   }
   const std::uint8_t* const data = bytes->data();
   const std::size_t size = bytes->size();
-  return array_on(memory_of(std::move(bytes), data, size), packed_dtype(*run.row, stream.is_swapped()), shape_of(run), nb::none());
+  return array_on(memory_of(std::move(bytes), data, size), packed_dtype(*run.row, stream.is_swapped()), run.shape);
 }
 
 nb::object view(const Run& run, const StreamPtr& stream, std::uint64_t offset) {
@@ -61,7 +61,7 @@ nb::object view(const Run& run, const StreamPtr& stream, std::uint64_t offset) {
   if (!data) return {};
   const nb::object dtype = placed_dtype(*run.row, offset + spacing.lead, stream->is_swapped());
   if (dtype.is_none()) return {};
-  return array_on(memory_of(stream, data, size), dtype, shape_of(run), strides_of(run, spacing.size, spacing.stride));
+  return array_on(memory_of(stream, data, size), dtype, run.shape, strides_of(run, spacing.size, spacing.stride));
 }
 
 nb::object read_map(const Type& type, const StreamPtr& stream, std::uint64_t offset) {

@@ -25,7 +25,7 @@ nb::object get_field(Draft& draft, std::size_t index) {
 }
 
 void set_field(Draft& draft, std::size_t index, PyObject* value) {
-  if (draft.is_loaned[index]) {
+  if (draft.loaned[index].data) {
     if (value == draft.values[index].ptr()) return;  // draft.data += 1
     draft.values[index][nb::ellipsis()] = nb::borrow(value);
   } else if (value) {
@@ -116,15 +116,19 @@ int clear_variant(PyObject* self) {
   return 0;
 }
 
+PyTypeObject* draft_type = nullptr;
+
 PyType_Slot variant_slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(traverse_variant)}, {Py_tp_clear, reinterpret_cast<void*>(clear_variant)}, {0, nullptr}};
 
 }  // namespace
 
 void define_draft(nb::module_& module) {
-  nb::class_<Draft>(module, "Draft", nb::type_slots(slots), nb::is_final())
-      .def_prop_ro("_type", [](const Draft& self) { return type_object(self.type); })
-      .def("__dir__", [](const Draft& self) { return nb::list(names_of(*self.type)); });
+  nb::class_<Draft> type(module, "Draft", nb::type_slots(slots), nb::is_final());
+  draft_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  type.def_prop_ro("_type", [](const Draft& self) { return type_object(self.type); }).def("__dir__", [](const Draft& self) {
+    return nb::list(names_of(*self.type));
+  });
   nb::class_<Variant>(module, "Variant", nb::type_slots(variant_slots))
       .def(nb::init<std::size_t, nb::object>(), nb::arg("index"), nb::arg("value").none() = nb::none())
       .def_rw("index", &Variant::index)
@@ -133,10 +137,14 @@ void define_draft(nb::module_& module) {
            [](const Variant& self) { return "sinew.Variant(" + std::to_string(self.index) + ", " + repr_of(self.value) + ")"; });
 }
 
+Draft* draft_in(PyObject* value) {
+  return Py_IS_TYPE(value, draft_type) ? nb::inst_ptr<Draft>(value) : nullptr;
+}
+
 nb::object make_draft(TypePtr type) {
   if (type->kind != Kind::structure) raise(SINEW_INVALID_ARGUMENT, "a draft is of a structure, and '" + type->name + "' is none");
   const std::size_t count = type->fields.size();
-  return nb::cast(Draft{std::move(type), std::vector<nb::object>(count), std::vector<bool>(count), false});
+  return nb::cast(Draft{std::move(type), std::vector<nb::object>(count), std::vector<Draft::Loaned>(count), false});
 }
 
 }  // namespace sinew::python

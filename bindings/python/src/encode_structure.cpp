@@ -33,11 +33,12 @@ void Encoder::field(const Type& structure, std::size_t index, PyObject* value) {
 }
 
 void Encoder::structure(const Type& type, PyObject* value) {
-  if (nb::isinstance<Draft>(value)) {
-    const Draft& draft = nb::cast<const Draft&>(nb::handle(value));
+  if (const Draft* const draft = draft_in(value)) {
+    const bool is_same = draft->type.get() == &type;
     for (std::size_t i = 0; i < type.fields.size(); ++i) {
-      const auto at = draft.type.get() == &type ? i : field_named(*draft.type, type.fields[i].key.ptr());
-      const nb::object given = at ? draft.values[*at] : nb::object();
+      if (is_same && draft->loaned[i].data && from_loaned(type.fields[i], draft->loaned[i])) continue;
+      const auto at = is_same ? i : field_named(*draft->type, type.fields[i].key.ptr());
+      const nb::object given = at ? draft->values[*at] : nb::object();
       given.is_valid() ? field(type, i, given.ptr()) : defaults(*type.fields[i].type);
     }
   } else if (nb::isinstance<Message>(value)) {

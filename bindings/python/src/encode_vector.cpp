@@ -144,4 +144,14 @@ bool Encoder::from_buffer(const Type& type, PyObject* value) {
   return true;
 }
 
+bool Encoder::from_loaned(const Field& field, const Draft::Loaned& loaned) {
+  const Type& row = *run_of(*field.type->element, 1).row;
+  if (!row.is_scalar()) return false;
+  const Into into(*this, {&field.name, 0});
+  begin(*field.type, loaned.size / row.alignment);
+  if (loaned.size > 0) out_.align(row.alignment);
+  out_.refer(loaned.data, loaned.size);
+  return true;
+}
+
 }  // namespace sinew::python

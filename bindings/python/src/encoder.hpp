@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/python/src/draft.hpp"
 #include "bindings/python/src/stream.hpp"
 #include "bindings/python/src/writer.hpp"
 
@@ -51,6 +52,8 @@ class Encoder {
   void begin(const Type& type, std::uint64_t total);
   void count(const Type& type, std::uint64_t elements);
   bool from_buffer(const Type& type, PyObject* value);
+  /// As from_buffer() would from its array, without asking NumPy.
+  bool from_loaned(const Field& field, const Draft::Loaned& loaned);
 
   // encode_array.cpp: of NumPy
   void from_array(const Type& type, const nb::object& array);

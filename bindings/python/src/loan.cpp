@@ -39,12 +39,12 @@ struct Loan {
   /// The memory is no longer the program's.
   void end() {
     if (draft.is_valid()) {
-      Draft& filled = nb::cast<Draft&>(draft);
+      Draft& filled = *draft_in(draft.ptr());
       filled.is_over = true;
       filled.values.assign(filled.values.size(), nb::object());
     }
-    for (const nb::object& array : arrays) array.attr("setflags")(nb::arg("write") = false);
-    for (const nb::object& memory : memories) nb::cast<Memory&>(memory).writable = false;
+    for (const nb::object& array : arrays) make_readonly(array);
+    for (const nb::object& memory : memories) nb::inst_ptr<Memory>(memory)->writable = false;
     arrays.clear();
     memories.clear();
     sinew_loan* const unused = std::exchange(loan, nullptr);
@@ -56,17 +56,28 @@ struct Loan {
 struct Wanted {
   std::size_t field;
   nb::object dtype;
-  nb::object shape;
+  std::vector<std::uint64_t> shape;
   std::uint64_t offset;  // in the loan's body
   std::uint64_t size;
 };
 
-nb::object shape_from(nb::handle given, const Type& element) {
-  if (!PyIndex_Check(given.ptr())) return nb::tuple(nb::borrow(given));
-  nb::list shape;
-  shape.append(given);
-  for (const Type* it = &element; it->kind == Kind::array; it = it->element.get()) shape.append(it->count);
-  return nb::tuple(shape);
+std::vector<std::uint64_t> shape_from(nb::handle given, const Field& field) {
+  const auto misfit = [&] { raise_encode(field.name + ": there is no array of the shape " + repr_of(given)); };
+  std::vector<std::uint64_t> shape;
+  const auto append = [&](nb::handle length) {
+    if (!nb::try_cast(length, shape.emplace_back())) misfit();
+  };
+  if (PyIndex_Check(given.ptr())) {
+    append(given);
+    for (const Type* it = field.type->element.get(); it->kind == Kind::array; it = it->element.get()) shape.push_back(it->count);
+  } else {
+    for (const nb::handle length : nb::tuple(nb::borrow(given))) append(length);
+  }
+  std::uint64_t total = 1;
+  for (const std::uint64_t length : shape) {
+    if (__builtin_mul_overflow(total, length, &total) || total > std::numeric_limits<std::uint32_t>::max()) misfit();
+  }
+  return shape;
 }
 
 Wanted wanted_array(const Type& type, nb::handle name, nb::handle shape, std::uint64_t offset) {
@@ -77,36 +88,22 @@ Wanted wanted_array(const Type& type, nb::handle name, nb::handle shape, std::ui
     raise_encode(field.name + ": only vectors of numbers, and of structures whose leaves are numbers, can be loaned, and it is " +
                  field.type->name);
   }
-  Wanted wanted{*index, {}, shape_from(shape, *field.type->element), aligned(offset, alignment), 0};
-  std::uint64_t total = 1;
-  for (const nb::handle length : wanted.shape) {
-    std::uint64_t elements = 0;
-    if (!nb::try_cast(length, elements) || __builtin_mul_overflow(total, elements, &total) ||
-        total > std::numeric_limits<std::uint32_t>::max()) {
-      raise_encode(field.name + ": there is no array of the shape " + repr_of(wanted.shape));
-    }
-  }
+  Wanted wanted{*index, {}, shape_from(shape, field), aligned(offset, alignment), 1};
+  for (const std::uint64_t length : wanted.shape) wanted.size *= length;
   const Type& row = *run_of(*field.type->element, 1).row;
-  wanted.dtype = dtype_of_number(Kind::uint8, false);
   if (row.is_scalar()) {
     wanted.dtype = dtype_of_number(row.number, false);
+    wanted.size *= row.alignment;
   } else {
     const Spacing spacing = spacing_of(row, 2, 0);
     const nb::object placed = placed_dtype(row, spacing.lead, false);
     wanted.dtype = spacing.is_even && !placed.is_none() ? with_itemsize(placed, spacing.stride) : packed_dtype(row, false);
+    wanted.size *= nb::cast<std::uint64_t>(wanted.dtype.attr("itemsize"));
   }
-  wanted.size = total * nb::cast<std::uint64_t>(wanted.dtype.attr("itemsize"));
   return wanted;
 }
 
-nb::object enter(const Loan& self) {
-  if (!self.loan) raise_python(PyExc_RuntimeError, "the loan has been published, or given back");
-  return self.draft;
-}
-
-void leave(Loan& self, nb::handle exception, nb::handle, nb::handle) {
-  if (!self.loan) return;
-  if (!exception.is_none()) return self.end();
+void publish(Loan& self) {
   try {
     Writer writer;
     encode(*self.type, self.draft, writer);
@@ -119,6 +116,32 @@ void leave(Loan& self, nb::handle exception, nb::handle, nb::handle) {
   }
   self.end();
 }
+
+PyObject* enter(PyObject* self, PyObject*) {
+  return guarded<PyObject*>(nullptr, [&] {
+    const Loan& loan = *nb::inst_ptr<Loan>(self);
+    if (!loan.loan) raise_python(PyExc_RuntimeError, "the loan has been published, or given back");
+    return nb::object(loan.draft).release().ptr();
+  });
+}
+
+PyObject* leave(PyObject* self, PyObject* const* exception, Py_ssize_t count) {
+  return guarded<PyObject*>(nullptr, [&] {
+    Loan& loan = *nb::inst_ptr<Loan>(self);
+    if (loan.loan && count > 0 && exception[0] != Py_None) {
+      loan.end();
+    } else if (loan.loan) {
+      publish(loan);
+    }
+    return nb::none().release().ptr();
+  });
+}
+
+// Not by way of nanobind, which looks at what is given, so that a message leaves a little sooner.
+PyMethodDef methods[] = {{"__enter__", enter, METH_NOARGS, nullptr},
+                         {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)), METH_FASTCALL, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
 
 }  // namespace
 
@@ -137,11 +160,12 @@ nb::object make_loan(nb::handle publisher, const nb::kwargs& arrays) {
   constexpr std::size_t encapsulation = 4;
   std::uint8_t* data = nullptr;
   call_released([&] { return sinew_publisher_loan(made.publisher.get(), size + encapsulation, &made.loan, &data); });
-  Draft& draft = nb::cast<Draft&>(made.draft);
+  Draft& draft = *draft_in(made.draft.ptr());
   for (const Wanted& it : wanted) {
-    const nb::object memory = nb::cast(Memory{made.publisher, data + encapsulation + it.offset, it.size, true});
-    draft.values[it.field] = array_on(memory, it.dtype, it.shape, nb::none());
-    draft.is_loaned[it.field] = true;
+    std::uint8_t* const at = data + encapsulation + it.offset;
+    const nb::object memory = nb::cast(Memory{made.publisher, at, it.size, true});
+    draft.values[it.field] = array_on(memory, it.dtype, it.shape);
+    draft.loaned[it.field] = {at, it.size};
     made.memories.push_back(memory);
     made.arrays.push_back(draft.values[it.field]);
   }
@@ -149,9 +173,7 @@ nb::object make_loan(nb::handle publisher, const nb::kwargs& arrays) {
 }
 
 void define_loan(nb::module_& module) {
-  nb::class_<Loan>(module, "Loan", nb::is_final())
-      .def("__enter__", &enter)
-      .def("__exit__", &leave, nb::arg().none(), nb::arg().none(), nb::arg().none());
+  nb::class_<Loan>(module, "Loan", nb::type_slots(slots), nb::is_final());
 }
 
 }  // namespace sinew::python

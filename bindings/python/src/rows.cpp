@@ -134,10 +134,6 @@ Run run_of(const Type& array) {
   return run_of(*array.element, array.count);
 }
 
-nb::object shape_of(const Run& run) {
-  return tuple_of(run.shape);
-}
-
 Spacing spacing_of(const Type& row, std::uint64_t count, std::uint64_t offset) {
   const Extent& first = row.at[offset % 8];
   const std::uint64_t size = first.size - first.lead;
@@ -145,11 +141,11 @@ Spacing spacing_of(const Type& row, std::uint64_t count, std::uint64_t offset) {
   return {first.lead, size, stride, count <= 1 || stride % row.alignment == 0};
 }
 
-nb::object strides_of(const Run& run, std::uint64_t size, std::uint64_t stride) {
-  if (size == stride) return nb::none();
+std::vector<std::uint64_t> strides_of(const Run& run, std::uint64_t size, std::uint64_t stride) {
+  if (size == stride) return {};
   std::vector<std::uint64_t> strides(run.shape.size());
   for (std::size_t i = strides.size(); i-- > 0; stride *= run.shape[i]) strides[i] = stride;
-  return tuple_of(strides);
+  return strides;
 }
 
 }  // namespace sinew::python

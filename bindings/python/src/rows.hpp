@@ -31,7 +31,6 @@ struct Run {
 Run run_of(const Type& element, std::uint64_t count);
 /// The run is that of the whole array. REQUIRES: array.rows.
 Run run_of(const Type& array);
-nb::object shape_of(const Run& run);
 
 /// Where a run's rows lie when it begins at an offset.
 struct Spacing {
@@ -41,7 +40,7 @@ struct Spacing {
   bool is_even;
 };
 Spacing spacing_of(const Type& row, std::uint64_t count, std::uint64_t offset);
-/// None where they lie side by side.
-nb::object strides_of(const Run& run, std::uint64_t size, std::uint64_t stride);
+/// Empty where they lie side by side.
+std::vector<std::uint64_t> strides_of(const Run& run, std::uint64_t size, std::uint64_t stride);
 
 }  // namespace sinew::python

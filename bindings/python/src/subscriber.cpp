@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -26,12 +27,12 @@ struct Receiving : Callbacks {
 
 void on_frame(void* context, sinew_frame* frame) {
   const Receiving& to = callbacks_in<Receiving>(context);
-  const MessageInfo info = MessageInfo::of(frame);
+  const std::optional<MessageInfo> info = to.with_info ? std::optional(MessageInfo::of(frame)) : std::nullopt;
   StreamPtr stream = std::make_shared<const Stream>(frame);
   in_python(to.function, [&] {
     const nb::object function = to.function;  // it may close its subscriber
     const nb::object message = received(to.type, std::move(stream));
-    to.with_info ? function(message, nb::cast(info)) : function(message);
+    info ? function(message, nb::cast(*info)) : function(message);
   });
 }
 

@@ -40,6 +40,12 @@ void Writer::refer(Py_buffer& buffer, std::uint64_t size) {
   referred_ += size;
 }
 
+void Writer::refer(std::uint8_t* data, std::uint64_t size) {
+  Py_buffer buffer{};
+  buffer.buf = data;
+  refer(buffer, size);
+}
+
 void Writer::take_back(const Mark& mark) {
   control_.resize(mark.control);
   while (cuts_.size() > mark.cuts) {

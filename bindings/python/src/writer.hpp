@@ -32,6 +32,8 @@ class Writer {
   }
   /// The first `size` bytes of a buffer of Python, which is released with the writer, and must stay as it is until then. Those of small ones are copied.
   void refer(Py_buffer& buffer, std::uint64_t size);
+  /// Memory that stays as it is until the writer goes away.
+  void refer(std::uint8_t* data, std::uint64_t size);
 
   /// To take back what was written since.
   struct Mark {

@@ -286,6 +286,8 @@ class Loans(Nodes):
         for arrays, text in (({"data": -1}, "no array of the shape"), ({"data": (2**20, 2**20)}, "no array of the shape"), ({"dat": 1}, "no field 'dat'"), ({"width": 1}, "can be loaned"), ({"header": 1}, "can be loaned")):
             with self.subTest(arrays), self.assertRaisesRegex(sinew.EncodeError, text):
                 publisher.loan(**arrays)
+        with self.assertRaisesRegex(ValueError, "70 dimensions"):
+            publisher.loan(data=(1,) * 70)
 
     def test_that_are_dropped_give_their_memory_back(self):
         publisher, _ = self.pair()
