@@ -1,0 +1,3 @@
+//! `sinew-gateway`: connects the domain of this machine with those of others.
+
+fn main() {}
