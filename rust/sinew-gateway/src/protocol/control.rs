@@ -45,6 +45,8 @@ pub enum Control {
         /// For people.
         text: String,
     },
+    /// [G4] The dialer keeps this connection.
+    Ready,
 }
 
 /// Who a gateway is.
@@ -114,6 +116,7 @@ impl Control {
             4 => Control::Open { channel: fields.u32()?, ordered: fields.bool()?, offer: Offer::decode(&mut fields)? },
             5 => Control::Close { channel: fields.u32()? },
             6 => Control::Refuse { channel: fields.u32()?, reason: Refusal::decode(fields.u8()?)?, text: fields.string(MAX_TEXT)? },
+            7 => Control::Ready,
             0 => return violation("a control message of type 0"),
             _ => return Ok(None),
         };
@@ -153,6 +156,7 @@ impl Control {
                 out.push(*reason as u8 + 1);
                 put_string(&mut out, cut(text, MAX_TEXT));
             }
+            Control::Ready => out.push(7),
         }
         let size = (out.len() - 4) as u32;
         out[..4].copy_from_slice(&size.to_le_bytes());

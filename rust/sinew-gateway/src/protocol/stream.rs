@@ -45,6 +45,8 @@ pub struct RecordHead {
     /// [G20]
     pub sequence: u64,
     /// [G20]
+    pub origin: u64,
+    /// [G20]
     pub age_ns: u64,
     /// Of the bytes that follow.
     pub packing: Packing,
@@ -56,23 +58,24 @@ pub struct RecordHead {
 
 impl RecordHead {
     /// Bytes.
-    pub const SIZE: usize = 16 + Extent::SIZE;
+    pub const SIZE: usize = 24 + Extent::SIZE;
 
     /// Of a message that has no more than `most` bytes, packed or not.
     pub fn decode(bytes: &[u8; RecordHead::SIZE], most: u64) -> Decoded<RecordHead> {
         let mut fields = Fields(bytes);
-        let (sequence, age_ns) = (fields.u64()?, fields.u64()?);
+        let (sequence, origin, age_ns) = (fields.u64()?, fields.u64()?, fields.u64()?);
         if sequence == 0 {
             return violation("a message with the number 0");
         }
         let Extent { packing, size, unpacked } = Extent::decode(&mut fields, most)?;
-        Ok(RecordHead { sequence, age_ns, packing, size, unpacked })
+        Ok(RecordHead { sequence, origin, age_ns, packing, size, unpacked })
     }
 
     /// As it is sent.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(RecordHead::SIZE);
         out.extend(self.sequence.to_le_bytes());
+        out.extend(self.origin.to_le_bytes());
         out.extend(self.age_ns.to_le_bytes());
         Extent { packing: self.packing, size: self.size, unpacked: self.unpacked }.encode(&mut out);
         out
