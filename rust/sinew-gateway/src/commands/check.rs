@@ -29,13 +29,13 @@ pub struct Check {
     /// The configuration
     pub file: PathBuf,
     /// Which way this topic goes
-    #[arg(long, value_name = "NAME", conflicts_with = "service")]
+    #[arg(long, value_name = "NAME", group = "channel")]
     pub topic: Option<String>,
     /// Who may provide this service
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", group = "channel")]
     pub service: Option<String>,
     /// To and from a peer with this tag; without, a peer that has none
-    #[arg(long, value_name = "TAG", conflicts_with = "peer")]
+    #[arg(long, value_name = "TAG", requires = "channel", conflicts_with = "peer")]
     pub peer_tag: Option<String>,
     /// To and from the gateway with this configuration, whose rules count, too
     #[arg(long, value_name = "FILE")]

@@ -95,7 +95,8 @@ impl fmt::Display for Error {
         write!(to, "{}: {}", self.at, self.text)?;
         let Some(Excerpt { line, before, marked }) = &self.excerpt else { return Ok(()) };
         let number = self.at.line.to_string();
-        write!(to, "\n  {number} | {line}\n  {:1$} | {:2$}{3}", "", number.len(), before, "^".repeat(*marked))
+        let (margin, carets) = (" ".repeat(number.len()), " ".repeat(*before) + &"^".repeat(*marked));
+        write!(to, "\n  {number} | {line}\n  {margin} | {carets}")
     }
 }
 
