@@ -1,3 +1,36 @@
 //! `sinew-gateway`: connects the domain of this machine with those of others.
 
-fn main() {}
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use sinew_gateway::commands::check::{Check, Verdict, check};
+
+/// Connects the domain of this machine with those of others.
+#[derive(Parser)]
+#[command(name = "sinew-gateway", version, arg_required_else_help = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(Check),
+}
+
+fn main() -> ExitCode {
+    let Command::Check(asked) = Cli::parse().command;
+    match check(&asked, &mut io::stdout().lock()) {
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::NotLetThrough) => ExitCode::from(3),
+        Ok(Verdict::Invalid(error)) => failed(&error.to_string()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => failed(&format!("the output cannot be written: {error}")),
+    }
+}
+
+fn failed(text: &str) -> ExitCode {
+    eprintln!("error: {text}");
+    ExitCode::from(1)
+}

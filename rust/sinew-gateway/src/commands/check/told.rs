@@ -1,0 +1,214 @@
+//! What is told of configurations and rules, as JSON and to people.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::config::{Error, Settings, bandwidth};
+use crate::protocol::Packing;
+use crate::rules::{Decision, Place, RuleList, Traffic};
+
+/// What is wrong with a configuration.
+#[derive(Serialize)]
+pub struct Mistake<'a> {
+    file: &'a Path,
+    line: usize,
+    column: usize,
+    text: &'a str,
+}
+
+/// A rule that has decided.
+#[derive(Serialize)]
+pub struct Rule<'a> {
+    rule: &'static str,
+    because: String,
+    file: &'a Path,
+    line: usize,
+    column: usize,
+    priority: i32,
+    max_rate: Option<f64>,
+    max_bandwidth: Option<u64>,
+    reliable: bool,
+    compression: &'static str,
+}
+
+/// A configuration.
+#[derive(Serialize)]
+pub struct Summary<'a> {
+    file: &'a Path,
+    name: &'a str,
+    tag: &'a str,
+    domain: Option<&'a Path>,
+    listen: SocketAddr,
+    peers: &'a [String],
+    discovery: bool,
+    interfaces: &'a [String],
+    security: &'static str,
+    budget: Option<u64>,
+    max_message: u64,
+    rulesets: Vec<Ruleset<'a>>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Ruleset<'a> {
+    tag: Option<&'a str>,
+    line: usize,
+    column: usize,
+    topics: Option<Rules>,
+    services: Option<Rules>,
+}
+
+#[derive(Serialize)]
+struct Rules {
+    base_rule: &'static str,
+    exceptions: usize,
+}
+
+impl<'a> Mistake<'a> {
+    pub fn of(error: &'a Error) -> Mistake<'a> {
+        let Place { file, line, column } = &error.at;
+        Mistake { file, line: *line, column: *column, text: &error.text }
+    }
+}
+
+impl<'a> Rule<'a> {
+    pub fn of(decision: &'a Decision) -> Rule<'a> {
+        let Place { file, line, column } = &decision.because.at;
+        let Traffic { priority, max_rate, max_bandwidth, reliable, compression } = decision.traffic;
+        Rule {
+            rule: decision.symbol.name(),
+            because: decision.because.to_string(),
+            file,
+            line: *line,
+            column: *column,
+            priority,
+            max_rate,
+            max_bandwidth,
+            reliable,
+            compression: packing(compression),
+        }
+    }
+}
+
+impl<'a> Summary<'a> {
+    pub fn of(file: &'a Path, settings: &'a Settings) -> Summary<'a> {
+        let rules = |list: &Option<RuleList>| {
+            list.as_ref().map(|list| Rules { base_rule: list.base.symbol.name(), exceptions: list.exceptions.len() })
+        };
+        let rulesets = settings.rules.rulesets.iter().map(|ruleset| Ruleset {
+            tag: ruleset.tag.as_deref(),
+            line: ruleset.at.line,
+            column: ruleset.at.column,
+            topics: rules(&ruleset.topics),
+            services: rules(&ruleset.services),
+        });
+        Summary {
+            file,
+            name: &settings.name,
+            tag: &settings.tag,
+            domain: settings.domain.as_deref(),
+            listen: settings.listen,
+            peers: &settings.peers,
+            discovery: settings.discovery.enabled,
+            interfaces: &settings.discovery.interfaces,
+            security: match (settings.security.provide_auth, settings.security.require_auth) {
+                (true, true) => "shows a certificate, and takes only peers that the authority has signed",
+                (true, false) => "shows a certificate, but takes anybody",
+                (false, true) => "shows no certificate, but takes only peers that the authority has signed",
+                (false, false) => "ad hoc: takes anybody",
+            },
+            budget: settings.budget,
+            max_message: settings.max_message,
+            rulesets: rulesets.collect(),
+            warnings: warnings(settings),
+        }
+    }
+
+    pub fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{} is valid", self.file.display())?;
+        writeln!(out, "  name         {}, {}", self.name, quoted_tag(self.tag))?;
+        writeln!(out, "  domain       {}", self.domain.map_or("that of the environment".into(), Path::to_string_lossy))?;
+        writeln!(out, "  listens at   {}", self.listen)?;
+        writeln!(out, "  dials        {}", if self.peers.is_empty() { "nobody".to_owned() } else { self.peers.join(", ") })?;
+        let discovery = match (self.discovery, self.interfaces) {
+            (false, _) => "off".to_owned(),
+            (true, []) => "over all interfaces".to_owned(),
+            (true, interfaces) => format!("over {}", interfaces.join(", ")),
+        };
+        writeln!(out, "  discovery    {discovery}")?;
+        writeln!(out, "  security     {}", self.security)?;
+        writeln!(out, "  budget       {}", self.budget.map_or("none".to_owned(), bandwidth))?;
+        writeln!(out, "  max_message  {} bytes", self.max_message)?;
+        for (number, ruleset) in (1..).zip(&self.rulesets) {
+            let tag = ruleset.tag.map_or("all other peers".to_owned(), |tag| format!("the tag '{tag}'"));
+            writeln!(out, "  ruleset {number} for {tag} (line {}, column {})", ruleset.line, ruleset.column)?;
+            for (kind, rules) in [("topics  ", &ruleset.topics), ("services", &ruleset.services)] {
+                let rules = rules.as_ref().map_or("none, as no rules are said".to_owned(), |Rules { base_rule, exceptions }| {
+                    format!("{base_rule}, {exceptions} exception{}", if *exceptions == 1 { "" } else { "s" })
+                });
+                writeln!(out, "    {kind}   {rules}")?;
+            }
+        }
+        self.warnings.iter().try_for_each(|warning| writeln!(out, "  warning: {warning}"))
+    }
+}
+
+/// What is valid, but hardly meant.
+fn warnings(settings: &Settings) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let security = &settings.security;
+    if security.is_ad_hoc() {
+        warnings
+            .push("anybody who reaches this gateway may be its peer, and read and change what is sent, as security is ad hoc".to_owned());
+    }
+    let provided = [&security.key_file, &security.cert_file].into_iter().filter(|_| security.provide_auth);
+    let files: Vec<&PathBuf> = provided.chain([&security.ca_cert_file].into_iter().filter(|_| security.require_auth)).flatten().collect();
+    for file in files {
+        if let Err(error) = File::open(file) {
+            warnings.push(format!("'{}' cannot be read here: {error}", file.display()));
+        }
+    }
+    let rulesets = &settings.rules.rulesets;
+    if rulesets.is_empty() {
+        warnings.push("nothing goes over, as there are no rules".to_owned());
+    }
+    for (at, ruleset) in rulesets.iter().enumerate() {
+        if let Some(first) = rulesets[..at].iter().find(|first| first.tag == ruleset.tag) {
+            warnings
+                .push(format!("the ruleset of line {} is never used, as that of line {} has the same tag", ruleset.at.line, first.at.line));
+        }
+    }
+    if settings.peers.is_empty() && !settings.discovery.enabled {
+        warnings.push("this gateway waits to be dialed, as it has no peers, and discovery is off".to_owned());
+    }
+    warnings
+}
+
+/// "the tag 'base'", "no tag".
+pub fn quoted_tag(tag: &str) -> String {
+    if tag.is_empty() { "no tag".to_owned() } else { format!("the tag '{tag}'") }
+}
+
+/// What is not as it is for all.
+pub fn traffic(traffic: &Traffic) -> Vec<String> {
+    let Traffic { priority, max_rate, max_bandwidth, reliable, compression } = traffic;
+    let mut told = Vec::new();
+    told.extend((*priority != 0).then(|| format!("priority {priority}")));
+    told.extend(max_rate.map(|rate| format!("at most {rate} messages a second")));
+    told.extend(max_bandwidth.map(|bits| format!("at most {}", bandwidth(bits))));
+    told.extend(reliable.then(|| "reliable".to_owned()));
+    told.extend((*compression != Packing::None).then(|| format!("packed by {}", packing(*compression))));
+    told
+}
+
+fn packing(packing: Packing) -> &'static str {
+    match packing {
+        Packing::None => "none",
+        Packing::Zstd => "zstd",
+        Packing::Lz4 => "lz4",
+    }
+}

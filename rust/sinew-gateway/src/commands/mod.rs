@@ -1,0 +1,3 @@
+//! What `sinew-gateway` can be asked for.
+
+pub mod check;

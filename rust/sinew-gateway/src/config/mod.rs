@@ -1,0 +1,117 @@
+//! The configuration of a gateway: a JSON file, in which comments may stand, of at most 256 KiB.
+//!
+//! There are two forms. sinew's own has all settings (`config.schema.json`). The other one is that of the thesis (section 5.3), with the keys `sng_config` and `sm2_config`, which says nothing of
+//! peers and bandwidths: these are then as if sinew's form did not say them. Keys that are not known are refused, so that none is misspelled without notice.
+
+mod node;
+mod own;
+mod rulesets;
+mod source;
+mod thesis;
+mod units;
+
+use std::net::{Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use crate::rules::Rules;
+
+pub use source::{Error, MAX_SIZE};
+pub use units::bandwidth;
+
+/// Where gateways listen.
+pub const PORT: u16 = 7463;
+/// Bytes of a message where nothing else is said.
+pub const MAX_MESSAGE: u64 = 64 << 20;
+
+/// What a gateway is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// What peers call it. Without one in the configuration, the name of the machine.
+    pub name: String,
+    /// By this the peers choose among their rulesets. "": none.
+    pub tag: String,
+    /// A name, or the path of a socket. None: `$SINEW_DOMAIN`, else "default".
+    pub domain: Option<PathBuf>,
+    /// Where peers may connect to. `[::]:7463` where nothing is said; port 0: one that is free.
+    pub listen: SocketAddr,
+    /// Who is dialed: "host:port" or "host", an IPv6 address in brackets.
+    pub peers: Vec<String>,
+    /// Who is found on the local link.
+    pub discovery: Discovery,
+    /// Who may be a peer.
+    pub security: Security,
+    /// Bits a second for all peers together.
+    pub budget: Option<u64>,
+    /// Bytes of the largest message that it takes.
+    pub max_message: u64,
+    /// What goes where.
+    pub rules: Rules,
+}
+
+/// Finding others by multicast.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Discovery {
+    /// Whether to do it.
+    pub enabled: bool,
+    /// Over which. Empty: over all that are up and can multicast.
+    pub interfaces: Vec<String>,
+}
+
+/// Certificates. With neither `provide_auth` nor `require_auth` it is ad hoc: anybody may be a peer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Security {
+    /// Show a certificate; `key_file` and `cert_file` are there.
+    pub provide_auth: bool,
+    /// Take only peers whose certificate the authority has signed; `ca_cert_file` is there.
+    pub require_auth: bool,
+    /// The private key, as PEM.
+    pub key_file: Option<PathBuf>,
+    /// The certificate, as PEM.
+    pub cert_file: Option<PathBuf>,
+    /// The certificate of the authority, as PEM.
+    pub ca_cert_file: Option<PathBuf>,
+}
+
+impl Settings {
+    /// From this file, which is read as a whole. Paths in it that are relative are so to its folder.
+    pub fn read(file: &Path) -> Result<Settings, Box<Error>> {
+        Settings::parse(file, &source::read(file)?)
+    }
+
+    /// From this text, as if it stood in that file, which need not be there.
+    pub fn parse(file: &Path, text: &str) -> Result<Settings, Box<Error>> {
+        let source = source::Source::new(file, text);
+        node::parse(
+            &source,
+            text,
+            |root| if root.has("sng_config") || root.has("sm2_config") { thesis::read(&root) } else { own::read(&root) },
+        )
+    }
+
+    /// What holds where a configuration says nothing. Nothing is let through, and nobody proves who they are.
+    fn unsaid() -> Settings {
+        Settings {
+            name: machine(),
+            tag: String::new(),
+            domain: None,
+            listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, PORT)),
+            peers: Vec::new(),
+            discovery: Discovery { enabled: true, interfaces: Vec::new() },
+            security: Security::default(),
+            budget: None,
+            max_message: MAX_MESSAGE,
+            rules: Rules::default(),
+        }
+    }
+}
+
+impl Security {
+    /// Whether anybody may be a peer, and nobody knows who this is.
+    pub fn is_ad_hoc(&self) -> bool {
+        !self.provide_auth && !self.require_auth
+    }
+}
+
+fn machine() -> String {
+    rustix::system::uname().nodename().to_str().ok().filter(|name| !name.is_empty()).unwrap_or("gateway").to_owned()
+}

@@ -1,0 +1,80 @@
+//! Rulesets, which are the same in both forms.
+
+use super::node::{Node, Table};
+use super::source::Outcome;
+use crate::protocol::Packing;
+use crate::rules::{Exception, Names, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
+
+pub const RULESET_KEYS: [&str; 3] = ["tag", "topics", "services"];
+pub const LIST_KEYS: [&str; 7] = ["base_rule", "exceptions", "priority", "max_rate", "max_bandwidth", "reliable", "compression"];
+pub const EXCEPTION_KEYS: [&str; 9] =
+    ["name", "starts_with", "contains", "rule", "priority", "max_rate", "max_bandwidth", "reliable", "compression"];
+/// How far priorities go, either way.
+pub const PRIORITIES: i32 = 1000;
+
+/// A list of them.
+pub fn read(node: &Node<'_>) -> Outcome<Rules> {
+    let rulesets = node.list("ruleset", "a list of rulesets")?;
+    Ok(Rules { at: node.at(), rulesets: rulesets.iter().map(ruleset).collect::<Outcome<_>>()? })
+}
+
+fn ruleset(node: &Node<'_>) -> Outcome<Ruleset> {
+    let table = node.table(&RULESET_KEYS)?;
+    Ok(Ruleset {
+        at: table.at(),
+        tag: table.read("tag", Node::name)?,
+        topics: table.read("topics", list)?,
+        services: table.read("services", list)?,
+    })
+}
+
+fn list(node: &Node<'_>) -> Outcome<RuleList> {
+    let table = node.table(&LIST_KEYS)?;
+    let base = table.need("base_rule", &format!("which holds for all names that no exception fits: {}", symbols()))?;
+    let base = Rule { at: base.at(), symbol: symbol(&base)?, traffic: traffic(&table)? };
+    let exceptions = table.read("exceptions", |node| {
+        let exceptions = node.list("exception", "a list of exceptions")?;
+        exceptions.iter().map(exception).collect::<Outcome<_>>()
+    })?;
+    Ok(RuleList { base, exceptions: exceptions.unwrap_or_default() })
+}
+
+fn exception(node: &Node<'_>) -> Outcome<Exception> {
+    let table = node.table(&EXCEPTION_KEYS)?;
+    let names = [("name", Names::Is as fn(String) -> Names), ("starts_with", Names::StartsWith), ("contains", Names::Contains)];
+    let mut said = Vec::new();
+    for (key, of) in names {
+        said.extend(table.read(key, |node| node.name().map(of))?);
+    }
+    let [names] = <[Names; 1]>::try_from(said).map_err(|said| {
+        table.error(format!("an exception has one of 'name', 'starts_with' and 'contains', but this one has {}", said.len()))
+    })?;
+    let rule = table.need("rule", &format!("which says which way is open: {}", symbols()))?;
+    Ok(Exception { names, rule: Rule { at: table.at(), symbol: symbol(&rule)?, traffic: traffic(&table)? } })
+}
+
+fn symbol(node: &Node<'_>) -> Outcome<Symbol> {
+    let possible = symbols();
+    let text = node.text(&possible)?;
+    Symbol::parse(text).ok_or_else(|| {
+        let near = sinew_msg::nearest(text, Symbol::ALL.into_iter().map(Symbol::name));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+        node.wrong(&(possible + &hint))
+    })
+}
+
+fn symbols() -> String {
+    let said = Symbol::ALL.map(|symbol| format!("\"{}\" or \"{}\"", symbol.sign(), symbol.name()));
+    format!("one of {}", said.join(", "))
+}
+
+fn traffic(table: &Table<'_>) -> Outcome<Traffic> {
+    let packings = [("none", Packing::None), ("zstd", Packing::Zstd), ("lz4", Packing::Lz4)];
+    Ok(Traffic {
+        priority: table.read("priority", |node| node.integer(-PRIORITIES, PRIORITIES))?.unwrap_or_default(),
+        max_rate: table.read("max_rate", Node::rate)?,
+        max_bandwidth: table.read("max_bandwidth", Node::bandwidth)?,
+        reliable: table.read("reliable", Node::boolean)?.unwrap_or_default(),
+        compression: table.read("compression", |node| node.one_of(&packings))?.unwrap_or_default(),
+    })
+}

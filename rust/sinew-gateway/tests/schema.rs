@@ -1,0 +1,169 @@
+//! The published schema of sinew's own form, and the reader: they are to judge alike.
+
+use std::path::Path;
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use sinew_gateway::config::Settings;
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../config.schema.json")).expect("it is JSON")
+}
+
+fn validator() -> Validator {
+    let schema = schema();
+    jsonschema::meta::validate(&schema).expect("it is a schema");
+    jsonschema::validator_for(&schema).expect("it is a schema")
+}
+
+fn reads(document: &Value) -> Result<Settings, String> {
+    Settings::parse(Path::new("robot.json"), &document.to_string()).map_err(|error| error.to_string())
+}
+
+/// Has all keys.
+fn whole() -> Value {
+    let traffic = json!({ "priority": 1, "max_rate": 2.5, "max_bandwidth": "1 Mbit/s", "reliable": true, "compression": "zstd" });
+    let with = |rest: Value| {
+        let mut all = rest.as_object().expect("it is one").clone();
+        all.extend(traffic.as_object().expect("it is one").clone());
+        Value::Object(all)
+    };
+    let exceptions = ["name", "starts_with", "contains"].map(|key| with(json!({ key: "camera", "rule": ">" })));
+    let list = with(json!({ "base_rule": "both", "exceptions": exceptions }));
+    json!({
+        "$schema": "config.schema.json", "name": "robot", "tag": "a", "domain": "left", "listen": "0.0.0.0:1", "peers": ["host:7463", "[::1]", "[fe80::1%wlan0]:7463"],
+        "discovery": ["wlan0"], "budget": "20 Mbit/s", "max_message": "64 MiB",
+        "security": { "key_file": "k", "cert_file": "c", "ca_cert_file": "a", "provide_auth": true, "require_auth": true },
+        "rules": [{ "tag": "b", "topics": list.clone(), "services": list }, {}]
+    })
+}
+
+/// Paths to all objects of a document, itself included.
+fn objects(of: &Value, path: &str, found: &mut Vec<String>) {
+    match of {
+        Value::Object(object) => {
+            found.push(path.to_owned());
+            object.iter().for_each(|(key, value)| objects(value, &format!("{path}/{key}"), found));
+        }
+        Value::Array(list) => list.iter().enumerate().for_each(|(at, value)| objects(value, &format!("{path}/{at}"), found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_schema_and_the_reader_judge_every_change_of_a_whole_configuration_alike() {
+    let (validator, whole) = (validator(), whole());
+    let judge = |document: &Value| {
+        let (valid, read) = (validator.is_valid(document), reads(document));
+        assert_eq!(valid, read.is_ok(), "{document}\nthe reader says: {}", read.err().unwrap_or_default());
+        valid
+    };
+    assert!(judge(&whole));
+    let wrong = [
+        json!(null),
+        json!(true),
+        json!(false),
+        json!(0),
+        json!(-3),
+        json!(1001),
+        json!(1.5),
+        json!(""),
+        json!("x"),
+        json!("none"),
+        json!("ad-hoc"),
+        json!("a b"),
+        json!("a\u{7}"),
+        json!("1 kbit/s"),
+        json!("1 KiB"),
+        json!("[::]:1"),
+        json!("host:7463"),
+        json!([]),
+        json!([""]),
+        json!(["x"]),
+        json!(["a b"]),
+        json!(["fd09::1"]),
+        json!([3]),
+        json!({}),
+        json!([{}]),
+        json!({ "base_rule": "<" }),
+        json!({ "base_rule": "down" }),
+        json!("n".repeat(255)),
+        json!("n".repeat(256)),
+    ];
+    let mut paths = Vec::new();
+    objects(&whole, "", &mut paths);
+    let mut judged = [0, 0];
+    for path in &paths {
+        let keys: Vec<String> = whole.pointer(path).and_then(Value::as_object).expect("it is one").keys().cloned().collect();
+        let changed = |change: &dyn Fn(&mut serde_json::Map<String, Value>)| {
+            let mut document = whole.clone();
+            change(document.pointer_mut(path).and_then(Value::as_object_mut).expect("it is one"));
+            document
+        };
+        assert!(!judge(&changed(&|object| drop(object.insert("unknown".into(), json!(1))))));
+        for key in &keys {
+            judged[usize::from(judge(&changed(&|object| drop(object.remove(key)))))] += 1;
+            for value in &wrong {
+                judged[usize::from(judge(&changed(&|object| drop(object.insert(key.clone(), value.clone())))))] += 1;
+            }
+        }
+    }
+    assert!(judged[0] > 500 && judged[1] > 100, "{judged:?}");
+}
+
+/// All keys that the schema has for the objects of a configuration.
+fn properties(of: &Value, found: &mut Vec<String>) {
+    match of {
+        Value::Object(object) => {
+            if object.get("additionalProperties") == Some(&json!(false)) {
+                found.extend(object["properties"].as_object().expect("it is one").keys().cloned());
+            }
+            object.values().for_each(|value| properties(value, found));
+        }
+        Value::Array(list) => list.iter().for_each(|value| properties(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_whole_configuration_has_every_key_of_the_schema_and_of_the_reader() {
+    let (mut known, mut said, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+    properties(&schema(), &mut known);
+    let whole = whole();
+    objects(&whole, "", &mut paths);
+    for path in &paths {
+        said.extend(whole.pointer(path).and_then(Value::as_object).expect("it is one").keys().cloned());
+        // The reader tells all of its keys of an object when it finds one that is none.
+        let mut document = whole.clone();
+        document.pointer_mut(path).and_then(Value::as_object_mut).expect("it is one").insert("?".into(), json!(1));
+        let error = Settings::parse(Path::new("robot.json"), &document.to_string()).expect_err("it has a wrong key").text;
+        let (_, possible) = error.split_once("possible are: ").expect("it says which");
+        known.extend(possible.split(", ").map(str::to_owned));
+    }
+    for keys in [&mut known, &mut said] {
+        keys.sort();
+        keys.dedup();
+    }
+    assert_eq!(known, said);
+}
+
+#[test]
+fn what_people_mistake_in_security_both_refuse() {
+    let validator = validator();
+    for (security, valid) in [
+        (json!("ad-hoc"), true),
+        (json!({ "key_file": "k", "cert_file": "c", "ca_cert_file": "a" }), true),
+        (json!({ "key_file": "k", "cert_file": "c", "require_auth": false }), true),
+        (json!({ "ca_cert_file": "a", "provide_auth": false }), true),
+        (json!({ "key_file": "k", "cert_file": "c" }), false),
+        (json!({ "ca_cert_file": "a" }), false),
+        (json!({ "provide_auth": false, "require_auth": false }), false),
+        (json!({ "key_file": "k", "cert_file": "c", "ca_cert_file": "a", "provide_auth": false, "require_auth": false }), false),
+        (json!({}), false),
+        (json!(false), false),
+    ] {
+        let document = json!({ "security": security });
+        assert_eq!((validator.is_valid(&document), reads(&document).is_ok()), (valid, valid), "{document}");
+    }
+    assert!(!validator.is_valid(&json!({})) && reads(&json!({})).is_err());
+}
