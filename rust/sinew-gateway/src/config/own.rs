@@ -10,7 +10,7 @@ use super::{Discovery, Security, Settings, rulesets};
 pub const KEYS: [&str; 11] =
     ["$schema", "name", "tag", "domain", "listen", "peers", "discovery", "security", "budget", "max_message", "rules"];
 pub const SECURITY_KEYS: [&str; 5] = ["key_file", "cert_file", "ca_cert_file", "provide_auth", "require_auth"];
-/// Sizes of messages go over in 32 bits [G19].
+/// Sizes of messages go over in 32 bits (G19).
 const MOST: u64 = u32::MAX as u64;
 
 pub fn read(root: &Node<'_>) -> Outcome<Settings> {

@@ -100,7 +100,7 @@ impl Packing {
     }
 }
 
-/// How large a message is, and how it is packed: `flags`, `size` and `unpacked` of [G19].
+/// How large a message is, and how it is packed: `flags`, `size` and `unpacked` of (G19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     pub packing: Packing,

@@ -3,9 +3,9 @@
 use super::bytes::{Fields, put_string};
 use super::{Decoded, GatewayId, Offer, violation};
 
-/// [G7] Bytes of a message at most, its type included.
+/// (G7) Bytes of a message at most, its type included.
 pub const MAX_CONTROL: usize = 131_072;
-/// [G10], W7
+/// (G10), W7
 const MAX_NAME: usize = 255;
 const MAX_SIGNATURE: usize = 32_768;
 const MAX_TEXT: usize = 16_384;
@@ -15,28 +15,28 @@ const MAX_TEXT: usize = 16_384;
 pub enum Control {
     /// Who speaks: the first message, and only that.
     Hello(Hello),
-    /// [G13]
+    /// (G13)
     Want(Want),
-    /// [G13]
+    /// (G13)
     Unwant {
         /// The want's.
         channel: u32,
     },
-    /// [G14]
+    /// (G14)
     Open {
         /// The want's.
         channel: u32,
-        /// [G21]
+        /// (G21)
         ordered: bool,
         /// What all of its publishers offer.
         offer: Offer,
     },
-    /// [G14]
+    /// (G14)
     Close {
         /// The want's.
         channel: u32,
     },
-    /// [G15]
+    /// (G15)
     Refuse {
         /// The want's.
         channel: u32,
@@ -45,7 +45,7 @@ pub enum Control {
         /// For people.
         text: String,
     },
-    /// [G4] The dialer keeps this connection.
+    /// (G4) The dialer keeps this connection.
     Ready,
 }
 
@@ -54,17 +54,17 @@ pub enum Control {
 pub struct Hello {
     /// Of the protocol.
     pub version: u32,
-    /// [G3]
+    /// (G3)
     pub id: GatewayId,
     /// For people.
     pub name: String,
     /// What the peer's rules may be chosen by.
     pub tag: String,
-    /// [G5]
+    /// (G5)
     pub node: String,
-    /// [G11]
+    /// (G11)
     pub compression: u8,
-    /// [G11]
+    /// (G11)
     pub max_message: u64,
 }
 
@@ -106,7 +106,7 @@ pub enum Refusal {
 }
 
 impl Control {
-    /// From what follows the length of a message. None: it is of a type that a later version may have [G8].
+    /// From what follows the length of a message. None: it is of a type that a later version may have (G8).
     pub fn decode(message: &[u8]) -> Decoded<Option<Control>> {
         let mut fields = Fields(message);
         let control = match fields.u8()? {

@@ -14,12 +14,12 @@ pub use control::{Control, Hello, Kind, MAX_CONTROL, Refusal, Want};
 pub use qos::Offer;
 pub use stream::{Answer, CALL_STREAM, CallHead, RecordHead, Status, TOPIC_STREAM, TopicHead};
 
-/// [G3] What a gateway is known by, drawn when it starts.
+/// (G3) What a gateway is known by, drawn when it starts.
 pub type GatewayId = [u8; 16];
 
 /// Of this protocol.
 pub const VERSION: u32 = 1;
-/// [G1]
+/// (G1)
 pub const ALPN: &[u8] = b"sinew/1";
 
 /// Why a connection is closed.
@@ -44,11 +44,11 @@ pub enum Closed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Dropped {
-    /// [G17]
+    /// (G17)
     Unwanted = 6,
-    /// [G23] A newer one is there.
+    /// (G23) A newer one is there.
     Stale = 7,
-    /// [G26]
+    /// (G26)
     Cancelled = 8,
 }
 

@@ -3,12 +3,12 @@
 use super::bytes::{Extent, Fields};
 use super::{Decoded, Packing, violation};
 
-/// [G18] The first byte of a stream with messages of a topic.
+/// (G18) The first byte of a stream with messages of a topic.
 pub const TOPIC_STREAM: u8 = 1;
-/// [G24] The first byte of a stream with a call.
+/// (G24) The first byte of a stream with a call.
 pub const CALL_STREAM: u8 = 2;
 
-/// [G18] What follows the first byte of a stream with messages.
+/// (G18) What follows the first byte of a stream with messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TopicHead {
     /// The want's.
@@ -39,14 +39,14 @@ impl TopicHead {
     }
 }
 
-/// [G19] What stands before the bytes of a message.
+/// (G19) What stands before the bytes of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHead {
-    /// [G20]
+    /// (G20)
     pub sequence: u64,
-    /// [G20]
+    /// (G20)
     pub origin: u64,
-    /// [G20]
+    /// (G20)
     pub age_ns: u64,
     /// Of the bytes that follow.
     pub packing: Packing,
@@ -82,7 +82,7 @@ impl RecordHead {
     }
 }
 
-/// [G24] What follows the first byte of a stream with a call, before the request.
+/// (G24) What follows the first byte of a stream with a call, before the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallHead {
     /// The want's.
@@ -119,7 +119,7 @@ impl CallHead {
     }
 }
 
-/// [G25] What stands before the bytes of an answer.
+/// (G25) What stands before the bytes of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// What they are.
