@@ -1,9 +1,19 @@
 //! The gateway of sinew, as a library for its program, tests and fuzzers.
 //!
-//! [`protocol`] is what two gateways say to each other, as bytes (spec/gateway.md). [`config`] reads what a gateway is to do, and [`rules`] decide what goes where. [`commands`] are the verbs of the
-//! program.
+//! | module | what is there |
+//! | --- | --- |
+//! | [`protocol`], [`packing`] | what two gateways say to each other, as bytes (spec/gateway.md) |
+//! | [`config`], [`rules`] | what a gateway is to do, and what may go where |
+//! | [`security`] | who may be a peer |
+//! | [`discovery`] | who is on the local link |
+//! | [`link`] | how messages leave over one connection |
+//! | [`commands`] | the verbs of the program |
 
 pub mod commands;
 pub mod config;
+pub mod discovery;
+pub mod link;
+pub mod packing;
 pub mod protocol;
 pub mod rules;
+pub mod security;

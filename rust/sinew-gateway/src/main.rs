@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use sinew_gateway::commands::certs::{Certs, certs};
 use sinew_gateway::commands::check::{Check, Verdict, check};
 
 /// Connects the domain of this machine with those of others.
@@ -17,16 +18,22 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Check(Check),
+    Certs(Certs),
 }
 
 fn main() -> ExitCode {
-    let Command::Check(asked) = Cli::parse().command;
-    match check(&asked, &mut io::stdout().lock()) {
-        Ok(Verdict::Good) => ExitCode::SUCCESS,
-        Ok(Verdict::NotLetThrough) => ExitCode::from(3),
-        Ok(Verdict::Invalid(error)) => failed(&error.to_string()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => failed(&format!("the output cannot be written: {error}")),
+    match Cli::parse().command {
+        Command::Certs(asked) => match certs(&asked, &mut io::stdout().lock()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => failed(&why),
+        },
+        Command::Check(asked) => match check(&asked, &mut io::stdout().lock()) {
+            Ok(Verdict::Good) => ExitCode::SUCCESS,
+            Ok(Verdict::NotLetThrough) => ExitCode::from(3),
+            Ok(Verdict::Invalid(error)) => failed(&error.to_string()),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(error) => failed(&format!("the output cannot be written: {error}")),
+        },
     }
 }
 

@@ -1,3 +1,4 @@
 //! What `sinew-gateway` can be asked for.
 
+pub mod certs;
 pub mod check;

@@ -1,0 +1,306 @@
+//! One lane, or one write for somebody else, as the outbox's task sees it.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use bytes::{Buf, Bytes};
+use quinn::{SendStream, VarInt, WriteError};
+use tokio::sync::oneshot;
+
+use super::bucket::Bucket;
+use super::lane::LaneState;
+use super::queue::{Begun, Numbered};
+use crate::protocol::{Dropped, RecordHead, TopicHead};
+
+/// Larger messages of an ordered lane have a stream of their own, so that giving one up takes no other with it.
+const OWN_STREAM: usize = 65_536;
+
+pub(super) enum Source {
+    Lane(Arc<LaneState>),
+    /// None: it was answered.
+    Job(Option<oneshot::Sender<Result<SendStream, WriteError>>>),
+}
+
+/// What is being written.
+struct Sending {
+    pieces: VecDeque<Bytes>,
+    begun: Begun,
+    size: usize,
+}
+
+pub(super) struct Flow {
+    pub source: Source,
+    pub priority: i32,
+    /// Bytes that it was served, on the clock of its priority.
+    pub served: u64,
+    /// It could not take bytes when it was last tried.
+    pub blocked: bool,
+    pub bandwidth: Option<Bucket>,
+    stream: Option<SendStream>,
+    streams: u64,
+    sending: Option<Sending>,
+    spared: bool,
+}
+
+/// What has become of a try to write.
+pub(super) enum Wrote {
+    /// So many bytes.
+    Bytes(usize),
+    /// The far side does not take more of this stream now, or quinn of none.
+    Blocked,
+    /// The stream is gone, and with it the message.
+    Refused,
+    /// The connection has ended.
+    Lost,
+}
+
+impl Flow {
+    pub fn of_lane(lane: Arc<LaneState>, now: Instant) -> Flow {
+        let bandwidth = lane.options.max_bandwidth.map(|bits| {
+            let bytes = bits.max(1) as f64 / 8.0;
+            Bucket::new(bytes, (bytes / 50.0).max(3_000.0), now)
+        });
+        Flow {
+            priority: lane.options.priority,
+            source: Source::Lane(lane),
+            served: 0,
+            blocked: false,
+            bandwidth,
+            stream: None,
+            streams: 0,
+            sending: None,
+            spared: false,
+        }
+    }
+
+    pub fn of_job(job: super::outbox::Job, now: Instant) -> Flow {
+        let size = job.parts.iter().map(Bytes::len).sum();
+        let begun = Begun { total: size, written: 0, progress: now, expires: None, spared: true };
+        let _ = job.stream.set_priority(quinn_priority(job.priority, false));
+        Flow {
+            priority: job.priority,
+            source: Source::Job(Some(job.done)),
+            served: 0,
+            blocked: false,
+            bandwidth: None,
+            stream: Some(job.stream),
+            streams: 0,
+            sending: Some(Sending { pieces: job.parts.into(), begun, size }),
+            spared: false,
+        }
+    }
+
+    pub fn is_sending(&self) -> bool {
+        self.sending.is_some()
+    }
+
+    /// Begun, or waiting to be.
+    pub fn when(&mut self, now: Instant) -> Option<Instant> {
+        let ready = match &self.source {
+            _ if self.sending.is_some() => now,
+            Source::Lane(lane) if lane.waiting.load(Ordering::Relaxed) > 0 => lane.with_queue(|queue| queue.when(now))?, // relaxed: see LaneState
+            _ => return None,
+        };
+        Some(self.bandwidth.as_mut().map_or(ready, |bucket| bucket.when(now).max(ready)))
+    }
+
+    /// Whether a stream has to be opened before the next bytes can be written.
+    pub fn needs_stream(&self) -> bool {
+        match &self.source {
+            Source::Job(_) => false,
+            Source::Lane(_) if self.sending.is_some() => false,
+            // One that is not needed in the end is kept by the task.
+            Source::Lane(_) => true,
+        }
+    }
+
+    /// Begins the next message, if none is begun. A stream is taken from `spare` if one is needed.
+    pub fn begin(&mut self, now: Instant, link: u64, spare: &mut Option<SendStream>) {
+        let Source::Lane(lane) = &self.source else { return };
+        if self.sending.is_some() {
+            return;
+        }
+        let Some(next) = lane.with_queue(|queue| queue.take(now, link)) else { return };
+        let own = !lane.options.ordered || next.size > OWN_STREAM;
+        if own && let Some(mut stream) = self.stream.take() {
+            let _ = stream.finish();
+        }
+        let mut head = Vec::new();
+        if self.stream.is_none() {
+            let Some(stream) = spare.take() else { return };
+            let _ = stream.set_priority(quinn_priority(self.priority, false));
+            head = TopicHead { channel: lane.options.channel, index: self.streams }.encode();
+            self.stream = Some(stream);
+            self.streams += 1;
+        }
+        head.extend(record_head(&next, now).encode());
+        let begun = Begun {
+            total: next.size + head.len(),
+            written: 0,
+            progress: now,
+            expires: next.message.expires,
+            spared: std::mem::take(&mut self.spared),
+        };
+        let mut pieces = VecDeque::from(next.message.parts);
+        pieces.push_front(head.into());
+        self.sending = Some(Sending { pieces, begun, size: next.size });
+    }
+
+    /// Gives up what was begun, if something newer is rather to be sent, or nobody wants it any more.
+    pub fn reconsider(&mut self, now: Instant, link: u64) {
+        match (&self.source, &self.sending) {
+            (Source::Lane(lane), Some(sending)) => {
+                let newer = lane.waiting.load(Ordering::Relaxed) > 0 && lane.with_queue(|queue| queue.has_newer()); // relaxed: see LaneState
+                // What shares its stream is small, and takes others with it.
+                let own = !lane.options.ordered || sending.size > OWN_STREAM;
+                if own && sending.begun.is_stale(newer, now, link) {
+                    self.give_up(Dropped::Stale);
+                    self.spared = true;
+                }
+            }
+            (Source::Job(Some(done)), Some(_)) if done.is_closed() => {
+                self.give_up(Dropped::Cancelled);
+                self.source = Source::Job(None);
+            }
+            _ => {}
+        }
+    }
+
+    /// When [`Flow::reconsider`] may decide otherwise without anything having come.
+    pub fn expires(&self) -> Option<Instant> {
+        self.sending.as_ref()?.begun.expires
+    }
+
+    fn give_up(&mut self, code: Dropped) {
+        if let Some(mut stream) = self.stream.take() {
+            let _ = stream.reset(VarInt::from_u32(code as u32));
+        }
+        if self.sending.take().is_some()
+            && let Source::Lane(lane) = &self.source
+        {
+            lane.reset.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
+        }
+    }
+
+    /// Whether there is nothing to come of it; then it is to be dropped.
+    pub fn is_over(&mut self) -> bool {
+        match &self.source {
+            Source::Job(done) => done.is_none(),
+            Source::Lane(lane) if lane.closed.load(Ordering::Relaxed) => {
+                // relaxed: see LaneState
+                if self.sending.is_some() {
+                    self.give_up(Dropped::Stale);
+                } else if let Some(mut stream) = self.stream.take() {
+                    let _ = stream.finish();
+                }
+                true
+            }
+            Source::Lane(_) => false,
+        }
+    }
+
+    /// Hands quinn up to so many bytes.
+    pub fn write(&mut self, cx: &mut Context<'_>, most: usize, now: Instant) -> Wrote {
+        let (Some(stream), Some(sending)) = (&mut self.stream, &mut self.sending) else { return Wrote::Blocked };
+        let mut pieces = Vec::with_capacity(4);
+        let mut room = most;
+        for piece in &sending.pieces {
+            if room == 0 {
+                break;
+            }
+            pieces.push(piece.slice(..piece.len().min(room)));
+            room -= piece.len().min(room);
+        }
+        let written = if most == room {
+            0
+        } else {
+            let written = pin!(stream.write_chunks(&mut pieces)).poll(cx);
+            match written {
+                Poll::Pending => return Wrote::Blocked,
+                Poll::Ready(Ok(written)) => written.bytes,
+                Poll::Ready(Err(error)) => return self.failed(error),
+            }
+        };
+        let mut left = written;
+        while let Some(piece) = sending.pieces.front_mut() {
+            if piece.len() > left {
+                piece.advance(left);
+                break;
+            }
+            left -= piece.len();
+            sending.pieces.pop_front();
+        }
+        sending.begun.written += written;
+        sending.begun.progress = now;
+        self.served += written as u64;
+        if sending.pieces.is_empty() { self.finished(written) } else { Wrote::Bytes(written) }
+    }
+
+    fn finished(&mut self, written: usize) -> Wrote {
+        let Some(sending) = self.sending.take() else { return Wrote::Bytes(written) };
+        match &mut self.source {
+            Source::Lane(lane) => {
+                lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
+                lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState
+                if (!lane.options.ordered || sending.size > OWN_STREAM)
+                    && let Some(mut stream) = self.stream.take()
+                {
+                    // What was lost of it goes before all of the next one.
+                    let _ = stream.set_priority(quinn_priority(self.priority, true));
+                    let _ = stream.finish();
+                }
+            }
+            Source::Job(done) => {
+                if let (Some(done), Some(stream)) = (done.take(), self.stream.take()) {
+                    let _ = done.send(Ok(stream));
+                }
+            }
+        }
+        Wrote::Bytes(written)
+    }
+
+    fn failed(&mut self, error: WriteError) -> Wrote {
+        if let WriteError::ConnectionLost(_) = error {
+            return Wrote::Lost;
+        }
+        if let Source::Job(done) = &mut self.source
+            && let Some(done) = done.take()
+        {
+            let _ = done.send(Err(error));
+        }
+        self.give_up(Dropped::Stale);
+        Wrote::Refused
+    }
+}
+
+impl Drop for Flow {
+    fn drop(&mut self) {
+        if self.sending.is_some() {
+            self.give_up(Dropped::Stale);
+        }
+        if let Source::Lane(lane) = &self.source {
+            super::outbox::close(lane);
+        }
+    }
+}
+
+/// In quinn, too, what is more important goes first; and of the same priority what was written as a whole.
+pub(super) fn quinn_priority(priority: i32, whole: bool) -> i32 {
+    priority.saturating_mul(2).saturating_add(i32::from(whole))
+}
+
+fn record_head(next: &Numbered, now: Instant) -> RecordHead {
+    RecordHead {
+        sequence: next.sequence,
+        origin: next.message.origin,
+        age_ns: u64::try_from(now.saturating_duration_since(next.message.published).as_nanos()).unwrap_or(u64::MAX),
+        packing: next.message.packing,
+        size: next.size as u32,
+        unpacked: next.message.unpacked,
+    }
+}

@@ -1,0 +1,186 @@
+//! The task that hands quinn the bytes of all lanes of a connection.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use quinn::{Connection, ConnectionError, SendStream};
+use tokio::time::Sleep;
+
+use super::budget::Budget;
+use super::flow::{Flow, Wrote};
+use super::outbox::{OutboxState, end, lock};
+
+/// Bytes that may be unacknowledged before anything is known of the link.
+pub(super) const FIRST_WINDOW: u64 = 64 << 10;
+/// Bytes beyond the congestion window, so that quinn never waits for this task.
+const AHEAD: u64 = 32 << 10;
+/// Bytes that are handed over before it is looked again what is most important.
+const PIECE: usize = 16 << 10;
+
+type Opening = Pin<Box<dyn Future<Output = Result<SendStream, ConnectionError>> + Send>>;
+
+pub(super) struct Sender {
+    connection: Connection,
+    budget: Arc<Budget>,
+    state: Arc<OutboxState>,
+    flows: Vec<Flow>,
+    /// A stream for whoever needs one next.
+    spare: Option<SendStream>,
+    opening: Option<Opening>,
+    closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    window: u64,
+}
+
+impl Sender {
+    pub fn new(connection: Connection, budget: Arc<Budget>, state: Arc<OutboxState>) -> Sender {
+        let watched = connection.clone();
+        let closed = Box::pin(async move { _ = watched.closed().await });
+        Sender { connection, budget, state, flows: Vec::new(), spare: None, opening: None, closed, sleep: None, window: FIRST_WINDOW }
+    }
+
+    pub async fn run(mut self) {
+        poll_fn(|cx| self.poll(cx)).await;
+        end(&self.state);
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.state.bell.listen(cx);
+        // relaxed: looked at after the bell
+        if self.state.ended.load(Ordering::Relaxed) || self.closed.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        let now = Instant::now();
+        self.adopt(now);
+        self.flows.retain_mut(|flow| !flow.is_over());
+        let link = self.follow_link();
+        for flow in &mut self.flows {
+            flow.blocked = false;
+            flow.reconsider(now, link);
+        }
+        loop {
+            match self.hand_over(cx, link) {
+                Turn::Again => {}
+                Turn::Lost => return Poll::Ready(()),
+                Turn::Nothing(next) => return self.wait(cx, next),
+            }
+        }
+    }
+
+    fn adopt(&mut self, now: Instant) {
+        let lanes = std::mem::take(&mut *lock(&self.state.lanes));
+        self.flows.extend(lanes.into_iter().map(|lane| Flow::of_lane(lane, now)));
+        let jobs = std::mem::take(&mut *lock(&self.state.jobs));
+        self.flows.extend(jobs.into_iter().map(|job| Flow::of_job(job, now)));
+    }
+
+    /// Lets quinn have what the network takes, and little more. Gives how many bytes a second that is.
+    fn follow_link(&mut self) -> u64 {
+        let path = self.connection.stats().path;
+        let window = path.cwnd + AHEAD;
+        if window.abs_diff(self.window) > self.window / 32 {
+            self.window = window;
+            self.connection.set_send_window(window);
+        }
+        (path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64
+    }
+
+    /// A piece of what is most important.
+    fn hand_over(&mut self, cx: &mut Context<'_>, link: u64) -> Turn {
+        let now = Instant::now();
+        let mut next = self.flows.iter().filter_map(Flow::expires).filter(|at| *at > now).min();
+        let mut best: Option<usize> = None;
+        for at in 0..self.flows.len() {
+            let flow = &mut self.flows[at];
+            if flow.blocked {
+                continue;
+            }
+            let Some(when) = flow.when(now) else { continue };
+            if when > now {
+                next = Some(next.map_or(when, |next| next.min(when)));
+                continue;
+            }
+            let key = |flow: &Flow| (flow.priority, std::cmp::Reverse(flow.served));
+            if best.is_none_or(|best| key(&self.flows[at]) > key(&self.flows[best])) {
+                best = Some(at);
+            }
+        }
+        let Some(best) = best else { return Turn::Nothing(next) };
+        let when = self.budget.when(now);
+        if when > now {
+            return Turn::Nothing(Some(next.map_or(when, |next| next.min(when))));
+        }
+        if self.flows[best].needs_stream() && self.spare.is_none() {
+            match self.open(cx) {
+                Poll::Ready(Ok(stream)) => self.spare = Some(stream),
+                Poll::Ready(Err(_)) => return Turn::Lost,
+                Poll::Pending => {
+                    self.flows[best].blocked = true;
+                    return Turn::Again;
+                }
+            }
+        }
+        let flow = &mut self.flows[best];
+        flow.begin(now, link, &mut self.spare);
+        if !flow.is_sending() {
+            return Turn::Again;
+        }
+        match flow.write(cx, PIECE.min(self.budget.piece()), now) {
+            Wrote::Bytes(bytes) => {
+                self.budget.take(now, bytes);
+                if let Some(bandwidth) = &mut self.flows[best].bandwidth {
+                    bandwidth.take(now, super::budget::on_the_wire(bytes) as f64);
+                }
+                self.keep_fair(best);
+            }
+            Wrote::Blocked => self.flows[best].blocked = true,
+            Wrote::Refused => {}
+            Wrote::Lost => return Turn::Lost,
+        }
+        Turn::Again
+    }
+
+    fn open(&mut self, cx: &mut Context<'_>) -> Poll<Result<SendStream, ConnectionError>> {
+        let opening = self.opening.get_or_insert_with(|| {
+            let connection = self.connection.clone();
+            Box::pin(async move { connection.open_uni().await })
+        });
+        let opened = opening.as_mut().poll(cx);
+        if opened.is_ready() {
+            self.opening = None;
+        }
+        opened
+    }
+
+    /// Who was silent for long does not have the link alone for as long afterwards: of one priority nobody is more than a piece behind who was served now.
+    fn keep_fair(&mut self, served: usize) {
+        let (priority, least) = (self.flows[served].priority, self.flows[served].served.saturating_sub(PIECE as u64));
+        for flow in self.flows.iter_mut().filter(|flow| flow.priority == priority) {
+            flow.served = flow.served.max(least);
+        }
+    }
+
+    fn wait(&mut self, cx: &mut Context<'_>, next: Option<Instant>) -> Poll<()> {
+        self.sleep = next.map(|at| Box::pin(tokio::time::sleep_until(at.into())));
+        if let Some(sleep) = &mut self.sleep
+            && sleep.as_mut().poll(cx).is_ready()
+        {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+/// What came of a turn.
+enum Turn {
+    /// There may be more to do at once.
+    Again,
+    /// Not before then, or something happens.
+    Nothing(Option<Instant>),
+    /// The connection is over.
+    Lost,
+}

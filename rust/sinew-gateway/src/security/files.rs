@@ -1,0 +1,138 @@
+//! The files that an identity is made of.
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::{Unusable, made_on_the_fly, provider};
+use crate::config::Security;
+
+/// What was read.
+pub struct Files {
+    /// Our certificate, with its key.
+    pub shown: Arc<CertifiedKey>,
+    /// What peers' certificates must be signed by. None: by nobody.
+    pub authority: Option<Arc<RootCertStore>>,
+}
+
+/// By which it is noticed that files have changed.
+#[derive(PartialEq, Eq)]
+pub struct Stamps(Vec<Option<(u64, i64, i64, u64)>>);
+
+impl Stamps {
+    pub fn of(security: &Security) -> Stamps {
+        let files = [&security.key_file, &security.cert_file, &security.ca_cert_file];
+        let stamp = |path: &Path| {
+            let found = std::fs::metadata(path).ok()?;
+            Some((found.ino(), found.mtime(), found.mtime_nsec(), found.len()))
+        };
+        Stamps(files.iter().map(|path| stamp(path.as_deref()?)).collect())
+    }
+}
+
+impl Files {
+    pub fn read(security: &Security) -> Result<Files, Unusable> {
+        let authority = match (&security.ca_cert_file, security.require_auth) {
+            (Some(path), true) => Some(authority(path)?),
+            (None, true) => return Err(missing("ca_cert_file", "require_auth")),
+            (_, false) => None,
+        };
+        let shown = match (&security.cert_file, &security.key_file, security.provide_auth) {
+            (Some(certificate), Some(key), true) => shown(certificate, key)?,
+            (None, _, true) => return Err(missing("cert_file", "provide_auth")),
+            (_, None, true) => return Err(missing("key_file", "provide_auth")),
+            (_, _, false) => made_on_the_fly()?,
+        };
+        Ok(Files { shown: Arc::new(shown), authority })
+    }
+}
+
+fn missing(file: &str, wanted: &str) -> Unusable {
+    Unusable(format!("'{wanted}' needs a '{file}', and none is configured"))
+}
+
+fn authority(path: &Path) -> Result<Arc<RootCertStore>, Unusable> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(path)? {
+        check_validity(path, &certificate)?;
+        let (_, parsed) = parse(path, &certificate)?;
+        if !parsed.is_ca() {
+            return Err(Unusable(format!(
+                "{} is no certificate of an authority: `sinew-gateway certs init` makes one, authority.pem",
+                path.display()
+            )));
+        }
+        roots.add(certificate).map_err(|why| Unusable(format!("{} cannot be used: {why}", path.display())))?;
+    }
+    Ok(Arc::new(roots))
+}
+
+fn shown(certificate: &Path, key: &Path) -> Result<CertifiedKey, Unusable> {
+    let chain = certificates(certificate)?;
+    check_validity(certificate, &chain[0])?;
+    if parse(certificate, &chain[0])?.1.is_ca() {
+        return Err(Unusable(format!(
+            "{} is the certificate of an authority, and none of a gateway: `sinew-gateway certs issue NAME` makes one",
+            certificate.display()
+        )));
+    }
+    let mode = std::fs::metadata(key).map_or(0, |found| found.permissions().mode());
+    if mode & 0o077 != 0 {
+        log::warn!("others can read {}, which is secret: chmod 600 {}", key.display(), key.display());
+    }
+    let secret = PrivateKeyDer::from_pem_file(key).map_err(|why| unreadable(key, "a private key", &why))?;
+    CertifiedKey::from_der(chain, secret, &provider()).map_err(|why| match why {
+        rustls::Error::InconsistentKeys(_) => Unusable(format!(
+            "{} is not the key to {}: both must be made by one `sinew-gateway certs issue`",
+            key.display(),
+            certificate.display()
+        )),
+        why => Unusable(format!("{} and {} cannot be used: {why}", certificate.display(), key.display())),
+    })
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Unusable> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let certificates = read.map_err(|why| unreadable(path, "a certificate", &why))?;
+    if certificates.is_empty() {
+        return Err(Unusable(format!(
+            "{} has no certificate in it (a block that begins with -----BEGIN CERTIFICATE-----)",
+            path.display()
+        )));
+    }
+    Ok(certificates)
+}
+
+fn unreadable(path: &Path, what: &str, why: &rustls::pki_types::pem::Error) -> Unusable {
+    use rustls::pki_types::pem::Error;
+    match why {
+        Error::Io(why) => Unusable(format!("{} cannot be read: {why}", path.display())),
+        Error::NoItemsFound => Unusable(format!("{} does not have {what} in it", path.display())),
+        why => Unusable(format!("{} is no PEM file with {what}: {why}", path.display())),
+    }
+}
+
+fn parse<'a>(path: &Path, certificate: &'a [u8]) -> Result<(&'a [u8], X509Certificate<'a>), Unusable> {
+    X509Certificate::from_der(certificate).map_err(|why| Unusable(format!("{} has a certificate that is none: {why}", path.display())))
+}
+
+fn check_validity(path: &Path, certificate: &[u8]) -> Result<(), Unusable> {
+    let (_, parsed) = parse(path, certificate)?;
+    let validity = parsed.validity();
+    if validity.is_valid() {
+        return Ok(());
+    }
+    let now = x509_parser::time::ASN1Time::now();
+    let why = if now < validity.not_before {
+        format!("is valid from {} on, and here it is {now}: is the clock right?", validity.not_before)
+    } else {
+        format!("has expired at {}: issue another one with `sinew-gateway certs`", validity.not_after)
+    };
+    Err(Unusable(format!("{} {why}", path.display())))
+}
