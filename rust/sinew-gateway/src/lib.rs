@@ -7,13 +7,24 @@
 //! | [`security`] | who may be a peer |
 //! | [`discovery`] | who is on the local link |
 //! | [`link`] | how messages leave over one connection |
+//! | [`peers`] | who the gateway is connected with |
+//! | [`domain`] | what is wanted and had in its domain |
+//! | [`channels`] | what goes over between the domain and one peer |
+//! | [`exchange`] | the one who joins them |
+//! | [`gateway`], [`status`] | a whole one, and how it stands |
 //! | [`commands`] | the verbs of the program |
 
+pub mod channels;
 pub mod commands;
 pub mod config;
 pub mod discovery;
+pub mod domain;
+pub mod exchange;
+pub mod gateway;
 pub mod link;
 pub mod packing;
+pub mod peers;
 pub mod protocol;
 pub mod rules;
 pub mod security;
+pub mod status;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use sinew_gateway::commands::certs::{Certs, certs};
 use sinew_gateway::commands::check::{Check, Verdict, check};
+use sinew_gateway::commands::run::{Run, run};
 
 /// Connects the domain of this machine with those of others.
 #[derive(Parser)]
@@ -17,12 +18,17 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Run(Run),
     Check(Check),
     Certs(Certs),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Run(asked) => match run(&asked) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => failed(&why),
+        },
         Command::Certs(asked) => match certs(&asked, &mut io::stdout().lock()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => failed(&why),

@@ -2,3 +2,4 @@
 
 pub mod certs;
 pub mod check;
+pub mod run;

@@ -1,0 +1,127 @@
+//! A service of this domain that a peer calls.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use quinn::{RecvStream, SendStream, VarInt};
+use sinew::raw::{Client, ClientOptions};
+use sinew::{ErrorKind, Node};
+use tokio::sync::{Semaphore, watch};
+
+use super::Memory;
+use crate::channels::outlet::parts_of;
+use crate::link::Outbox;
+use crate::packing::unpack;
+use crate::protocol::{Answer, CallHead, Decoded, Dropped, Packing, Status, Want};
+
+/// What a call came to.
+pub struct Answered {
+    status: Status,
+    parts: Vec<Bytes>,
+}
+
+impl Answered {
+    fn text(status: Status, text: &str) -> Answered {
+        Answered { status, parts: vec![Bytes::copy_from_slice(text.as_bytes())] }
+    }
+}
+
+/// Calls as a ghost.
+pub struct Served {
+    client: Client,
+    priority: i32,
+    memory: Arc<Memory>,
+}
+
+impl Served {
+    /// Blocks until the manager has agreed.
+    pub fn open(node: &Node, want: &Want, priority: i32, memory: Arc<Memory>) -> sinew::Result<Served> {
+        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let client = Client::new(node, &want.name, &want.signature, &want.response, &options)?;
+        Ok(Served { client, priority, memory })
+    }
+
+    /// Takes a call, whose head is read, and answers it. One that came before, over a connection that was lost, is not executed again.
+    pub async fn take(
+        &self,
+        head: CallHead,
+        mut send: SendStream,
+        mut receive: RecvStream,
+        outbox: &Outbox,
+        room: &Semaphore,
+    ) -> Decoded<()> {
+        let needed = u32::try_from(u64::from(head.unpacked.max(head.size)).div_ceil(1024)).unwrap_or(u32::MAX);
+        let Ok(permit) = room.acquire_many(needed).await else { return Ok(()) };
+        let mut packed = vec![0; head.size as usize];
+        if receive.read_exact(&mut packed).await.is_err() {
+            return Ok(());
+        }
+        let request = if head.packing == Packing::None {
+            packed
+        } else {
+            let mut request = vec![0; head.unpacked as usize];
+            unpack(head.packing, &packed, &mut request)?;
+            request
+        };
+        drop(permit);
+        let client = self.client.clone();
+        let begin = |say: watch::Sender<Option<Arc<Answered>>>| {
+            tokio::spawn(async move { _ = say.send(Some(Arc::new(executed(&client, request).await))) }).abort_handle()
+        };
+        let Some(mut answer) = self.memory.answer(head.call, begin) else {
+            let full = Answered::text(Status::Full, "the gateway there has too many calls of this peer to answer");
+            _ = deliver(&full, send, outbox, self.priority).await;
+            return Ok(());
+        };
+        let stopped = send.stopped();
+        let answered = tokio::select! {
+            answered = answer.wait_for(Option::is_some) => answered.map(|answered| answered.clone()),
+            stopped = stopped => {
+                // A lost connection is no reason to forget the call.
+                if stopped.is_ok() {
+                    self.memory.forget(head.call);
+                }
+                return Ok(());
+            }
+        };
+        // No answer: the call was cancelled meanwhile, by another stream.
+        let Ok(Some(answered)) = answered else {
+            let _ = send.reset(VarInt::from_u32(Dropped::Cancelled as u32));
+            return Ok(());
+        };
+        if let Some(send) = deliver(&answered, send, outbox, self.priority).await
+            && send.stopped().await.is_ok()
+        {
+            self.memory.forget(head.call);
+        }
+        Ok(())
+    }
+}
+
+async fn executed(client: &Client, request: Vec<u8>) -> Answered {
+    let response = match client.start(request, None) {
+        Ok(response) => response.await,
+        Err(error) => Err(error),
+    };
+    match response {
+        Ok(frame) => Answered { status: Status::Executed, parts: parts_of(frame) },
+        Err(error) => {
+            let status = match error.kind() {
+                ErrorKind::Lost | ErrorKind::Closed | ErrorKind::Unavailable | ErrorKind::Cancelled => Status::Gone,
+                _ => Status::Failed,
+            };
+            Answered::text(status, &error.to_string())
+        }
+    }
+}
+
+/// None: not all of it could be given to the connection.
+async fn deliver(answered: &Answered, send: SendStream, outbox: &Outbox, priority: i32) -> Option<SendStream> {
+    let size = u32::try_from(answered.parts.iter().map(Bytes::len).sum::<usize>()).ok()?;
+    let head = Answer { status: answered.status, packing: Packing::None, size, unpacked: size };
+    let mut parts = vec![Bytes::from(head.encode())];
+    parts.extend(answered.parts.iter().cloned());
+    let mut send = outbox.write(send, parts, priority).await.ok()?;
+    send.finish().ok()?;
+    Some(send)
+}

@@ -1,0 +1,204 @@
+//! Where streams of a peer find the channel that they belong to.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quinn::{RecvStream, SendStream, VarInt};
+use tokio::sync::{Semaphore, watch};
+
+use super::turns::{Headless, Turn, Turns, Unknown};
+use super::{Received, Served};
+use crate::link::Outbox;
+use crate::protocol::{Answer, CALL_STREAM, CallHead, Decoded, Dropped, Packing, Status, TOPIC_STREAM, TopicHead, violation};
+
+/// Of one connection. Thread-safe.
+pub struct Inlet {
+    /// What we want, by our numbers.
+    wanted: Mutex<HashMap<u32, Arc<Expected>>>,
+    /// What the peer wants: services, by its numbers.
+    served: Mutex<HashMap<u32, Arc<Served>>>,
+    /// Streams that have come.
+    number: AtomicU64,
+    headless: Headless,
+    /// KiB that messages take that are about to arrive.
+    room: Semaphore,
+    max_message: u64,
+}
+
+/// A stream of an ordered channel, whose head is read.
+pub struct Ordered {
+    stream: RecvStream,
+    turn: Turn,
+    number: u64,
+    received: Arc<Received>,
+    wanted: watch::Receiver<Wanted>,
+}
+
+/// A topic that we want, and its streams.
+struct Expected {
+    wanted: watch::Sender<Wanted>,
+    turns: Arc<Turns>,
+}
+
+/// How it stands.
+#[derive(Clone)]
+enum Wanted {
+    /// Its messages may arrive before it is known how.
+    Soon,
+    Open(Arc<Received>),
+    Never,
+}
+
+impl Inlet {
+    /// Of a connection over which messages of so many bytes may come. Together, those that are arriving have twice as many.
+    pub fn new(max_message: u64) -> Inlet {
+        let room = usize::try_from(2 * max_message.div_ceil(1024) + 64).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
+        Inlet {
+            wanted: Mutex::default(),
+            served: Mutex::default(),
+            number: AtomicU64::new(0),
+            headless: Headless::new(),
+            room: Semaphore::new(room),
+            max_message,
+        }
+    }
+
+    fn wanted(&self) -> MutexGuard<'_, HashMap<u32, Arc<Expected>>> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn served(&self) -> MutexGuard<'_, HashMap<u32, Arc<Served>>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes of a message at most.
+    pub fn max_message(&self) -> u64 {
+        self.max_message
+    }
+
+    /// Messages on this channel may come soon.
+    pub fn expect(&self, channel: u32) {
+        let expected = Expected { wanted: watch::Sender::new(Wanted::Soon), turns: Arc::new(Turns::new()) };
+        self.wanted().insert(channel, Arc::new(expected));
+    }
+
+    /// From now on they go there.
+    pub fn open(&self, channel: u32, received: Arc<Received>) {
+        if let Some(expected) = self.wanted().get(&channel) {
+            expected.wanted.send_replace(Wanted::Open(received));
+        }
+    }
+
+    /// They are not wanted any more.
+    pub fn unexpect(&self, channel: u32) {
+        if let Some(expected) = self.wanted().remove(&channel) {
+            expected.wanted.send_replace(Wanted::Never);
+        }
+    }
+
+    /// Calls on this channel go there.
+    pub fn serve(&self, channel: u32, served: Arc<Served>) {
+        self.served().insert(channel, served);
+    }
+
+    /// No more.
+    pub fn unserve(&self, channel: u32) {
+        self.served().remove(&channel);
+    }
+
+    /// Nothing is wanted any more.
+    pub fn close(&self) {
+        for (_, expected) in self.wanted().drain() {
+            expected.wanted.send_replace(Wanted::Never);
+        }
+        self.served().clear();
+        self.room.close();
+    }
+
+    /// Takes a unidirectional stream until its end, or, where it is of an ordered channel, gives it back to be taken beside others. To be called in the order in which they were opened.
+    pub fn take_messages(&self, stream: RecvStream) -> impl Future<Output = Decoded<Option<Ordered>>> {
+        let unknown = self.headless.add(self.number.fetch_add(1, Ordering::Relaxed));
+        self.take_unknown(stream, unknown)
+    }
+
+    async fn take_unknown(&self, mut stream: RecvStream, unknown: Unknown<'_>) -> Decoded<Option<Ordered>> {
+        let mut kind = [0];
+        let mut head = [0; TopicHead::SIZE];
+        // A stream may be given up before anything of it arrives.
+        if stream.read_exact(&mut kind).await.is_err() {
+            return Ok(None);
+        }
+        if kind[0] != TOPIC_STREAM {
+            return violation(format!("a unidirectional stream of the kind {}", kind[0]));
+        }
+        if stream.read_exact(&mut head).await.is_err() {
+            return Ok(None);
+        }
+        let TopicHead { channel, index } = TopicHead::decode(&head);
+        let unwanted = VarInt::from_u32(Dropped::Unwanted as u32);
+        let expected = self.wanted().get(&channel).cloned();
+        let Some((expected, turn)) = expected.and_then(|expected| expected.turns.come(index).map(|turn| (expected, turn))) else {
+            let _ = stream.stop(unwanted);
+            return Ok(None);
+        };
+        let number = unknown.number();
+        drop(unknown);
+        let mut wanted = expected.wanted.subscribe();
+        let is_known = wanted.wait_for(|wanted| !matches!(wanted, Wanted::Soon)).await.map(|wanted| wanted.clone());
+        let Ok(Wanted::Open(received)) = is_known else {
+            let _ = stream.stop(unwanted);
+            return Ok(None);
+        };
+        if received.is_ordered() {
+            return Ok(Some(Ordered { stream, turn, number, received, wanted }));
+        }
+        let is_over = async { _ = wanted.wait_for(|wanted| matches!(wanted, Wanted::Never)).await };
+        tokio::select! {
+            taken = received.take_one(stream, &self.room, self.max_message) => taken.map(|()| None),
+            () = is_over => Ok(None),
+        }
+    }
+
+    /// Takes the stream until its end.
+    pub async fn take_ordered(&self, ordered: Ordered) -> Decoded<()> {
+        let Ordered { stream, turn, number, received, mut wanted } = ordered;
+        let is_over = async { _ = wanted.wait_for(|wanted| matches!(wanted, Wanted::Never)).await };
+        let all = async {
+            turn.wait(&self.headless, number).await;
+            received.take_all(stream, &self.room, self.max_message).await
+        };
+        tokio::select! {
+            taken = all => taken,
+            () = is_over => Ok(()),
+        }
+    }
+
+    /// Takes a bidirectional stream: a call.
+    pub async fn take_call(&self, mut send: SendStream, mut receive: RecvStream, outbox: &Outbox) -> Decoded<()> {
+        let mut kind = [0];
+        let mut head = [0; CallHead::SIZE];
+        if receive.read_exact(&mut kind).await.is_err() {
+            return Ok(());
+        }
+        if kind[0] != CALL_STREAM {
+            return violation(format!("a bidirectional stream of the kind {}", kind[0]));
+        }
+        if receive.read_exact(&mut head).await.is_err() {
+            return Ok(());
+        }
+        let head = CallHead::decode(&head, self.max_message)?;
+        let served = self.served().get(&head.channel).cloned();
+        match served {
+            Some(served) => served.take(head, send, receive, outbox, &self.room).await,
+            None => {
+                // It may have crossed a Close.
+                let _ = receive.stop(VarInt::from_u32(Dropped::Unwanted as u32));
+                let gone = Answer { status: Status::Gone, packing: Packing::None, size: 0, unpacked: 0 };
+                let _ = send.write_all(&gone.encode()).await;
+                let _ = send.finish();
+                Ok(())
+            }
+        }
+    }
+}

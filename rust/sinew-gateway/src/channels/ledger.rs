@@ -1,0 +1,298 @@
+//! Which channels there are between this domain and one peer: what each side wants, and what is open. Pure: what is to be done comes out as [`Act`]s, in the order in which it is to be done.
+//!
+//! A channel is open only while this domain has (or wants) it, the peer wants (or has) it, and the rules of both sides let it: each side speaks of what its own rules allow alone (G13, G14).
+
+use std::collections::BTreeMap;
+
+use sinew::msg::{Type, difference};
+
+use crate::domain::{Local, LocalChannel};
+use crate::protocol::{Control, Decoded, Kind, Offer, Refusal, Want, violation};
+use crate::rules::{Rules, Traffic};
+
+/// Wants of a peer at most, so that it costs a bounded amount of memory.
+const MOST_WANTS: usize = 4096;
+
+/// What is to be done now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// To be said to the peer.
+    Send(Control),
+    /// Messages of this domain are to go to the peer, which is to be told [`Control::Open`] when that is ready; else [`Ledger::failed_out`].
+    OpenOut {
+        /// The peer's number.
+        channel: u32,
+        /// What it wants.
+        want: Want,
+        /// What publishers here offer.
+        offer: Offer,
+        /// (G21)
+        ordered: bool,
+        /// How the rules want it done.
+        traffic: Traffic,
+    },
+    /// No more.
+    CloseOut {
+        /// The peer's number.
+        channel: u32,
+    },
+    /// Messages of the peer may come from now on.
+    Expect {
+        /// Our number.
+        channel: u32,
+    },
+    /// The peer has opened it: its messages are to go to this domain.
+    OpenIn {
+        /// Our number.
+        channel: u32,
+        /// What we want.
+        want: Want,
+        /// What publishers there offer.
+        offer: Offer,
+        /// (G21)
+        ordered: bool,
+    },
+    /// No more, and nothing of it is expected.
+    CloseIn {
+        /// Our number.
+        channel: u32,
+    },
+}
+
+/// What is between this domain and one peer.
+#[derive(Debug)]
+pub struct Ledger {
+    tag: String,
+    next: u32,
+    ours: BTreeMap<(Kind, String), Ours>,
+    theirs: BTreeMap<u32, Theirs>,
+}
+
+/// What we want of the peer.
+#[derive(Debug)]
+struct Ours {
+    want: Want,
+    state: State,
+}
+
+/// What the peer wants of us.
+#[derive(Debug)]
+struct Theirs {
+    want: Want,
+    state: State,
+    /// Opened with this, which is what must change for it to be closed.
+    open: Option<(Offer, bool, Traffic)>,
+    /// It was opened, and closed: over.
+    is_used: bool,
+    /// Could not be opened with this.
+    failed: Option<(Offer, bool, Traffic)>,
+}
+
+/// How a channel stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// Nobody on the other side has it, or the rules do not let it.
+    #[default]
+    Waiting,
+    /// Messages go over it.
+    Open,
+    /// Why not.
+    Refused(String),
+}
+
+impl Ledger {
+    /// With a peer of this tag.
+    pub fn new(tag: &str) -> Ledger {
+        Ledger { tag: tag.to_owned(), next: 1, ours: BTreeMap::new(), theirs: BTreeMap::new() }
+    }
+
+    /// What changes now that the domain, or the rules, are like this.
+    pub fn follow(&mut self, local: &Local, rules: &Rules) -> Vec<Act> {
+        let mut acts = Vec::new();
+        self.follow_ours(local, rules, &mut acts);
+        let channels: Vec<u32> = self.theirs.keys().copied().collect();
+        for channel in channels {
+            self.follow_theirs(channel, local, rules, &mut acts);
+        }
+        acts
+    }
+
+    /// What changes by what the peer says, other than Hello and Ready.
+    pub fn hear(&mut self, control: Control, local: &Local, rules: &Rules) -> Decoded<Vec<Act>> {
+        let mut acts = Vec::new();
+        match control {
+            Control::Want(want) => {
+                let channel = want.channel;
+                if self.theirs.len() >= MOST_WANTS {
+                    let text = format!("a gateway serves at most {MOST_WANTS} channels to a peer: narrow the rules of either side");
+                    return Ok(vec![Act::Send(Control::Refuse { channel, reason: Refusal::Room, text })]);
+                }
+                let is_twice = self.theirs.values().any(|theirs| theirs.want.kind == want.kind && theirs.want.name == want.name);
+                if is_twice || self.theirs.contains_key(&channel) {
+                    return violation(format!("a second want of '{}', or of channel {channel}", want.name));
+                }
+                self.theirs.insert(channel, Theirs { want, state: State::Waiting, open: None, is_used: false, failed: None });
+                self.follow_theirs(channel, local, rules, &mut acts);
+            }
+            Control::Unwant { channel } => {
+                let Some(theirs) = self.theirs.remove(&channel) else {
+                    // It was refused for want of room.
+                    return Ok(acts);
+                };
+                if theirs.open.is_some() {
+                    acts.push(Act::CloseOut { channel });
+                }
+            }
+            Control::Open { channel, ordered, offer } => {
+                if let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel) {
+                    if ours.state == State::Open {
+                        return violation(format!("channel {channel} is opened a second time"));
+                    }
+                    ours.state = State::Open;
+                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), offer, ordered });
+                }
+            }
+            Control::Close { channel } => {
+                let key = self.ours.iter().find(|(_, ours)| ours.want.channel == channel).map(|(key, _)| key.clone());
+                if let Some(key) = key {
+                    self.unwant(&key, &mut acts);
+                    self.follow_ours(local, rules, &mut acts);
+                }
+            }
+            Control::Refuse { channel, text, .. } => {
+                if let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel && ours.state != State::Open) {
+                    ours.state = State::Refused(text);
+                }
+            }
+            Control::Hello(_) | Control::Ready => return violation("a second Hello or Ready"),
+        }
+        Ok(acts)
+    }
+
+    /// A channel to the peer that was to be opened could not be: the domain does not let it.
+    pub fn failed_out(&mut self, channel: u32, text: &str) -> Vec<Act> {
+        let Some(theirs) = self.theirs.get_mut(&channel) else {
+            return Vec::new();
+        };
+        theirs.failed = theirs.open.take();
+        theirs.state = State::Refused(text.to_owned());
+        vec![Act::Send(Control::Refuse { channel, reason: Refusal::Domain, text: text.to_owned() })]
+    }
+
+    /// What we want of the peer, by name, with how it stands; and what it wants of us.
+    pub fn states(&self) -> impl Iterator<Item = (bool, &Want, &State)> {
+        let ours = self.ours.values().map(|ours| (true, &ours.want, &ours.state));
+        ours.chain(self.theirs.values().map(|theirs| (false, &theirs.want, &theirs.state)))
+    }
+
+    fn follow_ours(&mut self, local: &Local, rules: &Rules, acts: &mut Vec<Act>) {
+        let wanted: BTreeMap<_, _> = local
+            .channels
+            .iter()
+            .filter_map(|(key, channel)| Some((key, channel, channel.wanted.as_ref()?)))
+            .filter(|((kind, name), ..)| rules.decide(*kind, name, &self.tag).symbol.lets_in())
+            .map(|(key, channel, offer)| (key, (channel, offer)))
+            .collect();
+        let is_as_it_was = |ours: &Ours| {
+            let key = (ours.want.kind, ours.want.name.clone());
+            wanted.get(&key).is_some_and(|(channel, offer)| {
+                channel.signature == ours.want.signature && channel.response == ours.want.response && **offer == ours.want.offer
+            })
+        };
+        let over: Vec<_> = self.ours.iter().filter(|(_, ours)| !is_as_it_was(ours)).map(|(key, _)| key.clone()).collect();
+        for key in over {
+            self.unwant(&key, acts);
+        }
+        for (key, (channel, offer)) in wanted {
+            if self.ours.contains_key(key) {
+                continue;
+            }
+            let want = Want {
+                channel: self.next,
+                kind: key.0,
+                name: key.1.clone(),
+                signature: channel.signature.clone(),
+                response: channel.response.clone(),
+                offer: offer.clone(),
+            };
+            self.next += 1;
+            acts.push(Act::Expect { channel: want.channel });
+            acts.push(Act::Send(Control::Want(want.clone())));
+            self.ours.insert(key.clone(), Ours { want, state: State::Waiting });
+        }
+    }
+
+    fn unwant(&mut self, key: &(Kind, String), acts: &mut Vec<Act>) {
+        if let Some(ours) = self.ours.remove(key) {
+            let channel = ours.want.channel;
+            acts.push(Act::CloseIn { channel });
+            acts.push(Act::Send(Control::Unwant { channel }));
+        }
+    }
+
+    fn follow_theirs(&mut self, channel: u32, local: &Local, rules: &Rules, acts: &mut Vec<Act>) {
+        let Some(theirs) = self.theirs.get_mut(&channel) else { return };
+        if theirs.is_used {
+            return;
+        }
+        let decision = rules.decide(theirs.want.kind, &theirs.want.name, &self.tag);
+        let here = local.channels.get(&(theirs.want.kind, theirs.want.name.clone()));
+        let had = here.and_then(|here| Some((here, here.had.as_ref()?))).filter(|_| decision.symbol.lets_out());
+        let conflict = had.and_then(|(here, _)| conflict(&theirs.want, here));
+        let fitting = match (had, &conflict) {
+            (Some((_, offer)), None) => {
+                let ordered = decision.traffic.reliable || (offer.reliable && theirs.want.offer.reliable);
+                Some((offer.clone(), ordered, decision.traffic))
+            }
+            _ => None,
+        };
+        if theirs.open.is_some() && theirs.open != fitting {
+            theirs.open = None;
+            theirs.is_used = true;
+            theirs.state = State::Waiting;
+            acts.push(Act::CloseOut { channel });
+            acts.push(Act::Send(Control::Close { channel }));
+            return;
+        }
+        if theirs.failed != fitting {
+            theirs.failed = None;
+        }
+        match (fitting, conflict) {
+            (Some((offer, ordered, traffic)), _) if theirs.open.is_none() && theirs.failed.is_none() => {
+                theirs.state = State::Open;
+                theirs.open = Some((offer.clone(), ordered, traffic.clone()));
+                acts.push(Act::OpenOut { channel, want: theirs.want.clone(), offer, ordered, traffic });
+            }
+            (_, Some(text)) if theirs.state != State::Refused(text.clone()) => {
+                theirs.state = State::Refused(text.clone());
+                acts.push(Act::Send(Control::Refuse { channel, reason: Refusal::Type, text }));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Why the types do not fit, as a sentence for both sides.
+fn conflict(want: &Want, here: &LocalChannel) -> Option<String> {
+    let (what, halves) = match want.kind {
+        Kind::Topic => ("topic", [("", &want.signature, &here.signature), ("", &here.response, &here.response)]),
+        Kind::Service => ("service", [("requests ", &want.signature, &here.signature), ("responses ", &want.response, &here.response)]),
+    };
+    for (half, there, here) in halves {
+        if there == here {
+            continue;
+        }
+        let (Ok(there), Ok(here)) = (there.parse::<Type>(), here.parse::<Type>()) else {
+            return Some(format!("{what} '{}' is wanted with a type that cannot be read", want.name));
+        };
+        if there.hash() != here.hash() {
+            let why = difference(&here, &there).map_or_else(String::new, |why| format!(": {why}"));
+            let (has, wants) = (here.name(), there.name());
+            return Some(format!(
+                "{what} '{}' has {half}{has} in the domain that has it (there), and {half}{wants} in the one that wants it (here){why}",
+                want.name
+            ));
+        }
+    }
+    None
+}

@@ -1,0 +1,22 @@
+//! What goes over between this domain and one peer.
+//!
+//! | file | what is there |
+//! | --- | --- |
+//! | `ledger` | which channels are wanted and open; pure |
+//! | `outlet` | messages of this domain on their way to the peer |
+//! | `inlet`, `turns`, `received` | messages of the peer on their way into this domain |
+//! | `calls/` | services: those that are called here and provided there, and the other way round |
+
+mod calls;
+mod inlet;
+mod ledger;
+mod origin;
+mod outlet;
+mod received;
+mod turns;
+
+pub use calls::{Memory, Provided, Served};
+pub use inlet::{Inlet, Ordered};
+pub use ledger::{Act, Ledger, State};
+pub use outlet::{Outlet, Taken};
+pub use received::Received;

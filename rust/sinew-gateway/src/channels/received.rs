@@ -1,0 +1,203 @@
+//! Messages of a peer on their way into this domain.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quinn::{ReadExactError, RecvStream};
+use sinew::raw::{Loan, Publisher, PublisherOptions};
+use sinew::{ErrorKind, Node};
+use tokio::sync::{Semaphore, watch};
+
+use super::origin::Recent;
+use crate::packing::unpack;
+use crate::protocol::{Decoded, Offer, Packing, RecordHead, Want, violation};
+
+/// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
+const GRACE: Duration = Duration::from_millis(2);
+/// Of what room for messages is counted in.
+const KIB: u64 = 1024;
+
+/// A topic that comes from a peer: a ghost publishes what arrives, written once, into the memory where subscribers will read it.
+pub struct Received {
+    publisher: Publisher,
+    want: Want,
+    offer: Offer,
+    ordered: bool,
+    handed: Mutex<Handed>,
+    /// The number of the last message that was handed on, for those that wait for it.
+    last: watch::Sender<u64>,
+    counts: Counts,
+}
+
+/// What was handed on.
+#[derive(Default)]
+struct Handed {
+    sequence: u64,
+    recent: Recent,
+}
+
+/// Since the channel was there first.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Messages that were published here.
+    pub messages: AtomicU64,
+    /// Of them.
+    pub bytes: AtomicU64,
+    /// Given up by the sender, or overtaken on the way.
+    pub lost: AtomicU64,
+    /// Came a second time.
+    pub repeated: AtomicU64,
+    /// Not published for want of memory.
+    pub refused: AtomicU64,
+}
+
+impl Counts {
+    /// Messages, bytes, and messages that were lost.
+    pub fn told(&self) -> (u64, u64, u64) {
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (now(&self.messages), now(&self.bytes), now(&self.lost) + now(&self.refused))
+    }
+}
+
+impl Received {
+    /// Publishes as a ghost. Blocks until the manager has agreed.
+    pub fn open(node: &Node, want: &Want, offer: &Offer, ordered: bool) -> sinew::Result<Received> {
+        // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait.
+        let max_blocking = if offer.depth == 0 { Duration::from_millis(100) } else { Duration::ZERO };
+        let options = PublisherOptions { ghost: true, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
+        Ok(Received {
+            publisher: Publisher::new(node, &want.name, &want.signature, &offer.qos(), options)?,
+            want: want.clone(),
+            offer: offer.clone(),
+            ordered,
+            handed: Mutex::default(),
+            last: watch::Sender::new(0),
+            counts: Counts::default(),
+        })
+    }
+
+    /// Whether it can go on with a channel that is opened anew, after the connection was lost.
+    pub fn fits(&self, want: &Want, offer: &Offer, ordered: bool) -> bool {
+        self.want.name == want.name && self.want.signature == want.signature && self.offer == *offer && self.ordered == ordered
+    }
+
+    /// A new channel: it counts from the begin.
+    pub fn begin(&self) {
+        self.handed().sequence = 0;
+        self.last.send_replace(0);
+    }
+
+    /// What it has counted.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    fn handed(&self) -> MutexGuard<'_, Handed> {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// (G21)
+    pub fn is_ordered(&self) -> bool {
+        self.ordered
+    }
+
+    /// Takes the message of a stream, whose head is read, of a channel that is not ordered. Room for it is taken from `room` (in KiB) before it is read.
+    pub async fn take_one(&self, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
+        self.record(&mut stream, room, most).await.map(|_| ())
+    }
+
+    /// Takes the messages of a stream, whose head is read, of an ordered channel.
+    pub async fn take_all(&self, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
+        while self.record(&mut stream, room, most).await? {}
+        Ok(())
+    }
+
+    /// One message. False: the stream is over, or was given up.
+    async fn record(&self, stream: &mut RecvStream, room: &Semaphore, most: u64) -> Decoded<bool> {
+        let mut head = [0; RecordHead::SIZE];
+        match stream.read_exact(&mut head).await {
+            Ok(()) => {}
+            Err(ReadExactError::FinishedEarly(0)) if self.ordered => return Ok(false),
+            Err(ReadExactError::FinishedEarly(_)) => return violation("a stream ends within a record"),
+            Err(ReadExactError::ReadError(_)) => return Ok(false),
+        }
+        let head = RecordHead::decode(&head, most)?;
+        let needed = u32::try_from(u64::from(head.unpacked.max(head.size)).div_ceil(KIB)).unwrap_or(u32::MAX);
+        let Ok(_room) = room.acquire_many(needed).await else { return Ok(false) };
+        let loan = tokio::task::block_in_place(|| self.publisher.loan(head.unpacked as usize));
+        let Ok(mut loan) = loan else {
+            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+            return skip(stream, head.size).await;
+        };
+        let whole = match head.packing {
+            Packing::None => stream.read_exact(loan.bytes()).await,
+            packing => {
+                let mut packed = vec![0; head.size as usize];
+                let read = stream.read_exact(&mut packed).await;
+                if read.is_ok() {
+                    tokio::task::block_in_place(|| unpack(packing, &packed, loan.bytes()))?;
+                }
+                read
+            }
+        };
+        match whole {
+            Ok(()) => {
+                if !self.ordered {
+                    let mut last = self.last.subscribe();
+                    let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last + 1 >= head.sequence)).await;
+                }
+                self.hand_on(loan, &head)?;
+                Ok(true)
+            }
+            Err(ReadExactError::FinishedEarly(_)) => violation("a stream ends within a message"),
+            Err(ReadExactError::ReadError(_)) => Ok(false),
+        }
+    }
+
+    fn hand_on(&self, loan: Loan<'_>, head: &RecordHead) -> Decoded<()> {
+        let mut handed = self.handed();
+        if head.sequence <= handed.sequence {
+            if self.ordered {
+                return violation(format!("message {} behind message {} of an ordered channel", head.sequence, handed.sequence));
+            }
+            // It was counted as lost when the one behind it was handed on.
+            return Ok(());
+        }
+        let lost = head.sequence - handed.sequence - 1;
+        self.counts.lost.fetch_add(lost, Ordering::Relaxed);
+        handed.sequence = head.sequence;
+        self.last.send_replace(head.sequence);
+        if !handed.recent.is_new(head.origin) {
+            self.counts.repeated.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        }
+        // Under the lock, so that they are published in their order.
+        match tokio::task::block_in_place(|| loan.publish(head.unpacked as usize)) {
+            Ok(()) => {
+                self.counts.messages.fetch_add(1, Ordering::Relaxed);
+                self.counts.bytes.fetch_add(u64::from(head.unpacked), Ordering::Relaxed);
+            }
+            Err(error) => {
+                self.counts.refused.fetch_add(1, Ordering::Relaxed);
+                if error.kind() != ErrorKind::Exhausted && error.kind() != ErrorKind::WouldBlock {
+                    log::debug!("a message on '{}' could not be published: {error}", self.want.name);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads what nobody has room for. False: the stream is over.
+async fn skip(stream: &mut RecvStream, size: u32) -> Decoded<bool> {
+    let mut left = size as usize;
+    while left > 0 {
+        match stream.read_chunk(left, true).await {
+            Ok(Some(chunk)) => left -= chunk.bytes.len(),
+            Ok(None) => return violation("a stream ends within a message"),
+            Err(_) => return Ok(false),
+        }
+    }
+    Ok(true)
+}

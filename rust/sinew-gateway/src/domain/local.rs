@@ -1,0 +1,119 @@
+//! What somebody in the domain wants, or has. Pure.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use sinew::msg::Type;
+use sinew::{DomainEndpoint, DomainState, Id};
+
+use crate::protocol::{Kind, Offer};
+
+const REQUESTS: &str = "@request";
+const RESPONSES: &str = "@response";
+
+/// The topics and services of a domain, by who is there for them, ghosts aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Local {
+    /// By what they are and their names.
+    pub channels: BTreeMap<(Kind, String), LocalChannel>,
+    /// The names of all nodes.
+    pub nodes: Vec<String>,
+}
+
+/// A topic or a service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalChannel {
+    /// The type of the topic, or of the service's requests.
+    pub signature: String,
+    /// The type of the service's responses; of a topic empty.
+    pub response: String,
+    /// What all of its subscribers together ask for; of a service, somebody calls it. None: there is nobody.
+    pub wanted: Option<Offer>,
+    /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
+    pub had: Option<Offer>,
+}
+
+impl Local {
+    /// Of a whole state.
+    pub fn of(state: &DomainState) -> Local {
+        let mut ends: HashMap<Id, (Vec<&DomainEndpoint>, Vec<&DomainEndpoint>)> = HashMap::new();
+        for end in state.endpoints.values().filter(|end| !end.ghost) {
+            let Some(topic) = end.topic else { continue };
+            let (publishers, subscribers) = ends.entry(topic).or_default();
+            if end.publishes { publishers } else { subscribers }.push(end);
+        }
+        let names: HashMap<&str, &str> = state.topics.values().map(|topic| (topic.name.as_str(), topic.signature.as_str())).collect();
+        let mut channels = BTreeMap::new();
+        for topic in state.topics.values() {
+            let Some((publishers, subscribers)) = ends.get(&topic.id) else { continue };
+            if topic.name.ends_with(RESPONSES) {
+                continue;
+            }
+            if let Some(service) = topic.name.strip_suffix(REQUESTS) {
+                let responses = names.get(format!("{service}{RESPONSES}").as_str());
+                let (Some(request), Some(response)) = (body_of(&topic.signature), responses.and_then(|signature| body_of(signature)))
+                else {
+                    continue;
+                };
+                let present = |ends: &[&DomainEndpoint]| (!ends.is_empty()).then(Offer::default);
+                let channel = LocalChannel { signature: request, response, wanted: present(publishers), had: present(subscribers) };
+                channels.insert((Kind::Service, service.to_owned()), channel);
+            } else {
+                let channel = LocalChannel {
+                    signature: topic.signature.clone(),
+                    response: String::new(),
+                    wanted: asked(subscribers),
+                    had: offered(publishers),
+                };
+                channels.insert((Kind::Topic, topic.name.clone()), channel);
+            }
+        }
+        Local { channels, nodes: state.nodes.values().map(|node| node.name.clone()).collect() }
+    }
+}
+
+/// The type that users of a service know, of what its requests or responses are wrapped in (spec/services.md).
+fn body_of(signature: &str) -> Option<String> {
+    match signature.parse().ok()? {
+        Type::Structure(structure) => structure.field("body").map(|field| field.ty.to_string()),
+        _ => None,
+    }
+}
+
+/// What satisfies all of them.
+fn asked(subscribers: &[&DomainEndpoint]) -> Option<Offer> {
+    let shorter = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
+    let deeper = |a: u32, b: u32| if a == 0 || b == 0 { 0 } else { a.max(b) };
+    subscribers.iter().map(|end| offer_of(end)).reduce(|a, b| Offer {
+        depth: deeper(a.depth, b.depth),
+        reliable: a.reliable || b.reliable,
+        transient_local: a.transient_local || b.transient_local,
+        deadline: shorter(a.deadline, b.deadline),
+        lifespan: None,
+        lease: shorter(a.lease, b.lease),
+    })
+}
+
+/// What may be said of all of them.
+fn offered(publishers: &[&DomainEndpoint]) -> Option<Offer> {
+    let longer = |a: Option<Duration>, b: Option<Duration>| a.zip(b).map(|(a, b)| a.max(b));
+    publishers.iter().map(|end| offer_of(end)).reduce(|a, b| Offer {
+        depth: if a.depth == 0 || b.depth == 0 { a.depth | b.depth } else { a.depth.max(b.depth) },
+        reliable: a.reliable && b.reliable,
+        transient_local: a.transient_local && b.transient_local,
+        deadline: longer(a.deadline, b.deadline),
+        lifespan: longer(a.lifespan, b.lifespan),
+        lease: longer(a.lease, b.lease),
+    })
+}
+
+fn offer_of(end: &DomainEndpoint) -> Offer {
+    Offer {
+        depth: end.depth,
+        reliable: end.reliable,
+        transient_local: end.transient_local,
+        deadline: end.deadline,
+        lifespan: if end.publishes { end.lifespan } else { None },
+        lease: end.lease,
+    }
+}

@@ -1,0 +1,222 @@
+//! The one who joins everything: follows the domain and the peers, and opens and closes what is to go over between them.
+//!
+//! It is one thread, since to open something in the domain blocks until the manager has agreed. Messages never wait for it: they go from callbacks of the node to the outbox of a connection, and from tasks that read streams into shared memory.
+
+mod peer;
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sinew::{DomainState, DomainUpdate, DomainWatch, Node};
+use tokio::runtime::Handle;
+
+use crate::domain::Local;
+use crate::peers::{PeerEvent, Session};
+use crate::protocol::GatewayId;
+use crate::rules::Rules;
+use crate::status::PeerStatus;
+use peer::Peer;
+
+/// How long what belongs to a peer is kept when the connection is lost.
+const KEPT: Duration = Duration::from_secs(30);
+/// Between two looks at what is kept.
+const LOOK: Duration = Duration::from_secs(1);
+
+enum Event {
+    Domain,
+    Peer(PeerEvent),
+    Rules(Rules),
+    Status(Sender<Vec<PeerStatus>>),
+    End,
+}
+
+/// Where the exchange hears of things. Cheap to clone; never blocks.
+#[derive(Clone)]
+pub struct Ear(Sender<Event>);
+
+impl Ear {
+    /// Of a connection.
+    pub fn peer(&self, event: PeerEvent) {
+        let _ = self.0.send(Event::Peer(event));
+    }
+
+    /// From now on these hold.
+    pub fn rules(&self, rules: Rules) {
+        let _ = self.0.send(Event::Rules(rules));
+    }
+
+    /// How all peers stand, by name. Blocks until the exchange has told.
+    pub fn status(&self) -> Vec<PeerStatus> {
+        let (tell, told) = channel();
+        let _ = self.0.send(Event::Status(tell));
+        told.recv().unwrap_or_default()
+    }
+}
+
+/// The names of the nodes of the domain.
+#[derive(Default)]
+pub struct Nodes(RwLock<Vec<String>>);
+
+impl Nodes {
+    /// There is one of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).iter().any(|node| node == name)
+    }
+}
+
+/// See the module.
+pub struct Exchange {
+    ear: Ear,
+    thread: Option<JoinHandle<()>>,
+    _watch: DomainWatch,
+}
+
+impl Exchange {
+    /// The ear that it will have.
+    pub fn ear() -> (Ear, Heard) {
+        let (ear, heard) = channel();
+        (Ear(ear), Heard(heard))
+    }
+
+    /// Starts. Blocks until the domain is known.
+    pub fn start(
+        node: &Node,
+        rules: Rules,
+        max_message: u64,
+        runtime: &Handle,
+        (ear, heard): (Ear, Heard),
+        nodes: Arc<Nodes>,
+    ) -> sinew::Result<Exchange> {
+        let updates: Arc<Mutex<Vec<DomainUpdate>>> = Arc::default();
+        let (told, news) = (ear.clone(), Arc::clone(&updates));
+        let watch = node.watch_domain(move |update| {
+            news.lock().unwrap_or_else(PoisonError::into_inner).push(update);
+            let _ = told.0.send(Event::Domain);
+        })?;
+        let mut follower = Follower {
+            node: node.clone(),
+            runtime: runtime.clone(),
+            rules,
+            max_message,
+            state: DomainState::default(),
+            is_complete: false,
+            local: Local::default(),
+            updates,
+            nodes,
+            peers: HashMap::new(),
+        };
+        let thread = std::thread::spawn(move || follower.run(&heard.0));
+        Ok(Exchange { ear, thread: Some(thread), _watch: watch })
+    }
+}
+
+/// The other end of an [`Ear`].
+pub struct Heard(Receiver<Event>);
+
+impl Drop for Exchange {
+    /// Ends all connections, and waits until everything in the domain is closed.
+    fn drop(&mut self) {
+        let _ = self.ear.0.send(Event::End);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Follower {
+    node: Node,
+    runtime: Handle,
+    rules: Rules,
+    max_message: u64,
+    state: DomainState,
+    is_complete: bool,
+    local: Local,
+    updates: Arc<Mutex<Vec<DomainUpdate>>>,
+    nodes: Arc<Nodes>,
+    peers: HashMap<GatewayId, Peer>,
+}
+
+impl Follower {
+    fn run(&mut self, heard: &Receiver<Event>) {
+        loop {
+            match heard.recv_timeout(LOOK) {
+                Ok(Event::Domain) => self.follow_domain(),
+                Ok(Event::Peer(event)) => self.follow_peer(event),
+                Ok(Event::Rules(rules)) => {
+                    self.rules = rules;
+                    self.follow();
+                }
+                Ok(Event::Status(tell)) => {
+                    let mut peers: Vec<PeerStatus> = self.peers.values().map(Peer::status).collect();
+                    peers.sort_by(|a, b| a.name.cmp(&b.name));
+                    let _ = tell.send(peers);
+                }
+                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            self.peers.retain(|_, peer| !peer.is_over(Instant::now()));
+        }
+        for peer in self.peers.values() {
+            peer.leave();
+        }
+    }
+
+    fn follow_domain(&mut self) {
+        let updates = std::mem::take(&mut *self.updates.lock().unwrap_or_else(PoisonError::into_inner));
+        for update in updates {
+            if update.anew {
+                self.is_complete = false;
+            }
+            self.is_complete |= update.complete;
+            self.state.apply(update);
+        }
+        if !self.is_complete {
+            return;
+        }
+        let local = Local::of(&self.state);
+        if local != self.local {
+            self.local = local;
+            self.local.nodes.clone_into(&mut self.nodes.0.write().unwrap_or_else(PoisonError::into_inner));
+            self.follow();
+        }
+    }
+
+    fn follow(&mut self) {
+        for peer in self.peers.values_mut() {
+            peer.follow(&self.local, &self.rules);
+        }
+    }
+
+    fn follow_peer(&mut self, event: PeerEvent) {
+        match event {
+            PeerEvent::Up(session) => self.up(session),
+            PeerEvent::Heard(number, control) => {
+                if let Some(peer) = self.peer_of(number).and_then(|id| self.peers.get_mut(&id)) {
+                    peer.hear(control, &self.local, &self.rules);
+                }
+            }
+            PeerEvent::Down(number, why) => {
+                if let Some(peer) = self.peer_of(number).and_then(|id| self.peers.get_mut(&id)) {
+                    log::warn!("the connection with {} is over: {why}", peer.shown());
+                    peer.down(Instant::now() + KEPT);
+                }
+            }
+        }
+    }
+
+    fn peer_of(&self, session: u64) -> Option<GatewayId> {
+        self.peers.iter().find(|(_, peer)| peer.session_number() == Some(session)).map(|(id, _)| *id)
+    }
+
+    fn up(&mut self, session: Arc<Session>) {
+        let who = if session.is_dialed { "dialed" } else { "has dialed" };
+        log::info!("connected with {} ({who}, tag '{}')", session.shown(), crate::peers::printable(&session.hello.tag));
+        let peer =
+            self.peers.entry(session.hello.id).or_insert_with(|| Peer::new(self.node.clone(), self.runtime.clone(), self.max_message));
+        peer.up(session);
+        peer.follow(&self.local, &self.rules);
+    }
+}

@@ -1,0 +1,244 @@
+//! What is open between the domain and one peer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use sinew::Node;
+use tokio::runtime::Handle;
+
+use crate::channels::{Act, Ledger, Memory, Outlet, Provided, Received, Served, State, Taken};
+use crate::domain::Local;
+use crate::peers::Session;
+use crate::protocol::{Closed, Control, Kind, Offer, Want};
+use crate::rules::{Rules, Traffic};
+use crate::status::{ChannelStatus, LinkStatus, PeerStatus};
+
+/// A peer, by its id. When the connection is lost, what messages of its topics go into, and calls that wait, are kept for a while.
+pub struct Peer {
+    node: Node,
+    runtime: Handle,
+    max_message: u64,
+    name: String,
+    tag: String,
+    live: Option<Live>,
+    /// Since there is no connection.
+    until: Option<Instant>,
+    received: HashMap<String, Arc<Received>>,
+    provided: HashMap<String, Provided>,
+    memory: Arc<Memory>,
+}
+
+/// While there is a connection.
+struct Live {
+    session: Arc<Session>,
+    ledger: Ledger,
+    outlets: HashMap<u32, Outlet>,
+    /// What we want, by our numbers.
+    open: HashMap<u32, (Kind, String)>,
+}
+
+impl Peer {
+    /// Not connected yet.
+    pub fn new(node: Node, runtime: Handle, max_message: u64) -> Peer {
+        Peer {
+            node,
+            runtime,
+            max_message,
+            name: String::new(),
+            tag: String::new(),
+            live: None,
+            until: None,
+            received: HashMap::new(),
+            provided: HashMap::new(),
+            memory: Arc::default(),
+        }
+    }
+
+    /// For people.
+    pub fn shown(&self) -> &str {
+        &self.name
+    }
+
+    /// Of the connection.
+    pub fn session_number(&self) -> Option<u64> {
+        self.live.as_ref().map(|live| live.session.number)
+    }
+
+    /// There is a connection; if there was one, it is over.
+    pub fn up(&mut self, session: Arc<Session>) {
+        self.name = session.shown();
+        session.hello.tag.clone_into(&mut self.tag);
+        self.until = None;
+        let ledger = Ledger::new(&session.hello.tag);
+        self.live = Some(Live { session, ledger, outlets: HashMap::new(), open: HashMap::new() });
+    }
+
+    /// There is none any more. It is waited for until then.
+    pub fn down(&mut self, until: Instant) {
+        self.live = None;
+        self.until = Some(until);
+        for provided in self.provided.values() {
+            provided.lead(None);
+        }
+    }
+
+    /// It was waited for long enough.
+    pub fn is_over(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now >= until)
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> PeerStatus {
+        let link = self.live.as_ref().map(|live| {
+            let stats = live.session.connection.stats();
+            LinkStatus {
+                address: live.session.address(),
+                round_trip: stats.path.rtt,
+                bytes_sent: stats.udp_tx.bytes,
+                bytes_received: stats.udp_rx.bytes,
+                lost: stats.path.lost_packets,
+            }
+        });
+        let channels =
+            self.live.iter().flat_map(|live| live.ledger.states().map(|(is_ours, want, state)| self.channel(live, is_ours, want, state)));
+        let mut channels: Vec<ChannelStatus> = channels.collect();
+        channels.sort_by(|a, b| (&a.name, a.is_outgoing).cmp(&(&b.name, b.is_outgoing)));
+        PeerStatus { name: self.name.clone(), tag: self.tag.clone(), link, channels }
+    }
+
+    fn channel(&self, live: &Live, is_ours: bool, want: &Want, state: &State) -> ChannelStatus {
+        let (messages, bytes, lost) = match (is_ours, want.kind) {
+            (true, Kind::Topic) => self.received.get(&want.name).map(|received| received.counts().told()),
+            (false, Kind::Topic) => live.outlets.get(&want.channel).map(Outlet::told),
+            _ => None,
+        }
+        .unwrap_or_default();
+        ChannelStatus { kind: want.kind, name: want.name.clone(), is_outgoing: !is_ours, state: state.clone(), messages, bytes, lost }
+    }
+
+    /// The gateway ends.
+    pub fn leave(&self) {
+        if let Some(live) = &self.live {
+            live.session.close(Closed::Leaving, "");
+        }
+    }
+
+    /// The domain, or the rules, have changed.
+    pub fn follow(&mut self, local: &Local, rules: &Rules) {
+        let Some(live) = &mut self.live else { return };
+        let acts = live.ledger.follow(local, rules);
+        self.perform(acts);
+        self.drop_unwanted(local);
+    }
+
+    /// The peer says something.
+    pub fn hear(&mut self, control: Control, local: &Local, rules: &Rules) {
+        let Some(live) = &mut self.live else { return };
+        if let Control::Refuse { text, .. } = &control {
+            log::warn!("{} refuses: {}", self.name, crate::peers::printable(text));
+        }
+        match live.ledger.hear(control, local, rules) {
+            Ok(acts) => self.perform(acts),
+            Err(why) => live.session.close(Closed::Violation, &why.0),
+        }
+    }
+
+    fn perform(&mut self, acts: Vec<Act>) {
+        for act in acts {
+            let Some(live) = &mut self.live else { return };
+            match act {
+                Act::Send(control) => {
+                    if let Control::Refuse { text, .. } = &control {
+                        log::warn!("{} was told: {text}", self.name);
+                    }
+                    live.session.say(control);
+                }
+                Act::Expect { channel } => live.session.inlet.expect(channel),
+                Act::OpenOut { channel, want, offer, ordered, traffic } => self.open_out(channel, &want, offer, ordered, &traffic),
+                Act::CloseOut { channel } => {
+                    live.outlets.remove(&channel);
+                    live.session.inlet.unserve(channel);
+                }
+                Act::OpenIn { channel, want, offer, ordered } => self.open_in(channel, &want, &offer, ordered),
+                Act::CloseIn { channel } => {
+                    live.session.inlet.unexpect(channel);
+                    match live.open.remove(&channel) {
+                        Some((Kind::Topic, name)) => _ = self.received.remove(&name),
+                        Some((Kind::Service, name)) => match self.provided.get(&name) {
+                            // The provider there may come again, and answer.
+                            Some(provided) if provided.pending() > 0 => provided.lead(None),
+                            _ => _ = self.provided.remove(&name),
+                        },
+                        None => {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn open_out(&mut self, channel: u32, want: &Want, offer: Offer, ordered: bool, traffic: &Traffic) {
+        let Some(live) = &mut self.live else { return };
+        let session = &live.session;
+        let taken = Taken { max_message: self.max_message.min(session.hello.max_message), compression: session.hello.compression };
+        let opened = match want.kind {
+            Kind::Topic => Outlet::open(&self.node, want, &offer, ordered, traffic, &session.outbox, taken)
+                .map(|outlet| _ = live.outlets.insert(channel, outlet)),
+            Kind::Service => Served::open(&self.node, want, traffic.priority, Arc::clone(&self.memory))
+                .map(|served| session.inlet.serve(channel, Arc::new(served))),
+        };
+        match opened {
+            Ok(()) => session.say(Control::Open { channel, ordered, offer }),
+            Err(error) => {
+                let acts = live.ledger.failed_out(channel, &format!("'{}' cannot be opened in the domain that has it: {error}", want.name));
+                self.perform(acts);
+            }
+        }
+    }
+
+    fn open_in(&mut self, channel: u32, want: &Want, offer: &Offer, ordered: bool) {
+        let Some(live) = &mut self.live else { return };
+        let opened = match want.kind {
+            Kind::Topic => {
+                let kept = self.received.get(&want.name).filter(|received| received.fits(want, offer, ordered));
+                let received = match kept {
+                    Some(kept) => Ok(Arc::clone(kept)),
+                    None => {
+                        // First, so that its place is free.
+                        self.received.remove(&want.name);
+                        Received::open(&self.node, want, offer, ordered).map(Arc::new)
+                    }
+                };
+                received.map(|received| {
+                    received.begin();
+                    live.session.inlet.open(channel, Arc::clone(&received));
+                    self.received.insert(want.name.clone(), received);
+                })
+            }
+            Kind::Service => {
+                if !self.provided.get(&want.name).is_some_and(|provided| provided.fits(want)) {
+                    self.provided.remove(&want.name);
+                }
+                let provided = match self.provided.remove(&want.name) {
+                    Some(provided) => Ok(provided),
+                    None => Provided::open(&self.node, want, 0, &self.runtime),
+                };
+                provided.map(|provided| {
+                    provided.lead(Some((Arc::clone(&live.session), channel)));
+                    self.provided.insert(want.name.clone(), provided);
+                })
+            }
+        };
+        match opened {
+            Ok(()) => _ = live.open.insert(channel, (want.kind, want.name.clone())),
+            Err(error) => log::warn!("'{}' of {} cannot be opened in this domain: {error}", want.name, self.name),
+        }
+    }
+
+    /// What was kept for a want that is none any more.
+    fn drop_unwanted(&mut self, local: &Local) {
+        let is_wanted = |kind, name: &str| local.channels.get(&(kind, name.to_owned())).is_some_and(|channel| channel.wanted.is_some());
+        self.received.retain(|name, _| is_wanted(Kind::Topic, name));
+        self.provided.retain(|name, provided| provided.pending() > 0 || is_wanted(Kind::Service, name));
+    }
+}

@@ -1,0 +1,153 @@
+//! What tests of the gateway have in common: robots, each with a domain and a gateway of its own.
+#![allow(dead_code)] // by each test file, another part
+
+pub mod net;
+pub mod program;
+pub mod relay;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::{Node, NodeOptions, Qos};
+use sinew_gateway::channels::State;
+use sinew_gateway::config::{Discovery, Security, Settings};
+use sinew_gateway::gateway::Gateway;
+use sinew_gateway::rules::Rules;
+use sinew_gateway::security::Identity;
+
+/// How long something may take that takes milliseconds.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Rules as a configuration says them.
+pub fn rules(rulesets: &str) -> Rules {
+    Settings::parse(Path::new("test.json"), &format!(r#"{{ "security": "ad-hoc", "rules": [{rulesets}] }}"#))
+        .unwrap_or_else(|why| panic!("{why}"))
+        .rules
+}
+
+/// Everything goes both ways.
+pub fn all() -> Rules {
+    rules(r#"{ "topics": { "base_rule": "both" }, "services": { "base_rule": "both" } }"#)
+}
+
+pub const IMAGE: &str = "robot/Image{width:uint32;data:uint8[];}";
+
+/// A domain that nobody else is in, and a gateway in it.
+pub struct Robot {
+    folder: tempfile::TempDir,
+    pub gateway: Option<Gateway>,
+    pub settings: Settings,
+}
+
+impl Robot {
+    /// Without peers; those of others may dial it.
+    pub fn new(name: &str, rules: Rules) -> Robot {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let settings = Settings {
+            name: name.to_owned(),
+            tag: name.to_owned(),
+            domain: Some(folder.path().join("domain")),
+            listen: "[::1]:0".parse().expect("it is an address"),
+            peers: Vec::new(),
+            discovery: Discovery::default(),
+            security: Security::default(),
+            budget: None,
+            max_message: 64 << 20,
+            rules,
+        };
+        let mut robot = Robot { folder, gateway: None, settings };
+        robot.start();
+        robot
+    }
+
+    /// That dials another one.
+    pub fn dialing(name: &str, rules: Rules, peers: &[&Robot]) -> Robot {
+        let mut robot = Robot::new(name, rules);
+        robot.gateway = None;
+        robot.settings.peers = peers.iter().map(|peer| peer.address().to_string()).collect();
+        robot.start();
+        robot
+    }
+
+    pub fn start(&mut self) {
+        let identity = Identity::load(&self.settings.security).expect("an identity is made on the fly");
+        let begin = Instant::now();
+        // The kernel frees a port a moment after who had it has ended.
+        self.gateway = loop {
+            match Gateway::start(&self.settings, &identity) {
+                Ok(gateway) => break Some(gateway),
+                Err(why) => assert!(why.0.contains("in use") && begin.elapsed() < PATIENCE, "{why}"),
+            }
+        };
+    }
+
+    /// As on SIGHUP.
+    pub fn change(&self) {
+        let identity = Identity::load(&self.settings.security).expect("an identity is made on the fly");
+        self.gateway.as_ref().expect("it runs").change(&self.settings, &identity);
+    }
+
+    pub async fn stop(&mut self) {
+        self.gateway.take().expect("it runs").end().await;
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.gateway.as_ref().expect("it runs").address()
+    }
+
+    /// What the peers of this gateway cannot have, or it cannot have of them.
+    pub fn refusals(&self) -> Vec<String> {
+        let status = self.gateway.as_ref().map(Gateway::status).unwrap_or_default();
+        let states = status.into_iter().flat_map(|peer| peer.channels).map(|channel| channel.state);
+        states.filter_map(|state| if let State::Refused(why) = state { Some(why) } else { None }).collect()
+    }
+
+    pub fn path(&self) -> String {
+        self.folder.path().join("domain").to_str().expect("a path is a text").to_owned()
+    }
+
+    pub fn node(&self, name: &str) -> Node {
+        Node::with_options(name, &NodeOptions { domain: self.path(), by_caller: false }).expect("there is a manager")
+    }
+}
+
+pub fn publisher(node: &Node, topic: &str, qos: &Qos) -> Publisher {
+    Publisher::new(node, topic, IMAGE, qos, PublisherOptions::default()).expect("it may publish")
+}
+
+pub fn subscriber(node: &Node, topic: &str, qos: &Qos) -> Subscriber {
+    Subscriber::new(node, topic, IMAGE, qos, SubscriberOptions::default()).expect("it may subscribe")
+}
+
+/// An image whose width is a number, and whose bytes are so many.
+pub fn image(number: u32, size: usize) -> Vec<u8> {
+    let mut stream = vec![0, 1, 0, 0];
+    stream.extend(number.to_le_bytes());
+    stream.extend((size as u32).to_le_bytes());
+    stream.extend((0..size).map(|at| (at as u32).wrapping_mul(31).wrapping_add(number) as u8));
+    stream
+}
+
+/// The number of an image, which is whole.
+pub fn number_of(frame: &Frame) -> u32 {
+    let stream = frame.to_vec();
+    let number = u32::from_le_bytes(stream[4..8].try_into().expect("four"));
+    assert!(stream == image(number, stream.len() - 12), "image {number} has arrived damaged");
+    number
+}
+
+/// Waits until it is so.
+pub fn until(what: &str, is_so: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The next message.
+pub fn next(subscriber: &Subscriber) -> Frame {
+    subscriber.take(PATIENCE).expect("it can be taken").expect("it comes in time")
+}

@@ -1,0 +1,91 @@
+//! `sinew-gateway` as a process.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+
+use super::until;
+
+/// That runs, until it is dropped.
+pub struct Program {
+    child: Child,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Program {
+    /// With this configuration, in this domain.
+    pub fn run(config: &Path, domain: &str) -> Program {
+        Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).arg("run").arg(config), domain)
+    }
+
+    /// The same, in a network namespace.
+    pub fn run_in(namespace: &str, config: &Path, domain: &str) -> Program {
+        let mut command = Command::new("ip");
+        Program::start(command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sinew-gateway"), "run"]).arg(config), domain)
+    }
+
+    fn start(command: &mut Command, domain: &str) -> Program {
+        let mut child = command
+            .env("SINEW_DOMAIN", domain)
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it was built");
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (heard, stderr) = (Arc::clone(&said), child.stderr.take().expect("it is a pipe"));
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                heard.lock().expect("nobody panics with it").push(line);
+            }
+        });
+        Program { child, said }
+    }
+
+    /// All that it has said so far.
+    pub fn said(&self) -> String {
+        self.said.lock().expect("nobody panics with it").join("\n")
+    }
+
+    /// Waits until it has.
+    pub fn says(&self, text: &str) {
+        let begin = std::time::Instant::now();
+        while !self.said().contains(text) {
+            assert!(begin.elapsed() < super::PATIENCE, "it does not say '{text}', but:\n{}", self.said());
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
+    /// The port that it listens at, when it does.
+    pub fn port(&self) -> u16 {
+        self.says("listens at");
+        let said = self.said();
+        let line = said.lines().find(|line| line.contains("listens at")).expect("it was said");
+        line.rsplit(':').next().and_then(|port| port.trim().parse().ok()).expect("a port")
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let done = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status().expect("there is kill");
+        assert!(done.success());
+    }
+
+    /// How it ended.
+    pub fn end(mut self) -> Option<i32> {
+        let child = Mutex::new(&mut self.child);
+        until("it ends", || child.lock().expect("nobody panics with it").try_wait().expect("it is a child").is_some());
+        self.child.wait().expect("it is a child").code()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs it to its end.
+pub fn output(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).args(arguments).output().expect("it was built")
+}

@@ -1,0 +1,254 @@
+//! Peers that say what no gateway says: they are disconnected, and nobody else notices.
+
+mod common;
+
+use common::{IMAGE, PATIENCE, Robot, all, image, next, number_of, publisher, subscriber, until};
+use quinn::{ConnectionError, Endpoint, RecvStream, SendStream};
+use sinew::Qos;
+use sinew_gateway::protocol::{ALPN, CallHead, Control, Hello, Kind, Offer, Packing, RecordHead, TopicHead, VERSION, Want};
+use sinew_gateway::security::Identity;
+
+/// Somebody whose certificate is accepted.
+struct Stranger {
+    _endpoint: Endpoint,
+    connection: quinn::Connection,
+    send: SendStream,
+    receive: RecvStream,
+}
+
+impl Stranger {
+    /// Has dialed, and said nothing.
+    async fn new(robot: &Robot) -> Stranger {
+        let identity = Identity::load(&robot.settings.security).expect("an identity is made on the fly");
+        let endpoint = Endpoint::client("[::1]:0".parse().expect("it is an address")).expect("there is a port");
+        let connecting = endpoint.connect_with(identity.client(), robot.address(), "sinew").expect("it can be dialed");
+        let connection = connecting.await.expect("it is accepted");
+        assert!(!ALPN.is_empty());
+        let (send, receive) = connection.open_bi().await.expect("a stream can be opened");
+        Stranger { _endpoint: endpoint, connection, send, receive }
+    }
+
+    /// That has introduced itself as a gateway does.
+    async fn introduced(robot: &Robot) -> Stranger {
+        let mut stranger = Stranger::new(robot).await;
+        stranger.say(&hello()).await;
+        assert!(matches!(stranger.hear().await, Control::Hello(_)));
+        stranger.say(&Control::Ready).await;
+        stranger
+    }
+
+    async fn say(&mut self, control: &Control) {
+        self.send.write_all(&control.encode()).await.expect("it can be said");
+    }
+
+    async fn hear(&mut self) -> Control {
+        let mut size = [0; 4];
+        self.receive.read_exact(&mut size).await.expect("something is said");
+        let mut message = vec![0; u32::from_le_bytes(size) as usize];
+        self.receive.read_exact(&mut message).await.expect("all of it is said");
+        Control::decode(&message).expect("it is a message").expect("it is known")
+    }
+
+    /// The channel of the want of this topic.
+    async fn wanted(&mut self, topic: &str) -> u32 {
+        loop {
+            if let Control::Want(want) = self.hear().await
+                && want.name == topic
+            {
+                return want.channel;
+            }
+        }
+    }
+
+    /// The code and the text that it is disconnected with.
+    async fn disconnected(self) -> (u64, String) {
+        match tokio::time::timeout(PATIENCE, self.connection.closed()).await.expect("it is disconnected") {
+            ConnectionError::ApplicationClosed(closed) => {
+                (closed.error_code.into_inner(), String::from_utf8_lossy(&closed.reason).into_owned())
+            }
+            other => panic!("{other}"),
+        }
+    }
+
+    async fn uni(&self, bytes: &[u8]) {
+        let mut stream = self.connection.open_uni().await.expect("a stream can be opened");
+        stream.write_all(bytes).await.expect("it can be written");
+        let _ = stream.finish();
+        // Until it has arrived, or the connection is closed.
+        let _ = stream.stopped().await;
+    }
+}
+
+fn hello() -> Control {
+    Control::Hello(Hello {
+        version: VERSION,
+        id: [0xff; 16],
+        name: "stranger".to_owned(),
+        tag: String::new(),
+        node: "stranger".to_owned(),
+        compression: 0,
+        max_message: 1 << 20,
+    })
+}
+
+fn want(channel: u32, name: &str) -> Control {
+    let (signature, response) = (IMAGE.to_owned(), String::new());
+    Control::Want(Want { channel, kind: Kind::Topic, name: name.to_owned(), signature, response, offer: Offer::default() })
+}
+
+fn open(channel: u32) -> Control {
+    Control::Open { channel, ordered: false, offer: Offer { depth: 8, ..Offer::default() } }
+}
+
+fn record(size: u32, packing: Packing, unpacked: u32) -> Vec<u8> {
+    RecordHead { sequence: 1, origin: 1, age_ns: 0, packing, size, unpacked }.encode()
+}
+
+/// Checks, when it is dropped, that two other domains still hear of each other.
+struct Others {
+    base: Robot,
+    _drone: Robot,
+    seen: sinew::raw::Subscriber,
+    images: sinew::raw::Publisher,
+}
+
+impl Others {
+    fn new() -> Others {
+        let base = Robot::new("base", all());
+        let drone = Robot::dialing("drone", all(), &[&base]);
+        let images = publisher(&drone.node("camera"), "camera/image", &Qos::default());
+        let seen = subscriber(&base.node("viewer"), "camera/image", &Qos::default());
+        until("they are connected", || images.statistics().subscribers > 0 && seen.statistics().publishers > 0);
+        Others { base, _drone: drone, seen, images }
+    }
+
+    fn go_on(&self) {
+        self.images.publish(&[&image(5, 100)]).expect("it is published");
+        assert_eq!(number_of(&next(&self.seen)), 5);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_does_not_introduce_itself_properly_is_disconnected_alone() {
+    let others = Others::new();
+    let garbage: [&[u8]; 6] = [
+        &[0, 0, 0, 0],
+        &[0xff; 64],
+        &Control::Ready.encode(),
+        &want(1, "camera/image").encode(),
+        &[&hello().encode()[..], &hello().encode()].concat(),
+        &[5, 0, 0, 0, 1, 2, 3, 4, 5],
+    ];
+    for bytes in garbage {
+        let mut stranger = Stranger::new(&others.base).await;
+        stranger.send.write_all(bytes).await.expect("it can be said");
+        let (code, why) = stranger.disconnected().await;
+        assert_eq!((code, why.is_empty()), (1, false), "{bytes:?}");
+    }
+    others.go_on();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_speaks_another_version_is_told() {
+    let others = Others::new();
+    let mut stranger = Stranger::new(&others.base).await;
+    let Control::Hello(old) = hello() else { unreachable!("it is one") };
+    stranger.say(&Control::Hello(Hello { version: 99, ..old })).await;
+    let (code, why) = stranger.disconnected().await;
+    assert_eq!(code, 5);
+    assert!(why.contains("version 1") && why.contains("99"), "{why}");
+    others.go_on();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_violates_the_protocol_later_is_disconnected_alone() {
+    let others = Others::new();
+    let said: [&[Control]; 4] =
+        [&[hello()], &[Control::Ready], &[want(1, "camera/image"), want(2, "camera/image")], &[want(1, "one"), want(1, "another")]];
+    for controls in said {
+        let mut stranger = Stranger::introduced(&others.base).await;
+        for control in controls {
+            stranger.say(control).await;
+        }
+        assert_eq!(stranger.disconnected().await.0, 1, "{controls:?}");
+    }
+    let mut stranger = Stranger::introduced(&others.base).await;
+    let channel = stranger.wanted("camera/image").await;
+    stranger.say(&open(channel)).await;
+    stranger.say(&open(channel)).await;
+    assert_eq!(stranger.disconnected().await.0, 1);
+    others.go_on();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams_that_are_none_are_a_violation() {
+    let others = Others::new();
+    let head = |channel| TopicHead { channel, index: 0 }.encode();
+    let whole = image(1, 10);
+    for case in 0..6 {
+        let mut stranger = Stranger::introduced(&others.base).await;
+        let channel = stranger.wanted("camera/image").await;
+        stranger.say(&open(channel)).await;
+        let size = whole.len() as u32;
+        let bytes = match case {
+            0 => vec![9, 1, 2, 3],
+            1 => [head(channel), record(u32::MAX, Packing::None, u32::MAX)].concat(),
+            2 => [head(channel), record(size, Packing::None, size + 1), whole.clone()].concat(),
+            3 => [head(channel), record(size, Packing::None, size), whole[..5].to_vec()].concat(),
+            4 => [head(channel), record(size, Packing::Zstd, 1 << 20), whole.clone()].concat(),
+            _ => [head(channel), record(size, Packing::Lz4, 1 << 20), whole.clone()].concat(),
+        };
+        stranger.uni(&bytes).await;
+        assert_eq!(stranger.disconnected().await.0, 1, "case {case}");
+    }
+    others.go_on();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_no_stream_is_dropped_and_counted() {
+    let others = Others::new();
+    let mut stranger = Stranger::introduced(&others.base).await;
+    let channel = stranger.wanted("camera/image").await;
+    stranger.say(&open(channel)).await;
+    until("the stranger publishes", || others.seen.statistics().publishers == 2);
+    stranger.uni(&[TopicHead { channel, index: 0 }.encode(), record(100, Packing::None, 100), vec![0xee; 100]].concat()).await;
+    let lost = |name: &str| {
+        let status = others.base.gateway.as_ref().map(sinew_gateway::gateway::Gateway::status).unwrap_or_default();
+        status.into_iter().filter(|peer| peer.name.contains(name)).flat_map(|peer| peer.channels).map(|channel| channel.lost).sum::<u64>()
+    };
+    until("it is counted", || lost("stranger") == 1);
+    assert!(stranger.connection.close_reason().is_none());
+    others.go_on();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_and_calls_for_channels_that_nobody_knows_are_dropped() {
+    let others = Others::new();
+    let stranger = Stranger::introduced(&others.base).await;
+    let whole = image(1, 10);
+    let size = whole.len() as u32;
+    stranger.uni(&[TopicHead { channel: 4711, index: 0 }.encode(), record(size, Packing::None, size), whole].concat()).await;
+    let (mut send, mut receive) = stranger.connection.open_bi().await.expect("a stream can be opened");
+    let head = CallHead { channel: 4711, call: 1, packing: Packing::None, size: 0, unpacked: 0 };
+    send.write_all(&head.encode()).await.expect("it can be written");
+    let answer = receive.read_to_end(100).await.expect("it is answered");
+    assert_eq!(answer[0], 2, "there is no such provider");
+    assert!(stranger.connection.close_reason().is_none());
+    others.go_on();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_wants_too_much_is_refused_what_is_too_much() {
+    let others = Others::new();
+    let mut stranger = Stranger::introduced(&others.base).await;
+    for channel in 0..4097 {
+        stranger.say(&want(channel, &format!("topic_{channel}"))).await;
+    }
+    loop {
+        if let Control::Refuse { channel, text, .. } = stranger.hear().await {
+            assert_eq!((channel, text.contains("4096")), (4096, true), "{text}");
+            break;
+        }
+    }
+    others.go_on();
+}

@@ -1,0 +1,226 @@
+//! Who may be a peer.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::program::{Program, output};
+use common::{image, next, number_of, publisher, subscriber, until};
+use rcgen::{CertificateParams, Issuer, KeyPair};
+use sinew::{Node, NodeOptions, Qos};
+use sinew_gateway::config::Security;
+use sinew_gateway::security::Identity;
+
+/// A folder with certificates of two authorities, "own" and "other", and configurations.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let folder = Folder(tempfile::tempdir().expect("there is room for a folder"));
+        for authority in ["own", "other"] {
+            folder.make(&["init"], authority);
+            for name in ["drone", "base"] {
+                folder.make(&["issue", name], authority);
+            }
+        }
+        folder
+    }
+
+    fn make(&self, what: &[&str], authority: &str) {
+        let folder = self.path(authority);
+        let done = output(&[&["certs"], what, &["--folder", folder.to_str().expect("a path is a text")]].concat());
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    /// A configuration, whose security is this.
+    fn config(&self, name: &str, security: &str, peer: Option<u16>) -> PathBuf {
+        let peers = peer.map_or(String::new(), |port| format!(r#""[::1]:{port}""#));
+        let path = self.path(&format!("{name}.json"));
+        let text = format!(
+            r#"{{ "name": "{name}", "listen": "[::1]:0", "discovery": false, "peers": [{peers}], "security": {security},
+                "rules": [{{ "topics": {{ "base_rule": "both" }} }}] }}"#
+        );
+        std::fs::write(&path, text).expect("it can be written");
+        path
+    }
+
+    fn domain(&self, name: &str) -> String {
+        self.path(&format!("{name}.sock")).to_str().expect("a path is a text").to_owned()
+    }
+
+    fn run(&self, name: &str, security: &str, peer: Option<u16>) -> Program {
+        Program::run(&self.config(name, security, peer), &self.domain(name))
+    }
+}
+
+/// Of the authority `shows`, to peers of the authority `wants`.
+fn security(name: &str, shows: &str, wants: &str) -> String {
+    format!(r#"{{ "key_file": "{shows}/{name}.key.pem", "cert_file": "{shows}/{name}.pem", "ca_cert_file": "{wants}/authority.pem" }}"#)
+}
+
+#[test]
+fn peers_of_one_authority_connect_and_exchange_messages() {
+    let folder = Folder::new();
+    let base = folder.run("base", &security("base", "own", "own"), None);
+    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.port()));
+    base.says("connected with 'drone' at");
+    drone.says("connected with 'base' at");
+    let node = |name: &str, of: &str| {
+        Node::with_options(name, &NodeOptions { domain: folder.domain(of), by_caller: false }).expect("there is a domain")
+    };
+    let (camera, viewer) = (node("camera", "drone"), node("viewer", "base"));
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    until("they are connected", || images.statistics().subscribers == 1 && seen.statistics().publishers == 1);
+    images.publish(&[&image(3, 1000)]).expect("it is published");
+    assert_eq!(number_of(&next(&seen)), 3);
+    assert!(!base.said().contains("AD HOC"));
+}
+
+#[test]
+fn who_has_no_certificate_of_the_authority_is_refused_and_both_say_why() {
+    let folder = Folder::new();
+    let own = security("base", "own", "own");
+    // What the drone shows and wants; what the base says, and what the drone says.
+    let cases = [
+        (
+            security("drone", "other", "own"),
+            "its certificate is not signed by our authority",
+            "the certificate of this gateway is not signed by the peer's authority",
+        ),
+        (
+            r#"{ "provide_auth": false, "ca_cert_file": "own/authority.pem" }"#.to_owned(),
+            "it shows no certificate",
+            "this gateway shows none",
+        ),
+        (r#""ad-hoc""#.to_owned(), "it shows no certificate", "this gateway shows none"),
+        (
+            security("drone", "own", "other"),
+            "the certificate of this gateway is not signed by the peer's authority",
+            "its certificate is not signed by our authority",
+        ),
+    ];
+    let base = folder.run("base", &own, None);
+    for (security, there, here) in cases {
+        let drone = folder.run("drone", &security, Some(base.port()));
+        drone.says(here);
+        base.says(there);
+        assert!(!drone.said().contains("connected with"), "{security}:\n{}", drone.said());
+    }
+    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.port()));
+    drone.says("connected with 'base'");
+}
+
+#[test]
+fn a_gateway_without_security_says_so_loudly() {
+    let folder = Folder::new();
+    let base = folder.run("base", r#""ad-hoc""#, None);
+    let drone = folder.run("drone", r#""ad-hoc""#, Some(base.port()));
+    base.says("AD HOC");
+    drone.says("AD HOC");
+    drone.says("connected with 'base'");
+}
+
+#[test]
+fn certificates_that_change_are_used_without_a_restart_and_broken_ones_are_not() {
+    let folder = Folder::new();
+    let base = folder.run("base", &security("base", "own", "own"), None);
+    for file in ["drone.key.pem", "drone.pem", "authority.pem"] {
+        std::fs::create_dir_all(folder.path("used")).expect("it can be made");
+        let from = if file == "authority.pem" { "own" } else { "other" };
+        std::fs::copy(folder.path(from).join(file), folder.path("used").join(file)).expect("it can be copied");
+    }
+    let drone = folder.run("drone", &security("drone", "used", "used"), Some(base.port()));
+    drone.says("not signed by the peer's authority");
+    std::fs::write(folder.path("used/drone.pem"), "-----BEGIN CERTIFICATE-----\nhalf a file").expect("it can be written");
+    drone.says("certificates have changed, and those before stay in use");
+    for file in ["drone.key.pem", "drone.pem"] {
+        std::fs::copy(folder.path("own").join(file), folder.path("used").join(file)).expect("it can be copied");
+    }
+    drone.says("connected with 'base'");
+}
+
+#[test]
+fn a_hangup_reads_the_rules_again_and_a_mistake_in_them_changes_nothing() {
+    let folder = Folder::new();
+    let base = folder.run("base", r#""ad-hoc""#, None);
+    base.port();
+    let path = folder.path("base.json");
+    let whole = std::fs::read_to_string(&path).expect("it is there");
+    std::fs::write(&path, whole.replace("both", "bth")).expect("it can be written");
+    base.signal("HUP");
+    base.says("nothing has changed: ");
+    base.says("bth");
+    std::fs::write(&path, whole.replace("both", "none")).expect("it can be written");
+    base.signal("HUP");
+    base.says("hold from now on");
+    base.signal("TERM");
+    assert_eq!(base.end(), Some(0));
+}
+
+/// Why an identity cannot be loaded.
+fn complaint(key: &Path, certificate: &Path, authority: &Path) -> String {
+    let files = [key, certificate, authority].map(|path| Some(path.to_owned()));
+    let [key_file, cert_file, ca_cert_file] = files;
+    let security = Security { provide_auth: true, require_auth: true, key_file, cert_file, ca_cert_file };
+    Identity::load(&security).err().map(|why| why.to_string()).unwrap_or_default()
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named_with_what_is_wrong() {
+    let folder = Folder::new();
+    let (key, certificate, authority) = (folder.path("own/drone.key.pem"), folder.path("own/drone.pem"), folder.path("own/authority.pem"));
+    assert_eq!(complaint(&key, &certificate, &authority), "");
+    let is_about =
+        |said: String, file: &Path, what: &str| assert!(said.contains(file.to_str().expect("a text")) && said.contains(what), "{said}");
+    let nothing = folder.path("nothing.pem");
+    is_about(complaint(&nothing, &certificate, &authority), &nothing, "cannot be read");
+    is_about(complaint(&key, &nothing, &authority), &nothing, "cannot be read");
+    is_about(complaint(&key, &certificate, &nothing), &nothing, "cannot be read");
+    is_about(complaint(&folder.path("own/base.key.pem"), &certificate, &authority), &certificate, "is not the key to");
+    is_about(complaint(&key, &authority, &authority), &authority, "is the certificate of an authority");
+    is_about(complaint(&key, &certificate, &certificate), &certificate, "is no certificate of an authority");
+    is_about(complaint(&certificate, &certificate, &authority), &certificate, "a private key");
+    is_about(complaint(&key, &key, &authority), &key, "certificate");
+    let old = folder.path("old.pem");
+    std::fs::write(&old, expired(&folder, &key)).expect("it can be written");
+    is_about(complaint(&key, &old, &authority), &old, "has expired at");
+}
+
+/// A certificate of the own authority, for this key, that was valid once.
+fn expired(folder: &Folder, key: &Path) -> String {
+    let read = |path: &Path| std::fs::read_to_string(path).expect("it is there");
+    let authority_key = KeyPair::from_pem(&read(&folder.path("own/authority.key.pem"))).expect("it is a key");
+    let issuer = Issuer::from_ca_cert_pem(&read(&folder.path("own/authority.pem")), authority_key).expect("it is an authority");
+    let mut params = CertificateParams::new(Vec::new()).expect("no names are fine");
+    params.not_before = rcgen::date_time_ymd(2020, 1, 1);
+    params.not_after = rcgen::date_time_ymd(2020, 2, 1);
+    params.signed_by(&KeyPair::from_pem(&read(key)).expect("it is a key"), &issuer).expect("it is signed").pem()
+}
+
+#[test]
+fn keys_are_readable_by_their_owner_alone_and_nothing_is_overwritten() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    for file in ["authority.key.pem", "drone.key.pem"] {
+        let mode = std::fs::metadata(folder.path("own").join(file)).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+    let own = folder.path("own");
+    let own = own.to_str().expect("a path is a text");
+    let before = std::fs::read(folder.path("own/drone.key.pem")).expect("it is there");
+    for arguments in [&["certs", "init", "--folder", own][..], &["certs", "issue", "drone", "--folder", own]] {
+        let done = output(arguments);
+        assert_eq!((done.status.code(), String::from_utf8_lossy(&done.stderr).contains("is there already")), (Some(1), true));
+    }
+    assert_eq!(std::fs::read(folder.path("own/drone.key.pem")).expect("it is there"), before);
+    assert!(output(&["certs", "issue", "drone", "--folder", own, "--force"]).status.success());
+    assert_ne!(std::fs::read(folder.path("own/drone.key.pem")).expect("it is there"), before);
+    for name in ["", "../drone", ".drone", "authority", "a b"] {
+        assert_eq!(output(&["certs", "issue", name, "--folder", own]).status.code(), Some(1), "{name}");
+    }
+}

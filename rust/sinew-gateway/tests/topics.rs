@@ -1,0 +1,264 @@
+//! Topics between domains.
+
+mod common;
+
+use common::relay::Relay;
+use common::{IMAGE, Robot, all, image, next, number_of, publisher, rules, subscriber, until};
+use sinew::Qos;
+use sinew::raw::{Publisher, PublisherOptions, Subscriber};
+
+fn latched() -> Qos {
+    Qos { reliable: true, transient_local: true, ..Qos::keep_last(5) }
+}
+
+fn connected(images: &Publisher, seen: &[&Subscriber]) {
+    until("they are connected", || images.statistics().subscribers > 0 && seen.iter().all(|seen| seen.statistics().publishers > 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_reaches_the_domain_of_a_peer_byte_for_byte() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    connected(&images, &[&seen]);
+    for number in 0..20 {
+        images.publish(&[&image(number, 100_000 * number as usize)]).expect("it is published");
+        assert_eq!(number_of(&next(&seen)), number);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_dialed_sends_as_who_has_dialed() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (station, pilot) = (base.node("station"), drone.node("pilot"));
+    let commands = publisher(&station, "command", &Qos::default());
+    let heard = subscriber(&pilot, "command", &Qos::default());
+    connected(&commands, &[&heard]);
+    commands.publish(&[&image(7, 10)]).expect("it is published");
+    assert_eq!(number_of(&next(&heard)), 7);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interface_is_open_only_while_both_domains_want_it() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    until("the gateways are connected", || drone.gateway.as_ref().is_some_and(|gateway| !gateway.connections().is_empty()));
+    assert_eq!(images.statistics().subscribers, 0);
+    for _ in 0..3 {
+        let seen = subscriber(&viewer, "camera/image", &Qos::default());
+        connected(&images, &[&seen]);
+        drop(seen);
+        until("nobody subscribes to the camera any more", || images.statistics().subscribers == 0);
+    }
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    connected(&images, &[&seen]);
+    drop(images);
+    until("nobody publishes for the viewer any more", || seen.statistics().publishers == 0);
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    connected(&images, &[&seen]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_late_gets_what_was_kept_in_the_other_domain() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (mapper, planner) = (drone.node("mapper"), base.node("planner"));
+    let maps = publisher(&mapper, "map", &latched());
+    for number in 0..7 {
+        maps.publish(&[&image(number, 300_000)]).expect("it is published");
+    }
+    let seen = subscriber(&planner, "map", &latched());
+    assert_eq!((0..5).map(|_| number_of(&next(&seen))).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
+    // From the far gateway, whose history is the same.
+    let late = subscriber(&planner, "map", &latched());
+    assert_eq!((0..5).map(|_| number_of(&next(&late))).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_a_triangle_every_message_comes_once_everywhere() {
+    let a = Robot::new("a", all());
+    let b = Robot::dialing("b", all(), &[&a]);
+    let c = Robot::dialing("c", all(), &[&a, &b]);
+    let robots = [&a, &b, &c];
+    for robot in robots {
+        until("the triangle is there", || robot.gateway.as_ref().is_some_and(|gateway| gateway.connections().len() == 2));
+    }
+    let nodes = robots.map(|robot| robot.node("peer"));
+    let publishers = nodes.each_ref().map(|node| publisher(node, "everywhere", &Qos::keep_last(100)));
+    let subscribers = nodes.each_ref().map(|node| subscriber(node, "everywhere", &Qos::keep_last(100)));
+    for (said, heard) in publishers.iter().zip(&subscribers) {
+        // Its own, and two gateways' ghosts: one for each peer.
+        until("all are connected", || said.statistics().subscribers == 3 && heard.statistics().publishers == 3);
+    }
+    for number in 0..10 {
+        for (robot, said) in publishers.iter().enumerate() {
+            said.publish(&[&image(100 * robot as u32 + number, 1000)]).expect("it is published");
+        }
+    }
+    for heard in &subscribers {
+        let mut numbers: Vec<u32> = (0..30).map(|_| number_of(&next(heard))).collect();
+        numbers.sort_unstable();
+        let all: Vec<u32> = (0..3).flat_map(|robot| (0..10).map(move |number| 100 * robot + number)).collect();
+        assert_eq!(numbers, all);
+    }
+    // Whatever went round in circles would be here before this.
+    for (robot, said) in publishers.iter().enumerate() {
+        said.publish(&[&image(1000 + robot as u32, 0)]).expect("it is published");
+    }
+    for heard in &subscribers {
+        let mut last: Vec<u32> = (0..3).map(|_| number_of(&next(heard))).collect();
+        last.sort_unstable();
+        assert_eq!(last, [1000, 1001, 1002]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn topics_of_different_types_are_refused_on_both_sides_and_harm_nothing_else() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let other = IMAGE.replace("uint32", "uint64");
+    let wrong = Publisher::new(&camera, "wrong", &other, &Qos::default(), PublisherOptions::default()).expect("it may publish");
+    let images = publisher(&camera, "right", &Qos::default());
+    let deaf = subscriber(&viewer, "wrong", &Qos::default());
+    let seen = subscriber(&viewer, "right", &Qos::default());
+    connected(&images, &[&seen]);
+    let why = "topic 'wrong' has robot/Image in the domain that has it (there), and robot/Image in the one that wants it (here): field 'width' is uint64 there, and uint32 here";
+    for robot in [&drone, &base] {
+        until("it is told", || robot.refusals() == [why]);
+    }
+    images.publish(&[&image(1, 10)]).expect("it is published");
+    assert_eq!(number_of(&next(&seen)), 1);
+    assert_eq!((wrong.statistics().subscribers, deaf.statistics().publishers), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn peers_that_dial_each_other_keep_one_connection() {
+    let mut a = Robot::new("a", all());
+    let b = Robot::dialing("b", all(), &[&a]);
+    let address = a.address();
+    a.stop().await;
+    a.settings.listen = address;
+    a.settings.peers = vec![b.address().to_string()];
+    a.start();
+    let count = |robot: &Robot| robot.gateway.as_ref().map_or(0, |gateway| gateway.connections().len());
+    until("they are connected", || count(&a) == 1 && count(&b) == 1);
+    let (camera, viewer) = (a.node("camera"), b.node("viewer"));
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    connected(&images, &[&seen]);
+    for number in 0..50 {
+        images.publish(&[&image(number, 10)]).expect("it is published");
+        assert_eq!(number_of(&next(&seen)), number);
+        assert_eq!((count(&a), count(&b)), (1, 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gateways_in_one_domain_do_not_connect() {
+    let base = Robot::new("base", all());
+    let mut second = Robot::new("second", all());
+    second.gateway = None;
+    second.settings.domain = base.settings.domain.clone();
+    second.settings.peers = vec![base.address().to_string()];
+    second.start();
+    let third = Robot::dialing("third", all(), &[&base]);
+    until("another one is connected", || third.gateway.as_ref().is_some_and(|gateway| !gateway.connections().is_empty()));
+    assert_eq!(second.gateway.as_ref().map(|gateway| gateway.connections().len()), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_is_started_anew_is_found_again() {
+    let mut base = Robot::new("base", all());
+    base.settings.listen = base.address();
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    for number in 0..3 {
+        connected(&images, &[&seen]);
+        images.publish(&[&image(number, 10)]).expect("it is published");
+        assert_eq!(number_of(&next(&seen)), number);
+        base.stop().await;
+        until("nobody publishes for the viewer any more", || seen.statistics().publishers == 0);
+        base.start();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_does_not_come_twice_when_the_connection_was_lost() {
+    let base = Robot::new("base", all());
+    let relay = Relay::to(base.address()).await;
+    let mut drone = Robot::new("drone", all());
+    drone.gateway = None;
+    drone.settings.peers = vec![relay.address.to_string()];
+    drone.start();
+    let (mapper, planner) = (drone.node("mapper"), base.node("planner"));
+    let maps = publisher(&mapper, "map", &latched());
+    let seen = subscriber(&planner, "map", &latched());
+    for number in 0..3 {
+        maps.publish(&[&image(number, 1000)]).expect("it is published");
+    }
+    assert_eq!((0..3).map(|_| number_of(&next(&seen))).collect::<Vec<_>>(), [0, 1, 2]);
+    let count = |robot: &Robot| robot.gateway.as_ref().map_or(0, |gateway| gateway.connections().len());
+    relay.cut(true);
+    until("both have lost the other one", || count(&base) == 0 && count(&drone) == 0);
+    maps.publish(&[&image(3, 1000)]).expect("it is published");
+    relay.cut(false);
+    assert_eq!(number_of(&next(&seen)), 3);
+    // And who comes now still gets what was kept.
+    let late = subscriber(&planner, "map", &latched());
+    assert_eq!((0..4).map(|_| number_of(&next(&late))).collect::<Vec<_>>(), [0, 1, 2, 3]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_are_packed_on_their_way_where_the_rules_say_so_and_arrive_as_they_were() {
+    let base = Robot::new("base", all());
+    for packing in ["zstd", "lz4"] {
+        let rule = format!(r#"{{ "topics": {{ "base_rule": "both", "compression": "{packing}" }} }}"#);
+        let drone = Robot::dialing(packing, rules(&rule), &[&base]);
+        let (mapper, planner) = (drone.node("mapper"), base.node("planner"));
+        let maps = publisher(&mapper, packing, &Qos::default());
+        let seen = subscriber(&planner, packing, &Qos::default());
+        connected(&maps, &[&seen]);
+        let sent = || drone.gateway.as_ref().and_then(|gateway| gateway.status().pop()?.link).map_or(0, |link| link.bytes_sent);
+        let before = sent();
+        for number in 0..3 {
+            // Its bytes repeat after 256.
+            maps.publish(&[&image(number, 1_000_000)]).expect("it is published");
+            assert_eq!(number_of(&next(&seen)), number);
+        }
+        assert!(sent() - before < 500_000, "{} bytes", sent() - before);
+        // What would not become smaller goes as it is.
+        maps.publish(&[&image(7, 3)]).expect("it is published");
+        assert_eq!(number_of(&next(&seen)), 7);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_larger_than_the_peer_takes_is_counted_and_the_next_one_arrives() {
+    let mut base = Robot::new("base", all());
+    base.stop().await;
+    base.settings.max_message = 10_000;
+    base.start();
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    connected(&images, &[&seen]);
+    images.publish(&[&image(1, 10_000)]).expect("it is published");
+    images.publish(&[&image(2, 5_000)]).expect("it is published");
+    assert_eq!(number_of(&next(&seen)), 2);
+    let lost = || {
+        drone
+            .gateway
+            .as_ref()
+            .map_or(0, |gateway| gateway.status().iter().flat_map(|peer| &peer.channels).map(|channel| channel.lost).sum())
+    };
+    assert_eq!(lost(), 1);
+}
