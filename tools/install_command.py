@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the command `sinew` with the library that is installed in a prefix, and installs it there with what completes it in shells.
+"""Builds the command `sinew` and the gateway with the library that is installed in a prefix, and installs them there, the command with what completes it in shells.
 
 Usage: install_command.py [--jobs N] PREFIX
 """
@@ -28,13 +28,20 @@ def main():
     parser.add_argument("prefix", type=pathlib.Path)
     arguments = parser.parse_args()
     prefix = arguments.prefix.resolve()
-    command = ["cargo", "build", "--release", "--locked", "--package", "sinew-cli", "--jobs", arguments.jobs]
+    command = ["cargo", "build", "--release", "--locked", "--package", "sinew-cli", "--package", "sinew-gateway", "--jobs", arguments.jobs]
     environment = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "CARGO_TARGET_DIR": str(BUILD)}
     if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=rust.WORKSPACE)[0] != 0:
         return 1
     installed = prefix / "bin/sinew"
     print(f"-- Installing: {installed}")
     shutil.copy(BUILD / "release/sinew", installed)
+    gateway = prefix / "bin/sinew-gateway"
+    print(f"-- Installing: {gateway}")
+    shutil.copy(BUILD / "release/sinew-gateway", gateway)
+    schema = prefix / "share/sinew/gateway.schema.json"
+    print(f"-- Installing: {schema}")
+    schema.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(rust.WORKSPACE / "sinew-gateway/config.schema.json", schema)
     for shell, name in COMPLETIONS.items():
         status, completions = bounded.run([str(installed), "completions", shell], seconds=60, capture=True)
         if status != 0:

@@ -151,10 +151,10 @@ class Prefix(Case):
         rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers - msggen - of_messages}
         self.assertEqual(
             rest,
-            {"bin/sinew", "bin/sinew-msggen", "bin/sinewd", "lib/cmake/sinew/SinewMessages.cmake", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
+            {"bin/sinew", "bin/sinew-gateway", "bin/sinew-msggen", "bin/sinewd", "lib/cmake/sinew/SinewMessages.cmake", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
             | {f"lib/pkgconfig/{language}.pc" for language in ("sinew", "sinew-c")}
             | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")}
-            | {f"share/{path}" for path in ("bash-completion/completions/sinew", "zsh/site-functions/_sinew", "fish/vendor_completions.d/sinew.fish")},
+            | {f"share/{path}" for path in ("sinew/gateway.schema.json", "bash-completion/completions/sinew", "zsh/site-functions/_sinew", "fish/vendor_completions.d/sinew.fish")},
         )
 
     def test_no_text_in_it_names_the_place_it_was_built_or_installed_in(self):
@@ -251,6 +251,26 @@ class Command(Case):
     def test_of_another_domain_sees_nothing(self):
         with Domain() as domain:
             self.assertEqual(self.assert_ends_well(domain, domain.start(prefix / "bin/sinew", "node", "list")), "")
+
+
+class Gateway(Case):
+    def test_makes_certificates_and_runs_with_them_as_its_page_says(self):
+        gateway, folder = prefix / "bin/sinew-gateway", work / "gateway"
+        must([gateway, "certs", "init", "--folder", folder], cwd="/")
+        issued = must([gateway, "certs", "issue", "drone", "--folder", folder], cwd="/")
+        security = next(line for line in issued.splitlines() if '"security"' in line)
+        config = folder / "gateway.json"
+        config.write_text("{" + security + ', "listen": "[::1]:0", "discovery": false, "rules": [ { "topics": { "base_rule": "out" } } ] }')
+        must([gateway, "check", config, "--topic", "camera/image"], cwd="/")
+        with Domain() as domain:
+            running = domain.start(gateway, "run", config)
+            until = time.monotonic() + RUN_SECONDS
+            while "listens at" not in domain.said(running):
+                self.assertIsNone(running.poll(), domain.story())
+                self.assertLess(time.monotonic(), until, domain.story())
+                time.sleep(0.01)
+            running.terminate()
+            self.assertEqual(running.wait(RUN_SECONDS), 0)
 
 
 class Pages(Case):
