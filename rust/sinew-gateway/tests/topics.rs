@@ -262,3 +262,15 @@ async fn a_message_that_is_larger_than_the_peer_takes_is_counted_and_the_next_on
     };
     assert_eq!(lost(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_that_leaves_takes_its_publishers_with_it_at_once() {
+    let base = Robot::new("base", all());
+    let mut drone = Robot::dialing("drone", all(), &[&base]);
+    let images = publisher(&drone.node("camera"), "camera/image", &Qos::default());
+    let seen = subscriber(&base.node("viewer"), "camera/image", &Qos::default());
+    connected(&images, &[&seen]);
+    drone.stop().await;
+    // Sooner than what is lost is given up.
+    until("the viewer has nobody", || seen.statistics().publishers == 0);
+}

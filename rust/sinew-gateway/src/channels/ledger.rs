@@ -51,6 +51,8 @@ pub enum Act {
         offer: Offer,
         /// (G21)
         ordered: bool,
+        /// How the rules want it done.
+        traffic: Traffic,
     },
     /// No more, and nothing of it is expected.
     CloseIn {
@@ -149,7 +151,8 @@ impl Ledger {
                         return violation(format!("channel {channel} is opened a second time"));
                     }
                     ours.state = State::Open;
-                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), offer, ordered });
+                    let traffic = rules.decide(ours.want.kind, &ours.want.name, &self.tag).traffic;
+                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), offer, ordered, traffic });
                 }
             }
             Control::Close { channel } => {

@@ -198,10 +198,10 @@ impl Follower {
                     peer.hear(control, &self.local, &self.rules);
                 }
             }
-            PeerEvent::Down(number, why) => {
+            PeerEvent::Down { number, why, has_left } => {
                 if let Some(peer) = self.peer_of(number).and_then(|id| self.peers.get_mut(&id)) {
                     log::warn!("the connection with {} is over: {why}", peer.shown());
-                    peer.down(Instant::now() + KEPT);
+                    peer.down(Instant::now() + if has_left { Duration::ZERO } else { KEPT });
                 }
             }
         }

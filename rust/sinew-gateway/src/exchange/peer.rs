@@ -160,7 +160,7 @@ impl Peer {
                     live.outlets.remove(&channel);
                     live.session.inlet.unserve(channel);
                 }
-                Act::OpenIn { channel, want, offer, ordered } => self.open_in(channel, &want, &offer, ordered),
+                Act::OpenIn { channel, want, offer, ordered, traffic } => self.open_in(channel, &want, &offer, ordered, &traffic),
                 Act::CloseIn { channel } => {
                     live.session.inlet.unexpect(channel);
                     match live.open.remove(&channel) {
@@ -196,7 +196,7 @@ impl Peer {
         }
     }
 
-    fn open_in(&mut self, channel: u32, want: &Want, offer: &Offer, ordered: bool) {
+    fn open_in(&mut self, channel: u32, want: &Want, offer: &Offer, ordered: bool, traffic: &Traffic) {
         let Some(live) = &mut self.live else { return };
         let opened = match want.kind {
             Kind::Topic => {
@@ -221,7 +221,7 @@ impl Peer {
                 }
                 let provided = match self.provided.remove(&want.name) {
                     Some(provided) => Ok(provided),
-                    None => Provided::open(&self.node, want, 0, &self.runtime),
+                    None => Provided::open(&self.node, want, traffic.priority, &self.runtime),
                 };
                 provided.map(|provided| {
                     provided.lead(Some((Arc::clone(&live.session), channel)));

@@ -34,13 +34,26 @@ pub(super) struct Sender {
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
     sleep: Option<Pin<Box<Sleep>>>,
     window: u64,
+    /// quinn did not take all since there was nothing to send the last time: what waits, waits for the network.
+    is_busy: bool,
 }
 
 impl Sender {
     pub fn new(connection: Connection, budget: Arc<Budget>, state: Arc<OutboxState>) -> Sender {
         let watched = connection.clone();
         let closed = Box::pin(async move { _ = watched.closed().await });
-        Sender { connection, budget, state, flows: Vec::new(), spare: None, opening: None, closed, sleep: None, window: FIRST_WINDOW }
+        Sender {
+            connection,
+            budget,
+            state,
+            flows: Vec::new(),
+            spare: None,
+            opening: None,
+            closed,
+            sleep: None,
+            window: FIRST_WINDOW,
+            is_busy: false,
+        }
     }
 
     pub async fn run(mut self) {
@@ -78,7 +91,7 @@ impl Sender {
         self.flows.extend(jobs.into_iter().map(|job| Flow::of_job(job, now)));
     }
 
-    /// Lets quinn have what the network takes, and little more. Gives how many bytes a second that is.
+    /// Lets quinn have what the network takes, and little more. Gives how many bytes a second that is; as many as you like while nothing has to wait, for then it is not known.
     fn follow_link(&mut self) -> u64 {
         let path = self.connection.stats().path;
         let window = path.cwnd + AHEAD;
@@ -86,7 +99,7 @@ impl Sender {
             self.window = window;
             self.connection.set_send_window(window);
         }
-        (path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64
+        if self.is_busy { (path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64 } else { u64::MAX }
     }
 
     /// A piece of what is most important.
@@ -109,7 +122,10 @@ impl Sender {
                 best = Some(at);
             }
         }
-        let Some(best) = best else { return Turn::Nothing(next) };
+        let Some(best) = best else {
+            self.is_busy &= self.flows.iter().any(|flow| flow.blocked);
+            return Turn::Nothing(next);
+        };
         let when = self.budget.when(now);
         if when > now {
             return Turn::Nothing(Some(next.map_or(when, |next| next.min(when))));
@@ -137,7 +153,10 @@ impl Sender {
                 }
                 self.keep_fair(best);
             }
-            Wrote::Blocked => self.flows[best].blocked = true,
+            Wrote::Blocked => {
+                self.flows[best].blocked = true;
+                self.is_busy = true;
+            }
             Wrote::Refused => {}
             Wrote::Lost => return Turn::Lost,
         }

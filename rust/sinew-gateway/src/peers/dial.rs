@@ -54,13 +54,17 @@ impl Dialer {
     pub async fn dial(&self, peer: &str) {
         let mut trouble = Trouble::new(peer);
         loop {
-            let addresses: Vec<SocketAddr> = match tokio::net::lookup_host(with_port(peer)).await {
+            let (host, port) = host_and_port(peer);
+            let addresses: Vec<SocketAddr> = match tokio::net::lookup_host((host, port)).await {
                 Ok(addresses) => addresses.collect(),
                 Err(why) => {
                     trouble.pause(&format!("its name has no address: {why}"), false).await;
                     continue;
                 }
             };
+            if addresses.is_empty() {
+                trouble.pause("its name has no address", false).await;
+            }
             for address in addresses {
                 let refused = self.once(self.fitting(address)).await;
                 trouble.after(refused, &self.shared).await;
@@ -90,13 +94,14 @@ impl Dialer {
     }
 }
 
-/// With the usual port where none is said.
-fn with_port(peer: &str) -> String {
-    let bare = peer.trim_start_matches('[').trim_end_matches(']');
-    if bare.parse::<std::net::Ipv6Addr>().is_ok() {
-        return format!("[{bare}]:{PORT}");
-    }
-    if peer.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) { peer.to_owned() } else { format!("{peer}:{PORT}") }
+/// Of "host:port" or "host", where an IPv6 address stands in brackets if a port follows; the usual port where none is said.
+fn host_and_port(peer: &str) -> (&str, u16) {
+    let (host, port) = match peer.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?))) {
+        // Else it is the end of an address.
+        Some((host, port)) if !host.contains(':') || host.ends_with(']') => (host, port),
+        _ => (peer, PORT),
+    };
+    (host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host), port)
 }
 
 /// How often it went wrong, and what was said of it.
@@ -146,4 +151,27 @@ fn fraction() -> f64 {
     let mut bytes = [0; 4];
     let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
     f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_peer_is_a_host_and_a_port_or_a_host_alone() {
+        let cases = [
+            ("base.local", ("base.local", PORT)),
+            ("base.local:7000", ("base.local", 7000)),
+            ("192.168.1.2", ("192.168.1.2", PORT)),
+            ("192.168.1.2:7000", ("192.168.1.2", 7000)),
+            ("fd09::1", ("fd09::1", PORT)),
+            ("fd09::7000", ("fd09::7000", PORT)),
+            ("[fd09::1]", ("fd09::1", PORT)),
+            ("[fd09::1]:7000", ("fd09::1", 7000)),
+            ("[fe80::1%wlan0]", ("fe80::1%wlan0", PORT)),
+        ];
+        for (peer, expected) in cases {
+            assert_eq!(host_and_port(peer), expected, "{peer}");
+        }
+    }
 }

@@ -28,8 +28,15 @@ pub enum PeerEvent {
     Up(Arc<Session>),
     /// Its peer says something, other than Hello and Ready.
     Heard(u64, Control),
-    /// That of this number is over; why, as a sentence.
-    Down(u64, String),
+    /// That of this number is over.
+    Down {
+        /// Of the session.
+        number: u64,
+        /// As a sentence.
+        why: String,
+        /// The peer has said that it leaves: it is not to be waited for.
+        has_left: bool,
+    },
 }
 
 /// What all connections of this gateway share.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use quinn::{Connection, SendStream};
+use quinn::{Connection, ConnectionError, SendStream, VarInt};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -108,7 +108,8 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
     };
     shared.known.forget(&session);
     session.inlet.close();
-    (shared.tell)(PeerEvent::Down(session.number, refused.why.clone()));
+    let has_left = matches!(connection.close_reason(), Some(ConnectionError::ApplicationClosed(closed)) if closed.error_code == VarInt::from_u32(Closed::Leaving as u32));
+    (shared.tell)(PeerEvent::Down { number: session.number, why: refused.why.clone(), has_left });
     Refused { was_up: true, ..refused }
 }
 
