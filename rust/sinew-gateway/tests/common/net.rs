@@ -22,6 +22,11 @@ impl Net {
         let prefix = format!("gwt{}_{}_", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let names: Vec<String> = (0..count).map(|at| format!("{prefix}{at}")).collect();
         let net = Net { prefix, names };
+        let probe = Command::new("ip").args(["netns", "add", &format!("{}probe", net.prefix)]).output().expect("there is ip");
+        if !probe.status.success() {
+            eprintln!("skipped: namespaces cannot be made here: {}", String::from_utf8_lossy(&probe.stderr));
+            return None;
+        }
         for name in &net.names {
             run(&["netns", "add", name]);
             run(&["-n", name, "link", "set", "lo", "up"]);
