@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 use quinn::congestion;
 use quinn_proto::RttEstimator;
 
+use super::gauge::Gauge;
+
 /// The queueing delay that is wanted.
 const TARGET: Duration = Duration::from_millis(4);
 /// A measurement takes no less.
@@ -32,6 +34,8 @@ const SHORTEST: Duration = Duration::from_millis(8);
 /// Half of how long a round-trip time counts as the smallest.
 const BASE_AGE: Duration = Duration::from_secs(3);
 const TOLERATED_LOSS: f64 = 0.1;
+/// Packets.
+const REMEMBERED: f64 = 256.0;
 /// In datagrams.
 const INITIAL_WINDOW: u64 = 32;
 const SMALLEST_WINDOW: u64 = 3;
@@ -84,6 +88,9 @@ pub(super) struct Controller {
     base_since: Instant,
     /// The window after the measurement with an empty queue.
     after_drain: Option<u64>,
+    /// The part of the packets that is lost, on average over the last [`REMEMBERED`].
+    loss: f64,
+    gauge: Arc<Gauge>,
 }
 
 impl Controller {
@@ -96,7 +103,14 @@ impl Controller {
             base: [Duration::MAX; 2],
             base_since: now,
             after_drain: None,
+            loss: 0.0,
+            gauge: Arc::default(),
         }
+    }
+
+    /// What this one, and all clones of it, tell.
+    pub fn gauge(&self) -> &Arc<Gauge> {
+        &self.gauge
     }
 
     fn smallest(&self) -> u64 {
@@ -168,15 +182,24 @@ impl Controller {
 impl congestion::Controller for Controller {
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, _rtt: &RttEstimator) {
         self.acknowledged(now, sent, bytes, !app_limited);
+        self.gauge.acknowledged(bytes);
+        self.loss -= self.loss / REMEMBERED;
     }
 
-    fn on_end_acks(&mut self, now: Instant, _in_flight: u64, _app_limited: bool, _largest: Option<u64>) {
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, _largest: Option<u64>) {
         self.consider(now);
+        self.gauge.loses(self.loss);
+        // Where nothing is in flight no acknowledgement would come to say so later.
+        self.gauge.end_acks(in_flight, app_limited && in_flight < self.window || in_flight == 0);
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
         if sent >= self.measured.since {
             self.measured.lost += lost_bytes;
+        }
+        // Packets are not told of.
+        for _ in 0..lost_bytes.div_ceil(self.mtu) {
+            self.loss += (1.0 - self.loss) / REMEMBERED;
         }
         if is_persistent_congestion {
             self.starting = true;

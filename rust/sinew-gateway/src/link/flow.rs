@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
 use quinn::{SendStream, VarInt, WriteError};
@@ -19,6 +19,12 @@ use crate::protocol::{Dropped, RecordHead, TopicHead};
 
 /// Larger messages of an ordered lane have a stream of their own, so that giving one up takes no other with it.
 const OWN_STREAM: usize = 65_536;
+/// From such a loss on small messages go twice.
+const LOSSY: f64 = 0.005;
+/// Bytes that fit into a packet with all that is around them.
+const SMALL: usize = 1_024;
+/// Packets of the one and the other have left by then one after the other.
+const COPY_AFTER: Duration = Duration::from_millis(2);
 
 pub(super) enum Source {
     Lane(Arc<LaneState>),
@@ -26,11 +32,30 @@ pub(super) enum Source {
     Job(Option<oneshot::Sender<Result<SendStream, WriteError>>>),
 }
 
+/// What the link is like now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    /// That it takes; as many as you like while nothing has to wait, for then it is not known.
+    pub bytes_per_second: u64,
+    /// The part of the packets that is lost.
+    pub loss: f64,
+}
+
 /// What is being written.
 struct Sending {
     pieces: VecDeque<Bytes>,
     begun: Begun,
     size: usize,
+    is_copy: bool,
+    /// To be sent when this was.
+    copy: Option<Numbered>,
+}
+
+/// A message that goes a second time, since the link loses so many packets that it is likely to be late else: a round trip and more.
+struct Copy {
+    message: Numbered,
+    /// Not at once, or it shares its packet with the first.
+    due: Instant,
 }
 
 pub(super) struct Flow {
@@ -44,6 +69,7 @@ pub(super) struct Flow {
     stream: Option<SendStream>,
     streams: u64,
     sending: Option<Sending>,
+    copy: Option<Copy>,
     spared: bool,
 }
 
@@ -74,6 +100,7 @@ impl Flow {
             stream: None,
             streams: 0,
             sending: None,
+            copy: None,
             spared: false,
         }
     }
@@ -90,7 +117,8 @@ impl Flow {
             bandwidth: None,
             stream: Some(job.stream),
             streams: 0,
-            sending: Some(Sending { pieces: job.parts.into(), begun, size }),
+            sending: Some(Sending { pieces: job.parts.into(), begun, size, is_copy: false, copy: None }),
+            copy: None,
             spared: false,
         }
     }
@@ -101,11 +129,13 @@ impl Flow {
 
     /// Begun, or waiting to be.
     pub fn when(&mut self, now: Instant) -> Option<Instant> {
-        let ready = match &self.source {
-            _ if self.sending.is_some() => now,
-            Source::Lane(lane) if lane.waiting.load(Ordering::Relaxed) > 0 => lane.with_queue(|queue| queue.when(now))?, // relaxed: see LaneState
-            _ => return None,
+        let waiting = match &self.source {
+            _ if self.sending.is_some() => Some(now),
+            Source::Lane(lane) if lane.waiting.load(Ordering::Relaxed) > 0 => lane.with_queue(|queue| queue.when(now)), // relaxed: see LaneState
+            _ => None,
         };
+        let copy = self.copy.as_ref().map(|copy| copy.due);
+        let ready = waiting.into_iter().chain(copy).min()?;
         Some(self.bandwidth.as_mut().map_or(ready, |bucket| bucket.when(now).max(ready)))
     }
 
@@ -120,12 +150,15 @@ impl Flow {
     }
 
     /// Begins the next message, if none is begun. A stream is taken from `spare` if one is needed.
-    pub fn begin(&mut self, now: Instant, link: u64, spare: &mut Option<SendStream>) {
+    pub fn begin(&mut self, now: Instant, link: Link, spare: &mut Option<SendStream>) {
         let Source::Lane(lane) = &self.source else { return };
         if self.sending.is_some() {
             return;
         }
-        let Some(next) = lane.with_queue(|queue| queue.take(now, link)) else { return };
+        let newer = lane.with_queue(|queue| queue.take(now, link.bytes_per_second));
+        let is_copy = newer.is_none();
+        let copy = self.copy.take_if(|copy| !is_copy || copy.due <= now);
+        let Some(next) = newer.or(copy.map(|copy| copy.message)) else { return };
         let own = !lane.options.ordered || next.size > OWN_STREAM;
         if own && let Some(mut stream) = self.stream.take() {
             let _ = stream.finish();
@@ -146,19 +179,22 @@ impl Flow {
             expires: next.message.expires,
             spared: std::mem::take(&mut self.spared),
         };
+        let is_copied = !is_copy && !lane.options.ordered && next.size <= SMALL && link.loss >= LOSSY;
+        let copy = is_copied.then(|| next.clone());
+        let size = next.size;
         let mut pieces = VecDeque::from(next.message.parts);
         pieces.push_front(head.into());
-        self.sending = Some(Sending { pieces, begun, size: next.size });
+        self.sending = Some(Sending { pieces, begun, size, is_copy, copy });
     }
 
     /// Gives up what was begun, if something newer is rather to be sent, or nobody wants it any more.
-    pub fn reconsider(&mut self, now: Instant, link: u64) {
+    pub fn reconsider(&mut self, now: Instant, link: Link) {
         match (&self.source, &self.sending) {
             (Source::Lane(lane), Some(sending)) => {
                 let newer = lane.waiting.load(Ordering::Relaxed) > 0 && lane.with_queue(|queue| queue.has_newer()); // relaxed: see LaneState
                 // What shares its stream is small, and takes others with it.
                 let own = !lane.options.ordered || sending.size > OWN_STREAM;
-                if own && sending.begun.is_stale(newer, now, link) {
+                if own && sending.begun.is_stale(newer, now, link.bytes_per_second) {
                     self.give_up(Dropped::Stale);
                     self.spared = true;
                 }
@@ -180,7 +216,7 @@ impl Flow {
         if let Some(mut stream) = self.stream.take() {
             let _ = stream.reset(VarInt::from_u32(code as u32));
         }
-        if self.sending.take().is_some()
+        if self.sending.take().is_some_and(|sending| !sending.is_copy)
             && let Source::Lane(lane) = &self.source
         {
             lane.reset.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
@@ -238,15 +274,20 @@ impl Flow {
         sending.begun.written += written;
         sending.begun.progress = now;
         self.served += written as u64;
-        if sending.pieces.is_empty() { self.finished(written) } else { Wrote::Bytes(written) }
+        if sending.pieces.is_empty() { self.finished(written, now) } else { Wrote::Bytes(written) }
     }
 
-    fn finished(&mut self, written: usize) -> Wrote {
+    fn finished(&mut self, written: usize, now: Instant) -> Wrote {
         let Some(sending) = self.sending.take() else { return Wrote::Bytes(written) };
         match &mut self.source {
             Source::Lane(lane) => {
-                lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
-                lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState
+                if sending.is_copy {
+                    lane.copies.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
+                } else {
+                    lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
+                    lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState
+                }
+                self.copy = sending.copy.map(|message| Copy { message, due: now + COPY_AFTER });
                 if (!lane.options.ordered || sending.size > OWN_STREAM)
                     && let Some(mut stream) = self.stream.take()
                 {

@@ -8,6 +8,7 @@ mod bucket;
 mod budget;
 mod controller;
 mod flow;
+mod gauge;
 mod lane;
 mod outbox;
 mod queue;

@@ -48,7 +48,7 @@ pub enum Keep {
 }
 
 /// A message with its number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Numbered {
     /// (G20)
     pub sequence: u64,

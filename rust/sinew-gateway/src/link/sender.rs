@@ -1,6 +1,7 @@
 //! The task that hands quinn the bytes of all lanes of a connection.
 
 use std::future::{Future, poll_fn};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,13 +12,17 @@ use quinn::{Connection, ConnectionError, SendStream};
 use tokio::time::Sleep;
 
 use super::budget::Budget;
-use super::flow::{Flow, Wrote};
+use super::controller::Controller;
+use super::flow::{Flow, Link, Wrote};
+use super::gauge::{Gauge, Outstanding};
 use super::outbox::{OutboxState, end, lock};
 
 /// Bytes that may be unacknowledged before anything is known of the link.
 pub(super) const FIRST_WINDOW: u64 = 64 << 10;
 /// Bytes beyond the congestion window, so that quinn never waits for this task.
 const AHEAD: u64 = 32 << 10;
+/// Congestion windows in quinn's own window, which also holds what has arrived behind a loss, until that was sent again.
+const HELD_BACK: u64 = 4;
 /// Bytes that are handed over before it is looked again what is most important.
 const PIECE: usize = 16 << 10;
 
@@ -34,6 +39,10 @@ pub(super) struct Sender {
     closed: Pin<Box<dyn Future<Output = ()> + Send>>,
     sleep: Option<Pin<Box<Sleep>>>,
     window: u64,
+    gauge: Arc<Gauge>,
+    /// Where the peer was, when the gauge was that of the connection.
+    peer: SocketAddr,
+    outstanding: Outstanding,
     /// quinn did not take all since there was nothing to send the last time: what waits, waits for the network.
     is_busy: bool,
 }
@@ -41,6 +50,7 @@ pub(super) struct Sender {
 impl Sender {
     pub fn new(connection: Connection, budget: Arc<Budget>, state: Arc<OutboxState>) -> Sender {
         let watched = connection.clone();
+        let (gauge, peer) = (gauge_of(&connection, &state), connection.remote_address());
         let closed = Box::pin(async move { _ = watched.closed().await });
         Sender {
             connection,
@@ -52,6 +62,9 @@ impl Sender {
             closed,
             sleep: None,
             window: FIRST_WINDOW,
+            outstanding: Outstanding::new(&gauge),
+            gauge,
+            peer,
             is_busy: false,
         }
     }
@@ -91,19 +104,35 @@ impl Sender {
         self.flows.extend(jobs.into_iter().map(|job| Flow::of_job(job, now)));
     }
 
-    /// Lets quinn have what the network takes, and little more. Gives how many bytes a second that is; as many as you like while nothing has to wait, for then it is not known.
-    fn follow_link(&mut self) -> u64 {
-        let path = self.connection.stats().path;
-        let window = path.cwnd + AHEAD;
-        if window.abs_diff(self.window) > self.window / 32 {
-            self.window = window;
-            self.connection.set_send_window(window);
+    fn follow_link(&mut self) -> Link {
+        let peer = self.connection.remote_address();
+        if peer != self.peer {
+            // Another path has a controller of its own.
+            (self.gauge, self.peer) = (gauge_of(&self.connection, &self.state), peer);
+            self.outstanding = Outstanding::new(&self.gauge);
         }
-        if self.is_busy { (path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64 } else { u64::MAX }
+        let path = self.connection.stats().path;
+        if self.window != path.cwnd {
+            self.window = path.cwnd;
+            self.connection.set_send_window(path.cwnd * HELD_BACK + AHEAD);
+        }
+        let bytes_per_second = if self.is_busy { (path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64 } else { u64::MAX };
+        Link { bytes_per_second, loss: self.gauge.loss() }
+    }
+
+    /// Bytes that quinn may have now. 0: who is waited for tells when there are more.
+    fn room(&mut self) -> usize {
+        let most = self.window + AHEAD;
+        let mut outstanding = self.outstanding.follow(&self.gauge);
+        if outstanding >= most {
+            self.gauge.wait();
+            outstanding = self.outstanding.follow(&self.gauge);
+        }
+        usize::try_from(most.saturating_sub(outstanding)).unwrap_or(usize::MAX)
     }
 
     /// A piece of what is most important.
-    fn hand_over(&mut self, cx: &mut Context<'_>, link: u64) -> Turn {
+    fn hand_over(&mut self, cx: &mut Context<'_>, link: Link) -> Turn {
         let now = Instant::now();
         let mut next = self.flows.iter().filter_map(Flow::expires).filter(|at| *at > now).min();
         let mut best: Option<usize> = None;
@@ -130,6 +159,11 @@ impl Sender {
         if when > now {
             return Turn::Nothing(Some(next.map_or(when, |next| next.min(when))));
         }
+        let room = self.room();
+        if room == 0 {
+            self.is_busy = true;
+            return Turn::Nothing(next);
+        }
         if self.flows[best].needs_stream() && self.spare.is_none() {
             match self.open(cx) {
                 Poll::Ready(Ok(stream)) => self.spare = Some(stream),
@@ -145,8 +179,9 @@ impl Sender {
         if !flow.is_sending() {
             return Turn::Again;
         }
-        match flow.write(cx, PIECE.min(self.budget.piece()), now) {
+        match flow.write(cx, PIECE.min(self.budget.piece()).min(room), now) {
             Wrote::Bytes(bytes) => {
+                self.outstanding.wrote(bytes);
                 self.budget.take(now, bytes);
                 if let Some(bandwidth) = &mut self.flows[best].bandwidth {
                     bandwidth.take(now, super::budget::on_the_wire(bytes) as f64);
@@ -192,6 +227,13 @@ impl Sender {
         }
         Poll::Pending
     }
+}
+
+fn gauge_of(connection: &Connection, state: &OutboxState) -> Arc<Gauge> {
+    let controller = connection.congestion_state().into_any().downcast::<Controller>();
+    let gauge = controller.map(|controller| Arc::clone(controller.gauge())).unwrap_or_default();
+    gauge.attach(Arc::clone(&state.bell));
+    gauge
 }
 
 /// What came of a turn.

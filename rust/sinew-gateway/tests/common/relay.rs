@@ -1,10 +1,11 @@
-//! A bad network: UDP datagrams go through it until it is cut.
+//! A bad network: UDP datagrams go through it late, or not at all.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use tokio::net::UdpSocket;
 use tokio::task::{AbortHandle, JoinSet};
@@ -12,8 +13,15 @@ use tokio::task::{AbortHandle, JoinSet};
 /// Ends when it is dropped.
 pub struct Relay {
     pub address: SocketAddr,
-    is_cut: Arc<AtomicBool>,
+    badness: Arc<Badness>,
     task: AbortHandle,
+}
+
+/// What is done to datagrams, in both directions.
+#[derive(Default)]
+struct Badness {
+    lost_percent: AtomicU32,
+    delay_ms: AtomicU32,
 }
 
 impl Relay {
@@ -21,14 +29,24 @@ impl Relay {
     pub async fn to(target: SocketAddr) -> Relay {
         let socket = Arc::new(UdpSocket::bind("[::1]:0").await.expect("there is a port"));
         let address = socket.local_addr().expect("it has one");
-        let is_cut = Arc::new(AtomicBool::new(false));
-        let task = tokio::spawn(forward(socket, target, Arc::clone(&is_cut))).abort_handle();
-        Relay { address, is_cut, task }
+        let badness = Arc::<Badness>::default();
+        let task = tokio::spawn(forward(socket, target, Arc::clone(&badness))).abort_handle();
+        Relay { address, badness, task }
     }
 
     /// From now on everything is lost, or nothing.
     pub fn cut(&self, is_cut: bool) {
-        self.is_cut.store(is_cut, Ordering::Relaxed);
+        self.lose(if is_cut { 100 } else { 0 });
+    }
+
+    /// From now on so many percent are lost, by chance.
+    pub fn lose(&self, percent: u32) {
+        self.badness.lost_percent.store(percent, Ordering::Relaxed);
+    }
+
+    /// From now on each takes so long.
+    pub fn delay(&self, milliseconds: u32) {
+        self.badness.delay_ms.store(milliseconds, Ordering::Relaxed);
     }
 }
 
@@ -38,33 +56,46 @@ impl Drop for Relay {
     }
 }
 
-async fn forward(socket: Arc<UdpSocket>, target: SocketAddr, is_cut: Arc<AtomicBool>) {
+impl Badness {
+    async fn pass(&self, datagram: &[u8], from: &Arc<UdpSocket>, to: SocketAddr) {
+        if fastrand::u32(..100) < self.lost_percent.load(Ordering::Relaxed) {
+            return;
+        }
+        match self.delay_ms.load(Ordering::Relaxed) {
+            0 => _ = from.send_to(datagram, to).await,
+            delay => {
+                let (datagram, from) = (datagram.to_vec(), Arc::clone(from));
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(u64::from(delay))).await;
+                    let _ = from.send_to(&datagram, to).await;
+                });
+            }
+        }
+    }
+}
+
+async fn forward(socket: Arc<UdpSocket>, target: SocketAddr, badness: Arc<Badness>) {
     let mut ways: HashMap<SocketAddr, Arc<UdpSocket>> = HashMap::new();
     let mut answers = JoinSet::new();
     let mut buffer = vec![0; 65_536];
     loop {
         let Ok((size, from)) = socket.recv_from(&mut buffer).await else { continue };
-        if is_cut.load(Ordering::Relaxed) {
-            continue;
-        }
         let way = match ways.entry(from) {
             Entry::Occupied(way) => way.into_mut(),
             Entry::Vacant(place) => {
                 let way = Arc::new(UdpSocket::bind("[::1]:0").await.expect("there is a port"));
-                answers.spawn(answer(Arc::clone(&socket), Arc::clone(&way), from, Arc::clone(&is_cut)));
+                answers.spawn(answer(Arc::clone(&socket), Arc::clone(&way), from, Arc::clone(&badness)));
                 place.insert(way)
             }
         };
-        let _ = way.send_to(&buffer[..size], target).await;
+        badness.pass(&buffer[..size], way, target).await;
     }
 }
 
-async fn answer(socket: Arc<UdpSocket>, way: Arc<UdpSocket>, to: SocketAddr, is_cut: Arc<AtomicBool>) {
+async fn answer(socket: Arc<UdpSocket>, way: Arc<UdpSocket>, to: SocketAddr, badness: Arc<Badness>) {
     let mut buffer = vec![0; 65_536];
     loop {
         let Ok((size, _)) = way.recv_from(&mut buffer).await else { continue };
-        if !is_cut.load(Ordering::Relaxed) {
-            let _ = socket.send_to(&buffer[..size], to).await;
-        }
+        badness.pass(&buffer[..size], &socket, to).await;
     }
 }

@@ -1,0 +1,66 @@
+//! Links that lose packets.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::relay::Relay;
+use common::{Robot, all, image, next, number_of, publisher, subscriber, until};
+use sinew::Qos;
+use sinew::raw::{Publisher, Subscriber};
+
+/// A base, and a drone that dials it through a relay.
+async fn through_a_relay() -> (Robot, Relay, Robot) {
+    let base = Robot::new("base", all());
+    let relay = Relay::to(base.address()).await;
+    let mut drone = Robot::new("drone", all());
+    drone.stop().await;
+    drone.settings.peers = vec![relay.address.to_string()];
+    drone.start();
+    (base, relay, drone)
+}
+
+fn connected(publisher: &Publisher, subscriber: &Subscriber) {
+    until("they are connected", || publisher.statistics().subscribers > 0 && subscriber.statistics().publishers > 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_small_messages_hardly_one_is_late_where_one_packet_in_ten_is_lost() {
+    let (base, relay, drone) = through_a_relay().await;
+    let (pilot, motor) = (drone.node("pilot"), base.node("motor"));
+    let commands = publisher(&pilot, "command", &Qos::keep_last(8));
+    let heard = subscriber(&motor, "command", &Qos::keep_last(8));
+    connected(&commands, &heard);
+    // What is lost is sent again when the next ones have long arrived.
+    relay.delay(20);
+    relay.lose(10);
+    let (mut sent, mut arrived, mut last) = (0, 0, 0);
+    let begin = Instant::now();
+    while sent < 600 {
+        sent += 1;
+        commands.publish(&[&image(sent, 100)]).expect("it is published");
+        // As a control loop does: a machine that is busy delays it, and it goes on.
+        std::thread::sleep(Duration::from_millis(5));
+        while let Some(frame) = heard.take(Duration::ZERO).expect("it can be taken") {
+            let number = number_of(&frame);
+            assert!(number > last, "{number} behind {last}");
+            (last, arrived) = (number, arrived + 1);
+        }
+    }
+    // Of what goes once, nine in ten are in time.
+    assert!(arrived > 570, "{arrived} of {sent} have arrived in {:?}", begin.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_messages_arrive_whole_and_in_their_order_where_one_packet_in_ten_is_lost() {
+    let (base, relay, drone) = through_a_relay().await;
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let images = publisher(&camera, "camera/image", &Qos::default());
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    connected(&images, &seen);
+    relay.lose(10);
+    for number in 0..20 {
+        images.publish(&[&image(number, 1_000_000)]).expect("it is published");
+        assert_eq!(number_of(&next(&seen)), number);
+    }
+}
