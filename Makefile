@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python soak seeded lint install clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway soak seeded lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -82,6 +82,16 @@ bench-python: ## Python beside C++ and beside the Python packages of eCAL and Ze
 	tools/python_env.py bench/peers/python/requirements.txt $(PEERS_PYTHON)
 	$(PEERS_PYTHON)/bin/python -m pip install --quiet --disable-pip-version-check .
 	$(PEERS_PYTHON)/bin/python bench/python.py --prefix $(COMMAND)
+
+bench-gateway: ## Between two machines: beside nothing, bare quinn and Zenoh, over good and bad networks; writes build/bench/gateway.md
+	@tools/setup bench rust python
+	$(CONFIGURE)
+	$(BUILD)
+	cmake --install build --prefix $(COMMAND)
+	@tools/install_command.py --jobs $(JOBS) $(COMMAND)
+	cd rust && PKG_CONFIG_PATH=$(COMMAND)/lib/pkgconfig CARGO_TARGET_DIR=$(CURDIR)/build/rust cargo build --release --locked --jobs $(JOBS) --package sinew-gateway --examples
+	tools/python_env.py bench/peers/python/requirements.txt $(PEERS_PYTHON)
+	$(PYTHON) bench/gateway.py
 
 soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
 	@tools/setup test

@@ -22,6 +22,8 @@ class Programs(NamedTuple):
     gripper: pathlib.Path
     sinew: pathlib.Path
     load: pathlib.Path  # of bench/command.py
+    gateway: pathlib.Path
+    traffic: pathlib.Path  # of bench/gateway.py, with the emulator beside it
     prefix: pathlib.Path  # of the library and the manager
     data: pathlib.Path
 
@@ -39,7 +41,7 @@ def programs():
     must([PYTHON if os.access(PYTHON, os.X_OK) else sys.executable, ROOT / "tools/fetch_demo_data.py", DATA])
     if built := os.environ.get("SINEW_SESSION_PROGRAMS"):
         folder = pathlib.Path(built).resolve()
-        return Programs(folder / "demo", folder / "command_gripper", folder / "sinew", folder / "load", folder / "prefix", DATA)
+        return Programs(folder / "demo", folder / "command_gripper", folder / "sinew", folder / "load", folder / "sinew-gateway", folder / "traffic", folder / "prefix", DATA)
     jobs = os.environ.get("JOBS", "2")
     if not rust.install(jobs):
         raise AssertionError("the library does not build")
@@ -48,4 +50,4 @@ def programs():
     # With all features, as the tests of the workspace: what they have built is not built again.
     must(["cargo", "build", "--workspace", "--bins", "--examples", "--all-features", "--locked", "--jobs", jobs], env=environment, cwd=rust.WORKSPACE)
     built = pathlib.Path(environment["CARGO_TARGET_DIR"]) / "debug"
-    return Programs(ROOT / "build-dev/bin/demo", ROOT / "build-dev/bin/command_gripper", built / "sinew", built / "examples/load", rust.PREFIX, DATA)
+    return Programs(ROOT / "build-dev/bin/demo", ROOT / "build-dev/bin/command_gripper", built / "sinew", built / "examples/load", built / "sinew-gateway", built / "examples/traffic", rust.PREFIX, DATA)
