@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufWriter, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
 use std::thread::sleep;
@@ -212,31 +212,35 @@ fn subscribe(topic: &str, out: &PathBuf) -> Result<(), Failed> {
 
 fn ping(count: u64, size: usize, out: &PathBuf) -> Result<(), Failed> {
     let node = Node::new("ping")?;
-    let there = publisher(&node, "there", size)?;
-    let (heard, back) = mpsc::channel();
-    let _subscriber =
+    let there = Arc::new(publisher(&node, "there", size)?);
+    let (done, all) = mpsc::channel();
+    let (again, mut took) = (Arc::clone(&there), Vec::new());
+    let answered = Arc::new(AtomicBool::new(false));
+    let is_answered = Arc::clone(&answered);
+    // The next one is sent where the answer comes: that is what is measured, and no thread of this program beside.
+    let subscriber =
         Subscriber::with_callback(&node, "back", TYPE, &Qos::keep_last(DEPTH), SubscriberOptions::default(), move |frame: Frame| {
-            let _ = heard.send(stamp_of(&frame));
+            took.push(now_ns() - stamp_of(&frame));
+            // relaxed: who asks looks again
+            is_answered.store(true, Ordering::Relaxed);
+            if took.len() as u64 == count {
+                let _ = done.send(std::mem::take(&mut took));
+            } else if let Err(why) = publish_on(&again, size, took.len() as u64) {
+                eprintln!("no more is sent: {why}");
+            }
         })?;
     ready();
-    let mut took = Vec::new();
     let begin = Instant::now();
     // Until the first one comes back, those before may have had nobody to go to.
-    while (took.len() as u64) < count {
-        let stamp = publish_on(&there, size, took.len() as u64)?;
-        let patience = if took.is_empty() { Duration::from_millis(100) } else { PATIENCE };
-        loop {
-            match back.recv_timeout(patience) {
-                Ok(answered) if answered == stamp => {
-                    took.push(now_ns() - stamp);
-                    break;
-                }
-                Ok(_) => {}
-                Err(_) if took.is_empty() && begin.elapsed() < PATIENCE => break,
-                Err(_) => return Err("no answer came".into()),
-            }
+    while !answered.load(Ordering::Relaxed) {
+        if begin.elapsed() > PATIENCE {
+            return Err("no answer came".into());
         }
+        publish_on(&there, size, 0)?;
+        sleep(Duration::from_millis(200));
     }
+    let took = all.recv_timeout(PATIENCE).map_err(|_| "answers do not come any more")?;
+    drop(subscriber);
     write(out, took)
 }
 

@@ -64,7 +64,7 @@ impl Received {
     /// Publishes as a ghost. Blocks until the manager has agreed.
     pub fn open(node: &Node, want: &Want, offer: &Offer, ordered: bool) -> sinew::Result<Received> {
         // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait.
-        let max_blocking = if offer.depth == 0 { Duration::from_millis(100) } else { Duration::ZERO };
+        let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
         let options = PublisherOptions { ghost: true, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
         Ok(Received {
             publisher: Publisher::new(node, &want.name, &want.signature, &offer.qos(), options)?,
@@ -125,7 +125,7 @@ impl Received {
         let head = RecordHead::decode(&head, most)?;
         let needed = u32::try_from(u64::from(head.unpacked.max(head.size)).div_ceil(KIB)).unwrap_or(u32::MAX);
         let Ok(_room) = room.acquire_many(needed).await else { return Ok(false) };
-        let loan = tokio::task::block_in_place(|| self.publisher.loan(head.unpacked as usize));
+        let loan = self.publishing(|| self.publisher.loan(head.unpacked as usize));
         let Ok(mut loan) = loan else {
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
             return skip(stream, head.size).await;
@@ -155,6 +155,11 @@ impl Received {
         }
     }
 
+    /// Only who has to lose nothing may have to wait. Saying that to tokio costs a change of threads.
+    fn publishing<T>(&self, act: impl FnOnce() -> T) -> T {
+        if is_all(&self.offer) { tokio::task::block_in_place(act) } else { act() }
+    }
+
     fn hand_on(&self, loan: Loan<'_>, head: &RecordHead) -> Decoded<()> {
         let mut handed = self.handed();
         if head.sequence <= handed.sequence {
@@ -173,7 +178,7 @@ impl Received {
             return Ok(());
         }
         // Under the lock, so that they are published in their order.
-        match tokio::task::block_in_place(|| loan.publish(head.unpacked as usize)) {
+        match self.publishing(|| loan.publish(head.unpacked as usize)) {
             Ok(()) => {
                 self.counts.messages.fetch_add(1, Ordering::Relaxed);
                 self.counts.bytes.fetch_add(u64::from(head.unpacked), Ordering::Relaxed);
@@ -187,6 +192,11 @@ impl Received {
         }
         Ok(())
     }
+}
+
+/// Nothing of it is to be lost.
+fn is_all(offer: &Offer) -> bool {
+    offer.depth == 0
 }
 
 /// Reads what nobody has room for. False: the stream is over.

@@ -1,6 +1,6 @@
 //! Finding gateways on the local link (G28, G29), by IPv6 multicast.
 //!
-//! Interfaces are looked at every two seconds; one that comes is joined and announced on, one that goes is forgotten. What a gateway sends is a datagram of 25 bytes for each interface, at intervals that grow to ten seconds: with all headers 70 bit/s.
+//! Interfaces are looked at every two seconds; one that comes is joined and announced on, one that goes is forgotten. What a gateway sends is a datagram of 25 bytes for each interface, at intervals that grow to twenty seconds: with all headers 35 bit/s.
 
 mod announcement;
 mod interfaces;
@@ -24,9 +24,9 @@ const PORT: u16 = 7464;
 /// Between two looks at the interfaces.
 const LOOK: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LAST_PAUSE: Duration = Duration::from_secs(10);
+const LAST_PAUSE: Duration = Duration::from_secs(20);
 /// Who was not heard for so long is new when it is heard again.
-const FORGOTTEN: Duration = Duration::from_secs(35);
+const FORGOTTEN: Duration = Duration::from_secs(65);
 /// So many are remembered at most, and others not told of: strangers can make up as many as they like.
 const MOST_KNOWN: usize = 256;
 
