@@ -2,7 +2,7 @@
 //!
 //! | module | what is there |
 //! | --- | --- |
-//! | [`protocol`], [`packing`] | what two gateways say to each other, as bytes (spec/gateway.md) |
+//! | [`protocol`], [`packing`], [`repair`] | what two gateways say to each other, as bytes (spec/gateway.md) |
 //! | [`config`], [`rules`] | what a gateway is to do, and what may go where |
 //! | [`security`] | who may be a peer |
 //! | [`discovery`] | who is on the local link |
@@ -25,6 +25,7 @@ pub mod link;
 pub mod packing;
 pub mod peers;
 pub mod protocol;
+pub mod repair;
 pub mod rules;
 pub mod security;
 pub mod status;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sinew_gateway::protocol::{
-    Answer, CALL_STREAM, CallHead, Control, Hello, Kind, MAX_CONTROL, Offer, Packing, RecordHead, Refusal, Status, TOPIC_STREAM, TopicHead,
-    Want,
+    Answer, CALL_STREAM, CallHead, Control, Hello, Kind, MAX_CONTROL, Offer, Packing, REPAIR_STREAM, RecordHead, Refusal, RepairHead,
+    Status, TOPIC_STREAM, TopicHead, Want,
 };
 
 const MOST: u64 = 1 << 26;
@@ -83,6 +83,11 @@ fn streams_begin_as_their_golden_vectors() {
     assert_eq!((bytes[0], [head.encode(), record.encode()].concat()), (TOPIC_STREAM, bytes[..second].to_vec()));
     assert_eq!(TopicHead::decode(bytes[1..first].try_into().expect("as long")), head);
     assert_eq!(RecordHead::decode(bytes[first..second].try_into().expect("as long"), MOST), Ok(record));
+
+    let repair = RepairHead { channel: 7, sequence: 12, size: 1_000_000, first: 499_712, repairs: 58, index: 4 };
+    let bytes = vector("RepairStream");
+    assert_eq!((bytes[0], repair.encode()), (REPAIR_STREAM, bytes[..=RepairHead::SIZE].to_vec()));
+    assert_eq!(RepairHead::decode(bytes[1..=RepairHead::SIZE].try_into().expect("as long")), Ok(repair));
 
     let call = CallHead { channel: 8, call: 3, packing: Packing::None, size: 8, unpacked: 8 };
     let bytes = vector("CallStream");

@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use quinn::{RecvStream, SendStream, VarInt};
+use quinn::{ReadToEndError, RecvStream, SendStream, VarInt};
 use tokio::sync::{Semaphore, watch};
 
 use super::turns::{Headless, Turn, Turns, Unknown};
 use super::{Received, Served};
 use crate::link::Outbox;
-use crate::protocol::{Answer, CALL_STREAM, CallHead, Decoded, Dropped, Packing, Status, TOPIC_STREAM, TopicHead, violation};
+use crate::protocol::{
+    Answer, CALL_STREAM, CallHead, Decoded, Dropped, Packing, REPAIR_STREAM, RepairHead, Status, TOPIC_STREAM, TopicHead, violation,
+};
+use crate::repair::{IN_STREAM, SYMBOL};
 
 /// Of one connection. Thread-safe.
 pub struct Inlet {
@@ -129,6 +132,10 @@ impl Inlet {
         if stream.read_exact(&mut kind).await.is_err() {
             return Ok(None);
         }
+        if kind[0] == REPAIR_STREAM {
+            drop(unknown);
+            return self.take_repair(stream).await.map(|()| None);
+        }
         if kind[0] != TOPIC_STREAM {
             return violation(format!("a unidirectional stream of the kind {}", kind[0]));
         }
@@ -157,6 +164,25 @@ impl Inlet {
         tokio::select! {
             taken = received.take_one(stream, &self.room, self.max_message) => taken.map(|()| None),
             () = is_over => Ok(None),
+        }
+    }
+
+    /// (G30) Symbols for a message that may be arriving.
+    async fn take_repair(&self, mut stream: RecvStream) -> Decoded<()> {
+        let mut head = [0; RepairHead::SIZE];
+        if stream.read_exact(&mut head).await.is_err() {
+            return Ok(());
+        }
+        let head = RepairHead::decode(&head)?;
+        let symbols = match stream.read_to_end(IN_STREAM * SYMBOL).await {
+            Ok(symbols) => symbols,
+            Err(ReadToEndError::TooLong) => return violation("more symbols for the repair of a message than a stream has"),
+            Err(ReadToEndError::Read(_)) => return Ok(()),
+        };
+        let wanted = self.wanted().get(&head.channel).map(|expected| expected.wanted.borrow().clone());
+        match wanted {
+            Some(Wanted::Open(received)) => received.repair(&head, symbols.into()),
+            _ => Ok(()),
         }
     }
 

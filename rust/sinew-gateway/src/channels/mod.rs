@@ -4,10 +4,11 @@
 //! | --- | --- |
 //! | `ledger` | which channels are wanted and open; pure |
 //! | `outlet` | messages of this domain on their way to the peer |
-//! | `inlet`, `turns`, `received` | messages of the peer on their way into this domain |
+//! | `inlet`, `turns`, `received`, `gathering` | messages of the peer on their way into this domain |
 //! | `calls/` | services: those that are called here and provided there, and the other way round |
 
 mod calls;
+mod gathering;
 mod inlet;
 mod ledger;
 mod origin;

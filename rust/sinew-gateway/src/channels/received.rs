@@ -1,17 +1,20 @@
 //! Messages of a peer on their way into this domain.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use quinn::{ReadExactError, RecvStream};
 use sinew::raw::{Loan, Publisher, PublisherOptions};
 use sinew::{ErrorKind, Node};
 use tokio::sync::{Semaphore, watch};
 
+use super::gathering::Gathering;
 use super::origin::Recent;
 use crate::packing::unpack;
-use crate::protocol::{Decoded, Offer, Packing, RecordHead, Want, violation};
+use crate::protocol::{Decoded, Offer, Packing, RecordHead, RepairHead, TopicHead, Want, violation};
 
 /// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
 const GRACE: Duration = Duration::from_millis(2);
@@ -25,6 +28,8 @@ pub struct Received {
     offer: Offer,
     ordered: bool,
     handed: Mutex<Handed>,
+    /// Messages of a channel that is not ordered, by their numbers, that are arriving.
+    arriving: Mutex<HashMap<u64, Arc<Gathering>>>,
     /// The number of the last message that was handed on, for those that wait for it.
     last: watch::Sender<u64>,
     counts: Counts,
@@ -72,6 +77,7 @@ impl Received {
             offer: offer.clone(),
             ordered,
             handed: Mutex::default(),
+            arriving: Mutex::default(),
             last: watch::Sender::new(0),
             counts: Counts::default(),
         })
@@ -130,29 +136,54 @@ impl Received {
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
             return skip(stream, head.size).await;
         };
-        let whole = match head.packing {
-            Packing::None => stream.read_exact(loan.bytes()).await,
+        let is_whole = match head.packing {
+            Packing::None => self.message(stream, &head, loan.bytes()).await?,
             packing => {
                 let mut packed = vec![0; head.size as usize];
-                let read = stream.read_exact(&mut packed).await;
-                if read.is_ok() {
+                let is_whole = self.message(stream, &head, &mut packed).await?;
+                if is_whole {
                     tokio::task::block_in_place(|| unpack(packing, &packed, loan.bytes()))?;
                 }
-                read
+                is_whole
             }
         };
-        match whole {
-            Ok(()) => {
-                if !self.ordered {
-                    let mut last = self.last.subscribe();
-                    let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last + 1 >= head.sequence)).await;
-                }
-                self.hand_on(loan, &head)?;
-                Ok(true)
+        if is_whole {
+            if !self.ordered {
+                let mut last = self.last.subscribe();
+                let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last + 1 >= head.sequence)).await;
             }
-            Err(ReadExactError::FinishedEarly(_)) => violation("a stream ends within a message"),
-            Err(ReadExactError::ReadError(_)) => Ok(false),
+            self.hand_on(loan, &head)?;
         }
+        Ok(is_whole)
+    }
+
+    /// The bytes of a message. False: the sender has given it up.
+    async fn message(&self, stream: &mut RecvStream, head: &RecordHead, into: &mut [u8]) -> Decoded<bool> {
+        if self.ordered {
+            return match stream.read_exact(into).await {
+                Ok(()) => Ok(true),
+                Err(ReadExactError::FinishedEarly(_)) => violation("a stream ends within a message"),
+                Err(ReadExactError::ReadError(_)) => Ok(false),
+            };
+        }
+        let gathering = self.gathers(head.sequence);
+        gathering.whole(stream, (1 + TopicHead::SIZE + RecordHead::SIZE) as u64, into).await
+    }
+
+    /// Until it is dropped, what comes for the repair of this message goes there.
+    fn gathers(&self, sequence: u64) -> Gathers<'_> {
+        let gathering = Arc::clone(self.arriving().entry(sequence).or_default());
+        Gathers { received: self, sequence, gathering }
+    }
+
+    fn arriving(&self) -> MutexGuard<'_, HashMap<u64, Arc<Gathering>>> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes symbols for the repair of a message, if that is arriving.
+    pub fn repair(&self, head: &RepairHead, symbols: Bytes) -> Decoded<()> {
+        let gathering = self.arriving().get(&head.sequence).cloned();
+        gathering.map_or(Ok(()), |gathering| gathering.add(head, symbols))
     }
 
     /// Only who has to lose nothing may have to wait. Saying that to tokio costs a change of threads.
@@ -191,6 +222,29 @@ impl Received {
             }
         }
         Ok(())
+    }
+}
+
+/// A message that arrives.
+struct Gathers<'a> {
+    received: &'a Received,
+    sequence: u64,
+    gathering: Arc<Gathering>,
+}
+
+impl std::ops::Deref for Gathers<'_> {
+    type Target = Gathering;
+
+    fn deref(&self) -> &Gathering {
+        &self.gathering
+    }
+}
+
+impl Drop for Gathers<'_> {
+    fn drop(&mut self) {
+        let mut arriving = self.received.arriving();
+        // The same message may come a second time, and that go on; it needs no repair then.
+        arriving.remove(&self.sequence);
     }
 }
 

@@ -15,11 +15,12 @@ use tokio::sync::oneshot;
 use super::bucket::Bucket;
 use super::lane::LaneState;
 use super::queue::{Begun, Numbered};
-use crate::protocol::{Dropped, RecordHead, TopicHead};
+use crate::protocol::{Dropped, RecordHead, RepairHead, TopicHead};
+use crate::repair::{Cover, IN_STREAM, SYMBOL};
 
 /// Larger messages of an ordered lane have a stream of their own, so that giving one up takes no other with it.
 const OWN_STREAM: usize = 65_536;
-/// From such a loss on small messages go twice.
+/// From such a loss on small messages go twice, and larger ones with symbols for their repair.
 const LOSSY: f64 = 0.005;
 /// Bytes that fit into a packet with all that is around them.
 const SMALL: usize = 1_024;
@@ -39,6 +40,10 @@ pub(super) struct Link {
     pub bytes_per_second: u64,
     /// The part of the packets that is lost.
     pub loss: f64,
+    /// Bytes that are under way at a time.
+    pub window: usize,
+    /// Bytes of a packet.
+    pub packet: usize,
 }
 
 /// What is being written.
@@ -46,9 +51,14 @@ struct Sending {
     pieces: VecDeque<Bytes>,
     begun: Begun,
     size: usize,
-    is_copy: bool,
-    /// To be sent when this was.
-    copy: Option<Numbered>,
+    what: What,
+}
+
+enum What {
+    /// It may be lost: what may then be needed is kept.
+    Message { again: Option<Numbered> },
+    /// What goes a second time, or for the repair of what was lost.
+    Beside,
 }
 
 /// A message that goes a second time, since the link loses so many packets that it is likely to be late else: a round trip and more.
@@ -70,6 +80,8 @@ pub(super) struct Flow {
     streams: u64,
     sending: Option<Sending>,
     copy: Option<Copy>,
+    /// Streams that are to be sent before anything else of this lane.
+    repairs: VecDeque<Bytes>,
     spared: bool,
 }
 
@@ -101,6 +113,7 @@ impl Flow {
             streams: 0,
             sending: None,
             copy: None,
+            repairs: VecDeque::new(),
             spared: false,
         }
     }
@@ -117,8 +130,9 @@ impl Flow {
             bandwidth: None,
             stream: Some(job.stream),
             streams: 0,
-            sending: Some(Sending { pieces: job.parts.into(), begun, size, is_copy: false, copy: None }),
+            sending: Some(Sending { pieces: job.parts.into(), begun, size, what: What::Beside }),
             copy: None,
+            repairs: VecDeque::new(),
             spared: false,
         }
     }
@@ -130,7 +144,7 @@ impl Flow {
     /// Begun, or waiting to be.
     pub fn when(&mut self, now: Instant) -> Option<Instant> {
         let waiting = match &self.source {
-            _ if self.sending.is_some() => Some(now),
+            _ if self.sending.is_some() || !self.repairs.is_empty() => Some(now),
             Source::Lane(lane) if lane.waiting.load(Ordering::Relaxed) > 0 => lane.with_queue(|queue| queue.when(now)), // relaxed: see LaneState
             _ => None,
         };
@@ -153,6 +167,15 @@ impl Flow {
     pub fn begin(&mut self, now: Instant, link: Link, spare: &mut Option<SendStream>) {
         let Source::Lane(lane) = &self.source else { return };
         if self.sending.is_some() {
+            return;
+        }
+        if let Some(repair) = self.repairs.pop_front() {
+            let Some(stream) = spare.take() else { return };
+            // Before all of the next message, as what is sent again of this one.
+            let _ = stream.set_priority(quinn_priority(self.priority, true));
+            self.stream = Some(stream);
+            let begun = Begun { total: repair.len(), written: 0, progress: now, expires: None, spared: true };
+            self.sending = Some(Sending { size: repair.len(), pieces: [repair].into(), begun, what: What::Beside });
             return;
         }
         let newer = lane.with_queue(|queue| queue.take(now, link.bytes_per_second));
@@ -179,12 +202,12 @@ impl Flow {
             expires: next.message.expires,
             spared: std::mem::take(&mut self.spared),
         };
-        let is_copied = !is_copy && !lane.options.ordered && next.size <= SMALL && link.loss >= LOSSY;
-        let copy = is_copied.then(|| next.clone());
+        let is_protected = !is_copy && !lane.options.ordered && link.loss >= LOSSY;
+        let what = if is_copy { What::Beside } else { What::Message { again: is_protected.then(|| next.clone()) } };
         let size = next.size;
         let mut pieces = VecDeque::from(next.message.parts);
         pieces.push_front(head.into());
-        self.sending = Some(Sending { pieces, begun, size, is_copy, copy });
+        self.sending = Some(Sending { pieces, begun, size, what });
     }
 
     /// Gives up what was begun, if something newer is rather to be sent, or nobody wants it any more.
@@ -216,7 +239,7 @@ impl Flow {
         if let Some(mut stream) = self.stream.take() {
             let _ = stream.reset(VarInt::from_u32(code as u32));
         }
-        if self.sending.take().is_some_and(|sending| !sending.is_copy)
+        if self.sending.take().is_some_and(|sending| matches!(sending.what, What::Message { .. }))
             && let Source::Lane(lane) = &self.source
         {
             lane.reset.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
@@ -241,7 +264,7 @@ impl Flow {
     }
 
     /// Hands quinn up to so many bytes.
-    pub fn write(&mut self, cx: &mut Context<'_>, most: usize, now: Instant) -> Wrote {
+    pub fn write(&mut self, cx: &mut Context<'_>, most: usize, now: Instant, link: Link) -> Wrote {
         let (Some(stream), Some(sending)) = (&mut self.stream, &mut self.sending) else { return Wrote::Blocked };
         let mut pieces = Vec::with_capacity(4);
         let mut room = most;
@@ -274,20 +297,25 @@ impl Flow {
         sending.begun.written += written;
         sending.begun.progress = now;
         self.served += written as u64;
-        if sending.pieces.is_empty() { self.finished(written, now) } else { Wrote::Bytes(written) }
+        if sending.pieces.is_empty() { self.finished(written, now, link) } else { Wrote::Bytes(written) }
     }
 
-    fn finished(&mut self, written: usize, now: Instant) -> Wrote {
+    fn finished(&mut self, written: usize, now: Instant, link: Link) -> Wrote {
         let Some(sending) = self.sending.take() else { return Wrote::Bytes(written) };
         match &mut self.source {
             Source::Lane(lane) => {
-                if sending.is_copy {
-                    lane.copies.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
-                } else {
-                    lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
-                    lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState
+                match sending.what {
+                    What::Beside => _ = lane.beside_bytes.fetch_add(sending.size as u64, Ordering::Relaxed), // relaxed: see LaneState
+                    What::Message { again } => {
+                        lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
+                        lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState
+                        match again {
+                            Some(message) if message.size <= SMALL => self.copy = Some(Copy { message, due: now + COPY_AFTER }),
+                            Some(message) => self.repairs = repairs(lane.options.channel, &message, link),
+                            None => {}
+                        }
+                    }
                 }
-                self.copy = sending.copy.map(|message| Copy { message, due: now + COPY_AFTER });
                 if (!lane.options.ordered || sending.size > OWN_STREAM)
                     && let Some(mut stream) = self.stream.take()
                 {
@@ -333,6 +361,24 @@ impl Drop for Flow {
 /// In quinn, too, what is more important goes first; and of the same priority what was written as a whole.
 pub(super) fn quinn_priority(priority: i32, whole: bool) -> i32 {
     priority.saturating_mul(2).saturating_add(i32::from(whole))
+}
+
+/// The streams for the repair of a message (G30).
+fn repairs(channel: u32, message: &Numbered, link: Link) -> VecDeque<Bytes> {
+    let cover = Cover::of(message.size, link.window, link.packet, link.loss);
+    let Some((cover, symbols)) = cover.and_then(|cover| Some((cover, cover.encode(&message.message.parts)?))) else {
+        return VecDeque::new();
+    };
+    let head = RepairHead {
+        channel,
+        sequence: message.sequence,
+        size: cover.size as u32,
+        first: cover.first as u32,
+        repairs: cover.repairs as u16,
+        index: 0,
+    };
+    let streams = symbols.chunks(IN_STREAM * SYMBOL).enumerate();
+    streams.map(|(at, symbols)| [&RepairHead { index: (at * IN_STREAM) as u16, ..head }.encode(), symbols].concat().into()).collect()
 }
 
 fn record_head(next: &Numbered, now: Instant) -> RecordHead {

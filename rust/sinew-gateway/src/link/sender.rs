@@ -117,7 +117,12 @@ impl Sender {
             self.connection.set_send_window(path.cwnd * HELD_BACK + AHEAD);
         }
         let bytes_per_second = if self.is_busy { (path.cwnd as f64 / path.rtt.as_secs_f64().max(1e-4)) as u64 } else { u64::MAX };
-        Link { bytes_per_second, loss: self.gauge.loss() }
+        Link {
+            bytes_per_second,
+            loss: self.gauge.loss(),
+            window: usize::try_from(path.cwnd).unwrap_or(usize::MAX),
+            packet: usize::from(path.current_mtu),
+        }
     }
 
     /// Bytes that quinn may have now. 0: who is waited for tells when there are more.
@@ -179,7 +184,7 @@ impl Sender {
         if !flow.is_sending() {
             return Turn::Again;
         }
-        match flow.write(cx, PIECE.min(self.budget.piece()).min(room), now) {
+        match flow.write(cx, PIECE.min(self.budget.piece()).min(room), now, link) {
             Wrote::Bytes(bytes) => {
                 self.outstanding.wrote(bytes);
                 self.budget.take(now, bytes);

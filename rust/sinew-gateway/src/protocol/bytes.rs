@@ -25,6 +25,10 @@ impl<'a> Fields<'a> {
         Ok(self.array::<1>()?[0])
     }
 
+    pub fn u16(&mut self) -> Decoded<u16> {
+        Ok(u16::from_le_bytes(self.array()?))
+    }
+
     pub fn u32(&mut self) -> Decoded<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }

@@ -12,7 +12,7 @@ use std::fmt;
 pub use bytes::Packing;
 pub use control::{Control, Hello, Kind, MAX_CONTROL, Refusal, Want};
 pub use qos::Offer;
-pub use stream::{Answer, CALL_STREAM, CallHead, RecordHead, Status, TOPIC_STREAM, TopicHead};
+pub use stream::{Answer, CALL_STREAM, CallHead, REPAIR_STREAM, RecordHead, RepairHead, Status, TOPIC_STREAM, TopicHead};
 
 /// (G3) What a gateway is known by, drawn when it starts.
 pub type GatewayId = [u8; 16];
@@ -50,6 +50,8 @@ pub enum Dropped {
     Stale = 7,
     /// (G26)
     Cancelled = 8,
+    /// (G32) What was missing of it has been restored.
+    Whole = 9,
 }
 
 /// Bytes that are not what this protocol says.

@@ -7,6 +7,8 @@ use super::{Decoded, Packing, violation};
 pub const TOPIC_STREAM: u8 = 1;
 /// (G24) The first byte of a stream with a call.
 pub const CALL_STREAM: u8 = 2;
+/// (G30) The first byte of a stream with symbols for the repair of a message.
+pub const REPAIR_STREAM: u8 = 3;
 
 /// (G18) What follows the first byte of a stream with messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +80,53 @@ impl RecordHead {
         out.extend(self.origin.to_le_bytes());
         out.extend(self.age_ns.to_le_bytes());
         Extent { packing: self.packing, size: self.size, unpacked: self.unpacked }.encode(&mut out);
+        out
+    }
+}
+
+/// (G30) What follows the first byte of a stream with symbols for the repair of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepairHead {
+    /// The want's.
+    pub channel: u32,
+    /// Of the message.
+    pub sequence: u64,
+    /// Bytes of the message, packed.
+    pub size: u32,
+    /// The first of them that is covered.
+    pub first: u32,
+    /// Symbols that there are.
+    pub repairs: u16,
+    /// The first symbol of this stream.
+    pub index: u16,
+}
+
+impl RepairHead {
+    /// Bytes.
+    pub const SIZE: usize = 24;
+
+    /// From so many bytes.
+    pub fn decode(bytes: &[u8; RepairHead::SIZE]) -> Decoded<RepairHead> {
+        let mut fields = Fields(bytes);
+        Ok(RepairHead {
+            channel: fields.u32()?,
+            sequence: fields.u64()?,
+            size: fields.u32()?,
+            first: fields.u32()?,
+            repairs: fields.u16()?,
+            index: fields.u16()?,
+        })
+    }
+
+    /// With the first byte of the stream.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = vec![REPAIR_STREAM];
+        out.extend(self.channel.to_le_bytes());
+        out.extend(self.sequence.to_le_bytes());
+        out.extend(self.size.to_le_bytes());
+        out.extend(self.first.to_le_bytes());
+        out.extend(self.repairs.to_le_bytes());
+        out.extend(self.index.to_le_bytes());
         out
     }
 }

@@ -1,0 +1,74 @@
+//! The bytes of one message, as they arrive.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use quinn::{RecvStream, VarInt};
+use tokio::sync::Notify;
+
+use crate::protocol::{Decoded, Dropped, RepairHead, violation};
+use crate::repair::{Cover, Missing, SYMBOL};
+
+/// What has come for the repair of a message that arrives.
+#[derive(Debug, Default)]
+pub(super) struct Gathering {
+    symbols: Mutex<Option<(Cover, BTreeMap<u16, Bytes>)>>,
+    come: Notify,
+}
+
+impl Gathering {
+    /// Symbols have come, one behind the other.
+    pub fn add(&self, head: &RepairHead, mut bytes: Bytes) -> Decoded<()> {
+        let cover = Cover::told(head)?;
+        let count = bytes.len() / SYMBOL;
+        if count == 0 || count * SYMBOL != bytes.len() || usize::from(head.index) + count > cover.repairs {
+            return violation("symbols for the repair of a message that are too few, or too many");
+        }
+        let mut symbols = self.symbols.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, symbols) = symbols.get_or_insert_with(|| (cover, BTreeMap::new()));
+        if *known != cover {
+            return violation("symbols for the repair of a message that say different things of it");
+        }
+        for index in head.index..head.index + count as u16 {
+            symbols.insert(index, bytes.split_to(SYMBOL));
+        }
+        self.come.notify_one();
+        Ok(())
+    }
+
+    fn repair(&self, missing: &mut Missing, message: &mut [u8]) -> bool {
+        match &*self.symbols.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some((cover, symbols)) => missing.repair(message, cover, symbols),
+            None => false,
+        }
+    }
+
+    /// Until `message`, which begins at this byte of the stream, is whole. False: the sender has given it up.
+    pub async fn whole(&self, stream: &mut RecvStream, begin: u64, message: &mut [u8]) -> Decoded<bool> {
+        let mut missing = Missing::all(message.len());
+        while !missing.is_none() {
+            tokio::select! {
+                biased;
+                chunk = stream.read_chunk(usize::MAX, false) => match chunk {
+                    Ok(Some(chunk)) => {
+                        let at = usize::try_from(chunk.offset.saturating_sub(begin)).unwrap_or(usize::MAX);
+                        let Some(place) = message.get_mut(at..).and_then(|rest| rest.get_mut(..chunk.bytes.len())) else {
+                            return violation("a stream goes on behind its message");
+                        };
+                        place.copy_from_slice(&chunk.bytes);
+                        missing.arrived(at..at + chunk.bytes.len());
+                    }
+                    Ok(None) => return violation("a stream ends within a message"),
+                    Err(_) => return Ok(false),
+                },
+                () = self.come.notified() => {}
+            }
+            if self.repair(&mut missing, message) {
+                // What is under way again is not needed any more.
+                let _ = stream.stop(VarInt::from_u32(Dropped::Whole as u32));
+            }
+        }
+        Ok(true)
+    }
+}
