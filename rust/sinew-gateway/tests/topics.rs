@@ -42,6 +42,25 @@ async fn who_was_dialed_sends_as_who_has_dialed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_publisher_that_leaves_and_comes_again_at_once_is_heard() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    let mut images = publisher(&camera, "camera/image", &Qos::default());
+    for number in 0..20 {
+        // The one before may still be known, and what it has published arrive.
+        until("it is heard", || {
+            images.publish(&[&image(number, 10)]).expect("it is published");
+            std::iter::from_fn(|| seen.take(std::time::Duration::from_millis(2)).expect("it can be taken"))
+                .any(|frame| number_of(&frame) == number)
+        });
+        drop(images);
+        images = publisher(&camera, "camera/image", &Qos::default());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_interface_is_open_only_while_both_domains_want_it() {
     let base = Robot::new("base", all());
     let drone = Robot::dialing("drone", all(), &[&base]);

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use sinew::Id;
 use sinew::msg::{Type, difference};
 
 use crate::domain::{Local, LocalChannel};
@@ -47,6 +48,8 @@ pub enum Act {
         channel: u32,
         /// What we want.
         want: Want,
+        /// That it is for.
+        topic: Id,
         /// What publishers there offer.
         offer: Offer,
         /// (G21)
@@ -74,6 +77,7 @@ pub struct Ledger {
 #[derive(Debug)]
 struct Ours {
     want: Want,
+    topic: Id,
     state: State,
 }
 
@@ -83,11 +87,20 @@ struct Theirs {
     want: Want,
     state: State,
     /// Opened with this, which is what must change for it to be closed.
-    open: Option<(Offer, bool, Traffic)>,
+    open: Option<Fitting>,
     /// It was opened, and closed: over.
     is_used: bool,
     /// Could not be opened with this.
-    failed: Option<(Offer, bool, Traffic)>,
+    failed: Option<Fitting>,
+}
+
+/// What fits a want of the peer.
+#[derive(Clone, Debug, PartialEq)]
+struct Fitting {
+    topic: Id,
+    offer: Offer,
+    ordered: bool,
+    traffic: Traffic,
 }
 
 /// How a channel stands.
@@ -152,7 +165,7 @@ impl Ledger {
                     }
                     ours.state = State::Open;
                     let traffic = rules.decide(ours.want.kind, &ours.want.name, &self.tag).traffic;
-                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), offer, ordered, traffic });
+                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), topic: ours.topic, offer, ordered, traffic });
                 }
             }
             Control::Close { channel } => {
@@ -199,7 +212,10 @@ impl Ledger {
         let is_as_it_was = |ours: &Ours| {
             let key = (ours.want.kind, ours.want.name.clone());
             wanted.get(&key).is_some_and(|(channel, offer)| {
-                channel.signature == ours.want.signature && channel.response == ours.want.response && **offer == ours.want.offer
+                channel.topic == ours.topic
+                    && channel.signature == ours.want.signature
+                    && channel.response == ours.want.response
+                    && **offer == ours.want.offer
             })
         };
         let over: Vec<_> = self.ours.iter().filter(|(_, ours)| !is_as_it_was(ours)).map(|(key, _)| key.clone()).collect();
@@ -221,7 +237,7 @@ impl Ledger {
             self.next += 1;
             acts.push(Act::Expect { channel: want.channel });
             acts.push(Act::Send(Control::Want(want.clone())));
-            self.ours.insert(key.clone(), Ours { want, state: State::Waiting });
+            self.ours.insert(key.clone(), Ours { want, topic: channel.topic, state: State::Waiting });
         }
     }
 
@@ -243,9 +259,9 @@ impl Ledger {
         let had = here.and_then(|here| Some((here, here.had.as_ref()?))).filter(|_| decision.symbol.lets_out());
         let conflict = had.and_then(|(here, _)| conflict(&theirs.want, here));
         let fitting = match (had, &conflict) {
-            (Some((_, offer)), None) => {
+            (Some((here, offer)), None) => {
                 let ordered = decision.traffic.reliable || (offer.reliable && theirs.want.offer.reliable);
-                Some((offer.clone(), ordered, decision.traffic))
+                Some(Fitting { topic: here.topic, offer: offer.clone(), ordered, traffic: decision.traffic })
             }
             _ => None,
         };
@@ -261,9 +277,10 @@ impl Ledger {
             theirs.failed = None;
         }
         match (fitting, conflict) {
-            (Some((offer, ordered, traffic)), _) if theirs.open.is_none() && theirs.failed.is_none() => {
+            (Some(fitting), _) if theirs.open.is_none() && theirs.failed.is_none() => {
                 theirs.state = State::Open;
-                theirs.open = Some((offer.clone(), ordered, traffic.clone()));
+                theirs.open = Some(fitting.clone());
+                let Fitting { offer, ordered, traffic, .. } = fitting;
                 acts.push(Act::OpenOut { channel, want: theirs.want.clone(), offer, ordered, traffic });
             }
             (_, Some(text)) if theirs.state != State::Refused(text.clone()) => {

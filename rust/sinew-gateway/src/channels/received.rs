@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use quinn::{ReadExactError, RecvStream};
 use sinew::raw::{Loan, Publisher, PublisherOptions};
-use sinew::{ErrorKind, Node};
+use sinew::{ErrorKind, Id, Node};
 use tokio::sync::{Semaphore, watch};
 
 use super::gathering::Gathering;
@@ -25,6 +25,7 @@ const KIB: u64 = 1024;
 pub struct Received {
     publisher: Publisher,
     want: Want,
+    topic: Id,
     offer: Offer,
     ordered: bool,
     handed: Mutex<Handed>,
@@ -67,13 +68,14 @@ impl Counts {
 
 impl Received {
     /// Publishes as a ghost. Blocks until the manager has agreed.
-    pub fn open(node: &Node, want: &Want, offer: &Offer, ordered: bool) -> sinew::Result<Received> {
+    pub fn open(node: &Node, want: &Want, topic: Id, offer: &Offer, ordered: bool) -> sinew::Result<Received> {
         // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait.
         let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
         let options = PublisherOptions { ghost: true, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
         Ok(Received {
             publisher: Publisher::new(node, &want.name, &want.signature, &offer.qos(), options)?,
             want: want.clone(),
+            topic,
             offer: offer.clone(),
             ordered,
             handed: Mutex::default(),
@@ -84,8 +86,12 @@ impl Received {
     }
 
     /// Whether it can go on with a channel that is opened anew, after the connection was lost.
-    pub fn fits(&self, want: &Want, offer: &Offer, ordered: bool) -> bool {
-        self.want.name == want.name && self.want.signature == want.signature && self.offer == *offer && self.ordered == ordered
+    pub fn fits(&self, want: &Want, topic: Id, offer: &Offer, ordered: bool) -> bool {
+        self.topic == topic
+            && self.want.name == want.name
+            && self.want.signature == want.signature
+            && self.offer == *offer
+            && self.ordered == ordered
     }
 
     /// A new channel: it counts from the begin.

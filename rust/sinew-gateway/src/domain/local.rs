@@ -27,6 +27,8 @@ pub struct LocalChannel {
     pub signature: String,
     /// The type of the service's responses; of a topic empty.
     pub response: String,
+    /// Of the topic, or of the service's requests. What was gone and has come again has another one, and who was a ghost there is to become one anew.
+    pub topic: Id,
     /// What all of its subscribers together ask for; of a service, somebody calls it. None: there is nobody.
     pub wanted: Option<Offer>,
     /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
@@ -56,12 +58,14 @@ impl Local {
                     continue;
                 };
                 let present = |ends: &[&DomainEndpoint]| (!ends.is_empty()).then(Offer::default);
-                let channel = LocalChannel { signature: request, response, wanted: present(publishers), had: present(subscribers) };
+                let channel =
+                    LocalChannel { signature: request, response, topic: topic.id, wanted: present(publishers), had: present(subscribers) };
                 channels.insert((Kind::Service, service.to_owned()), channel);
             } else {
                 let channel = LocalChannel {
                     signature: topic.signature.clone(),
                     response: String::new(),
+                    topic: topic.id,
                     wanted: asked(subscribers),
                     had: offered(publishers),
                 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sinew::Node;
+use sinew::{Id, Node};
 use tokio::runtime::Handle;
 
 use crate::channels::{Act, Ledger, Memory, Outlet, Provided, Received, Served, State, Taken};
@@ -160,7 +160,9 @@ impl Peer {
                     live.outlets.remove(&channel);
                     live.session.inlet.unserve(channel);
                 }
-                Act::OpenIn { channel, want, offer, ordered, traffic } => self.open_in(channel, &want, &offer, ordered, &traffic),
+                Act::OpenIn { channel, want, topic, offer, ordered, traffic } => {
+                    self.open_in(channel, &want, topic, &offer, ordered, &traffic)
+                }
                 Act::CloseIn { channel } => {
                     live.session.inlet.unexpect(channel);
                     match live.open.remove(&channel) {
@@ -196,17 +198,17 @@ impl Peer {
         }
     }
 
-    fn open_in(&mut self, channel: u32, want: &Want, offer: &Offer, ordered: bool, traffic: &Traffic) {
+    fn open_in(&mut self, channel: u32, want: &Want, topic: Id, offer: &Offer, ordered: bool, traffic: &Traffic) {
         let Some(live) = &mut self.live else { return };
         let opened = match want.kind {
             Kind::Topic => {
-                let kept = self.received.get(&want.name).filter(|received| received.fits(want, offer, ordered));
+                let kept = self.received.get(&want.name).filter(|received| received.fits(want, topic, offer, ordered));
                 let received = match kept {
                     Some(kept) => Ok(Arc::clone(kept)),
                     None => {
                         // First, so that its place is free.
                         self.received.remove(&want.name);
-                        Received::open(&self.node, want, offer, ordered).map(Arc::new)
+                        Received::open(&self.node, want, topic, offer, ordered).map(Arc::new)
                     }
                 };
                 received.map(|received| {
@@ -216,12 +218,12 @@ impl Peer {
                 })
             }
             Kind::Service => {
-                if !self.provided.get(&want.name).is_some_and(|provided| provided.fits(want)) {
+                if !self.provided.get(&want.name).is_some_and(|provided| provided.fits(want, topic)) {
                     self.provided.remove(&want.name);
                 }
                 let provided = match self.provided.remove(&want.name) {
                     Some(provided) => Ok(provided),
-                    None => Provided::open(&self.node, want, traffic.priority, &self.runtime),
+                    None => Provided::open(&self.node, want, topic, traffic.priority, &self.runtime),
                 };
                 provided.map(|provided| {
                     provided.lead(Some((Arc::clone(&live.session), channel)));

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use quinn::VarInt;
-use sinew::Node;
 use sinew::raw::{Call, Provider, ProviderOptions};
+use sinew::{Id, Node};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -16,6 +16,9 @@ use crate::protocol::{Answer, CallHead, Dropped, Packing, Status, Want};
 
 /// How often it is looked whether somebody still waits for an answer.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// When the provider there has gone, and its channel was not closed for so long: another one came before that was noticed, and is called.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// Numbers of calls, of which none is used twice.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -30,11 +33,12 @@ pub struct Provided {
     way: watch::Sender<Way>,
     pending: Arc<AtomicU64>,
     want: Want,
+    topic: Id,
 }
 
 impl Provided {
     /// Blocks until the manager has agreed. Calls run on the runtime.
-    pub fn open(node: &Node, want: &Want, priority: i32, runtime: &Handle) -> sinew::Result<Provided> {
+    pub fn open(node: &Node, want: &Want, topic: Id, priority: i32, runtime: &Handle) -> sinew::Result<Provided> {
         let way = watch::Sender::new(None);
         let pending = Arc::new(AtomicU64::new(0));
         let options = ProviderOptions { ghost: true, ..ProviderOptions::default() };
@@ -47,12 +51,12 @@ impl Provided {
                 drop(pending);
             });
         })?;
-        Ok(Provided { _provider: provider, way, pending, want: want.clone() })
+        Ok(Provided { _provider: provider, way, pending, want: want.clone(), topic })
     }
 
     /// Whether it can go on with a channel that is opened anew.
-    pub fn fits(&self, want: &Want) -> bool {
-        (&self.want.name, &self.want.signature, &self.want.response) == (&want.name, &want.signature, &want.response)
+    pub fn fits(&self, want: &Want, topic: Id) -> bool {
+        self.topic == topic && (&self.want.name, &self.want.signature, &self.want.response) == (&want.name, &want.signature, &want.response)
     }
 
     /// Where calls go from now on; none: they wait.
@@ -97,11 +101,13 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
                 return None;
             };
             way.mark_unchanged();
-            if let Some(answered) = attempt(&session, channel, number, &request, priority).await {
-                return Some(answered);
-            }
-            // Lost on the way, or the provider there has gone: it goes another way, once there is one.
-            if way.changed().await.is_err() {
+            let other = match attempt(&session, channel, number, &request, priority).await {
+                Some((Status::Gone, _)) => tokio::time::timeout(AGAIN, way.changed()).await.unwrap_or(Ok(())),
+                Some(answered) => return Some(answered),
+                // Lost on the way: it goes another way, once there is one.
+                None => way.changed().await,
+            };
+            if other.is_err() {
                 return None;
             }
         }
@@ -120,7 +126,7 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
     }
 }
 
-/// None: the connection was lost, or there is no provider any more.
+/// None: the connection was lost.
 async fn attempt(session: &Session, channel: u32, call: u64, request: &Bytes, priority: i32) -> Option<(Status, Vec<u8>)> {
     let (send, mut receive) = session.connection.open_bi().await.ok()?;
     // Dropped before the answer is there: nobody wants it any more.
@@ -141,7 +147,7 @@ async fn attempt(session: &Session, channel: u32, call: u64, request: &Bytes, pr
         crate::packing::unpack(head.packing, &body, &mut whole).ok()?;
         body = whole;
     }
-    (head.status != Status::Gone).then_some((head.status, body))
+    Some((head.status, body))
 }
 
 /// (G26)

@@ -1,0 +1,146 @@
+//! Which channels there are between a domain and a peer, without either.
+
+mod common;
+
+use common::{IMAGE, all, rules};
+use sinew_gateway::channels::{Act, Ledger, State};
+use sinew_gateway::domain::{Local, LocalChannel};
+use sinew_gateway::protocol::{Control, Kind, Offer, Want};
+
+const OTHER: &str = "robot/Image{width:uint64;data:uint8[];}";
+
+/// A domain where somebody wants, or has, the images of this topic.
+fn local(topic: u64, signature: &str, wanted: bool, had: bool) -> Local {
+    let offer = |there: bool| there.then(|| Offer { depth: 5, ..Offer::default() });
+    let channel = LocalChannel { signature: signature.to_owned(), response: String::new(), topic, wanted: offer(wanted), had: offer(had) };
+    Local { channels: [((Kind::Topic, "image".to_owned()), channel)].into(), nodes: Vec::new() }
+}
+
+fn want(channel: u32) -> Control {
+    let offer = Offer { depth: 5, ..Offer::default() };
+    Control::Want(Want {
+        channel,
+        kind: Kind::Topic,
+        name: "image".to_owned(),
+        signature: IMAGE.to_owned(),
+        response: String::new(),
+        offer,
+    })
+}
+
+fn open(channel: u32) -> Control {
+    Control::Open { channel, ordered: false, offer: Offer { depth: 5, ..Offer::default() } }
+}
+
+/// In short.
+fn shown(acts: &[Act]) -> Vec<String> {
+    let one = |act: &Act| match act {
+        Act::Send(Control::Want(want)) => format!("say want {}", want.channel),
+        Act::Send(Control::Unwant { channel }) => format!("say unwant {channel}"),
+        Act::Send(Control::Close { channel }) => format!("say close {channel}"),
+        Act::Send(Control::Refuse { channel, .. }) => format!("say refuse {channel}"),
+        Act::Send(other) => format!("say {other:?}"),
+        Act::OpenOut { channel, .. } => format!("open out {channel}"),
+        Act::CloseOut { channel } => format!("close out {channel}"),
+        Act::Expect { channel } => format!("expect {channel}"),
+        Act::OpenIn { channel, topic, .. } => format!("open in {channel} for {topic}"),
+        Act::CloseIn { channel } => format!("close in {channel}"),
+    };
+    acts.iter().map(one).collect()
+}
+
+fn heard(ledger: &mut Ledger, control: Control, local: &Local) -> Vec<String> {
+    shown(&ledger.hear(control, local, &all()).expect("it may be said"))
+}
+
+#[test]
+fn what_is_wanted_is_said_and_opened_when_the_peer_has_it() {
+    let mut ledger = Ledger::new("base");
+    let here = local(1, IMAGE, true, false);
+    assert_eq!(shown(&ledger.follow(&here, &all())), ["expect 1", "say want 1"]);
+    assert!(ledger.follow(&here, &all()).is_empty());
+    assert_eq!(heard(&mut ledger, open(1), &here), ["open in 1 for 1"]);
+    assert_eq!(shown(&ledger.follow(&local(1, IMAGE, false, false), &all())), ["close in 1", "say unwant 1"]);
+}
+
+#[test]
+fn what_the_peer_wants_is_opened_while_it_is_had() {
+    let mut ledger = Ledger::new("base");
+    let nothing = Local::default();
+    assert!(heard(&mut ledger, want(7), &nothing).is_empty());
+    assert_eq!(shown(&ledger.follow(&local(1, IMAGE, false, true), &all())), ["open out 7"]);
+    assert_eq!(shown(&ledger.follow(&nothing, &all())), ["close out 7", "say close 7"]);
+    // (G14) A channel is opened once.
+    assert!(ledger.follow(&local(1, IMAGE, false, true), &all()).is_empty());
+    assert!(heard(&mut ledger, Control::Unwant { channel: 7 }, &nothing).is_empty());
+    assert_eq!(heard(&mut ledger, want(8), &local(1, IMAGE, false, true)), ["open out 8"]);
+}
+
+#[test]
+fn a_topic_that_was_gone_and_has_come_again_is_opened_anew_even_if_nobody_saw_it_gone() {
+    let mut ledger = Ledger::new("base");
+    let (before, after) = (local(1, IMAGE, true, true), local(2, IMAGE, true, true));
+    ledger.follow(&before, &all());
+    assert_eq!(heard(&mut ledger, open(1), &before), ["open in 1 for 1"]);
+    assert_eq!(heard(&mut ledger, want(7), &before), ["open out 7"]);
+    let acts = ledger.follow(&after, &all());
+    assert_eq!(shown(&acts), ["close in 1", "say unwant 1", "expect 2", "say want 2", "close out 7", "say close 7"]);
+    assert_eq!(heard(&mut ledger, open(2), &after), ["open in 2 for 2"]);
+}
+
+#[test]
+fn after_a_close_the_peer_is_asked_again() {
+    let mut ledger = Ledger::new("base");
+    let here = local(1, IMAGE, true, false);
+    ledger.follow(&here, &all());
+    heard(&mut ledger, open(1), &here);
+    assert_eq!(heard(&mut ledger, Control::Close { channel: 1 }, &here), ["close in 1", "say unwant 1", "expect 2", "say want 2"]);
+    // It has crossed the Unwant.
+    assert!(heard(&mut ledger, open(1), &here).is_empty());
+}
+
+#[test]
+fn another_type_is_refused_once_and_opened_when_it_fits() {
+    let mut ledger = Ledger::new("base");
+    assert_eq!(heard(&mut ledger, want(7), &local(1, OTHER, false, true)), ["say refuse 7"]);
+    assert!(ledger.follow(&local(1, OTHER, false, true), &all()).is_empty());
+    let why = ledger.states().find_map(|(_, _, state)| if let State::Refused(why) = state { Some(why.clone()) } else { None });
+    assert!(why.is_some_and(|why| why.contains("'width'")));
+    assert_eq!(shown(&ledger.follow(&local(2, IMAGE, false, true), &all())), ["open out 7"]);
+}
+
+#[test]
+fn what_could_not_be_opened_is_tried_again_only_when_something_is_different() {
+    let mut ledger = Ledger::new("base");
+    let here = local(1, IMAGE, false, true);
+    assert_eq!(heard(&mut ledger, want(7), &here), ["open out 7"]);
+    assert_eq!(shown(&ledger.failed_out(7, "no room")), ["say refuse 7"]);
+    assert!(ledger.follow(&here, &all()).is_empty());
+    assert_eq!(shown(&ledger.follow(&local(2, IMAGE, false, true), &all())), ["open out 7"]);
+}
+
+#[test]
+fn rules_that_change_close_and_open() {
+    let mut ledger = Ledger::new("base");
+    let here = local(1, IMAGE, true, true);
+    let none = rules(r#"{ "topics": { "base_rule": "none" } }"#);
+    assert!(ledger.follow(&here, &none).is_empty());
+    assert_eq!(shown(&ledger.follow(&here, &all())), ["expect 1", "say want 1"]);
+    assert_eq!(heard(&mut ledger, want(7), &here), ["open out 7"]);
+    assert_eq!(shown(&ledger.follow(&here, &none)), ["close in 1", "say unwant 1", "close out 7", "say close 7"]);
+}
+
+#[test]
+fn what_no_peer_may_say_is_a_violation() {
+    let here = local(1, IMAGE, true, true);
+    let says = |controls: &[Control]| {
+        let mut ledger = Ledger::new("base");
+        ledger.follow(&here, &all());
+        controls.iter().map(|control| ledger.hear(control.clone(), &here, &all()).is_ok()).collect::<Vec<_>>()
+    };
+    assert_eq!(says(&[open(1), open(1)]), [true, false]);
+    assert_eq!(says(&[want(7), want(8)]), [true, false]);
+    assert_eq!(says(&[Control::Ready]), [false]);
+    // For channels that are not known any more nothing is wrong.
+    assert_eq!(says(&[open(99), Control::Close { channel: 99 }, Control::Unwant { channel: 99 }]), [true, true, true]);
+}
