@@ -52,6 +52,11 @@ impl Net {
         }
     }
 
+    /// What `ip` is told in one of them.
+    pub fn ip(&self, at: usize, arguments: &[&str]) {
+        run(&[&["-n", &self.names[at]], arguments].concat());
+    }
+
     /// Pulls it out.
     pub fn cut(&self, at: usize, link: &str) {
         run(&["-n", &self.names[at], "link", "del", link]);
