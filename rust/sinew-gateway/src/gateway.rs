@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quinn::{Endpoint, EndpointConfig, TokioRuntime};
+use quinn::{Endpoint, TokioRuntime};
 use sinew::{Node, NodeOptions};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinSet};
@@ -15,6 +15,7 @@ use crate::discovery::Discovery;
 use crate::exchange::{Ear, Exchange, Nodes};
 use crate::link::{self, Budget};
 use crate::peers::{Dialer, Known, Session, Shared, accept};
+use crate::point::point;
 use crate::protocol::{GatewayId, Hello, VERSION};
 use crate::security::Identity;
 use crate::status::PeerStatus;
@@ -49,6 +50,7 @@ impl Gateway {
         let domain = settings.domain.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
         let node = Node::with_options(&node_name, &NodeOptions { domain, by_caller: false })
             .map_err(|error| CannotStart(format!("the domain cannot be joined: {error}")))?;
+        point("domain joined");
         let nodes = Arc::new(Nodes::default());
         let (ear, heard) = Exchange::ear();
         let hello = Hello {
@@ -72,6 +74,7 @@ impl Gateway {
         let exchange = Exchange::start(&node, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), nodes)
             .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let endpoint = bound(settings.listen, identity)?;
+        point("listening");
         let dialer = Arc::new(Dialer { endpoint: endpoint.clone(), client: Mutex::new(identity.client()), shared: Arc::clone(&shared) });
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(endpoint.clone(), shared));
@@ -129,6 +132,7 @@ impl Gateway {
     /// Tells peers that it leaves, and waits until they know, or for a second.
     pub async fn end(mut self) {
         self.tasks.abort_all();
+        point("leaving");
         let exchange = self.exchange.take();
         let _ = tokio::task::spawn_blocking(move || drop(exchange)).await;
         self.endpoint.close((Closed::Leaving as u32).into(), b"");
@@ -146,7 +150,8 @@ fn bound(address: SocketAddr, identity: &Identity) -> Result<Endpoint, CannotSta
         CannotStart(format!("{address} cannot be listened at: {why}{help}"))
     };
     let socket = link::socket(address).map_err(failed)?;
-    Endpoint::new(EndpointConfig::default(), Some(identity.server()), socket, Arc::new(TokioRuntime)).map_err(failed)
+    let port = socket.local_addr().map_err(failed)?.port();
+    Endpoint::new(identity.endpoint(port), Some(identity.server()), socket, Arc::new(TokioRuntime)).map_err(failed)
 }
 
 /// Dials whom it finds, if that is for this side to do (G29).

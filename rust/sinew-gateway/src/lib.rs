@@ -12,6 +12,7 @@
 //! | [`channels`] | what goes over between the domain and one peer |
 //! | [`exchange`] | the one who joins them |
 //! | [`gateway`], [`status`] | a whole one, and how it stands |
+//! | [`point`] | places where tests kill it |
 //! | [`commands`] | the verbs of the program |
 
 pub mod channels;
@@ -24,6 +25,7 @@ pub mod gateway;
 pub mod link;
 pub mod packing;
 pub mod peers;
+pub mod point;
 pub mod protocol;
 pub mod repair;
 pub mod rules;

@@ -7,31 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::relay::Relay;
+use common::services::{asked, client, number, provider, value};
 use common::{PATIENCE, Robot, all, until};
-use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions};
+use sinew::raw::Provider;
 use sinew::{ErrorKind, Node};
-
-const NUMBER: &str = "calc/Number{value:uint32;}";
-
-fn number(value: u32) -> Vec<u8> {
-    [[0, 1, 0, 0], value.to_le_bytes()].concat()
-}
-
-fn value(stream: &[u8]) -> u32 {
-    u32::from_le_bytes(stream[4..8].try_into().expect("four"))
-}
-
-fn provider(node: &Node, callback: impl FnMut(Call) + Send + 'static) -> Provider {
-    Provider::new(node, "double", NUMBER, NUMBER, &ProviderOptions::default(), callback).expect("it may provide")
-}
-
-fn client(node: &Node) -> Client {
-    Client::new(node, "double", NUMBER, NUMBER, &ClientOptions::default()).expect("it may call")
-}
-
-fn asked(call: &Call) -> u32 {
-    value(&call.extents().collect::<Vec<_>>().concat())
-}
 
 /// Doubles, and counts how often.
 fn doubling(node: &Node) -> (Provider, Arc<AtomicU32>) {

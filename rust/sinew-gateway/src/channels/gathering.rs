@@ -7,6 +7,7 @@ use bytes::Bytes;
 use quinn::{RecvStream, VarInt};
 use tokio::sync::Notify;
 
+use crate::point::point;
 use crate::protocol::{Decoded, Dropped, RepairHead, violation};
 use crate::repair::{Cover, Missing, SYMBOL};
 
@@ -58,6 +59,9 @@ impl Gathering {
                         };
                         place.copy_from_slice(&chunk.bytes);
                         missing.arrived(at..at + chunk.bytes.len());
+                        if !missing.is_none() {
+                            point("message half received");
+                        }
                     }
                     Ok(None) => return violation("a stream ends within a message"),
                     Err(_) => return Ok(false),

@@ -11,6 +11,7 @@ use sinew::{Node, Qos};
 use super::origin::origin_of;
 use crate::link::{Keep, Lane, LaneOptions, Outbox, Outgoing};
 use crate::packing::pack;
+use crate::point::point;
 use crate::protocol::{Offer, Packing, Want};
 use crate::rules::Traffic;
 
@@ -72,6 +73,7 @@ impl Outlet {
         let too_large = Arc::new(AtomicU64::new(0));
         let (to, lifespan, compression, counted) = (Arc::clone(&lane), offer.lifespan, traffic.compression, Arc::clone(&too_large));
         let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &qos, options, move |frame| {
+            point("message taken");
             match outgoing(frame, lifespan, compression, taken) {
                 Some(message) => to.push(message),
                 None => _ = counted.fetch_add(1, Ordering::Relaxed),

@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, watch};
 use super::gathering::Gathering;
 use super::origin::Recent;
 use crate::packing::unpack;
+use crate::point::point;
 use crate::protocol::{Decoded, Offer, Packing, RecordHead, RepairHead, TopicHead, Want, violation};
 
 /// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
@@ -142,6 +143,7 @@ impl Received {
             self.counts.refused.fetch_add(1, Ordering::Relaxed);
             return skip(stream, head.size).await;
         };
+        point("message announced");
         let is_whole = match head.packing {
             Packing::None => self.message(stream, &head, loan.bytes()).await?,
             packing => {
@@ -206,6 +208,7 @@ impl Received {
             // It was counted as lost when the one behind it was handed on.
             return Ok(());
         }
+        point("message about to be published");
         let lost = head.sequence - handed.sequence - 1;
         self.counts.lost.fetch_add(lost, Ordering::Relaxed);
         handed.sequence = head.sequence;
@@ -217,6 +220,7 @@ impl Received {
         // Under the lock, so that they are published in their order.
         match self.publishing(|| loan.publish(head.unpacked as usize)) {
             Ok(()) => {
+                point("message published");
                 self.counts.messages.fetch_add(1, Ordering::Relaxed);
                 self.counts.bytes.fetch_add(u64::from(head.unpacked), Ordering::Relaxed);
             }

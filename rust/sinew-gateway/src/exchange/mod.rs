@@ -192,7 +192,10 @@ impl Follower {
 
     fn follow_peer(&mut self, event: PeerEvent) {
         match event {
-            PeerEvent::Up(session) => self.up(session),
+            PeerEvent::Up(session) => {
+                self.up(session);
+                self.drop_past_lives();
+            }
             PeerEvent::Heard(number, control) => {
                 if let Some(peer) = self.peer_of(number).and_then(|id| self.peers.get_mut(&id)) {
                     peer.hear(control, &self.local, &self.rules);
@@ -203,7 +206,17 @@ impl Follower {
                     log::warn!("the connection with {} is over: {why}", peer.shown());
                     peer.down(Instant::now() + if has_left { Duration::ZERO } else { KEPT });
                 }
+                self.drop_past_lives();
             }
+        }
+    }
+
+    /// What a gateway that was started anew has left unanswered goes to it, and not when its last life was waited for in vain.
+    fn drop_past_lives(&mut self) {
+        let is_over = |id: &GatewayId, peer: &Peer| self.peers.iter().any(|(other, next)| other != id && next.is_next_life_of(peer));
+        let over: Vec<GatewayId> = self.peers.iter().filter(|(id, peer)| is_over(id, peer)).map(|(id, _)| *id).collect();
+        for id in over {
+            self.peers.remove(&id);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What is open between the domain and one peer.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,6 +11,7 @@ use tokio::runtime::Handle;
 use crate::channels::{Act, Ledger, Memory, Outlet, Provided, Received, Served, State, Taken};
 use crate::domain::Local;
 use crate::peers::Session;
+use crate::point::point;
 use crate::protocol::{Closed, Control, Kind, Offer, Want};
 use crate::rules::{Rules, Traffic};
 use crate::status::{ChannelStatus, LinkStatus, PeerStatus};
@@ -20,6 +22,8 @@ pub struct Peer {
     runtime: Handle,
     max_message: u64,
     name: String,
+    /// What it calls itself, and where it was: it may be the next life of another peer.
+    who: Option<(String, IpAddr)>,
     tag: String,
     live: Option<Live>,
     /// Since there is no connection.
@@ -46,6 +50,7 @@ impl Peer {
             runtime,
             max_message,
             name: String::new(),
+            who: None,
             tag: String::new(),
             live: None,
             until: None,
@@ -68,6 +73,7 @@ impl Peer {
     /// There is a connection; if there was one, it is over.
     pub fn up(&mut self, session: Arc<Session>) {
         self.name = session.shown();
+        self.who = Some((session.hello.name.clone(), session.address().ip()));
         session.hello.tag.clone_into(&mut self.tag);
         self.until = None;
         let ledger = Ledger::new(&session.hello.tag);
@@ -81,6 +87,11 @@ impl Peer {
         for provided in self.provided.values() {
             provided.lead(None);
         }
+    }
+
+    /// It lives, and is, as it seems, what this other one has become, which is not connected any more and does not come again.
+    pub fn is_next_life_of(&self, other: &Peer) -> bool {
+        self.live.is_some() && other.live.is_none() && self.who.is_some() && self.who == other.who
     }
 
     /// It was waited for long enough.
@@ -152,6 +163,9 @@ impl Peer {
                     if let Control::Refuse { text, .. } = &control {
                         log::warn!("{} was told: {text}", self.name);
                     }
+                    if let Control::Want(_) = &control {
+                        point("want about to be said");
+                    }
                     live.session.say(control);
                 }
                 Act::Expect { channel } => live.session.inlet.expect(channel),
@@ -190,7 +204,10 @@ impl Peer {
                 .map(|served| session.inlet.serve(channel, Arc::new(served))),
         };
         match opened {
-            Ok(()) => session.say(Control::Open { channel, ordered, offer }),
+            Ok(()) => {
+                point(if want.kind == Kind::Topic { "topic opened for the peer" } else { "service opened for the peer" });
+                session.say(Control::Open { channel, ordered, offer });
+            }
             Err(error) => {
                 let acts = live.ledger.failed_out(channel, &format!("'{}' cannot be opened in the domain that has it: {error}", want.name));
                 self.perform(acts);
@@ -232,7 +249,10 @@ impl Peer {
             }
         };
         match opened {
-            Ok(()) => _ = live.open.insert(channel, (want.kind, want.name.clone())),
+            Ok(()) => {
+                point(if want.kind == Kind::Topic { "topic opened here" } else { "service opened here" });
+                live.open.insert(channel, (want.kind, want.name.clone()));
+            }
             Err(error) => log::warn!("'{}' of {} cannot be opened in this domain: {error}", want.name, self.name),
         }
     }

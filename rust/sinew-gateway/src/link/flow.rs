@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use super::bucket::Bucket;
 use super::lane::LaneState;
 use super::queue::{Begun, Numbered};
+use crate::point::point;
 use crate::protocol::{Dropped, RecordHead, RepairHead, TopicHead};
 use crate::repair::{Cover, IN_STREAM, SYMBOL};
 
@@ -297,13 +298,18 @@ impl Flow {
         sending.begun.written += written;
         sending.begun.progress = now;
         self.served += written as u64;
-        if sending.pieces.is_empty() { self.finished(written, now, link) } else { Wrote::Bytes(written) }
+        if sending.pieces.is_empty() {
+            return self.finished(written, now, link);
+        }
+        point("message half sent");
+        Wrote::Bytes(written)
     }
 
     fn finished(&mut self, written: usize, now: Instant, link: Link) -> Wrote {
         let Some(sending) = self.sending.take() else { return Wrote::Bytes(written) };
         match &mut self.source {
             Source::Lane(lane) => {
+                point("message sent");
                 match sending.what {
                     What::Beside => _ = lane.beside_bytes.fetch_add(sending.size as u64, Ordering::Relaxed), // relaxed: see LaneState
                     What::Message { again } => {

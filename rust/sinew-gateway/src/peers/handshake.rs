@@ -5,6 +5,7 @@ use std::time::Duration;
 use quinn::{Connection, RecvStream, SendStream};
 
 use super::{Shared, close, explained, printable};
+use crate::point::point;
 use crate::protocol::{Closed, Control, Hello, MAX_CONTROL, VERSION};
 
 /// Who has not said who it is for so long is no gateway.
@@ -53,6 +54,7 @@ async fn introduce(connection: &Connection, is_dialed: bool, shared: &Shared) ->
         if is_dialed { connection.open_bi().await } else { connection.accept_bi().await }.map_err(|why| Refused::of(explained(&why)))?;
     send.set_priority(i32::MAX).map_err(|why| Refused::of(why.to_string()))?;
     send.write_all(&Control::Hello(shared.hello.clone()).encode()).await.map_err(|_| ()).map_err(lost)?;
+    point("hello said");
     let hello = match next(connection, &mut receive).await? {
         Control::Hello(hello) => hello,
         _ => return Err(violated(connection, "the first message is no Hello")),

@@ -14,6 +14,7 @@ use super::handshake::{Opened, Refused, next, shake};
 use super::{PeerEvent, Shared, explained, printable, shown};
 use crate::channels::Inlet;
 use crate::link::Outbox;
+use crate::point::point;
 use crate::protocol::{Closed, Control, Hello, Violation};
 
 /// Numbers of sessions, of which none is used twice.
@@ -91,6 +92,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         };
     }
     (shared.tell)(PeerEvent::Up(Arc::clone(&session)));
+    point("peer up");
     let mut receive = receive;
     let heard = async {
         loop {

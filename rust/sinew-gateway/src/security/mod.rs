@@ -10,7 +10,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quinn::EndpointConfig;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::HashedConnectionIdGenerator;
+use ring::hmac;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;
@@ -99,6 +102,23 @@ impl Identity {
         let crypto = QuicClientConfig::try_from(config).expect("ring has the cipher that QUIC begins with");
         let mut config = quinn::ClientConfig::new(Arc::new(crypto));
         config.transport_config(link::transport());
+        config
+    }
+
+    /// For the endpoint at this port. What it says of connections that it does not know is known by the peer to come from it, also when they were of its last life: so a peer notices at once when this gateway was killed and started anew, by stateless resets
+    /// (RFC 9000, 10.3), rather than after a while of silence. What that hangs on is the private key, or, where there is none, the machine.
+    pub fn endpoint(&self, port: u16) -> EndpointConfig {
+        let secret = match &self.security.key_file {
+            Some(file) => std::fs::read(file),
+            None => std::fs::read("/etc/machine-id"),
+        };
+        let Ok(secret) = secret else { return EndpointConfig::default() };
+        let master = hmac::Key::new(hmac::HMAC_SHA256, &secret);
+        let derived = |what: &str| hmac::sign(&master, format!("sinew-gateway {what} {port}").as_bytes());
+        let reset = hmac::Key::new(hmac::HMAC_SHA256, derived("stateless reset").as_ref());
+        let ids = derived("connection ids").as_ref().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let mut config = EndpointConfig::new(Arc::new(reset));
+        config.cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(ids)));
         config
     }
 

@@ -4,6 +4,7 @@
 pub mod net;
 pub mod program;
 pub mod relay;
+pub mod services;
 pub mod stranger;
 
 use std::net::SocketAddr;

@@ -1,6 +1,7 @@
 //! `sinew-gateway` as a process.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
@@ -14,6 +15,12 @@ pub struct Program {
 }
 
 impl Program {
+    /// The same as [`Program::run`], until it comes to this point.
+    pub fn dying_at(point: &str, config: &Path, domain: &str) -> Program {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sinew-gateway"));
+        Program::start(command.env("SINEW_GATEWAY_DIES_AT", point).arg("run").arg(config), domain)
+    }
+
     /// With this configuration, in this domain.
     pub fn run(config: &Path, domain: &str) -> Program {
         Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).arg("run").arg(config), domain)
@@ -68,6 +75,11 @@ impl Program {
     pub fn signal(&self, signal: &str) {
         let done = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status().expect("there is kill");
         assert!(done.success());
+    }
+
+    /// The signal that it was ended by, if it has ended.
+    pub fn killed_by(&mut self) -> Option<i32> {
+        self.child.try_wait().expect("it is a child").and_then(|status| status.signal())
     }
 
     /// How it ended.

@@ -12,6 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::peers::Session;
+use crate::point::point;
 use crate::protocol::{Answer, CallHead, Dropped, Packing, Status, Want};
 
 /// How often it is looked whether somebody still waits for an answer.
@@ -88,6 +89,7 @@ impl Drop for Pending {
 
 /// Carries a call to the peer, and the answer back.
 async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
+    point("call taken");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let request: Bytes = call.extents().collect::<Vec<_>>().concat().into();
     let cancelled = async {
@@ -116,6 +118,7 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
         answered = answered => answered,
         () = cancelled => return drop(call),
     };
+    point("answer received");
     let ended = match answered {
         Some((Status::Executed, response)) => call.answer(&[&response]),
         Some((_, text)) => call.fail(&String::from_utf8_lossy(&text)),
@@ -135,6 +138,7 @@ async fn attempt(session: &Session, channel: u32, call: u64, request: &Bytes, pr
     let head = CallHead { channel, call, packing: Packing::None, size, unpacked: size };
     let mut send = session.outbox.write(send, vec![Bytes::from(head.encode()), request.clone()], priority).await.ok()?;
     send.finish().ok()?;
+    point("call sent");
     let receive = guard.0.as_mut()?;
     let mut head = [0; Answer::SIZE];
     receive.read_exact(&mut head).await.ok()?;

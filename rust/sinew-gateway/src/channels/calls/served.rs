@@ -12,6 +12,7 @@ use super::Memory;
 use crate::channels::outlet::parts_of;
 use crate::link::Outbox;
 use crate::packing::unpack;
+use crate::point::point;
 use crate::protocol::{Answer, CallHead, Decoded, Dropped, Packing, Status, Want};
 
 /// What a call came to.
@@ -89,6 +90,7 @@ impl Served {
             let _ = send.reset(VarInt::from_u32(Dropped::Cancelled as u32));
             return Ok(());
         };
+        point("call executed");
         if let Some(send) = deliver(&answered, send, outbox, self.priority).await
             && send.stopped().await.is_ok()
         {
@@ -123,5 +125,6 @@ async fn deliver(answered: &Answered, send: SendStream, outbox: &Outbox, priorit
     parts.extend(answered.parts.iter().cloned());
     let mut send = outbox.write(send, parts, priority).await.ok()?;
     send.finish().ok()?;
+    point("answer sent");
     Some(send)
 }
