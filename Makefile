@@ -37,7 +37,7 @@ test-aarch64: ## What an emulator of 64-bit ARM can run of the tests
 	@tools/test.py --jobs $(JOBS) aarch64
 
 fuzz: ## Each fuzzer for SECONDS (default 600), JOBS at a time; what they find is kept in build-fuzz/
-	@tools/setup fuzz
+	@tools/setup fuzz rust
 	@tools/fuzz.py --jobs $(JOBS) --seconds $(SECONDS)
 
 bench: ## Latency and throughput beside the floors of this machine; writes build/bench/

@@ -10,23 +10,28 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import bounded
+import rust
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "tests/fuzz/corpus"
 BUILD = ROOT / "build-fuzz"
 BUILD_SECONDS = 1500
+# Those of the gateway are in Rust: counted by the same passes of LLVM as the others, without a sanitizer, which only nightly Rust has.
+OF_GATEWAY = ROOT / "rust/sinew-gateway/fuzz"
+PASSES = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table -Ccodegen-units=1"
 # What one input may take before it counts as endless, and a fuzzer longer than it should run: a machine may stand still for a while.
 INPUT_SECONDS = 120
 GRACE_SECONDS = 300
-ENVIRONMENT = {"ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
+ENVIRONMENT = {"LD_LIBRARY_PATH": str(rust.PREFIX / "lib"), "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1", "UBSAN_OPTIONS": "print_stacktrace=1"}
 # What says first what is wrong, in the words of the fuzzers, the sanitizers and libFuzzer.
-WRONG = re.compile(r"NOT TRUE: |runtime error: |ERROR: |error while loading")
+WRONG = re.compile(r"NOT TRUE: |panicked at |runtime error: |ERROR: |error while loading")
 
 
 def names():
@@ -37,7 +42,22 @@ def build(jobs):
     """True when all fuzzers are there."""
     configure = ["cmake", "--log-level=WARNING", "--preset", "fuzz"]
     compile_all = ["cmake", "--build", "--preset", "fuzz", "--parallel", str(jobs)]
-    return all(bounded.run(command, seconds=BUILD_SECONDS, cwd=ROOT)[0] == 0 for command in (configure, compile_all))
+    return all(bounded.run(command, seconds=BUILD_SECONDS, cwd=ROOT)[0] == 0 for command in (configure, compile_all)) and build_in_rust(jobs)
+
+
+def build_in_rust(jobs):
+    if not rust.install(jobs):
+        return False
+    environment = rust.environment("fuzz") | {"RUSTFLAGS": PASSES}
+    told = bounded.run(["rustc", "-vV"], seconds=60, capture=True)[1]
+    # Named, so that the flags are not for what runs while it is built.
+    target = re.search(r"^host: (.+)$", told, re.MULTILINE).group(1)
+    command = ["cargo", "build", "--locked", "--quiet", "--target", target, "--jobs", str(jobs)]
+    if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=OF_GATEWAY)[0] != 0:
+        return False
+    for name in ("fuzz_gateway_config", "fuzz_gateway_wire"):
+        shutil.copy(pathlib.Path(environment["CARGO_TARGET_DIR"]) / target / "debug" / name, BUILD / "bin" / name)
+    return True
 
 
 def command_of(name, seconds):
