@@ -1,4 +1,6 @@
 """Draws what bench/gateway.py has measured over time, as figures 6.1 to 6.3 of the thesis (SM2 and SNG, section 6.2) do: how often the robot publishes, and how late what comes is on it and at the base."""
+import math
+
 import gateway_report
 from gateway_report import LINKS, SINEW, ZENOH, ZENOH_TUNED
 
@@ -10,10 +12,11 @@ def rates(moments):
     """Messages in each half second, as a rate."""
     if not moments:
         return [], []
-    first, last = int(2 * moments[0]), int(2 * moments[-1])
+    first, last = math.floor(2 * moments[0]), math.floor(2 * moments[-1])
     counts = [0] * (last - first + 1)
     for moment in moments:
-        counts[min(max(int(2 * moment), first), last) - first] += 1
+        # Those that were overtaken stand before the first.
+        counts[min(max(math.floor(2 * moment), first), last) - first] += 1
     return [(first + number) / 2 + 0.25 for number in range(len(counts))][1:-1], [2 * count for count in counts][1:-1]
 
 

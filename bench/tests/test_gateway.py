@@ -72,6 +72,7 @@ class Report(unittest.TestCase):
 class Plot(unittest.TestCase):
     def test_a_rate_is_counted_in_halves_of_a_second(self):
         self.assertEqual(gateway_plot.rates([at / 30 for at in range(60)]), ([0.75, 1.25], [30, 30]))
+        self.assertEqual(gateway_plot.rates([at / 30 for at in range(-45, 30)]), ([-0.75, -0.25, 0.25], [30, 30, 30]))
         self.assertEqual(gateway_plot.rates([]), ([], []))
 
 

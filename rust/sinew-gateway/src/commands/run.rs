@@ -30,9 +30,17 @@ pub fn run(asked: &Run) -> Result<(), String> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).format_timestamp(None).format_target(false).init();
     let settings = Settings::read(&asked.file).map_err(|error| error.to_string())?;
     let identity = Identity::load(&settings.security).map_err(|error| error.to_string())?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|why| format!("no threads could be started: {why}"))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads())
+        .enable_all()
+        .build()
+        .map_err(|why| format!("no threads could be started: {why}"))?;
     runtime.block_on(serve(asked, settings, identity))
+}
+
+/// Half of the cores: the machine has other things to do, and with fewer threads a small message wakes fewer of them on its way.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2))
 }
 
 async fn serve(asked: &Run, settings: Settings, mut identity: Identity) -> Result<(), String> {

@@ -4,12 +4,13 @@
 //! is moved, once per measurement, to what gives the queueing delay that is wanted, as FAST TCP does (1):
 //!
 //! ```text
-//! w := w * (base + target) / rtt      at most doubled, at least a quarter
+//! w := w * (base + target) / rtt      at most a quarter more, at least a quarter
 //! ```
 //!
 //! * `rtt` is the smallest round-trip time among the datagrams that were sent after `w` was last moved, over a time of half a round trip and no less than 8 ms. So each measurement is of the window that it judges, and jitter of single datagrams (Wi-Fi) is not taken for
 //!   a queue, as in Copa (2), of which also the choice of the standing rather than the last round-trip time is.
 //! * `base` is the smallest round-trip time of the last 3 to 6 s. So that the own standing queue does not get into it, every 3 s the window is small for a measurement, and the queue runs empty, as in BBR (3).
+//! * No more than a quarter is added at a time: links let through bursts that have waited (token buckets, aggregation on Wi-Fi), during which there is no queue, and who doubles the window meanwhile has a long one afterwards.
 //! * In the start the window grows by what was acknowledged (doubling per round trip), until half the wanted delay was seen, or loss.
 //! * It stays as it is while less is sent than it allows.
 //! * Loss of up to [`TOLERATED_LOSS`] means nothing (the link loses what it likes); what goes beyond in a measurement shrinks the window in proportion. Persistent congestion (RFC 9002, 7.6) starts anew with the smallest window.
@@ -28,7 +29,7 @@ use quinn_proto::RttEstimator;
 use super::gauge::Gauge;
 
 /// The queueing delay that is wanted.
-const TARGET: Duration = Duration::from_millis(4);
+const TARGET: Duration = Duration::from_millis(3);
 /// A measurement takes no less.
 const SHORTEST: Duration = Duration::from_millis(8);
 /// Half of how long a round-trip time counts as the smallest.
@@ -168,7 +169,7 @@ impl Controller {
             return;
         }
         self.starting = false;
-        let factor = ((base + TARGET.as_secs_f64()) / rtt).clamp(0.25, 2.0) * (1.0 - (measured.loss() - TOLERATED_LOSS).max(0.0));
+        let factor = ((base + TARGET.as_secs_f64()) / rtt).clamp(0.25, 1.25) * (1.0 - (measured.loss() - TOLERATED_LOSS).max(0.0));
         self.set_window(self.window as f64 * factor);
         if now.saturating_duration_since(self.base_since) >= BASE_AGE {
             self.base = [measured.rtt, self.base[0]];
