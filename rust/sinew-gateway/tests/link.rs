@@ -4,21 +4,10 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::relay::Relay;
-use common::{Robot, all, image, next, number_of, publisher, subscriber, until};
+use common::relay::through_a_relay;
+use common::{image, next, number_of, publisher, subscriber, until};
 use sinew::Qos;
 use sinew::raw::{Publisher, Subscriber};
-
-/// A base, and a drone that dials it through a relay.
-async fn through_a_relay() -> (Robot, Relay, Robot) {
-    let base = Robot::new("base", all());
-    let relay = Relay::to(base.address()).await;
-    let mut drone = Robot::new("drone", all());
-    drone.stop().await;
-    drone.settings.peers = vec![relay.address.to_string()];
-    drone.start();
-    (base, relay, drone)
-}
 
 fn connected(publisher: &Publisher, subscriber: &Subscriber) {
     until("they are connected", || publisher.statistics().subscribers > 0 && subscriber.statistics().publishers > 0);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use common::relay::Relay;
+use common::relay::through_a_relay;
 use common::services::{asked, client, number, provider, value};
 use common::{PATIENCE, Robot, all, until};
 use sinew::raw::Provider;
@@ -79,12 +79,7 @@ async fn a_call_that_nobody_waits_for_any_more_is_cancelled_in_the_other_domain(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_goes_on_when_the_connection_was_lost_and_is_executed_once() {
-    let base = Robot::new("base", all());
-    let relay = Relay::to(base.address()).await;
-    let mut drone = Robot::new("drone", all());
-    drone.stop().await;
-    drone.settings.peers = vec![relay.address.to_string()];
-    drone.start();
+    let (base, relay, drone) = through_a_relay().await;
     let (calculator, user) = (base.node("calculator"), drone.node("user"));
     let (send, calls) = std::sync::mpsc::channel();
     let _provided = provider(&calculator, move |call| send.send(call).expect("the test goes on"));

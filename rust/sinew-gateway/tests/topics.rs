@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::relay::Relay;
+use common::relay::through_a_relay;
 use common::{IMAGE, Robot, all, image, next, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber};
@@ -211,12 +211,7 @@ async fn a_gateway_that_is_started_anew_is_found_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_kept_does_not_come_twice_when_the_connection_was_lost() {
-    let base = Robot::new("base", all());
-    let relay = Relay::to(base.address()).await;
-    let mut drone = Robot::new("drone", all());
-    drone.gateway = None;
-    drone.settings.peers = vec![relay.address.to_string()];
-    drone.start();
+    let (base, relay, drone) = through_a_relay().await;
     let (mapper, planner) = (drone.node("mapper"), base.node("planner"));
     let maps = publisher(&mapper, "map", &latched());
     let seen = subscriber(&planner, "map", &latched());

@@ -10,11 +10,24 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::{Robot, all};
+
 /// Ends when it is dropped.
 pub struct Relay {
     pub address: SocketAddr,
     badness: Arc<Badness>,
     task: AbortHandle,
+}
+
+/// A base, and a drone that dials it through a relay.
+pub async fn through_a_relay() -> (Robot, Relay, Robot) {
+    let base = Robot::new("base", all());
+    let relay = Relay::to(base.address()).await;
+    let mut drone = Robot::new("drone", all());
+    drone.stop().await;
+    drone.settings.peers = vec![relay.address.to_string()];
+    drone.start();
+    (base, relay, drone)
 }
 
 /// What is done to datagrams, in both directions.
