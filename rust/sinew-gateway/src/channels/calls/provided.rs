@@ -18,9 +18,6 @@ use crate::protocol::{Answer, CallHead, Dropped, Packing, Status, Want};
 /// How often it is looked whether somebody still waits for an answer.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// When the provider there has gone, and its channel was not closed for so long: another one came before that was noticed, and is called.
-const AGAIN: Duration = Duration::from_millis(200);
-
 /// Numbers of calls, of which none is used twice.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -103,13 +100,11 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
                 return None;
             };
             way.mark_unchanged();
-            let other = match attempt(&session, channel, number, &request, priority).await {
-                Some((Status::Gone, _)) => tokio::time::timeout(AGAIN, way.changed()).await.unwrap_or(Ok(())),
-                Some(answered) => return Some(answered),
-                // Lost on the way: it goes another way, once there is one.
-                None => way.changed().await,
-            };
-            if other.is_err() {
+            if let Some(answered) = attempt(&session, channel, number, &request, priority).await {
+                return Some(answered);
+            }
+            // Lost on the way, or the provider there has gone: it goes another way, once there is one.
+            if way.changed().await.is_err() {
                 return None;
             }
         }
@@ -129,7 +124,7 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
     }
 }
 
-/// None: the connection was lost.
+/// None: the connection was lost, or there is no provider any more.
 async fn attempt(session: &Session, channel: u32, call: u64, request: &Bytes, priority: i32) -> Option<(Status, Vec<u8>)> {
     let (send, mut receive) = session.connection.open_bi().await.ok()?;
     // Dropped before the answer is there: nobody wants it any more.
@@ -151,7 +146,7 @@ async fn attempt(session: &Session, channel: u32, call: u64, request: &Bytes, pr
         crate::packing::unpack(head.packing, &body, &mut whole).ok()?;
         body = whole;
     }
-    Some((head.status, body))
+    (head.status != Status::Gone).then_some((head.status, body))
 }
 
 /// (G26)
