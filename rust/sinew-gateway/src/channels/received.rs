@@ -174,8 +174,8 @@ impl Received {
                 Err(ReadExactError::ReadError(_)) => Ok(false),
             };
         }
-        let gathering = self.gathers(head.sequence);
-        gathering.whole(stream, (1 + TopicHead::SIZE + RecordHead::SIZE) as u64, into).await
+        let gathers = self.gathers(head.sequence);
+        gathers.gathering.whole(stream, (1 + TopicHead::SIZE + RecordHead::SIZE) as u64, into).await
     }
 
     /// Until it is dropped, what comes for the repair of this message goes there.
@@ -242,19 +242,10 @@ struct Gathers<'a> {
     gathering: Arc<Gathering>,
 }
 
-impl std::ops::Deref for Gathers<'_> {
-    type Target = Gathering;
-
-    fn deref(&self) -> &Gathering {
-        &self.gathering
-    }
-}
-
 impl Drop for Gathers<'_> {
     fn drop(&mut self) {
-        let mut arriving = self.received.arriving();
         // The same message may come a second time, and that go on; it needs no repair then.
-        arriving.remove(&self.sequence);
+        self.received.arriving().remove(&self.sequence);
     }
 }
 

@@ -198,10 +198,9 @@ impl congestion::Controller for Controller {
         if sent >= self.measured.since {
             self.measured.lost += lost_bytes;
         }
-        // Packets are not told of.
-        for _ in 0..lost_bytes.div_ceil(self.mtu) {
-            self.loss += (1.0 - self.loss) / REMEMBERED;
-        }
+        // How many packets they were is not told.
+        let packets = i32::try_from(lost_bytes.div_ceil(self.mtu)).unwrap_or(i32::MAX);
+        self.loss = 1.0 - (1.0 - self.loss) * (1.0 - 1.0 / REMEMBERED).powi(packets);
         if is_persistent_congestion {
             self.starting = true;
             self.after_drain = None;

@@ -311,7 +311,7 @@ impl Flow {
             Source::Lane(lane) => {
                 point("message sent");
                 match sending.what {
-                    What::Beside => _ = lane.beside_bytes.fetch_add(sending.size as u64, Ordering::Relaxed), // relaxed: see LaneState
+                    What::Beside => {}
                     What::Message { again } => {
                         lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
                         lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState

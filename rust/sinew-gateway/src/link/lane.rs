@@ -31,8 +31,6 @@ pub struct LaneStatistics {
     pub sent: u64,
     /// Of those, without what stands around them.
     pub sent_bytes: u64,
-    /// Sent beside, on a link that loses packets: a second time, or to repair what is lost.
-    pub beside_bytes: u64,
     /// Given up, whether begun or not, or refused.
     pub dropped: u64,
     /// Of those, such as were begun: their streams were reset.
@@ -56,7 +54,6 @@ pub(super) struct LaneState {
     pub closed: AtomicBool,
     pub sent: AtomicU64,
     pub sent_bytes: AtomicU64,
-    pub beside_bytes: AtomicU64,
     pub reset: AtomicU64,
 }
 
@@ -70,7 +67,6 @@ impl LaneState {
             closed: AtomicBool::new(false),
             sent: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
-            beside_bytes: AtomicU64::new(0),
             reset: AtomicU64::new(0),
         }
     }
@@ -111,9 +107,8 @@ impl Lane {
         let (waiting, waiting_bytes, dropped, skipped) =
             state.with_queue(|queue| (queue.len() as u64, queue.bytes() as u64, queue.dropped(), queue.skipped()));
         LaneStatistics {
-            sent: state.sent.load(Ordering::Relaxed),                 // relaxed: see LaneState
-            sent_bytes: state.sent_bytes.load(Ordering::Relaxed),     // relaxed: see LaneState
-            beside_bytes: state.beside_bytes.load(Ordering::Relaxed), // relaxed: see LaneState
+            sent: state.sent.load(Ordering::Relaxed),             // relaxed: see LaneState
+            sent_bytes: state.sent_bytes.load(Ordering::Relaxed), // relaxed: see LaneState
             dropped: dropped + reset,
             reset,
             skipped,

@@ -104,6 +104,7 @@ impl Sender {
         self.flows.extend(jobs.into_iter().map(|job| Flow::of_job(job, now)));
     }
 
+    /// What the link is like now. quinn's own window goes with it.
     fn follow_link(&mut self) -> Link {
         let peer = self.connection.remote_address();
         if peer != self.peer {
