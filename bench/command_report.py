@@ -48,13 +48,7 @@ ECHOED = {
 
 
 def write(rows, failures, rounds, quick, facts):
-    held = bool(rows) and all(row["awake"] for row in rows)
-    lines = ["# What the command costs", ""]
-    if quick:
-        lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += [f"- rounds: {rounds}, interleaved, in random order",
-              "- /dev/cpu_dma_latency: " + ("held at 0 while measuring" if held else "**not** held (needs root): waking an idle core may drown everything")]
+    lines = report.opening("What the command costs", rows, f"{rounds}, interleaved, in random order", quick, facts)
     judged, noise = bars(rows)
     lines += ["", "## Bars", "", "Each ratio is taken within a round; median over the rounds [smallest .. largest].", "",
               "| bar | limit | measured | holds |", "|---|---|---|---|", *(bar.line() for bar in judged)]

@@ -116,14 +116,9 @@ def cable_table(rows):
 
 
 def write(rows, failures, rounds, quick, facts):
-    held = bool(rows) and all(row["awake"] for row in rows)
-    lines = ["# Between two machines", ""]
-    if quick:
-        lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += [f"- rounds: {rounds}, interleaved, in random order; both machines are network namespaces of this one, so what both do shares its cores",
-              "- /dev/cpu_dma_latency: " + ("held at 0 while measuring" if held else "**not** held (needs root): waking an idle core may drown everything"), "",
-              "## Bars", "", "Each is taken within a round; median over the rounds [smallest .. largest].", "",
+    how = f"{rounds}, interleaved, in random order; both machines are network namespaces of this one, so what both do shares its cores"
+    lines = report.opening("Between two machines", rows, how, quick, facts)
+    lines += ["", "## Bars", "", "Each is taken within a round; median over the rounds [smallest .. largest].", "",
               "| bar | limit | measured | holds |", "|---|---|---|---|", *(bar.line() for bar in bars(rows))]
     if any(row["what"] == "cable" for row in rows):
         lines += ["", "## Unlimited link", "", *cable_table(rows)]

@@ -115,13 +115,8 @@ def table(rows, measure, show, systems):
 def write(all_rows, failures, left_out, rounds, quick, facts):
     rows = report.Rows(all_rows)
     systems = [name for name in peer_systems.NAMES if any(row["system"] == name for row in all_rows)]
-    held = bool(all_rows) and all(row["awake"] for row in all_rows)
-    lines = ["# sinew beside other systems", ""]
-    if quick:
-        lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += [f"- rounds: {rounds}, interleaved, in random order; {RATE_HZ} Hz; subscribers block; every process on a core of its own where there are enough",
-              "- /dev/cpu_dma_latency: " + ("held at 0 while measuring" if held else "**not** held (needs root): waking an idle core may drown everything")]
+    how = f"{rounds}, interleaved, in random order; {RATE_HZ} Hz; subscribers block; every process on a core of its own where there are enough"
+    lines = report.opening("sinew beside other systems", all_rows, how, quick, facts)
     lines += [f"- not measured: {name}: {why}" for name, why in left_out.items()]
     for measure, title in TITLES.items():
         lines += ["", f"## {title}", "", "p50 / p99, us; of each the median over the rounds [smallest .. largest]:", ""]

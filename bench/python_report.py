@@ -55,13 +55,8 @@ def bars(rows):
 
 def write(rows, failures, rounds, quick, facts):
     measured = [row for row in rows if row["what"] == "cell"]
-    held = bool(measured) and all(row["awake"] for row in measured)
-    lines = ["# sinew in Python", ""]
-    if quick:
-        lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += [f"- rounds: {rounds}, interleaved, in random order; 30 Hz; one subscriber, which blocks and reads three bytes",
-              "- /dev/cpu_dma_latency: " + ("held at 0 while measuring" if held else "**not** held (needs root): waking an idle core may drown everything")]
+    how = f"{rounds}, interleaved, in random order; 30 Hz; one subscriber, which blocks and reads three bytes"
+    lines = report.opening("sinew in Python", measured, how, quick, facts)
     lines += ["", "## Bars", "", "Each is taken within a round; median over the rounds [smallest .. largest].", "",
               "| bar | limit | measured | holds |", "|---|---|---|---|", *(bar.line() for bar in bars(rows))]
     for kind, title in KINDS.items():

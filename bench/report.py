@@ -175,6 +175,16 @@ def machine_facts():
             "governor": governor.read_text().strip() if governor.exists() else "none visible (virtual machine)"}
 
 
+def opening(title, rows, how, quick, facts):
+    """The first lines of a report of these rows. `how`: how the rounds went."""
+    held = bool(rows) and all(row.get("awake", True) for row in rows)
+    lines = [f"# {title}", ""]
+    if quick:
+        lines += ["A quick run: it shows that everything works. Its numbers say nothing about speed.", ""]
+    return lines + [f"- {name}: {value}" for name, value in facts.items()] + [
+        f"- rounds: {how}", "- /dev/cpu_dma_latency: " + ("held at 0 while measuring" if held else "**not** held (needs root): waking an idle core may drown everything")]
+
+
 def write(all_rows, failures, rounds, quick, facts):
     rows = Rows(all_rows)
     awake = bool(all_rows) and all(row.get("awake", True) for row in all_rows)
