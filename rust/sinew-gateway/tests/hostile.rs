@@ -3,7 +3,7 @@
 mod common;
 
 use common::stranger::{Stranger, hello, open, record, want};
-use common::{Robot, all, image, next, number_of, publisher, subscriber, until};
+use common::{Robot, all, connected, image, next, number_of, publisher, subscriber, until};
 use sinew::Qos;
 use sinew_gateway::protocol::{CallHead, Control, Hello, Packing, TopicHead};
 
@@ -21,7 +21,7 @@ impl Others {
         let drone = Robot::dialing("drone", all(), &[&base]);
         let images = publisher(&drone.node("camera"), "camera/image", &Qos::default());
         let seen = subscriber(&base.node("viewer"), "camera/image", &Qos::default());
-        until("they are connected", || images.statistics().subscribers > 0 && seen.statistics().publishers > 0);
+        connected(&images, &[&seen]);
         Others { base, _drone: drone, seen, images }
     }
 

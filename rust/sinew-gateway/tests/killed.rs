@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use common::program::{Program, output};
 use common::services::{NUMBER, number, value};
-use common::{PATIENCE, image, number_of, publisher, subscriber, until};
+use common::{PATIENCE, image, node, number_of, publisher, subscriber, until};
+use sinew::Qos;
 use sinew::raw::{Client, ClientOptions, Provider, ProviderOptions, Publisher, Response, Subscriber};
-use sinew::{Node, NodeOptions, Qos};
 use sinew_gateway::point::POINTS;
 
 /// Large enough to be half sent.
@@ -32,10 +32,7 @@ struct Machine {
 
 impl Machine {
     fn new(domain: &str, name: &str, other: &str) -> Machine {
-        let node = |role: &str| {
-            Node::with_options(role, &NodeOptions { domain: domain.to_owned(), by_caller: false }).expect("there is a manager")
-        };
-        let (robot, viewer) = (node("robot"), node("viewer"));
+        let (robot, viewer) = (node(domain, "robot"), node(domain, "viewer"));
         let qos = Qos::keep_last(20);
         let double = move |call: sinew::raw::Call| {
             let doubled = 2 * common::services::asked(&call);
@@ -169,7 +166,9 @@ fn a_gateway_that_dies_at_any_point_is_noticed_by_nobody_and_its_next_life_goes_
             assert!(begin.elapsed() < PATIENCE, "it does not come to '{point}':\n{}", dying.said());
             scene.live();
             // Answers are taken, so that there are calls all the time.
-            let _ = scene.machines.each_mut().map(Machine::answer);
+            for machine in &mut scene.machines {
+                machine.answer();
+            }
         }
         assert_eq!(dying.killed_by(), Some(9), "{point}");
         let images = &scene.machines[0].images;

@@ -5,13 +5,8 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::relay::through_a_relay;
-use common::{image, next, number_of, publisher, subscriber, until};
+use common::{connected, image, next, number_of, publisher, subscriber};
 use sinew::Qos;
-use sinew::raw::{Publisher, Subscriber};
-
-fn connected(publisher: &Publisher, subscriber: &Subscriber) {
-    until("they are connected", || publisher.statistics().subscribers > 0 && subscriber.statistics().publishers > 0);
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_small_messages_hardly_one_is_late_where_one_packet_in_ten_is_lost() {
@@ -19,7 +14,7 @@ async fn of_small_messages_hardly_one_is_late_where_one_packet_in_ten_is_lost() 
     let (pilot, motor) = (drone.node("pilot"), base.node("motor"));
     let commands = publisher(&pilot, "command", &Qos::keep_last(8));
     let heard = subscriber(&motor, "command", &Qos::keep_last(8));
-    connected(&commands, &heard);
+    connected(&commands, &[&heard]);
     // What is lost is sent again when the next ones have long arrived.
     relay.delay(20);
     relay.lose(10);
@@ -46,7 +41,7 @@ async fn large_messages_arrive_whole_and_in_their_order_where_one_packet_in_ten_
     let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
     let images = publisher(&camera, "camera/image", &Qos::default());
     let seen = subscriber(&viewer, "camera/image", &Qos::default());
-    connected(&images, &seen);
+    connected(&images, &[&seen]);
     relay.lose(10);
     for number in 0..20 {
         images.publish(&[&image(number, 1_000_000)]).expect("it is published");

@@ -9,7 +9,7 @@ use common::net::Net;
 use common::program::Program;
 use common::{PATIENCE, image, number_of, publisher, subscriber, until};
 use sinew::raw::{Publisher, Subscriber};
-use sinew::{Node, NodeOptions, Qos};
+use sinew::{Node, Qos};
 
 /// Two machines with a cable between them, and on each a domain. The drone's gateway dials the base's.
 struct Scene {
@@ -48,7 +48,7 @@ impl Scene {
     }
 
     fn node(&self, at: usize, name: &str) -> Node {
-        Node::with_options(name, &NodeOptions { domain: self.domain(at), by_caller: false }).expect("there is a manager")
+        common::node(&self.domain(at), name)
     }
 }
 

@@ -3,16 +3,12 @@
 mod common;
 
 use common::relay::through_a_relay;
-use common::{IMAGE, Robot, all, image, next, number_of, publisher, rules, subscriber, until};
+use common::{IMAGE, Robot, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
-use sinew::raw::{Publisher, PublisherOptions, Subscriber};
+use sinew::raw::{Publisher, PublisherOptions};
 
 fn latched() -> Qos {
     Qos { reliable: true, transient_local: true, ..Qos::keep_last(5) }
-}
-
-fn connected(images: &Publisher, seen: &[&Subscriber]) {
-    until("they are connected", || images.statistics().subscribers > 0 && seen.iter().all(|seen| seen.statistics().publishers > 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -111,8 +111,20 @@ impl Robot {
     }
 
     pub fn node(&self, name: &str) -> Node {
-        Node::with_options(name, &NodeOptions { domain: self.path(), by_caller: false }).expect("there is a manager")
+        node(&self.path(), name)
     }
+}
+
+/// In this domain.
+pub fn node(domain: &str, name: &str) -> Node {
+    Node::with_options(name, &NodeOptions { domain: domain.to_owned(), by_caller: false }).expect("there is a manager")
+}
+
+/// Waits until there is somebody for each.
+pub fn connected(publisher: &Publisher, subscribers: &[&Subscriber]) {
+    until("they are connected", || {
+        publisher.statistics().subscribers > 0 && subscribers.iter().all(|subscriber| subscriber.statistics().publishers > 0)
+    });
 }
 
 pub fn publisher(node: &Node, topic: &str, qos: &Qos) -> Publisher {
