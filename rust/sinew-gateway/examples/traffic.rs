@@ -43,14 +43,7 @@ enum Traffic {
         out: PathBuf,
     },
     /// A node that publishes on `there`, waits for it on `back`, and so on; writes how long each way there and back took: a u64 each
-    Ping {
-        #[arg(long)]
-        count: u64,
-        #[arg(long)]
-        size: usize,
-        #[arg(long)]
-        out: PathBuf,
-    },
+    Ping(Ping),
     /// A node that publishes on `back` what it gets on `there`
     Pong,
     /// quinn alone
@@ -79,6 +72,19 @@ struct Publish {
     out: PathBuf,
 }
 
+#[derive(Args)]
+struct Ping {
+    /// So many times
+    #[arg(long)]
+    count: u64,
+    /// Bytes of a message
+    #[arg(long)]
+    size: usize,
+    /// How long each took: a u64 each
+    #[arg(long)]
+    out: PathBuf,
+}
+
 #[derive(Subcommand)]
 enum Quinn {
     /// Takes what is sent, and sends back what is pinged
@@ -94,12 +100,8 @@ enum Quinn {
     /// One after the other there and back, over streams of their own; writes how long each took: a u64 each
     Ping {
         address: SocketAddr,
-        #[arg(long)]
-        count: u64,
-        #[arg(long)]
-        size: usize,
-        #[arg(long)]
-        out: PathBuf,
+        #[command(flatten)]
+        ping: Ping,
     },
 }
 
@@ -107,7 +109,7 @@ fn main() -> Result<(), Failed> {
     match Traffic::parse() {
         Traffic::Publish(asked) => publish(&asked),
         Traffic::Subscribe { topic, out } => subscribe(&topic, &out),
-        Traffic::Ping { count, size, out } => ping(count, size, &out),
+        Traffic::Ping(asked) => ping(&asked),
         Traffic::Pong => pong(),
         Traffic::Quinn(asked) => tokio::runtime::Runtime::new()?.block_on(quinn(asked)),
     }
@@ -210,7 +212,8 @@ fn subscribe(topic: &str, out: &PathBuf) -> Result<(), Failed> {
     write(out, times)
 }
 
-fn ping(count: u64, size: usize, out: &PathBuf) -> Result<(), Failed> {
+fn ping(asked: &Ping) -> Result<(), Failed> {
+    let (count, size) = (asked.count, asked.size);
     let node = Node::new("ping")?;
     let there = Arc::new(publisher(&node, "there", size)?);
     let (done, all) = mpsc::channel();
@@ -241,7 +244,7 @@ fn ping(count: u64, size: usize, out: &PathBuf) -> Result<(), Failed> {
     }
     let took = all.recv_timeout(PATIENCE).map_err(|_| "answers do not come any more")?;
     drop(subscriber);
-    write(out, took)
+    write(&asked.out, took)
 }
 
 fn pong() -> Result<(), Failed> {
@@ -281,9 +284,9 @@ async fn quinn(asked: Quinn) -> Result<(), Failed> {
             let endpoint = endpoint(anywhere)?;
             send(&endpoint.connect(address, "sinew")?.await?, size, seconds).await
         }
-        Quinn::Ping { address, count, size, out } => {
+        Quinn::Ping { address, ping } => {
             let endpoint = endpoint(anywhere)?;
-            write(&out, quinn_ping(&endpoint.connect(address, "sinew")?.await?, count, size).await?)
+            write(&ping.out, quinn_ping(&endpoint.connect(address, "sinew")?.await?, &ping).await?)
         }
     }
 }
@@ -364,10 +367,10 @@ async fn round_trip(connection: &Connection, bytes: &[u8]) -> Result<Vec<u8>, Fa
     Ok(receiver.read_to_end(1 << 20).await?)
 }
 
-async fn quinn_ping(connection: &Connection, count: u64, size: usize) -> Result<Vec<u64>, Failed> {
-    let bytes = vec![7; size];
+async fn quinn_ping(connection: &Connection, asked: &Ping) -> Result<Vec<u64>, Failed> {
+    let bytes = vec![7; asked.size];
     let mut took = Vec::new();
-    for _ in 0..count {
+    for _ in 0..asked.count {
         let begin = Instant::now();
         round_trip(connection, &bytes).await?;
         took.push(begin.elapsed().as_nanos() as u64);
