@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(Cover::of(1_000_000, 250_000, 1_400, 0.0), None);
         let repairs = |loss| Cover::of(1_000_000, 250_000, 1_400, loss).map_or(0, |cover| cover.repairs);
         assert!(repairs(0.01) < repairs(0.05) && repairs(0.05) < repairs(0.2), "{} {} {}", repairs(0.01), repairs(0.05), repairs(0.2));
-        // 4 % of a message of 1 MB.
+        // 3 % of a message of 1 MB.
         assert!((40..80).contains(&repairs(0.05)), "{}", repairs(0.05));
         let cover = Cover::of(1_000_000, 250_000, 1_400, 0.05).expect("it is needed");
         assert_eq!(cover.first, 500_000 / SYMBOL * SYMBOL);
