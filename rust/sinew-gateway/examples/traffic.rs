@@ -43,7 +43,7 @@ enum Traffic {
         out: PathBuf,
     },
     /// A node that publishes on `there`, waits for it on `back`, and so on; writes how long each way there and back took: a u64 each
-    Ping(Ping),
+    Ping(RoundTrips),
     /// A node that publishes on `back` what it gets on `there`
     Pong,
     /// quinn alone
@@ -73,7 +73,7 @@ struct Publish {
 }
 
 #[derive(Args)]
-struct Ping {
+struct RoundTrips {
     /// So many times
     #[arg(long)]
     count: u64,
@@ -101,7 +101,7 @@ enum Quinn {
     Ping {
         address: SocketAddr,
         #[command(flatten)]
-        ping: Ping,
+        trips: RoundTrips,
     },
 }
 
@@ -212,7 +212,7 @@ fn subscribe(topic: &str, out: &PathBuf) -> Result<(), Failed> {
     write(out, times)
 }
 
-fn ping(asked: &Ping) -> Result<(), Failed> {
+fn ping(asked: &RoundTrips) -> Result<(), Failed> {
     let (count, size) = (asked.count, asked.size);
     let node = Node::new("ping")?;
     let there = Arc::new(publisher(&node, "there", size)?);
@@ -284,9 +284,9 @@ async fn quinn(asked: Quinn) -> Result<(), Failed> {
             let endpoint = endpoint(anywhere)?;
             send(&endpoint.connect(address, "sinew")?.await?, size, seconds).await
         }
-        Quinn::Ping { address, ping } => {
+        Quinn::Ping { address, trips } => {
             let endpoint = endpoint(anywhere)?;
-            write(&ping.out, quinn_ping(&endpoint.connect(address, "sinew")?.await?, &ping).await?)
+            write(&trips.out, quinn_ping(&endpoint.connect(address, "sinew")?.await?, &trips).await?)
         }
     }
 }
@@ -367,7 +367,7 @@ async fn round_trip(connection: &Connection, bytes: &[u8]) -> Result<Vec<u8>, Fa
     Ok(receiver.read_to_end(1 << 20).await?)
 }
 
-async fn quinn_ping(connection: &Connection, asked: &Ping) -> Result<Vec<u64>, Failed> {
+async fn quinn_ping(connection: &Connection, asked: &RoundTrips) -> Result<Vec<u64>, Failed> {
     let bytes = vec![7; asked.size];
     let mut took = Vec::new();
     for _ in 0..asked.count {
