@@ -8,6 +8,7 @@ library is installed, nothing is built.
 import base64
 import contextlib
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -380,6 +381,30 @@ class Foxglove(Case):
         self.assert_shown(window.end("C-c"))
 
 
+class Gateways(Case):
+    """The demo's machine and another one, which are both this one."""
+
+    def test_status_tells_with_whom_a_gateway_is_connected_and_top_what_goes_over_it(self):
+        here, there = ("[::1]:7491", "[::1]:7492")
+        rules = [{"topics": {"base_rule": "both"}}]
+        for name, address, more in (("demo", here, {}), ("base", there, {"domain": str(window.folder / "base"), "peers": [here]})):
+            config = {"name": name, "security": "ad-hoc", "listen": address, "discovery": False, "rules": rules} | more
+            (window.folder / f"{name}.json").write_text(json.dumps(config))
+        self.assert_shows("sinew gateway status", "there is no gateway in this domain", status=3)
+        self.assert_shows("sinew-gateway run demo.json 2>demo.log &")
+        self.assert_shows("sinew-gateway run base.json 2>base.log &")
+        self.assert_comes_to_show("sinew gateway status || cat *.log", rf"gateway demo listens at {re.escape(here)}", rf"(?m)^base +{re.escape(there)} +[\d.]+ .s ")
+        # Nobody there subscribes to it.
+        self.assertNotIn("drone/state", self.assert_shows("sinew gateway status"))
+        window.begin("sinew top")
+        window.wait_for(rf"demo <-> base +{re.escape(there)}  round trip")
+        window.press("g")
+        window.wait_for(r"channel +kind +way +peer")
+        self.assert_shown(window.end("q"))
+        self.assert_shows("kill %1 %2; wait %1 %2")
+        self.assert_comes_to_show("sinew gateway status", "there is no gateway in this domain", status=3)
+
+
 class Shell(Case):
     def test_tab_completes_what_is_typed(self):
         self.assert_shows("source <(sinew completions bash)")
@@ -408,7 +433,7 @@ class Session(Case):
 
 def load_tests(loader, *_):
     """In this order: the last ones are about those before them."""
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Foxglove, Shell, Session))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Foxglove, Gateways, Shell, Session))
 
 
 if __name__ == "__main__":

@@ -74,6 +74,9 @@ pub enum Command {
     /// Everything that is there
     #[command(subcommand)]
     Domain(DomainCommand),
+    /// Gateways: the ways to other machines
+    #[command(subcommand)]
+    Gateway(GatewayCommand),
     /// Tell of a topic who reads whom which way, why, what it costs, and who holds what
     #[command(after_help = "Example:\n  sinew explain camera/image")]
     Explain(TopicName),
@@ -125,7 +128,7 @@ const TOP: &str = "\
 Example:
   sinew top --sort bandwidth
 
-Keys: arrows select, enter shows who publishes and subscribes, s orders by the next column, r the other way round, / filters, space pauses, q ends.";
+Keys: arrows select, enter shows who publishes and subscribes, g what goes over gateways, s orders by the next column, r the other way round, / filters, space pauses, q ends.";
 
 /// By what topics are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -330,6 +333,16 @@ pub enum DomainCommand {
         #[arg(long)]
         all: bool,
     },
+}
+
+/// Gateways.
+#[derive(Subcommand, Debug)]
+pub enum GatewayCommand {
+    /// Show with which peers the gateways of this domain are connected, how good the links are, and what goes over them
+    #[command(
+        after_help = "Examples:\n  sinew gateway status\n  watch --color sinew --color always gateway status\n  sinew gateway status --json | jq '.[].peers[] | select(.loss > 0.05) | .name'\n\nIt is what every gateway publishes once a second on the topic gateway/status, which can be recorded and plotted, too. `sinew-gateway check` tells which rule lets a topic through."
+    )]
+    Status,
 }
 
 /// A time with its unit: 500ms, 2s, 1.5.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::{Domain, IMAGE, eventually};
 use sinew::raw::{Client, Provider, Publisher, Subscriber};
-use sinew::{Node, Qos};
+use sinew::{GatewayChannel, GatewayPeer, GatewayStatus, Node, Qos};
 
 const NUMBER: &str = "test/Number{value:uint64;}";
 const ONE: [u8; 12] = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
@@ -222,4 +222,79 @@ fn shells_get_completions() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(domain.text(&format!("completions {shell}")).contains("explain"), "{shell}");
     }
+}
+
+#[test]
+fn gateways_are_shown_with_their_links_and_what_goes_over_them() {
+    let domain = Domain::new();
+    assert_eq!(
+        domain.complaint("gateway status"),
+        (3, "error: there is no gateway in this domain: `sinew-gateway run FILE` is one\n".to_owned())
+    );
+    let node = domain.node("gateway_1234");
+    let gateway = sinew::Publisher::<GatewayStatus>::new(&node, GatewayStatus::TOPIC, &GatewayStatus::qos()).unwrap();
+    let open = GatewayChannel {
+        name: "camera/image".to_owned(),
+        kind: "topic".to_owned(),
+        outgoing: true,
+        state: "open".to_owned(),
+        messages: 1234,
+        lost: 533,
+        messages_per_s: 5.9,
+        bytes_per_s: 5.9e6,
+        ..GatewayChannel::default()
+    };
+    let refused = GatewayChannel {
+        name: "scan".to_owned(),
+        kind: "topic".to_owned(),
+        state: "refused".to_owned(),
+        why: "it is another type".to_owned(),
+        ..GatewayChannel::default()
+    };
+    let base = GatewayPeer {
+        name: "base".to_owned(),
+        tag: "pit".to_owned(),
+        connected: true,
+        address: "10.0.0.2:7463".to_owned(),
+        round_trip_ns: 12_300_000,
+        sent_bytes_per_s: 6.2e6,
+        loss: 0.05,
+        channels: vec![open, refused],
+        ..GatewayPeer::default()
+    };
+    let away = GatewayPeer { name: "spare".to_owned(), ..GatewayPeer::default() };
+    let status = GatewayStatus {
+        name: "drone".to_owned(),
+        node: "gateway_1234".to_owned(),
+        address: "[::]:7463".to_owned(),
+        peers: vec![base, away],
+    };
+    gateway.publish(&status).unwrap();
+    let shown = "\
+gateway drone listens at [::]:7463, as node gateway_1234
+
+peer            address        round trip        out     in    loss
+base (tag pit)  10.0.0.2:7463     12.3 ms  6.20 MB/s  0 B/s  5.00 %
+spare           not connected           -          -      -       -
+
+channel       kind   way  peer    rate  bandwidth  messages  lost  state
+camera/image  topic  out  base  5.90/s  5.90 MB/s      1234   533  open
+scan          topic  in   base       -          -         0     0  refused: it is another type
+";
+    assert_eq!(domain.text("gateway status"), shown);
+    let told = domain.json("gateway status");
+    assert_eq!(
+        (&told[0]["name"], &told[0]["peers"][0]["channels"][1]["why"]),
+        (&serde_json::json!("drone"), &serde_json::json!("it is another type"))
+    );
+    assert!(told[0]["age_ns"].is_u64(), "{told}");
+}
+
+#[test]
+fn a_gateway_that_tells_nothing_is_named_with_its_process() {
+    let domain = Domain::new();
+    let node = domain.node("gateway_1234");
+    let _silent = sinew::Publisher::<GatewayStatus>::new(&node, GatewayStatus::TOPIC, &GatewayStatus::qos()).unwrap();
+    let why = format!("error: no word from the gateway of process {} (node gateway_1234): it is stopped, or hangs\n", std::process::id());
+    assert_eq!(domain.complaint("gateway status"), (1, why));
 }

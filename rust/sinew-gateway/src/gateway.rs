@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quinn::{Endpoint, TokioRuntime};
-use sinew::{Node, NodeOptions};
+use sinew::{GatewayPeer, Node, NodeOptions};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinSet};
 
@@ -18,7 +18,7 @@ use crate::peers::{Dialer, Known, Session, Shared, accept};
 use crate::point::point;
 use crate::protocol::{GatewayId, Hello, VERSION};
 use crate::security::Identity;
-use crate::status::PeerStatus;
+use crate::status::Teller;
 use crate::{packing, protocol::Closed};
 
 /// A gateway that runs, until it is dropped or ended.
@@ -48,7 +48,7 @@ impl Gateway {
         let id = drawn();
         let node_name = format!("gateway_{}", id[..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
         let domain = settings.domain.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let node = Node::with_options(&node_name, &NodeOptions { domain, by_caller: false })
+        let node = Node::with_options(&node_name, &NodeOptions { domain, by_caller: true })
             .map_err(|error| CannotStart(format!("the domain cannot be joined: {error}")))?;
         point("domain joined");
         let nodes = Arc::new(Nodes::default());
@@ -70,13 +70,16 @@ impl Gateway {
             tell: Box::new(move |event| told.peer(event)),
             is_in_domain: Box::new(move |name| name != node_name && there.has(name)),
         });
-        let runtime = Handle::current();
-        let exchange = Exchange::start(&node, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), nodes)
-            .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let endpoint = bound(settings.listen, identity)?;
         point("listening");
+        let address = endpoint.local_addr().unwrap_or(settings.listen).to_string();
+        let teller = Teller::new(&node, &settings.name, &address);
+        let runtime = Handle::current();
+        let exchange = Exchange::start(&node, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), nodes, teller)
+            .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let dialer = Arc::new(Dialer { endpoint: endpoint.clone(), client: Mutex::new(identity.client()), shared: Arc::clone(&shared) });
         let mut tasks = JoinSet::new();
+        tasks.spawn(run_callbacks(node));
         tasks.spawn(accept(endpoint.clone(), shared));
         for peer in settings.peers.clone() {
             let dialer = Arc::clone(&dialer);
@@ -112,8 +115,8 @@ impl Gateway {
         self.dialer.shared.known.all()
     }
 
-    /// How all peers stand, by name.
-    pub fn status(&self) -> Vec<PeerStatus> {
+    /// How all peers stand, without rates.
+    pub fn status(&self) -> Vec<GatewayPeer> {
         self.ear.status()
     }
 
@@ -137,6 +140,13 @@ impl Gateway {
         let _ = tokio::task::spawn_blocking(move || drop(exchange)).await;
         self.endpoint.close((Closed::Leaving as u32).into(), b"");
         let _ = tokio::time::timeout(std::time::Duration::from_secs(1), self.endpoint.wait_idle()).await;
+    }
+}
+
+/// What the domain tells is told to tasks on the thread that sends it: no other thread is woken on the way.
+async fn run_callbacks(node: Node) {
+    if let Err(why) = node.run().await {
+        log::error!("nothing of the domain is heard any more: {why}");
     }
 }
 

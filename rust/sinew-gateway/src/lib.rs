@@ -11,7 +11,7 @@
 //! | [`domain`] | what is wanted and had in its domain |
 //! | [`channels`] | what goes over between the domain and one peer |
 //! | [`exchange`] | the one who joins them |
-//! | [`gateway`], [`status`] | a whole one, and how it stands |
+//! | [`gateway`], [`status`] | a whole one, and telling how it stands |
 //! | [`point`] | places where tests kill it |
 //! | [`commands`] | the verbs of the program |
 

@@ -37,6 +37,7 @@ mod domain;
 mod error;
 mod event;
 mod ffi;
+mod gateway;
 mod message;
 mod node;
 mod publisher;
@@ -51,6 +52,7 @@ pub use counters::{DomainCounters, DomainCounts, Latency, PairCounts, PublisherC
 pub use domain::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, Events};
+pub use gateway::{GatewayChannel, GatewayPeer, GatewayStatus};
 pub use message::Message;
 pub use node::{Node, NodeOptions};
 pub use publisher::{Loan, Publisher};

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::Cli;
 use crate::failure::Done;
-use crate::gateway;
+use crate::foxglove;
 use crate::patterns::Patterns;
 
 /// What `--help` says behind the options.
@@ -46,10 +46,10 @@ pub struct Foxglove {
 
 /// Serves it until it is interrupted.
 pub fn foxglove(cli: &Cli, asked: &Foxglove) -> Done {
-    gateway::serve(cli, asked)
+    foxglove::serve(cli, asked)
 }
 
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().map_err(|_| format!("'{text}' is no number"))?;
-    gateway::is_rate(rate).then_some(rate).ok_or_else(|| "a rate is 0 or more".to_owned())
+    foxglove::is_rate(rate).then_some(rate).ok_or_else(|| "a rate is 0 or more".to_owned())
 }

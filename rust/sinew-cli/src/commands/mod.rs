@@ -8,6 +8,7 @@ mod domain;
 mod echo;
 mod explain;
 pub mod foxglove;
+mod gateway;
 pub mod graph;
 mod node;
 pub mod play;
@@ -22,7 +23,7 @@ mod types;
 
 use clap::CommandFactory;
 
-use crate::cli::{Cli, Command, DomainCommand, NodeCommand, ServiceCommand, TopicCommand, TypeCommand};
+use crate::cli::{Cli, Command, DomainCommand, GatewayCommand, NodeCommand, ServiceCommand, TopicCommand, TypeCommand};
 use crate::failure::Done;
 use crate::top;
 
@@ -58,6 +59,7 @@ pub fn run(cli: &Cli) -> Done {
             DomainCommand::State => domain::state(cli),
             DomainCommand::Watch { all } => domain::watch(cli, *all),
         },
+        Command::Gateway(GatewayCommand::Status) => gateway::status(cli),
         Command::Foxglove(asked) => foxglove::foxglove(cli, asked),
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Graph(asked) => graph::graph(cli, asked),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::widgets::TableState;
-use sinew::Id;
+use sinew::{GatewayStatus, Id};
 
 use crate::cli::Order;
 use crate::domain::{View, is_part};
@@ -69,6 +69,10 @@ pub struct App {
     pub typing: bool,
     /// Numbers stay as they are.
     pub paused: bool,
+    /// As they stand.
+    pub gateways: Vec<GatewayStatus>,
+    /// What goes over gateways is shown in place of the topics.
+    pub channels: bool,
     /// The selected topic is looked at.
     pub details: bool,
     /// Where the table stands.
@@ -94,6 +98,8 @@ impl App {
             filter: filter.to_owned(),
             typing: false,
             paused: false,
+            gateways: Vec::new(),
+            channels: false,
             details: false,
             table: TableState::default(),
             histories: HashMap::new(),
@@ -219,6 +225,7 @@ impl App {
             KeyCode::Home => self.move_by(isize::MIN),
             KeyCode::End => self.move_by(isize::MAX),
             KeyCode::Char('s') => self.sort = after(self.sort),
+            KeyCode::Char('g') => self.channels = !self.channels,
             KeyCode::Char('r') => self.reversed = !self.reversed,
             KeyCode::Char('/') => self.typing = true,
             KeyCode::Char(' ') => self.paused = !self.paused,

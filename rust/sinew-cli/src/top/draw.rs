@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span, Text};
 use ratatui::widgets::{Block, Cell, Paragraph, Row, Table, Wrap};
 
 use super::app::{App, HISTORY, PairRow};
+use super::links::{draw_channels, lines_of_links};
 use crate::cli::Order;
 use crate::output::{counted, shown};
 use crate::units::{bytes, nanoseconds, three_digits};
@@ -28,17 +29,24 @@ const TITLES: [(&str, Option<Order>); 9] = [
 /// Draws everything.
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) {
     let details = if app.details { Constraint::Percentage(40) } else { Constraint::Length(0) };
-    let [head, body, pairs, foot] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(3), details, Constraint::Length(1)]).areas(frame.area());
+    let links = lines_of_links(&app.gateways);
+    let room = Constraint::Length(u16::try_from(links.len()).unwrap_or(0));
+    let [head, body, pairs, below, foot] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(3), details, room, Constraint::Length(1)]).areas(frame.area());
     frame.render_widget(head_of(app), head);
-    draw_topics(frame, app, body);
+    if app.channels {
+        draw_channels(frame, &app.gateways, body);
+    } else {
+        draw_topics(frame, app, body);
+    }
     if app.details {
         draw_pairs(frame, app, pairs);
     }
+    frame.render_widget(Paragraph::new(links), below);
     frame.render_widget(foot_of(app), foot);
 }
 
-fn bold(text: impl Into<String>) -> Span<'static> {
+pub fn bold(text: impl Into<String>) -> Span<'static> {
     Span::styled(text.into(), Modifier::BOLD)
 }
 
@@ -62,10 +70,10 @@ fn foot_of(app: &App) -> Line<'static> {
         return Line::from(vec![bold("/"), Span::raw(shown(&app.filter)), Span::styled("_", Modifier::SLOW_BLINK)]);
     }
     let filter = if app.filter.is_empty() { String::new() } else { format!("  filter: {}", shown(&app.filter)) };
-    Line::styled(format!("enter details  s sort  r reverse  / filter  space pause  q quit{filter}"), Modifier::DIM)
+    Line::styled(format!("enter details  g gateways  s sort  r reverse  / filter  space pause  q quit{filter}"), Modifier::DIM)
 }
 
-fn right(text: impl Into<String>) -> Cell<'static> {
+pub fn right(text: impl Into<String>) -> Cell<'static> {
     Cell::from(Text::from(text.into()).alignment(Alignment::Right))
 }
 

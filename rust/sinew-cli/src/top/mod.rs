@@ -2,18 +2,20 @@
 
 mod app;
 mod draw;
+mod links;
 
 use std::io::IsTerminal;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
-use sinew::DomainCounters;
+use sinew::{DomainCounters, Node};
 
 use crate::cli::{Cli, Order};
 use crate::domain::{Followed, View, join};
 use crate::failure::{Done, Failure};
 use crate::flow::Moment;
+use crate::gateways::Gateways;
 use app::{App, Next};
 
 /// Shows it until it is ended.
@@ -25,7 +27,7 @@ pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
     let (followed, counters) = (Followed::new(&node)?, node.domain_counters()?);
     let mut app = App::new(View::of(&node)?, filter, sort);
     let mut terminal = ratatui::try_init()?;
-    let ended = show(&mut terminal, &mut app, &followed, &counters, interval);
+    let ended = show(&mut terminal, &mut app, &node, &followed, &counters, interval);
     ratatui::restore();
     ended
 }
@@ -33,10 +35,13 @@ pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
 fn show(
     terminal: &mut ratatui::DefaultTerminal,
     app: &mut App,
+    node: &Node,
     followed: &Followed,
     counters: &DomainCounters,
     interval: Duration,
 ) -> Done {
+    let mut gateways = Gateways::default();
+    gateways.follow(node, &app.view)?;
     let mut before = Rc::new(Moment::of(counters)?);
     // The first numbers come soon, those after them as often as asked.
     let mut next = before.at + interval.min(Duration::from_millis(200));
@@ -50,6 +55,11 @@ fn show(
         }
         if let Some(view) = followed.changed() {
             app.view = view;
+            gateways.follow(node, &app.view)?;
+        }
+        gateways.take(&app.view, Duration::ZERO)?;
+        if !app.paused {
+            app.gateways = gateways.told.values().map(|told| told.status.clone()).collect();
         }
         let now = Rc::new(Moment::of(counters)?);
         app.update(&before, &now);

@@ -71,7 +71,7 @@ impl Inlet {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn served(&self) -> MutexGuard<'_, HashMap<u32, Arc<Served>>> {
+    fn all_served(&self) -> MutexGuard<'_, HashMap<u32, Arc<Served>>> {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,12 +102,17 @@ impl Inlet {
 
     /// Calls on this channel go there.
     pub fn serve(&self, channel: u32, served: Arc<Served>) {
-        self.served().insert(channel, served);
+        self.all_served().insert(channel, served);
+    }
+
+    /// What serves this channel.
+    pub fn served(&self, channel: u32) -> Option<Arc<Served>> {
+        self.all_served().get(&channel).cloned()
     }
 
     /// No more.
     pub fn unserve(&self, channel: u32) {
-        self.served().remove(&channel);
+        self.all_served().remove(&channel);
     }
 
     /// Nothing is wanted any more.
@@ -115,7 +120,7 @@ impl Inlet {
         for (_, expected) in self.wanted().drain() {
             expected.wanted.send_replace(Wanted::Never);
         }
-        self.served().clear();
+        self.all_served().clear();
         self.room.close();
     }
 
@@ -214,7 +219,7 @@ impl Inlet {
             return Ok(());
         }
         let head = CallHead::decode(&head, self.max_message)?;
-        let served = self.served().get(&head.channel).cloned();
+        let served = self.served(head.channel);
         match served {
             Some(served) => served.take(head, send, receive, outbox, &self.room).await,
             None => {

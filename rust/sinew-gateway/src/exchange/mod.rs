@@ -10,26 +10,24 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sinew::{DomainState, DomainUpdate, DomainWatch, Node};
+use sinew::{DomainState, DomainUpdate, DomainWatch, GatewayPeer, Node};
 use tokio::runtime::Handle;
 
 use crate::domain::Local;
 use crate::peers::{PeerEvent, Session};
 use crate::protocol::GatewayId;
 use crate::rules::Rules;
-use crate::status::PeerStatus;
+use crate::status::Teller;
 use peer::Peer;
 
 /// How long what belongs to a peer is kept when the connection is lost.
 const KEPT: Duration = Duration::from_secs(30);
-/// Between two looks at what is kept.
-const LOOK: Duration = Duration::from_secs(1);
 
 enum Event {
     Domain,
     Peer(PeerEvent),
     Rules(Rules),
-    Status(Sender<Vec<PeerStatus>>),
+    Status(Sender<Vec<GatewayPeer>>),
     End,
 }
 
@@ -48,8 +46,8 @@ impl Ear {
         let _ = self.0.send(Event::Rules(rules));
     }
 
-    /// How all peers stand, by name. Blocks until the exchange has told.
-    pub fn status(&self) -> Vec<PeerStatus> {
+    /// How all peers stand, without rates. Blocks until the exchange has told.
+    pub fn status(&self) -> Vec<GatewayPeer> {
         let (tell, told) = channel();
         let _ = self.0.send(Event::Status(tell));
         told.recv().unwrap_or_default()
@@ -89,6 +87,7 @@ impl Exchange {
         runtime: &Handle,
         (ear, heard): (Ear, Heard),
         nodes: Arc<Nodes>,
+        teller: Teller,
     ) -> sinew::Result<Exchange> {
         let updates: Arc<Mutex<Vec<DomainUpdate>>> = Arc::default();
         let (told, news) = (ear.clone(), Arc::clone(&updates));
@@ -107,6 +106,7 @@ impl Exchange {
             updates,
             nodes,
             peers: HashMap::new(),
+            teller,
         };
         let thread = std::thread::spawn(move || follower.run(&heard.0));
         Ok(Exchange { ear, thread: Some(thread), _watch: watch })
@@ -137,27 +137,27 @@ struct Follower {
     updates: Arc<Mutex<Vec<DomainUpdate>>>,
     nodes: Arc<Nodes>,
     peers: HashMap<GatewayId, Peer>,
+    teller: Teller,
 }
 
 impl Follower {
     fn run(&mut self, heard: &Receiver<Event>) {
         loop {
-            match heard.recv_timeout(LOOK) {
+            match heard.recv_timeout(self.teller.due()) {
                 Ok(Event::Domain) => self.follow_domain(),
                 Ok(Event::Peer(event)) => self.follow_peer(event),
                 Ok(Event::Rules(rules)) => {
                     self.rules = rules;
                     self.follow();
                 }
-                Ok(Event::Status(tell)) => {
-                    let mut peers: Vec<PeerStatus> = self.peers.values().map(Peer::status).collect();
-                    peers.sort_by(|a, b| a.name.cmp(&b.name));
-                    let _ = tell.send(peers);
-                }
+                Ok(Event::Status(tell)) => _ = tell.send(self.peers.values().map(Peer::status).collect()),
                 Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
             }
             self.peers.retain(|_, peer| !peer.is_over(Instant::now()));
+            if self.teller.due().is_zero() {
+                self.teller.tell(self.peers.iter().map(|(id, peer)| (*id, peer.status())).collect());
+            }
         }
         for peer in self.peers.values() {
             peer.leave();

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sinew::{Id, Node};
+use sinew::{GatewayChannel, GatewayPeer, Id, Node};
 use tokio::runtime::Handle;
 
 use crate::channels::{Act, Ledger, Memory, Outlet, Provided, Received, Served, State, Taken};
@@ -14,7 +14,6 @@ use crate::peers::Session;
 use crate::point::point;
 use crate::protocol::{Closed, Control, Kind, Offer, Want};
 use crate::rules::{Rules, Traffic};
-use crate::status::{ChannelStatus, LinkStatus, PeerStatus};
 
 /// A peer, by its id. When the connection is lost, what messages of its topics go into, and calls that wait, are kept for a while.
 pub struct Peer {
@@ -99,33 +98,53 @@ impl Peer {
         self.until.is_some_and(|until| now >= until)
     }
 
-    /// How it stands.
-    pub fn status(&self) -> PeerStatus {
-        let link = self.live.as_ref().map(|live| {
-            let stats = live.session.connection.stats();
-            LinkStatus {
-                address: live.session.address(),
-                round_trip: stats.path.rtt,
-                bytes_sent: stats.udp_tx.bytes,
-                bytes_received: stats.udp_rx.bytes,
-                lost: stats.path.lost_packets,
-            }
-        });
-        let channels =
-            self.live.iter().flat_map(|live| live.ledger.states().map(|(is_ours, want, state)| self.channel(live, is_ours, want, state)));
-        let mut channels: Vec<ChannelStatus> = channels.collect();
-        channels.sort_by(|a, b| (&a.name, a.is_outgoing).cmp(&(&b.name, b.is_outgoing)));
-        PeerStatus { name: self.name.clone(), tag: self.tag.clone(), link, channels }
+    /// How it stands, without rates.
+    pub fn status(&self) -> GatewayPeer {
+        let mut told = GatewayPeer {
+            name: self.who.as_ref().map_or_else(String::new, |(name, _)| name.clone()),
+            tag: self.tag.clone(),
+            ..GatewayPeer::default()
+        };
+        let Some(live) = &self.live else { return told };
+        let stats = live.session.connection.stats();
+        told.connected = true;
+        told.address = live.session.address().to_string();
+        told.round_trip_ns = u64::try_from(stats.path.rtt.as_nanos()).unwrap_or(u64::MAX);
+        (told.sent_bytes, told.received_bytes) = (stats.udp_tx.bytes, stats.udp_rx.bytes);
+        (told.sent_packets, told.lost_packets) = (stats.path.sent_packets, stats.path.lost_packets);
+        told.channels = live.ledger.states().map(|(is_ours, want, state)| self.channel(live, is_ours, want, state)).collect();
+        told.channels.sort_by(|a, b| (&a.name, a.outgoing).cmp(&(&b.name, b.outgoing)));
+        told
     }
 
-    fn channel(&self, live: &Live, is_ours: bool, want: &Want, state: &State) -> ChannelStatus {
+    fn channel(&self, live: &Live, is_ours: bool, want: &Want, state: &State) -> GatewayChannel {
         let (messages, bytes, lost) = match (is_ours, want.kind) {
             (true, Kind::Topic) => self.received.get(&want.name).map(|received| received.counts().told()),
             (false, Kind::Topic) => live.outlets.get(&want.channel).map(Outlet::told),
-            _ => None,
+            (true, Kind::Service) => self.provided.get(&want.name).map(|provided| provided.counts().told()),
+            (false, Kind::Service) => live.session.inlet.served(want.channel).map(|served| served.counts().told()),
         }
         .unwrap_or_default();
-        ChannelStatus { kind: want.kind, name: want.name.clone(), is_outgoing: !is_ours, state: state.clone(), messages, bytes, lost }
+        let (state, why) = match state {
+            State::Waiting => ("waiting", ""),
+            State::Open => ("open", ""),
+            State::Refused(why) => ("refused", why.as_str()),
+        };
+        let kind = match want.kind {
+            Kind::Topic => "topic",
+            Kind::Service => "service",
+        };
+        GatewayChannel {
+            name: want.name.clone(),
+            kind: kind.to_owned(),
+            outgoing: !is_ours,
+            state: state.to_owned(),
+            why: why.to_owned(),
+            messages,
+            bytes,
+            lost,
+            ..GatewayChannel::default()
+        }
     }
 
     /// The gateway ends.

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, NodeOptions, Qos};
-use sinew_gateway::channels::State;
 use sinew_gateway::config::{Discovery, Security, Settings};
 use sinew_gateway::gateway::Gateway;
 use sinew_gateway::rules::Rules;
@@ -102,8 +101,8 @@ impl Robot {
     /// What the peers of this gateway cannot have, or it cannot have of them.
     pub fn refusals(&self) -> Vec<String> {
         let status = self.gateway.as_ref().map(Gateway::status).unwrap_or_default();
-        let states = status.into_iter().flat_map(|peer| peer.channels).map(|channel| channel.state);
-        states.filter_map(|state| if let State::Refused(why) = state { Some(why) } else { None }).collect()
+        let channels = status.into_iter().flat_map(|peer| peer.channels);
+        channels.filter(|channel| channel.state == "refused").map(|channel| channel.why).collect()
     }
 
     pub fn path(&self) -> String {

@@ -11,6 +11,7 @@ use sinew::{Id, Node};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::Counts;
 use crate::peers::Session;
 use crate::point::point;
 use crate::protocol::{Answer, CallHead, Dropped, Packing, Status, Want};
@@ -30,6 +31,7 @@ pub struct Provided {
     _provider: Provider,
     way: watch::Sender<Way>,
     pending: Arc<AtomicU64>,
+    counts: Arc<Counts>,
     want: Want,
     topic: Id,
 }
@@ -40,16 +42,17 @@ impl Provided {
         let way = watch::Sender::new(None);
         let pending = Arc::new(AtomicU64::new(0));
         let options = ProviderOptions { ghost: true, ..ProviderOptions::default() };
-        let (ways, counted, runtime) = (way.clone(), Arc::clone(&pending), runtime.clone());
+        let counts = Arc::<Counts>::default();
+        let (ways, counted, told, runtime) = (way.clone(), Arc::clone(&pending), Arc::clone(&counts), runtime.clone());
         let provider = Provider::new(node, &want.name, &want.signature, &want.response, &options, move |call| {
             let pending = Pending::new(&counted);
-            let way = ways.subscribe();
+            let (way, counts) = (ways.subscribe(), Arc::clone(&told));
             runtime.spawn(async move {
-                carry(call, way, priority).await;
+                carry(call, way, priority, &counts).await;
                 drop(pending);
             });
         })?;
-        Ok(Provided { _provider: provider, way, pending, want: want.clone(), topic })
+        Ok(Provided { _provider: provider, way, pending, counts, want: want.clone(), topic })
     }
 
     /// Whether it can go on with a channel that is opened anew.
@@ -62,7 +65,12 @@ impl Provided {
         self.way.send_replace(way);
     }
 
-    /// Calls that are not answered.
+    /// What it has counted.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Calls that are not answered yet.
     pub fn pending(&self) -> u64 {
         self.pending.load(Ordering::Relaxed)
     }
@@ -85,7 +93,7 @@ impl Drop for Pending {
 }
 
 /// Carries a call to the peer, and the answer back.
-async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
+async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, counts: &Counts) {
     point("call taken");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let request: Bytes = call.extents().collect::<Vec<_>>().concat().into();
@@ -114,6 +122,10 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32) {
         () = cancelled => return drop(call),
     };
     point("answer received");
+    match &answered {
+        Some((_, response)) => counts.answered(request.len() + response.len()),
+        None => counts.unanswered(),
+    }
     let ended = match answered {
         Some((Status::Executed, response)) => call.answer(&[&response]),
         Some((_, text)) => call.fail(&String::from_utf8_lossy(&text)),

@@ -8,7 +8,7 @@ use sinew::raw::{Client, ClientOptions};
 use sinew::{ErrorKind, Node};
 use tokio::sync::{Semaphore, watch};
 
-use super::Memory;
+use super::{Counts, Memory};
 use crate::channels::outlet::parts_of;
 use crate::link::Outbox;
 use crate::packing::unpack;
@@ -22,6 +22,10 @@ pub struct Answered {
 }
 
 impl Answered {
+    fn size(&self) -> usize {
+        self.parts.iter().map(Bytes::len).sum()
+    }
+
     fn text(status: Status, text: &str) -> Answered {
         Answered { status, parts: vec![Bytes::copy_from_slice(text.as_bytes())] }
     }
@@ -32,6 +36,7 @@ pub struct Served {
     client: Client,
     priority: i32,
     memory: Arc<Memory>,
+    counts: Counts,
 }
 
 impl Served {
@@ -39,7 +44,12 @@ impl Served {
     pub fn open(node: &Node, want: &Want, priority: i32, memory: Arc<Memory>) -> sinew::Result<Served> {
         let options = ClientOptions { ghost: true, ..ClientOptions::default() };
         let client = Client::new(node, &want.name, &want.signature, &want.response, &options)?;
-        Ok(Served { client, priority, memory })
+        Ok(Served { client, priority, memory, counts: Counts::default() })
+    }
+
+    /// What it has counted.
+    pub fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     /// Takes a call, whose head is read, and answers it. One that came before, over a connection that was lost, is not executed again.
@@ -65,6 +75,7 @@ impl Served {
             request
         };
         drop(permit);
+        let asked = request.len();
         let client = self.client.clone();
         let begin = |say: watch::Sender<Option<Arc<Answered>>>| {
             tokio::spawn(async move { _ = say.send(Some(Arc::new(executed(&client, request).await))) }).abort_handle()
@@ -72,6 +83,7 @@ impl Served {
         let Some(mut answer) = self.memory.answer(head.call, begin) else {
             let full = Answered::text(Status::Full, "the gateway there has too many calls of this peer to answer");
             _ = deliver(&full, send, outbox, self.priority).await;
+            self.counts.unanswered();
             return Ok(());
         };
         let stopped = send.stopped();
@@ -94,6 +106,7 @@ impl Served {
         if let Some(send) = deliver(&answered, send, outbox, self.priority).await
             && send.stopped().await.is_ok()
         {
+            self.counts.answered(asked + answered.size());
             self.memory.forget(head.call);
         }
         Ok(())
@@ -119,7 +132,7 @@ async fn executed(client: &Client, request: Vec<u8>) -> Answered {
 
 /// None: not all of it could be given to the connection.
 async fn deliver(answered: &Answered, send: SendStream, outbox: &Outbox, priority: i32) -> Option<SendStream> {
-    let size = u32::try_from(answered.parts.iter().map(Bytes::len).sum::<usize>()).ok()?;
+    let size = u32::try_from(answered.size()).ok()?;
     let head = Answer { status: answered.status, packing: Packing::None, size, unpacked: size };
     let mut parts = vec![Bytes::from(head.encode())];
     parts.extend(answered.parts.iter().cloned());
