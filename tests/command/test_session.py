@@ -386,7 +386,7 @@ class Gateways(Case):
 
     def test_status_tells_with_whom_a_gateway_is_connected_and_top_what_goes_over_it(self):
         here, there = ("[::1]:7491", "[::1]:7492")
-        rules = [{"topics": {"base_rule": "both"}}]
+        rules = [{"topics": {"base_rule": "both"}, "services": {"base_rule": "both"}}]
         for name, address, more in (("demo", here, {}), ("base", there, {"domain": str(window.folder / "base"), "peers": [here]})):
             config = {"name": name, "security": "ad-hoc", "listen": address, "discovery": False, "rules": rules} | more
             (window.folder / f"{name}.json").write_text(json.dumps(config))
@@ -394,14 +394,21 @@ class Gateways(Case):
         self.assert_shows("sinew-gateway run demo.json 2>demo.log &")
         self.assert_shows("sinew-gateway run base.json 2>base.log &")
         self.assert_comes_to_show("sinew gateway status || cat *.log", rf"gateway demo listens at {re.escape(here)}", rf"(?m)^base +{re.escape(there)} +[\d.]+ .s ")
-        # Nobody there subscribes to it.
-        self.assertNotIn("drone/state", self.assert_shows("sinew gateway status"))
+        # What somebody here subscribes to is not published there, and nobody there subscribes to anything. But they are told of it.
+        self.assert_shows("sinew gateway status", r"drone/state +topic +in +base +- +- +0 +0 +waiting")
+        self.assert_shows("sinew --domain $PWD/base topic list --verbose", *(rf"(?m)^{topic} +demo/{of_type} +0 +0 +demo$" for topic, of_type in TOPICS.items()))
+        self.assert_shows("sinew --domain $PWD/base topic info drone/state", r"type +demo/State\nat +demo; it comes here while")
+        # Who prints messages there wants them there.
+        self.assert_shows("sinew --domain $PWD/base topic echo -n 1000000 drone/state.header >/dev/null 2>echoed &")
+        self.assert_comes_to_show("sinew gateway status", r"drone/state +topic +out +base +[\d.]+/s +[\d.]+ k?B/s +[1-9]\d* +\d+ +open")
+        self.assert_shows("sinew --domain $PWD/base service list", "gripper/move")
+        self.assert_shows("sinew --domain $PWD/base service call gripper/move 'width_mm: 30'", r"moved_mm: ")
         window.begin("sinew top")
         window.wait_for(rf"demo <-> base +{re.escape(there)}  round trip")
         window.press("g")
-        window.wait_for(r"channel +kind +way +peer")
+        window.wait_for(r"channel +kind +way +peer(.*\n)+drone/state +topic +out +base +[\d.]+/s")
         self.assert_shown(window.end("q"))
-        self.assert_shows("kill %1 %2; wait %1 %2")
+        self.assert_shows("kill %1 %2 %3; wait %1 %2 %3; cat echoed", "demo has it: it comes here while this runs")
         self.assert_comes_to_show("sinew gateway status", "there is no gateway in this domain", status=3)
 
 

@@ -1,6 +1,7 @@
 //! The `sinew` command: what there is in a domain, what flows in it, and why.
 
 mod actions;
+mod beyond;
 mod cli;
 mod commands;
 mod doctor;

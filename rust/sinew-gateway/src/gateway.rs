@@ -6,13 +6,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use quinn::{Endpoint, TokioRuntime};
-use sinew::{GatewayPeer, Node, NodeOptions};
+use sinew::{GatewayCatalogue, GatewayPeer, GatewayStatus, Node, NodeOptions};
 use tokio::runtime::Handle;
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::catalogue::{self, Catalogue};
 use crate::config::Settings;
 use crate::discovery::Discovery;
-use crate::exchange::{Ear, Exchange, Nodes};
+use crate::exchange::{Ear, Exchange, Snapshot};
 use crate::link::{self, Budget};
 use crate::peers::{Dialer, Known, Session, Shared, accept};
 use crate::point::point;
@@ -25,6 +26,7 @@ use crate::{packing, protocol::Closed};
 pub struct Gateway {
     ear: Ear,
     exchange: Option<Exchange>,
+    catalogue: Option<Catalogue>,
     endpoint: Endpoint,
     dialer: Arc<Dialer>,
     tasks: JoinSet<()>,
@@ -51,7 +53,8 @@ impl Gateway {
         let node = Node::with_options(&node_name, &NodeOptions { domain, by_caller: true })
             .map_err(|error| CannotStart(format!("the domain cannot be joined: {error}")))?;
         point("domain joined");
-        let nodes = Arc::new(Nodes::default());
+        let own = [GatewayStatus::TOPIC.to_owned(), GatewayCatalogue::service(&node_name)];
+        let snapshot = Arc::new(Snapshot::new(own));
         let (ear, heard) = Exchange::ear();
         let hello = Hello {
             version: VERSION,
@@ -62,22 +65,25 @@ impl Gateway {
             compression: packing::ALL,
             max_message: settings.max_message,
         };
-        let (told, there) = (ear.clone(), Arc::clone(&nodes));
+        let (told, there, had) = (ear.clone(), Arc::clone(&snapshot), Arc::clone(&snapshot));
         let shared = Arc::new(Shared {
             hello,
             known: Known::new(),
             budget: Arc::new(Budget::new(settings.budget)),
             tell: Box::new(move |event| told.peer(event)),
-            is_in_domain: Box::new(move |name| name != node_name && there.has(name)),
+            is_in_domain: Box::new(move |name| name != node_name && there.has_node(name)),
+            catalogue: Box::new(move |tag| had.catalogue(tag)),
         });
         let endpoint = bound(settings.listen, identity)?;
         point("listening");
         let address = endpoint.local_addr().unwrap_or(settings.listen).to_string();
         let teller = Teller::new(&node, &settings.name, &address);
         let runtime = Handle::current();
-        let exchange = Exchange::start(&node, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), nodes, teller)
-            .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
+        let exchange =
+            Exchange::start(&node, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), snapshot, teller)
+                .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let dialer = Arc::new(Dialer { endpoint: endpoint.clone(), client: Mutex::new(identity.client()), shared: Arc::clone(&shared) });
+        let catalogue = catalogue::provide(&node, Arc::clone(&shared), runtime);
         let mut tasks = JoinSet::new();
         tasks.spawn(run_callbacks(node));
         tasks.spawn(accept(endpoint.clone(), shared));
@@ -85,7 +91,7 @@ impl Gateway {
             let dialer = Arc::clone(&dialer);
             tasks.spawn(async move { dialer.dial(&peer).await });
         }
-        let gateway = Gateway { ear, exchange: Some(exchange), endpoint, dialer, tasks };
+        let gateway = Gateway { ear, exchange: Some(exchange), catalogue, endpoint, dialer, tasks };
         Ok(gateway.discovering(settings, id))
     }
 
@@ -136,6 +142,7 @@ impl Gateway {
     pub async fn end(mut self) {
         self.tasks.abort_all();
         point("leaving");
+        self.catalogue = None;
         let exchange = self.exchange.take();
         let _ = tokio::task::spawn_blocking(move || drop(exchange)).await;
         self.endpoint.close((Closed::Leaving as u32).into(), b"");

@@ -11,10 +11,12 @@
 //! | [`domain`] | what is wanted and had in its domain |
 //! | [`channels`] | what goes over between the domain and one peer |
 //! | [`exchange`] | the one who joins them |
-//! | [`gateway`], [`status`] | a whole one, and telling how it stands |
+//! | [`gateway`] | a whole one |
+//! | [`status`], [`catalogue`] | telling the domain how it stands, and what peers have |
 //! | [`point`] | places where tests kill it |
 //! | [`commands`] | the verbs of the program |
 
+pub mod catalogue;
 pub mod channels;
 pub mod commands;
 pub mod config;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sinew_gateway::protocol::{
-    Answer, CALL_STREAM, CallHead, Control, Hello, Kind, MAX_CONTROL, Offer, Packing, REPAIR_STREAM, RecordHead, Refusal, RepairHead,
-    Status, TOPIC_STREAM, TopicHead, Want,
+    Answer, CALL_STREAM, CallHead, Control, Had, Hello, Kind, LOOK_STREAM, MAX_CATALOGUE, MAX_CONTROL, Offer, Packing, REPAIR_STREAM,
+    RecordHead, Refusal, RepairHead, Status, TOPIC_STREAM, TopicHead, Want,
 };
 
 const MOST: u64 = 1 << 26;
@@ -98,6 +98,43 @@ fn streams_begin_as_their_golden_vectors() {
     let bytes = vector("AnswerStream");
     assert_eq!(answer.encode(), bytes[..Answer::SIZE]);
     assert_eq!(Answer::decode(bytes[..Answer::SIZE].try_into().expect("as long"), MOST), Ok(answer));
+}
+
+fn catalogue() -> Vec<Had> {
+    let number = "calc/Number{value:uint32;}".to_owned();
+    let image = "robot/Image{width:uint32;data:uint8[];}".to_owned();
+    vec![
+        Had { kind: Kind::Topic, name: "camera/image".to_owned(), signature: image, response: String::new(), offer: latched() },
+        Had { kind: Kind::Service, name: "double".to_owned(), signature: number.clone(), response: number, offer: Offer::default() },
+    ]
+}
+
+#[test]
+fn a_catalogue_is_encoded_as_its_golden_vector_and_decoded_from_it() {
+    let bytes = vector("LookStream");
+    assert_eq!(bytes[0], LOOK_STREAM);
+    let (head, body) = bytes[1..].split_at(Answer::SIZE);
+    let size = body.len() as u32;
+    let told = Answer { status: Status::Executed, packing: Packing::None, size, unpacked: size };
+    assert_eq!((head, body), (&told.encode()[..], &Had::encode_all(&catalogue())[..]));
+    assert_eq!(Had::decode_all(body), Ok(catalogue()));
+    for end in 1..body.len() {
+        let whole = Had::encode_all(&catalogue()[..1]).len();
+        assert_eq!(Had::decode_all(&body[..end]).is_ok(), end == whole, "{end} bytes");
+    }
+}
+
+#[test]
+fn of_a_catalogue_that_is_too_large_what_does_not_fit_is_left_out() {
+    let entry = |at: usize, size: usize| Had { name: format!("n{at}"), signature: "s".repeat(size), ..catalogue().swap_remove(0) };
+    let many: Vec<Had> = (0..5000).map(|at| entry(at, 10)).collect();
+    assert_eq!(Had::decode_all(&Had::encode_all(&many)).map(|told| told.len()), Ok(4096));
+    let large: Vec<Had> = (0..200).map(|at| entry(at, 32_000)).collect();
+    let bytes = Had::encode_all(&large);
+    assert!(bytes.len() <= MAX_CATALOGUE && bytes.len() > MAX_CATALOGUE - 33_000);
+    assert_eq!(Had::decode_all(&bytes).map(|told| told[..] == large[..told.len()]), Ok(true));
+    let one = Had::encode_all(&catalogue()[..1]);
+    assert!(Had::decode_all(&one.repeat(4096)).is_ok() && Had::decode_all(&one.repeat(4097)).is_err());
 }
 
 #[test]

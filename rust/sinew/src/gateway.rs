@@ -103,3 +103,61 @@ pub struct GatewayChannel {
     /// Likewise.
     pub bytes_per_s: f64,
 }
+
+/// Asks a gateway what its peers have, as they tell at that moment: topics that somebody publishes and services that somebody provides there, and that the rules of that side let out. Every gateway provides it in its own domain as [`GatewayCatalogue::service`]
+/// of its node, and answers within two seconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "sinew/GatewayCatalogue/Request")]
+pub struct GatewayCatalogueRequest {
+    /// Of the peer of this name alone. Empty: of all.
+    pub peer: String,
+}
+crate::message!(GatewayCatalogueRequest);
+
+/// The answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "sinew/GatewayCatalogue/Response")]
+pub struct GatewayCatalogue {
+    /// By name. Those that it is connected with.
+    pub peers: Vec<GatewayPeerCatalogue>,
+}
+crate::message!(GatewayCatalogue);
+
+impl GatewayCatalogue {
+    /// The name of the service of the gateway whose node is called so.
+    pub fn service(node: &str) -> String {
+        format!("{node}/catalogue")
+    }
+}
+
+/// What one peer has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "sinew/GatewayPeerCatalogue")]
+pub struct GatewayPeerCatalogue {
+    /// As it calls itself.
+    pub name: String,
+    /// Else it did not answer in time.
+    pub answered: bool,
+    /// By name.
+    pub entries: Vec<GatewayEntry>,
+}
+
+/// A topic or a service of another domain. That this domain's rules let it in is not said: [`GatewayStatus`] tells what came of wanting it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename = "sinew/GatewayEntry")]
+pub struct GatewayEntry {
+    /// Of the topic or service.
+    pub name: String,
+    /// `topic` or `service`.
+    pub kind: String,
+    /// The type of the topic, or of the service's requests.
+    pub signature: String,
+    /// The type of the service's responses.
+    pub response: String,
+    /// What all of its publishers offer; 0: keep all.
+    pub depth: u32,
+    /// Likewise.
+    pub reliable: bool,
+    /// Likewise.
+    pub transient_local: bool,
+}

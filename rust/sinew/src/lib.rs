@@ -52,7 +52,9 @@ pub use counters::{DomainCounters, DomainCounts, Latency, PairCounts, PublisherC
 pub use domain::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id};
 pub use error::{Error, ErrorKind, Result};
 pub use event::{Event, Events};
-pub use gateway::{GatewayChannel, GatewayPeer, GatewayStatus};
+pub use gateway::{
+    GatewayCatalogue, GatewayCatalogueRequest, GatewayChannel, GatewayEntry, GatewayPeer, GatewayPeerCatalogue, GatewayStatus,
+};
 pub use message::Message;
 pub use node::{Node, NodeOptions};
 pub use publisher::{Loan, Publisher};

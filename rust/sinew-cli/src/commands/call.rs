@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use sinew::msg::{Type, print};
 use sinew::raw::{Client, ClientOptions, Frame};
 
+use crate::beyond::Beyond;
 use crate::cli::{Cli, duration};
 use crate::documents;
 use crate::domain::{View, body_of, canonical, join, not_there, wait_for};
@@ -41,7 +42,12 @@ pub fn call(cli: &Cli, asked: &Call) -> Done {
     let begin = Instant::now();
     let node = join(cli, "service-call")?;
     let service = canonical(&asked.service);
-    let (request, response) = wait_for(&node, asked.timeout.unwrap_or(FOR_A_PROVIDER), |view| find(view, service))?;
+    let view = View::of(&node)?;
+    let far = if find(&view, service).is_err() { Beyond::of(&node, &view).services.remove(service) } else { None };
+    let (request, response) = match far {
+        Some(far) => (far.ty()?, far.response_ty()?),
+        None => wait_for(&node, asked.timeout.unwrap_or(FOR_A_PROVIDER), |view| find(view, service))?,
+    };
     let stream = documents::parse(asked.request.as_deref().unwrap_or_default())
         .and_then(|value| value.to_stream(&request).map_err(|why| why.to_string()))
         .map_err(|why| Failure::Failed(format!("the request is no {}: {why}", shown(&request.name()))))?;

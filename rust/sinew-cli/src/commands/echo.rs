@@ -9,6 +9,7 @@ use sinew::msg::print::{self, PrintError};
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 use sinew::{DomainTopic, ErrorKind, Qos};
 
+use crate::beyond::{Beyond, Far};
 use crate::cli::{Cli, Echo};
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
@@ -19,16 +20,27 @@ use crate::picture::{Pictures, Screen};
 pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let node = join(cli, "echo")?;
     let view = View::of(&node)?;
-    let (topic, path) = find(&view, &asked.what)?;
-    let ty = type_of(topic)?;
+    let what = canonical(&asked.what);
+    let beyond;
+    let (topic, path) = match find(&view, what) {
+        Err(Failure::Negative(why)) => {
+            beyond = Beyond::of(&node, &view);
+            let (name, path) = split(what, |name| beyond.topics.contains_key(name)).ok_or(Failure::Negative(why))?;
+            let far = &beyond.topics[name];
+            anstream::eprintln!("{} has it: it comes here while this runs", far.places());
+            (Source::far(name, far)?, path)
+        }
+        found => found.and_then(|(topic, path)| Ok((Source::here(&view, topic)?, path)))?,
+    };
+    let ty = topic.ty;
     let path = Path::new(&ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", topic.name)))?;
 
     let mut drawn = asked.image.then(|| Drawn::new(cli, path.target())).transpose()?;
 
     let depth = if asked.image { 1 } else { 0 }; // a terminal may be slower than a camera
-    let qos = Qos { transient_local: view.keeps(topic.id), ..Qos::keep_last(depth) };
-    let options = SubscriberOptions { ghost: true, ..Default::default() };
-    let messages = Subscriber::new(&node, &topic.name, &topic.signature, &qos, options)?;
+    let qos = Qos { transient_local: topic.is_kept, ..Qos::keep_last(depth) };
+    let options = SubscriberOptions { ghost: topic.is_here, ..Default::default() };
+    let messages = Subscriber::new(&node, topic.name, topic.signature, &qos, options)?;
 
     if asked.csv {
         let mut out = out();
@@ -55,18 +67,43 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     Ok(())
 }
 
-/// The topic, and the path behind it. Names of topics may have dots, too: the longest one counts.
-fn find<'a, 'w>(view: &'a View, what: &'w str) -> Done<(&'a DomainTopic, &'w str)> {
-    let what = canonical(what);
-    let ends = what.char_indices().filter(|(_, letter)| ['.', '[', '<'].contains(letter)).map(|(at, _)| at);
-    let ends: Vec<usize> = ends.chain([what.len()]).collect();
-    for end in ends.iter().rev() {
-        if let Some(topic) = view.state.topic(&what[..*end]) {
-            let path = &what[*end..];
-            return Ok((topic, path.strip_prefix('.').unwrap_or(path)));
-        }
+/// Where messages come from.
+struct Source<'a> {
+    name: &'a str,
+    signature: &'a str,
+    ty: Type,
+    is_kept: bool,
+    /// Else it is to come here, for which somebody has to want it: a ghost does not.
+    is_here: bool,
+}
+
+impl<'a> Source<'a> {
+    fn here(view: &View, topic: &'a DomainTopic) -> Done<Source<'a>> {
+        Ok(Source { name: &topic.name, signature: &topic.signature, ty: type_of(topic)?, is_kept: view.keeps(topic.id), is_here: true })
     }
-    view.topic(&what[..ends[0]]).map(|topic| (topic, ""))
+
+    fn far(name: &'a str, far: &'a Far) -> Done<Source<'a>> {
+        Ok(Source { name, signature: &far.signature, ty: far.ty()?, is_kept: far.transient_local, is_here: false })
+    }
+}
+
+/// Where the name of a topic may end, and the path behind it begins.
+fn ends(what: &str) -> Vec<usize> {
+    let ends = what.char_indices().filter(|(_, letter)| ['.', '[', '<'].contains(letter)).map(|(at, _)| at);
+    ends.chain([what.len()]).collect()
+}
+
+/// The name of a topic, and the path behind it. Names of topics may have dots, too: the longest one counts.
+fn split(what: &str, is_there: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
+    let end = ends(what).into_iter().rev().find(|end| is_there(&what[..*end]))?;
+    let path = &what[end..];
+    Some((&what[..end], path.strip_prefix('.').unwrap_or(path)))
+}
+
+fn find<'a, 'w>(view: &'a View, what: &'w str) -> Done<(&'a DomainTopic, &'w str)> {
+    let split = split(what, |name| view.state.topic(name).is_some());
+    let (name, path) = split.unwrap_or((&what[..ends(what)[0]], ""));
+    Ok((view.topic(name)?, path))
 }
 
 fn print(cli: &Cli, asked: &Echo, ty: &Type, path: &Path, frame: &Frame) -> Done {

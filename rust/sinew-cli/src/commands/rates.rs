@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use sinew::Id;
 
+use crate::beyond::Beyond;
 use crate::cli::{Cli, Rates};
 use crate::domain::{Followed, View, canonical, is_part, join};
 use crate::failure::{Done, Failure};
@@ -57,7 +58,14 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
     let followed = Followed::new(&node)?;
     let mut view = View::of(&node)?;
     for topic in &asked.topics {
-        view.topic(topic)?;
+        view.topic(topic).map_err(|failure| match Beyond::of(&node, &view).topic(topic) {
+            Some((name, far)) => Failure::Negative(format!(
+                "topic '{0}' is at {1}, and comes here while somebody here subscribes, as `sinew topic echo {0}` does",
+                shown(name),
+                far.places()
+            )),
+            None => failure,
+        })?;
     }
     let counters = node.domain_counters()?;
     let mut before = Moment::of(&counters)?;

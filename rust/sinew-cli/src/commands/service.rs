@@ -5,6 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::actions::is_of_action;
+use crate::beyond::Beyond;
 use crate::cli::Cli;
 use crate::domain::{Service, View, body_of, canonical, join, not_there};
 use crate::failure::Done;
@@ -17,6 +18,9 @@ struct Listed<'a> {
     response: Option<String>,
     providers: Vec<String>,
     clients: Vec<String>,
+    /// Peers of gateways that provide it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at: Vec<String>,
 }
 
 impl<'a> Listed<'a> {
@@ -27,6 +31,7 @@ impl<'a> Listed<'a> {
             response: service.responses.and_then(body_of).map(|ty| ty.name()),
             providers: view.publishing(service.responses),
             clients: view.publishing(service.requests),
+            at: Vec::new(),
         }
     }
 }
@@ -36,8 +41,24 @@ pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
     let node = join(cli, "service-list")?;
     let view = View::of(&node)?;
     let services = view.services();
-    let services: Vec<Listed> =
-        services.iter().filter(|service| parts || !is_of_action(service.name)).map(|service| Listed::of(&view, service)).collect();
+    let beyond = Beyond::of(&node, &view);
+    let mut services: Vec<Listed> = services.iter().map(|service| Listed::of(&view, service)).collect();
+    for service in &mut services {
+        service.at = beyond.services.get(service.name).map(|far| far.at.clone()).unwrap_or_default();
+    }
+    let is_here = |name: &String| services.iter().any(|service| service.name == name);
+    let far = beyond.services.iter().filter(|(name, _)| !is_here(name)).map(|(name, far)| Listed {
+        name,
+        request: far.ty().ok().map(|ty| ty.name()),
+        response: far.response_ty().ok().map(|ty| ty.name()),
+        providers: Vec::new(),
+        clients: Vec::new(),
+        at: far.at.clone(),
+    });
+    let far: Vec<Listed> = far.collect();
+    services.extend(far);
+    services.retain(|service| parts || !is_of_action(service.name));
+    services.sort_by(|a, b| a.name.cmp(b.name));
     if cli.json {
         return json(&services);
     }
@@ -48,16 +69,20 @@ pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
         }
         return Ok(());
     }
-    let mut table = Table::new(&["service", "request", "response", "providers", "clients"]);
+    let titles = ["service", "request", "response", "providers", "clients", "peers"];
+    let titles = if services.iter().all(|service| service.at.is_empty()) { &titles[..5] } else { &titles };
+    let mut table = Table::new(titles);
     for service in services {
         let name_of = |name: Option<String>| Cell::new(name.unwrap_or_default());
-        table.row([
+        let cells = [
             Cell::new(service.name).styled(NAME),
             name_of(service.request),
             name_of(service.response),
             Cell::number(service.providers.len()),
             Cell::number(service.clients.len()),
-        ]);
+            Cell::new(service.at.join(", ")),
+        ];
+        table.row(cells.into_iter().take(titles.len()));
     }
     table.print()
 }

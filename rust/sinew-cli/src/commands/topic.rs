@@ -1,10 +1,12 @@
 //! `sinew topic list`, `info`, `find`.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde::Serialize;
 use sinew::{DomainEndpoint, DomainTopic};
 
+use crate::beyond::Beyond;
 use crate::cli::Cli;
 use crate::domain::{View, is_part, join};
 use crate::failure::{Done, Failure};
@@ -18,20 +20,37 @@ struct Listed<'a> {
     type_name: &'a str,
     publishers: usize,
     subscribers: usize,
+    /// Peers of gateways that have it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    at: Vec<String>,
 }
 
 /// Lists topics.
 pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
     let node = join(cli, "topic-list")?;
     let view = View::of(&node)?;
-    let all: Vec<Listed> =
+    let beyond = Beyond::of(&node, &view);
+    let mut all: Vec<Listed> =
         view.topics().into_iter().filter(|topic| parts || !is_part(&topic.name)).map(|topic| listed(&view, topic)).collect();
+    for topic in &mut all {
+        topic.at = beyond.topic(topic.name).map(|(_, far)| far.at.clone()).unwrap_or_default();
+    }
+    let far: BTreeMap<&String, String> = beyond
+        .topics
+        .iter()
+        .filter(|(name, _)| view.state.topic(name).is_none() && (parts || !is_part(name)))
+        .filter_map(|(name, far)| Some((name, far.ty().ok()?.name())))
+        .collect();
+    for (name, type_name) in &far {
+        all.push(Listed { name, type_name, publishers: 0, subscribers: 0, at: beyond.topics[*name].at.clone() });
+    }
+    all.sort_by(|a, b| a.name.cmp(b.name));
     print(cli, &all, verbose)
 }
 
 fn listed<'a>(view: &View, topic: &'a DomainTopic) -> Listed<'a> {
     let count = |publish| view.endpoints(topic.id, publish).count();
-    Listed { name: &topic.name, type_name: &topic.type_name, publishers: count(true), subscribers: count(false) }
+    Listed { name: &topic.name, type_name: &topic.type_name, publishers: count(true), subscribers: count(false), at: Vec::new() }
 }
 
 fn print(cli: &Cli, topics: &[Listed<'_>], verbose: bool) -> Done {
@@ -45,14 +64,19 @@ fn print(cli: &Cli, topics: &[Listed<'_>], verbose: bool) -> Done {
         }
         return Ok(());
     }
-    let mut table = Table::new(&["topic", "type", "publishers", "subscribers"]);
+    let is_alone = topics.iter().all(|topic| topic.at.is_empty());
+    let titles = ["topic", "type", "publishers", "subscribers", "peers"];
+    let titles = if is_alone { &titles[..4] } else { &titles };
+    let mut table = Table::new(titles);
     for topic in topics {
-        table.row([
+        let cells = [
             Cell::new(topic.name).styled(NAME),
             Cell::new(topic.type_name),
             Cell::number(topic.publishers),
             Cell::number(topic.subscribers),
-        ]);
+            Cell::new(topic.at.join(", ")),
+        ];
+        table.row(cells.into_iter().take(titles.len()));
     }
     table.print()
 }
@@ -148,7 +172,10 @@ impl<'a> Endpoint<'a> {
 pub fn info(cli: &Cli, name: &str) -> Done {
     let node = join(cli, "topic-info")?;
     let view = View::of(&node)?;
-    let topic = view.topic(name)?;
+    let topic = match view.topic(name) {
+        Err(Failure::Negative(why)) => return info_of_far(cli, &Beyond::of(&node, &view), name).unwrap_or(Err(Failure::Negative(why))),
+        found => found?,
+    };
     let ends = |publish| view.endpoints(topic.id, publish).map(|endpoint| Endpoint::of(&view, endpoint)).collect();
     let told = Topic {
         name: &topic.name,
@@ -177,4 +204,30 @@ pub fn info(cli: &Cli, name: &str) -> Done {
         }
     }
     Ok(())
+}
+
+#[derive(Serialize)]
+struct FarTopic<'a> {
+    name: &'a str,
+    #[serde(rename = "type")]
+    type_name: String,
+    signature: &'a str,
+    at: &'a [String],
+}
+
+/// Of one that another domain has. None: nobody tells of it.
+fn info_of_far(cli: &Cli, beyond: &Beyond, name: &str) -> Option<Done> {
+    let (name, far) = beyond.topic(name)?;
+    let told = || {
+        let told = FarTopic { name, type_name: far.ty()?.name(), signature: &far.signature, at: &far.at };
+        if cli.json {
+            return json(&told);
+        }
+        let mut out = out();
+        writeln!(out, "{TITLE}topic{TITLE:#}  {NAME}{}{NAME:#}", shown(name))?;
+        writeln!(out, "{TITLE}type{TITLE:#}   {}", shown(&told.type_name))?;
+        writeln!(out, "{TITLE}at{TITLE:#}     {}; it comes here while somebody here subscribes", far.places())?;
+        Ok(())
+    };
+    Some(told())
 }

@@ -11,7 +11,7 @@ use sinew_gateway::channels::Ledger;
 use sinew_gateway::config::Settings;
 use sinew_gateway::domain::{Local, LocalChannel};
 use sinew_gateway::packing::unpack;
-use sinew_gateway::protocol::{Answer, CallHead, Control, Kind, Offer, Packing, RecordHead, RepairHead};
+use sinew_gateway::protocol::{Answer, CallHead, Control, Had, Kind, Offer, Packing, RecordHead, RepairHead};
 use sinew_gateway::repair::{Cover, Missing, SYMBOL};
 use sinew_gateway::rules::Rules;
 
@@ -19,11 +19,12 @@ const MOST: u64 = 1 << 20;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((kind, bytes)) = bytes.split_first() else { return };
-    match kind % 5 {
+    match kind % 6 {
         0 => control(bytes),
         1 => heads(bytes),
         2 => packed(bytes),
         3 => repair(bytes),
+        4 => catalogue(bytes),
         _ => conversation(bytes),
     }
 });
@@ -31,6 +32,12 @@ fuzz_target!(|bytes: &[u8]| {
 fn control(bytes: &[u8]) {
     if let Ok(Some(control)) = Control::decode(bytes) {
         assert_eq!(&control.encode()[4..], bytes, "NOT TRUE: what is decoded is encoded as it was");
+    }
+}
+
+fn catalogue(bytes: &[u8]) {
+    if let Ok(had) = Had::decode_all(bytes) {
+        assert_eq!(Had::encode_all(&had), bytes, "NOT TRUE: what is decoded is encoded as it was");
     }
 }
 

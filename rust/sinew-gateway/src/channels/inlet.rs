@@ -10,9 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use super::turns::{Headless, Turn, Turns, Unknown};
 use super::{Received, Served};
 use crate::link::Outbox;
-use crate::protocol::{
-    Answer, CALL_STREAM, CallHead, Decoded, Dropped, Packing, REPAIR_STREAM, RepairHead, Status, TOPIC_STREAM, TopicHead, violation,
-};
+use crate::protocol::{Answer, CallHead, Decoded, Dropped, Packing, REPAIR_STREAM, RepairHead, Status, TOPIC_STREAM, TopicHead, violation};
 use crate::repair::{IN_STREAM, SYMBOL};
 
 /// Of one connection. Thread-safe.
@@ -205,16 +203,9 @@ impl Inlet {
         }
     }
 
-    /// Takes a bidirectional stream: a call.
+    /// Takes a call, of whose stream the kind is read.
     pub async fn take_call(&self, mut send: SendStream, mut receive: RecvStream, outbox: &Outbox) -> Decoded<()> {
-        let mut kind = [0];
         let mut head = [0; CallHead::SIZE];
-        if receive.read_exact(&mut kind).await.is_err() {
-            return Ok(());
-        }
-        if kind[0] != CALL_STREAM {
-            return violation(format!("a bidirectional stream of the kind {}", kind[0]));
-        }
         if receive.read_exact(&mut head).await.is_err() {
             return Ok(());
         }

@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 
 use crate::domain::Local;
 use crate::peers::{PeerEvent, Session};
-use crate::protocol::GatewayId;
+use crate::protocol::{GatewayId, Had};
 use crate::rules::Rules;
 use crate::status::Teller;
 use peer::Peer;
@@ -54,14 +54,43 @@ impl Ear {
     }
 }
 
-/// The names of the nodes of the domain.
-#[derive(Default)]
-pub struct Nodes(RwLock<Vec<String>>);
+/// The domain and the rules as they are, for whoever must know at once.
+pub struct Snapshot {
+    /// What the gateway itself publishes and provides, which is for nobody else.
+    own: [String; 2],
+    now: RwLock<(Arc<Local>, Rules)>,
+}
 
-impl Nodes {
-    /// There is one of this name.
-    pub fn has(&self, name: &str) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).iter().any(|node| node == name)
+impl Snapshot {
+    /// Of nothing yet.
+    pub fn new(own: [String; 2]) -> Snapshot {
+        Snapshot { own, now: RwLock::default() }
+    }
+
+    /// There is a node of this name.
+    pub fn has_node(&self, name: &str) -> bool {
+        self.now.read().unwrap_or_else(PoisonError::into_inner).0.nodes.iter().any(|node| node == name)
+    }
+
+    /// What the domain has that rules let out to peers of this tag.
+    pub fn catalogue(&self, tag: &str) -> Vec<Had> {
+        let (local, rules) = &*self.now.read().unwrap_or_else(PoisonError::into_inner);
+        let had = local.channels.iter().filter(|((_, name), _)| !self.own.contains(name));
+        let had = had.filter(|((kind, name), _)| rules.decide(*kind, name, tag).symbol.lets_out());
+        had.filter_map(|((kind, name), channel)| {
+            Some(Had {
+                kind: *kind,
+                name: name.clone(),
+                signature: channel.signature.clone(),
+                response: channel.response.clone(),
+                offer: channel.had.clone()?,
+            })
+        })
+        .collect()
+    }
+
+    fn set(&self, local: &Arc<Local>, rules: &Rules) {
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = (Arc::clone(local), rules.clone());
     }
 }
 
@@ -86,7 +115,7 @@ impl Exchange {
         max_message: u64,
         runtime: &Handle,
         (ear, heard): (Ear, Heard),
-        nodes: Arc<Nodes>,
+        snapshot: Arc<Snapshot>,
         teller: Teller,
     ) -> sinew::Result<Exchange> {
         let updates: Arc<Mutex<Vec<DomainUpdate>>> = Arc::default();
@@ -102,9 +131,9 @@ impl Exchange {
             max_message,
             state: DomainState::default(),
             is_complete: false,
-            local: Local::default(),
+            local: Arc::default(),
             updates,
-            nodes,
+            snapshot,
             peers: HashMap::new(),
             teller,
         };
@@ -133,9 +162,9 @@ struct Follower {
     max_message: u64,
     state: DomainState,
     is_complete: bool,
-    local: Local,
+    local: Arc<Local>,
     updates: Arc<Mutex<Vec<DomainUpdate>>>,
-    nodes: Arc<Nodes>,
+    snapshot: Arc<Snapshot>,
     peers: HashMap<GatewayId, Peer>,
     teller: Teller,
 }
@@ -177,14 +206,14 @@ impl Follower {
             return;
         }
         let local = Local::of(&self.state);
-        if local != self.local {
-            self.local = local;
-            self.local.nodes.clone_into(&mut self.nodes.0.write().unwrap_or_else(PoisonError::into_inner));
+        if local != *self.local {
+            self.local = Arc::new(local);
             self.follow();
         }
     }
 
     fn follow(&mut self) {
+        self.snapshot.set(&self.local, &self.rules);
         for peer in self.peers.values_mut() {
             peer.follow(&self.local, &self.rules);
         }

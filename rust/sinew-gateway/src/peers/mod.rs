@@ -12,7 +12,7 @@ use quinn::{ConnectionError, Endpoint, VarInt};
 use tokio::sync::Semaphore;
 
 use crate::link::Budget;
-use crate::protocol::{Closed, Control, GatewayId, Hello};
+use crate::protocol::{Closed, Control, GatewayId, Had, Hello};
 use crate::security;
 
 pub use dial::{Dialer, PORT};
@@ -39,6 +39,9 @@ pub enum PeerEvent {
     },
 }
 
+/// What there is for peers of a tag.
+pub type LetsOut = dyn Fn(&str) -> Vec<Had> + Send + Sync;
+
 /// What all connections of this gateway share.
 pub struct Shared {
     /// What we say of ourselves.
@@ -51,6 +54,8 @@ pub struct Shared {
     pub tell: Box<dyn Fn(PeerEvent) + Send + Sync>,
     /// Whether a node of that name, other than ours, is in our domain.
     pub is_in_domain: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    /// What our domain has that rules let out to peers of that tag.
+    pub catalogue: Box<LetsOut>,
 }
 
 impl Shared {

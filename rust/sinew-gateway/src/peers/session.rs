@@ -4,18 +4,22 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use quinn::{Connection, ConnectionError, SendStream, VarInt};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use super::handshake::{Opened, Refused, next, shake};
 use super::{PeerEvent, Shared, explained, printable, shown};
 use crate::channels::Inlet;
 use crate::link::Outbox;
+use crate::packing::{pack, unpack};
 use crate::point::point;
-use crate::protocol::{Closed, Control, Hello, Violation};
+use crate::protocol::{
+    Answer, CALL_STREAM, Closed, Control, Decoded, Had, Hello, LOOK_STREAM, MAX_CATALOGUE, Packing, Status, Violation, violation,
+};
 
 /// Numbers of sessions, of which none is used twice.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -35,6 +39,8 @@ pub struct Session {
     /// Where they arrive.
     pub inlet: Inlet,
     control: UnboundedSender<Control>,
+    /// Of what the domain has the peer is told once at a time, however often it asks.
+    telling: Mutex<()>,
 }
 
 impl Session {
@@ -42,6 +48,35 @@ impl Session {
     pub fn say(&self, control: Control) {
         // When nobody sends it any more, the connection is over, and is told to be.
         let _ = self.control.send(control);
+    }
+
+    /// (G33) What the peer's domain has for this one. None: the connection was lost.
+    pub async fn look(&self) -> Option<Vec<Had>> {
+        let looked = async {
+            let (mut send, mut receive) = self.connection.open_bi().await.ok()?;
+            send.write_all(&[LOOK_STREAM]).await.ok()?;
+            send.finish().ok()?;
+            let mut head = [0; Answer::SIZE];
+            receive.read_exact(&mut head).await.ok()?;
+            let body = receive.read_to_end(MAX_CATALOGUE).await.ok()?;
+            Some((head, body))
+        };
+        let (head, body) = looked.await?;
+        catalogue(&head, body).map_err(|why| self.close(Closed::Violation, &why.0)).ok()
+    }
+
+    async fn tell_what_there_is(&self, send: SendStream, shared: &Shared) -> Decoded<()> {
+        let _one_at_a_time = self.telling.lock().await;
+        let whole = Bytes::from(Had::encode_all(&(shared.catalogue)(&self.hello.tag)));
+        let packed = pack(Packing::Zstd, self.hello.compression, std::slice::from_ref(&whole));
+        let packing = if packed.is_some() { Packing::Zstd } else { Packing::None };
+        let unpacked = whole.len() as u32;
+        let body = packed.unwrap_or(whole);
+        let head = Answer { status: Status::Executed, packing, size: body.len() as u32, unpacked };
+        if let Ok(mut send) = self.outbox.write(send, vec![Bytes::from(head.encode()), body], 0).await {
+            let _ = send.finish();
+        }
+        Ok(())
     }
 
     /// Ends the connection.
@@ -82,6 +117,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         is_dialed,
         connection: connection.clone(),
         control,
+        telling: Mutex::new(()),
     });
     if !shared.known.admit(&session, &shared.id()) {
         return Refused {
@@ -106,13 +142,26 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         refused = heard => refused,
         () = speak(send, said) => lost(&connection).await,
         () = take_messages(&session) => lost(&connection).await,
-        () = take_calls(&session) => lost(&connection).await,
+        () = take_streams(&session, shared) => lost(&connection).await,
     };
     shared.known.forget(&session);
     session.inlet.close();
     let has_left = matches!(connection.close_reason(), Some(ConnectionError::ApplicationClosed(closed)) if closed.error_code == VarInt::from_u32(Closed::Leaving as u32));
     (shared.tell)(PeerEvent::Down { number: session.number, why: refused.why.clone(), has_left });
     Refused { was_up: true, ..refused }
+}
+
+fn catalogue(head: &[u8; Answer::SIZE], body: Vec<u8>) -> Decoded<Vec<Had>> {
+    let head = Answer::decode(head, MAX_CATALOGUE as u64)?;
+    if head.size as usize != body.len() {
+        return violation(format!("a catalogue of {} bytes that is to have {}", body.len(), head.size));
+    }
+    if head.packing == Packing::None {
+        return Had::decode_all(&body);
+    }
+    let mut whole = vec![0; head.unpacked as usize];
+    unpack(head.packing, &body, &mut whole)?;
+    Had::decode_all(&whole)
 }
 
 /// Why it was lost: some part of it has failed, and with that the whole.
@@ -154,11 +203,21 @@ async fn take_messages(session: &Arc<Session>) {
     }
 }
 
-async fn take_calls(session: &Arc<Session>) {
-    while let Ok((send, receive)) = session.connection.accept_bi().await {
-        let session = Arc::clone(session);
+/// Those that go both ways.
+async fn take_streams(session: &Arc<Session>, shared: &Arc<Shared>) {
+    while let Ok((send, mut receive)) = session.connection.accept_bi().await {
+        let (session, shared) = (Arc::clone(session), Arc::clone(shared));
         tokio::spawn(async move {
-            if let Err(why) = session.inlet.take_call(send, receive, &session.outbox).await {
+            let mut kind = [0];
+            if receive.read_exact(&mut kind).await.is_err() {
+                return;
+            }
+            let taken = match kind[0] {
+                CALL_STREAM => session.inlet.take_call(send, receive, &session.outbox).await,
+                LOOK_STREAM => session.tell_what_there_is(send, &shared).await,
+                other => violation(format!("a bidirectional stream of the kind {other}")),
+            };
+            if let Err(why) = taken {
                 session.close(Closed::Violation, &why.0);
             }
         });

@@ -193,29 +193,29 @@ impl Hello {
     }
 }
 
+/// (G12) Kind, name, both types, and what is offered or asked for.
+pub(super) fn interface(fields: &mut Fields<'_>) -> Decoded<(Kind, String, String, String, Offer)> {
+    let kind = match fields.u8()? {
+        0 => Kind::Topic,
+        1 => Kind::Service,
+        other => return violation(format!("something of the unknown kind {other}")),
+    };
+    let name = fields.string(MAX_NAME)?;
+    let (signature, response) = (fields.string(MAX_SIGNATURE)?, fields.string(MAX_SIGNATURE)?);
+    if name.is_empty() {
+        return violation("a topic or service without a name");
+    }
+    if kind == Kind::Topic && !response.is_empty() {
+        return violation(format!("the topic '{name}' with a type of responses"));
+    }
+    Ok((kind, name, signature, response, Offer::decode(fields)?))
+}
+
 impl Want {
     fn decode(fields: &mut Fields<'_>) -> Decoded<Want> {
         let channel = fields.u32()?;
-        let kind = match fields.u8()? {
-            0 => Kind::Topic,
-            1 => Kind::Service,
-            other => return violation(format!("a want of the unknown kind {other}")),
-        };
-        let want = Want {
-            channel,
-            kind,
-            name: fields.string(MAX_NAME)?,
-            signature: fields.string(MAX_SIGNATURE)?,
-            response: fields.string(MAX_SIGNATURE)?,
-            offer: Offer::decode(fields)?,
-        };
-        if want.name.is_empty() {
-            return violation("a want without a name");
-        }
-        if kind == Kind::Topic && !want.response.is_empty() {
-            return violation(format!("a want of the topic '{}' with a type of responses", want.name));
-        }
-        Ok(want)
+        let (kind, name, signature, response, offer) = interface(fields)?;
+        Ok(Want { channel, kind, name, signature, response, offer })
     }
 
     fn encode(&self, into: &mut Vec<u8>) {

@@ -3,6 +3,7 @@
 //! What is decoded comes from strangers: every length is read once and bounded, and whatever is no message is a [`Violation`], which says what is wrong.
 
 mod bytes;
+mod catalogue;
 mod control;
 mod qos;
 mod stream;
@@ -10,6 +11,7 @@ mod stream;
 use std::fmt;
 
 pub use bytes::Packing;
+pub use catalogue::{Had, LOOK_STREAM, MAX_CATALOGUE};
 pub use control::{Control, Hello, Kind, MAX_CONTROL, Refusal, Want};
 pub use qos::Offer;
 pub use stream::{Answer, CALL_STREAM, CallHead, REPAIR_STREAM, RecordHead, RepairHead, Status, TOPIC_STREAM, TopicHead};

@@ -1,0 +1,97 @@
+//! What is in other domains, as gateways of this one tell.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use sinew::msg::Type;
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, Node};
+
+use crate::domain::{View, canonical};
+use crate::failure::{Done, Failure};
+use crate::gateways::topic_of;
+use crate::output::shown;
+
+/// A gateway answers within two seconds, whatever its peers do.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A topic or a service of another domain, which comes here when somebody here subscribes, or calls.
+#[derive(Clone, Debug)]
+pub struct Far {
+    /// The type of the topic, or of the service's requests.
+    pub signature: String,
+    /// The type of the service's responses.
+    pub response: String,
+    /// All publishers there keep their newest for those who come late.
+    pub transient_local: bool,
+    /// The peers that have it.
+    pub at: Vec<String>,
+}
+
+/// All that gateways of this domain know of.
+#[derive(Default)]
+pub struct Beyond {
+    /// By their names.
+    pub topics: BTreeMap<String, Far>,
+    /// By their names.
+    pub services: BTreeMap<String, Far>,
+}
+
+impl Beyond {
+    /// Asks all gateways of the domain, one after the other. Nothing without any; those that do not answer have nothing.
+    pub fn of(node: &Node, view: &View) -> Beyond {
+        let mut beyond = Beyond::default();
+        let Some(topic) = topic_of(view) else { return beyond };
+        for gateway in view.endpoints(topic.id, true).filter(|publisher| !publisher.ghost) {
+            let _ = beyond.ask(node, view.name_of(gateway.node));
+        }
+        beyond
+    }
+
+    fn ask(&mut self, node: &Node, gateway: &str) -> sinew::Result<()> {
+        let client =
+            Client::<GatewayCatalogueRequest, GatewayCatalogue>::new(node, &GatewayCatalogue::service(gateway), &Default::default())?;
+        let answer = client.call(&GatewayCatalogueRequest::default(), PATIENCE)?;
+        for peer in answer.read()?.peers {
+            for entry in peer.entries {
+                let of_kind = if entry.kind == "topic" { &mut self.topics } else { &mut self.services };
+                let far = of_kind.entry(entry.name).or_insert_with(|| Far {
+                    signature: entry.signature,
+                    response: entry.response,
+                    transient_local: entry.transient_local,
+                    at: Vec::new(),
+                });
+                far.transient_local &= entry.transient_local;
+                if !far.at.contains(&peer.name) {
+                    far.at.push(peer.name.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A topic of another domain, with or without a slash before it.
+    pub fn topic(&self, name: &str) -> Option<(&str, &Far)> {
+        self.topics.get_key_value(canonical(name)).map(|(name, far)| (name.as_str(), far))
+    }
+}
+
+impl Far {
+    /// What the topic carries, or requests of the service.
+    pub fn ty(&self) -> Done<Type> {
+        parsed(&self.signature)
+    }
+
+    /// What responses of the service are.
+    pub fn response_ty(&self) -> Done<Type> {
+        parsed(&self.response)
+    }
+
+    /// "base", "base, pit".
+    pub fn places(&self) -> String {
+        shown(&self.at.join(", "))
+    }
+}
+
+fn parsed(signature: &str) -> Done<Type> {
+    signature.parse().map_err(|why| Failure::Failed(format!("a gateway tells of a type that is none: {why}")))
+}

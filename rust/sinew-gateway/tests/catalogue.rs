@@ -1,0 +1,126 @@
+//! What a gateway tells its domain of what its peers have.
+
+mod common;
+
+use common::relay::through_a_relay;
+use common::services::{NUMBER, provider};
+use common::stranger::Stranger;
+use common::{IMAGE, PATIENCE, Robot, all, publisher, rules, subscriber, until};
+use sinew::raw::{Publisher, PublisherOptions};
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, GatewayPeerCatalogue, GatewayStatus, Node, Qos};
+use sinew_gateway::protocol::{Answer, LOOK_STREAM, Packing, Status};
+
+/// Asks the gateway of the node's domain.
+fn asked(node: &Node, peer: &str) -> Vec<GatewayPeerCatalogue> {
+    let state = node.domain_state().expect("there is a manager");
+    let gateway = state.nodes.values().find(|node| node.name.starts_with("gateway_")).expect("there is a gateway");
+    let client =
+        Client::<GatewayCatalogueRequest, GatewayCatalogue>::new(node, &GatewayCatalogue::service(&gateway.name), &Default::default());
+    let answer = client.expect("it may call").call(&GatewayCatalogueRequest { peer: peer.to_owned() }, PATIENCE).expect("it is answered");
+    answer.read().expect("it is one").peers
+}
+
+fn knows_a_peer(robot: &Robot) -> bool {
+    robot.gateway.as_ref().is_some_and(|gateway| !gateway.connections().is_empty())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_peers_have_and_let_out_is_told_before_anything_of_it_comes_over() {
+    let lets_out = rules(
+        r#"{ "topics": { "base_rule": "out", "exceptions": [{ "name": "secret", "rule": "none" }, { "name": "map", "rule": "in" }] }, "services": { "base_rule": "out" } }"#,
+    );
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", lets_out, &[&base]);
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let kept = Qos { transient_local: true, reliable: true, ..Qos::keep_last(3) };
+    let _had = ["image", "secret", "map"].map(|topic| publisher(&camera, topic, &kept));
+    let _wanted = subscriber(&camera, "wanted", &Qos::default());
+    let ghost = PublisherOptions { ghost: true, ..PublisherOptions::default() };
+    let _ghost = Publisher::new(&camera, "wanted", IMAGE, &Qos::default(), ghost).expect("it may publish");
+    let _provided = provider(&camera, drop);
+    until("they are connected", || knows_a_peer(&base));
+    let double = GatewayEntry {
+        name: "double".to_owned(),
+        kind: "service".to_owned(),
+        signature: NUMBER.to_owned(),
+        response: NUMBER.to_owned(),
+        ..GatewayEntry::default()
+    };
+    let image = GatewayEntry {
+        name: "image".to_owned(),
+        kind: "topic".to_owned(),
+        signature: IMAGE.to_owned(),
+        response: String::new(),
+        depth: 3,
+        reliable: true,
+        transient_local: true,
+    };
+    let told = GatewayPeerCatalogue { name: "drone".to_owned(), answered: true, entries: vec![image, double] };
+    until("the drone's gateway knows its domain", || asked(&viewer, "") == vec![told.clone()]);
+    assert_eq!(asked(&viewer, "drone"), vec![told]);
+    assert_eq!(asked(&viewer, "another"), vec![]);
+    let nothing = GatewayPeerCatalogue { name: "base".to_owned(), answered: true, entries: vec![] };
+    assert_eq!(asked(&camera, ""), vec![nothing]);
+    let state = viewer.domain_state().expect("there is a manager");
+    assert!(state.topic("image").is_none() && state.topic(GatewayStatus::TOPIC).is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_does_not_answer_in_time_is_told_as_such() {
+    let (base, relay, drone) = through_a_relay().await;
+    let viewer = base.node("viewer");
+    until("they are connected", || knows_a_peer(&base));
+    assert_eq!(asked(&viewer, "").iter().map(|peer| peer.answered).collect::<Vec<_>>(), [true]);
+    relay.cut(true);
+    assert_eq!(asked(&viewer, "").iter().map(|peer| (peer.name.as_str(), peer.answered)).collect::<Vec<_>>(), [("drone", false)]);
+    drop(drone);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_answers_with_what_is_no_catalogue_is_disconnected() {
+    let base = Robot::new("base", all());
+    let viewer = base.node("viewer");
+    let head = |packing, size, unpacked| Answer { status: Status::Executed, packing, size, unpacked }.encode();
+    let answers = [
+        [head(Packing::None, 5, 5), vec![7; 5]].concat(),
+        [head(Packing::None, 100, 100), vec![0; 5]].concat(),
+        [head(Packing::Zstd, 5, 1 << 20), vec![0; 5]].concat(),
+        head(Packing::None, u32::MAX, u32::MAX),
+        vec![99; Answer::SIZE],
+    ];
+    for answer in answers {
+        let stranger = Stranger::introduced(&base).await;
+        until("they are connected", || knows_a_peer(&base));
+        let asks = std::thread::spawn({
+            let viewer = viewer.clone();
+            move || asked(&viewer, "")
+        });
+        let (mut send, mut receive) = stranger.connection.accept_bi().await.expect("it is asked");
+        assert_eq!(receive.read_to_end(10).await.expect("no more is asked"), [LOOK_STREAM]);
+        send.write_all(&answer).await.expect("it can be written");
+        let _ = send.finish();
+        assert!(asks.join().expect("it is told").iter().all(|peer| !peer.answered));
+        assert_eq!(stranger.disconnected().await.0, 1, "{answer:?}");
+        until("it is gone", || !knows_a_peer(&base));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_again_and_again_without_reading_gets_one_answer_at_a_time() {
+    let base = Robot::new("base", all());
+    let camera = base.node("camera");
+    let _images = publisher(&camera, "image", &Qos::default());
+    let stranger = Stranger::introduced(&base).await;
+    let mut asked = Vec::new();
+    for _ in 0..50 {
+        let (mut send, receive) = stranger.connection.open_bi().await.expect("a stream can be opened");
+        send.write_all(&[LOOK_STREAM]).await.expect("it can be written");
+        send.finish().expect("it is open");
+        asked.push(receive);
+    }
+    for mut receive in asked {
+        let answer = receive.read_to_end(10_000).await.expect("it is answered");
+        assert_eq!(answer[0], Status::Executed as u8);
+    }
+    assert!(stranger.connection.close_reason().is_none());
+}
