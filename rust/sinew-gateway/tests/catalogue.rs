@@ -78,7 +78,7 @@ async fn a_peer_that_does_not_answer_in_time_is_told_as_such() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_answers_with_what_is_no_catalogue_is_disconnected() {
-    let base = Robot::new("base", all());
+    let base = Robot::on_this_machine("base", all());
     let viewer = base.node("viewer");
     let head = |packing, size, unpacked| Answer { status: Status::Executed, packing, size, unpacked }.encode();
     let answers = [
@@ -107,7 +107,7 @@ async fn whoever_answers_with_what_is_no_catalogue_is_disconnected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_asks_again_and_again_without_reading_gets_one_answer_at_a_time() {
-    let base = Robot::new("base", all());
+    let base = Robot::on_this_machine("base", all());
     let camera = base.node("camera");
     let _images = publisher(&camera, "image", &Qos::default());
     let stranger = Stranger::introduced(&base).await;

@@ -45,8 +45,8 @@ fn two_gateways_on_one_link_find_each_other_without_being_told() {
 fn an_interface_that_comes_later_is_used_and_one_that_went_and_came_is_again() {
     let (Some(net), folder) = (Net::new(2), Folder::new()) else { return };
     let (drone, base) = (folder.run(&net, 0, "drone", "true"), folder.run(&net, 1, "base", "true"));
-    base.port();
-    drone.port();
+    base.says("listens at");
+    drone.says("listens at");
     net.cable(0, 1, "wifi");
     drone.says("connected with 'base'");
     net.cut(0, "wifi");
@@ -79,7 +79,7 @@ fn interfaces_that_are_not_named_are_left_alone_and_discovery_can_be_off() {
     let hub = folder.run(&net, 0, "hub", r#"["right"]"#);
     let (one, two, off) = (folder.run(&net, 1, "one", "true"), folder.run(&net, 2, "two", "true"), folder.run(&net, 2, "off", "false"));
     two.says("connected with 'hub'");
-    off.port();
+    off.says("listens at");
     assert!(!is_connected(&hub, "one") && !is_connected(&one, "hub") && !is_connected(&hub, "off"));
 }
 
@@ -88,7 +88,7 @@ fn garbage_on_the_group_harms_nobody() {
     let (Some(net), folder) = (Net::new(2), Folder::new()) else { return };
     net.cable(0, 1, "wifi");
     let drone = folder.run(&net, 0, "drone", "true");
-    drone.port();
+    drone.says("listens at");
     let script = "import socket\ns = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\nindex = socket.if_nametoindex('wifi')\n\
                   for d in (b'', b'SINEW', bytes(25), b'SINEW\\x01' + bytes(18), b'SINEW\\x01' + b'x' * 16 + b'\\x01\\x00\\x02', bytes(2000)):\n    s.sendto(d, ('ff02::5369:6e65', 7464, 0, index))\n";
     let sent = Command::new("ip").args(["netns", "exec", net.name(1), "python3", "-c", script]).status().expect("there is Python");

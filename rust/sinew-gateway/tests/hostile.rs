@@ -17,7 +17,7 @@ struct Others {
 
 impl Others {
     fn new() -> Others {
-        let base = Robot::new("base", all());
+        let base = Robot::on_this_machine("base", all());
         let drone = Robot::dialing("drone", all(), &[&base]);
         let images = publisher(&drone.node("camera"), "camera/image", &Qos::default());
         let seen = subscriber(&base.node("viewer"), "camera/image", &Qos::default());

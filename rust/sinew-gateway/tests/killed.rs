@@ -6,6 +6,7 @@ mod common;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use common::machine;
 use common::program::{Program, output};
 use common::services::{NUMBER, number, value};
 use common::{PATIENCE, image, node, number_of, publisher, subscriber, until};
@@ -88,6 +89,8 @@ impl Machine {
 struct Scene {
     folder: tempfile::TempDir,
     machines: [Machine; 2],
+    /// Where their gateways run.
+    networks: [machine::Machine; 2],
 }
 
 impl Scene {
@@ -99,7 +102,7 @@ impl Scene {
         }
         let domain = |name: &str| folder.path().join(name).to_str().expect("a path is a text").to_owned();
         let machines = [Machine::new(&domain("drone"), "drone", "base"), Machine::new(&domain("base"), "base", "drone")];
-        Scene { folder, machines }
+        Scene { folder, machines, networks: [machine::Machine::new(), machine::Machine::new()] }
     }
 
     fn domain(&self, at: usize) -> String {
@@ -109,10 +112,10 @@ impl Scene {
     fn config(&self, at: usize, port: u16, peers: &str) -> PathBuf {
         let config = self.folder.path().join(format!("{}.json", NAMES[at]));
         let rules = r#"[{ "topics": { "base_rule": "both" }, "services": { "base_rule": "both" } }]"#;
-        let name = NAMES[at];
+        let (name, address) = (NAMES[at], self.networks[at].address);
         let security = format!(r#"{{ "key_file": "{name}.key.pem", "cert_file": "{name}.pem", "ca_cert_file": "authority.pem" }}"#);
         let text = format!(
-            r#"{{ "name": "{name}", "listen": "[::1]:{port}", "peers": [{peers}], "discovery": false, "security": {security}, "rules": {rules} }}"#
+            r#"{{ "name": "{name}", "listen": "[{address}]:{port}", "peers": [{peers}], "discovery": false, "security": {security}, "rules": {rules} }}"#
         );
         std::fs::write(&config, text).expect("it can be written");
         config
@@ -150,13 +153,13 @@ impl Scene {
 #[test]
 fn a_gateway_that_dies_at_any_point_is_noticed_by_nobody_and_its_next_life_goes_on() {
     let mut scene = Scene::new();
-    let base = Program::run(&scene.config(1, 0, ""), &scene.domain(1));
-    let peer = format!(r#""[::1]:{}""#, base.port());
+    let base = Program::run(&scene.networks[1], &scene.config(1, 0, ""), &scene.domain(1));
+    let peer = format!(r#""{}""#, base.address());
     // As it has on a robot: the same port in each life, by which its peer notices that it is another one.
-    let port = Program::run(&scene.config(0, 0, &peer), &scene.domain(0)).port();
+    let port = Program::run(&scene.networks[0], &scene.config(0, 0, &peer), &scene.domain(0)).address().port();
     let config = scene.config(0, port, &peer);
     for point in POINTS {
-        let mut dying = Program::dying_at(point, &config, &scene.domain(0));
+        let mut dying = Program::dying_at(point, &scene.networks[0], &config, &scene.domain(0));
         if point == "leaving" {
             dying.says("connected with");
             dying.signal("TERM");
@@ -173,7 +176,7 @@ fn a_gateway_that_dies_at_any_point_is_noticed_by_nobody_and_its_next_life_goes_
         assert_eq!(dying.killed_by(), Some(9), "{point}");
         let images = &scene.machines[0].images;
         until("nothing is left of it in its domain", || images.statistics().subscribers == 1);
-        let next = Program::run(&config, &scene.domain(0));
+        let next = Program::run(&scene.networks[0], &config, &scene.domain(0));
         scene.hear_of_each_other(point);
         drop(next);
     }

@@ -12,7 +12,7 @@ use sinew_gateway::repair::{Cover, SYMBOL};
 
 /// A base where somebody looks at images, and a stranger who sends them on a channel.
 async fn watched() -> (Robot, Subscriber, Stranger, u32) {
-    let base = Robot::new("base", all());
+    let base = Robot::on_this_machine("base", all());
     let seen = subscriber(&base.node("viewer"), "camera/image", &Qos::default());
     let mut stranger = Stranger::introduced(&base).await;
     let channel = stranger.wanted("camera/image").await;

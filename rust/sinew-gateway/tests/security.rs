@@ -2,8 +2,10 @@
 
 mod common;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use common::machine::Machine;
 use common::program::{Program, output};
 use common::{image, next, number_of, publisher, subscriber, until};
 use rcgen::{CertificateParams, Issuer, KeyPair};
@@ -12,11 +14,16 @@ use sinew_gateway::config::Security;
 use sinew_gateway::security::Identity;
 
 /// A folder with certificates of two authorities, "own" and "other", and configurations.
-struct Folder(tempfile::TempDir);
+struct Folder {
+    folder: tempfile::TempDir,
+    /// Of the drone and the base.
+    machines: [Machine; 2],
+}
 
 impl Folder {
     fn new() -> Folder {
-        let folder = Folder(tempfile::tempdir().expect("there is room for a folder"));
+        let folder =
+            Folder { folder: tempfile::tempdir().expect("there is room for a folder"), machines: [Machine::new(), Machine::new()] };
         for authority in ["own", "other"] {
             folder.make(&["init"], authority);
             for name in ["drone", "base"] {
@@ -33,15 +40,16 @@ impl Folder {
     }
 
     fn path(&self, file: &str) -> PathBuf {
-        self.0.path().join(file)
+        self.folder.path().join(file)
     }
 
     /// A configuration, whose security is this.
-    fn config(&self, name: &str, security: &str, peer: Option<u16>) -> PathBuf {
-        let peers = peer.map_or(String::new(), |port| format!(r#""[::1]:{port}""#));
+    fn config(&self, name: &str, security: &str, peer: Option<SocketAddr>) -> PathBuf {
+        let peers = peer.map_or(String::new(), |peer| format!(r#""{peer}""#));
         let path = self.path(&format!("{name}.json"));
+        let address = self.machine(name).address;
         let text = format!(
-            r#"{{ "name": "{name}", "listen": "[::1]:0", "discovery": false, "peers": [{peers}], "security": {security},
+            r#"{{ "name": "{name}", "listen": "[{address}]:0", "discovery": false, "peers": [{peers}], "security": {security},
                 "rules": [{{ "topics": {{ "base_rule": "both" }} }}] }}"#
         );
         std::fs::write(&path, text).expect("it can be written");
@@ -52,8 +60,12 @@ impl Folder {
         self.path(&format!("{name}.sock")).to_str().expect("a path is a text").to_owned()
     }
 
-    fn run(&self, name: &str, security: &str, peer: Option<u16>) -> Program {
-        Program::run(&self.config(name, security, peer), &self.domain(name))
+    fn run(&self, name: &str, security: &str, peer: Option<SocketAddr>) -> Program {
+        Program::run(self.machine(name), &self.config(name, security, peer), &self.domain(name))
+    }
+
+    fn machine(&self, name: &str) -> &Machine {
+        &self.machines[usize::from(name == "base")]
     }
 }
 
@@ -66,7 +78,7 @@ fn security(name: &str, shows: &str, wants: &str) -> String {
 fn peers_of_one_authority_connect_and_exchange_messages() {
     let folder = Folder::new();
     let base = folder.run("base", &security("base", "own", "own"), None);
-    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.port()));
+    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.address()));
     base.says("connected with 'drone' at");
     drone.says("connected with 'base' at");
     let node = |name: &str, of: &str| {
@@ -106,12 +118,12 @@ fn who_has_no_certificate_of_the_authority_is_refused_and_both_say_why() {
     ];
     let base = folder.run("base", &own, None);
     for (security, there, here) in cases {
-        let drone = folder.run("drone", &security, Some(base.port()));
+        let drone = folder.run("drone", &security, Some(base.address()));
         drone.says(here);
         base.says(there);
         assert!(!drone.said().contains("connected with"), "{security}:\n{}", drone.said());
     }
-    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.port()));
+    let drone = folder.run("drone", &security("drone", "own", "own"), Some(base.address()));
     drone.says("connected with 'base'");
 }
 
@@ -119,7 +131,7 @@ fn who_has_no_certificate_of_the_authority_is_refused_and_both_say_why() {
 fn a_gateway_without_security_says_so_loudly() {
     let folder = Folder::new();
     let base = folder.run("base", r#""ad-hoc""#, None);
-    let drone = folder.run("drone", r#""ad-hoc""#, Some(base.port()));
+    let drone = folder.run("drone", r#""ad-hoc""#, Some(base.address()));
     base.says("AD HOC");
     drone.says("AD HOC");
     drone.says("connected with 'base'");
@@ -134,7 +146,7 @@ fn certificates_that_change_are_used_without_a_restart_and_broken_ones_are_not()
         let from = if file == "authority.pem" { "own" } else { "other" };
         std::fs::copy(folder.path(from).join(file), folder.path("used").join(file)).expect("it can be copied");
     }
-    let drone = folder.run("drone", &security("drone", "used", "used"), Some(base.port()));
+    let drone = folder.run("drone", &security("drone", "used", "used"), Some(base.address()));
     drone.says("not signed by the peer's authority");
     std::fs::write(folder.path("used/drone.pem"), "-----BEGIN CERTIFICATE-----\nhalf a file").expect("it can be written");
     drone.says("certificates have changed, and those before stay in use");
@@ -148,7 +160,7 @@ fn certificates_that_change_are_used_without_a_restart_and_broken_ones_are_not()
 fn a_hangup_reads_the_rules_again_and_a_mistake_in_them_changes_nothing() {
     let folder = Folder::new();
     let base = folder.run("base", r#""ad-hoc""#, None);
-    base.port();
+    base.says("listens at");
     let path = folder.path("base.json");
     let whole = std::fs::read_to_string(&path).expect("it is there");
     std::fs::write(&path, whole.replace("both", "bth")).expect("it can be written");

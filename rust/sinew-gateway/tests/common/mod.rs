@@ -1,6 +1,7 @@
 //! What tests of the gateway have in common: robots, each with a domain and a gateway of its own.
 #![allow(dead_code)] // by each test file, another part
 
+pub mod machine;
 pub mod net;
 pub mod program;
 pub mod relay;
@@ -17,6 +18,9 @@ use sinew_gateway::config::{Discovery, Security, Settings};
 use sinew_gateway::gateway::Gateway;
 use sinew_gateway::rules::Rules;
 use sinew_gateway::security::Identity;
+use tokio::runtime::Handle;
+
+use machine::Machine;
 
 /// How long something may take that takes milliseconds.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,19 +42,29 @@ pub const IMAGE: &str = "robot/Image{width:uint32;data:uint8[];}";
 /// A domain that nobody else is in, and a gateway in it.
 pub struct Robot {
     folder: tempfile::TempDir,
+    machine: Machine,
     pub gateway: Option<Gateway>,
     pub settings: Settings,
 }
 
 impl Robot {
-    /// Without peers; those of others may dial it.
+    /// Without peers; those of others may dial it. Its gateway has a machine of its own.
     pub fn new(name: &str, rules: Rules) -> Robot {
+        Robot::on(Machine::new(), name, rules)
+    }
+
+    /// The same for a test that speaks to it itself.
+    pub fn on_this_machine(name: &str, rules: Rules) -> Robot {
+        Robot::on(Machine::this(), name, rules)
+    }
+
+    fn on(machine: Machine, name: &str, rules: Rules) -> Robot {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let settings = Settings {
             name: name.to_owned(),
             tag: name.to_owned(),
             domain: Some(folder.path().join("domain")),
-            listen: "[::1]:0".parse().expect("it is an address"),
+            listen: SocketAddr::from((machine.address, 0)),
             peers: Vec::new(),
             discovery: Discovery::default(),
             security: Security::default(),
@@ -58,14 +72,15 @@ impl Robot {
             max_message: 64 << 20,
             rules,
         };
-        let mut robot = Robot { folder, gateway: None, settings };
+        let mut robot = Robot { folder, machine, gateway: None, settings };
         robot.start();
         robot
     }
 
-    /// That dials another one.
+    /// That dials others, which it can reach.
     pub fn dialing(name: &str, rules: Rules, peers: &[&Robot]) -> Robot {
-        let mut robot = Robot::new(name, rules);
+        let is_reached = peers.iter().all(|peer| !peer.address().ip().is_loopback());
+        let mut robot = Robot::on(if is_reached { Machine::new() } else { Machine::this() }, name, rules);
         robot.gateway = None;
         robot.settings.peers = peers.iter().map(|peer| peer.address().to_string()).collect();
         robot.start();
@@ -74,14 +89,18 @@ impl Robot {
 
     pub fn start(&mut self) {
         let identity = Identity::load(&self.settings.security).expect("an identity is made on the fly");
-        let begin = Instant::now();
-        // The kernel frees a port a moment after who had it has ended.
-        self.gateway = loop {
-            match Gateway::start(&self.settings, &identity) {
-                Ok(gateway) => break Some(gateway),
-                Err(why) => assert!(why.0.contains("in use") && begin.elapsed() < PATIENCE, "{why}"),
+        let (begin, runtime) = (Instant::now(), Handle::current());
+        let started = self.machine.within(|| {
+            let _entered = runtime.enter();
+            // The kernel frees a port a moment after who had it has ended.
+            loop {
+                match Gateway::start(&self.settings, &identity) {
+                    Ok(gateway) => break gateway,
+                    Err(why) => assert!(why.0.contains("in use") && begin.elapsed() < PATIENCE, "{why}"),
+                }
             }
-        };
+        });
+        self.gateway = Some(started);
     }
 
     /// As on SIGHUP.

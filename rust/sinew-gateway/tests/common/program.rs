@@ -1,11 +1,13 @@
 //! `sinew-gateway` as a process.
 
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 
+use super::machine::Machine;
 use super::until;
 
 /// That runs, until it is dropped.
@@ -16,17 +18,17 @@ pub struct Program {
 
 impl Program {
     /// The same as [`Program::run`], until it comes to this point.
-    pub fn dying_at(point: &str, config: &Path, domain: &str) -> Program {
+    pub fn dying_at(point: &str, machine: &Machine, config: &Path, domain: &str) -> Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sinew-gateway"));
-        Program::start(command.env("SINEW_GATEWAY_DIES_AT", point).arg("run").arg(config), domain)
+        machine.within(|| Program::start(command.env("SINEW_GATEWAY_DIES_AT", point).arg("run").arg(config), domain))
     }
 
-    /// With this configuration, in this domain.
-    pub fn run(config: &Path, domain: &str) -> Program {
-        Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).arg("run").arg(config), domain)
+    /// On this machine, with this configuration, in this domain.
+    pub fn run(machine: &Machine, config: &Path, domain: &str) -> Program {
+        machine.within(|| Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).arg("run").arg(config), domain))
     }
 
-    /// The same, in a network namespace.
+    /// The same, in a network namespace that has a name.
     pub fn run_in(namespace: &str, config: &Path, domain: &str) -> Program {
         let mut command = Command::new("ip");
         Program::start(command.args(["netns", "exec", namespace, env!("CARGO_BIN_EXE_sinew-gateway"), "run"]).arg(config), domain)
@@ -64,12 +66,12 @@ impl Program {
         }
     }
 
-    /// The port that it listens at, when it does.
-    pub fn port(&self) -> u16 {
+    /// Where it listens, when it does.
+    pub fn address(&self) -> SocketAddr {
         self.says("listens at");
         let said = self.said();
         let line = said.lines().find(|line| line.contains("listens at")).expect("it was said");
-        line.rsplit(':').next().and_then(|port| port.trim().parse().ok()).expect("a port")
+        line.rsplit(' ').next().and_then(|address| address.trim().parse().ok()).expect("an address")
     }
 
     pub fn signal(&self, signal: &str) {

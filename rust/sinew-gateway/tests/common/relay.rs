@@ -21,9 +21,9 @@ pub struct Relay {
 
 /// A base, and a drone that dials it through a relay.
 pub async fn through_a_relay() -> (Robot, Relay, Robot) {
-    let base = Robot::new("base", all());
+    let base = Robot::on_this_machine("base", all());
     let relay = Relay::to(base.address()).await;
-    let mut drone = Robot::new("drone", all());
+    let mut drone = Robot::on_this_machine("drone", all());
     drone.stop().await;
     drone.settings.peers = vec![relay.address.to_string()];
     drone.start();
