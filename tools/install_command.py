@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the command `sinew` and the gateway with the library that is installed in a prefix, and installs them there, the command with what completes it in shells.
+"""Builds the command `sinew` and the gateway with the library that is installed in a prefix, and installs them there, with what completes them in shells.
 
 Usage: install_command.py [--jobs N] PREFIX
 """
@@ -16,9 +16,9 @@ import rust
 BUILD = rust.ROOT / "build/rust"
 BUILD_SECONDS = 1500
 COMPLETIONS = {
-    "bash": "share/bash-completion/completions/sinew",
-    "zsh": "share/zsh/site-functions/_sinew",
-    "fish": "share/fish/vendor_completions.d/sinew.fish",
+    "bash": "share/bash-completion/completions/{}",
+    "zsh": "share/zsh/site-functions/_{}",
+    "fish": "share/fish/vendor_completions.d/{}.fish",
 }
 
 
@@ -32,26 +32,28 @@ def main():
     environment = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "CARGO_TARGET_DIR": str(BUILD)}
     if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=rust.WORKSPACE)[0] != 0:
         return 1
-    installed = prefix / "bin/sinew"
-    print(f"-- Installing: {installed}")
-    shutil.copy(BUILD / "release/sinew", installed)
-    gateway = prefix / "bin/sinew-gateway"
-    print(f"-- Installing: {gateway}")
-    shutil.copy(BUILD / "release/sinew-gateway", gateway)
     schema = prefix / "share/sinew/gateway.schema.json"
     print(f"-- Installing: {schema}")
     schema.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(rust.WORKSPACE / "sinew-gateway/config.schema.json", schema)
-    for shell, name in COMPLETIONS.items():
+    return 0 if all(install(name, prefix) for name in ("sinew", "sinew-gateway")) else 1
+
+
+def install(name, prefix):
+    """The program of that name, and what completes it. Whether it runs."""
+    installed = prefix / "bin" / name
+    print(f"-- Installing: {installed}")
+    shutil.copy(BUILD / "release" / name, installed)
+    for shell, place in COMPLETIONS.items():
         status, completions = bounded.run([str(installed), "completions", shell], seconds=60, capture=True)
         if status != 0:
             print(f"install_command.py: {installed} does not run:\n{completions}", file=sys.stderr)
-            return 1
-        path = prefix / name
+            return False
+        path = prefix / place.format(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(completions, encoding="utf-8")
         print(f"-- Installing: {path}")
-    return 0
+    return True
 
 
 if __name__ == "__main__":

@@ -154,7 +154,8 @@ class Prefix(Case):
             {"bin/sinew", "bin/sinew-gateway", "bin/sinew-msggen", "bin/sinewd", "lib/cmake/sinew/SinewMessages.cmake", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
             | {f"lib/pkgconfig/{language}.pc" for language in ("sinew", "sinew-c")}
             | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")}
-            | {f"share/{path}" for path in ("sinew/gateway.schema.json", "bash-completion/completions/sinew", "zsh/site-functions/_sinew", "fish/vendor_completions.d/sinew.fish")},
+            | {"share/sinew/gateway.schema.json"}
+            | {f"share/{path}" for name in ("sinew", "sinew-gateway") for path in (f"bash-completion/completions/{name}", f"zsh/site-functions/_{name}", f"fish/vendor_completions.d/{name}.fish")},
         )
 
     def test_no_text_in_it_names_the_place_it_was_built_or_installed_in(self):

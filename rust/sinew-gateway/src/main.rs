@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use sinew_gateway::commands::certs::{Certs, certs};
 use sinew_gateway::commands::check::{Check, Verdict, check};
 use sinew_gateway::commands::run::{Run, run};
@@ -21,6 +21,14 @@ enum Command {
     Run(Run),
     Check(Check),
     Certs(Certs),
+    /// Print what completes this command in a shell
+    #[command(
+        after_help = "Examples:\n  sinew-gateway completions bash > ~/.local/share/bash-completion/completions/sinew-gateway\n  sinew-gateway completions fish > ~/.config/fish/completions/sinew-gateway.fish"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
 }
 
 fn main() -> ExitCode {
@@ -40,10 +48,24 @@ fn main() -> ExitCode {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
             Err(error) => failed(&format!("the output cannot be written: {error}")),
         },
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "sinew-gateway", &mut io::stdout());
+            ExitCode::SUCCESS
+        }
     }
 }
 
 fn failed(text: &str) -> ExitCode {
     eprintln!("error: {text}");
     ExitCode::from(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_fit_together() {
+        Cli::command().debug_assert();
+    }
 }
