@@ -28,7 +28,7 @@ import gateway_systems
 import peer_systems
 import peers
 import report
-from gateway_report import AGAIN, ALONE, COMMAND_BYTES, COMMAND_HZ, IMAGE_BYTES, IMAGE_HZ, LINKS, MANY, SINEW, ZENOH, ZENOH_TUNED
+from gateway_report import AGAIN, ALONE, COMMAND_BYTES, COMMAND_HZ, IMAGE_BYTES, IMAGE_HZ, LINKS, MANY, QUINN, SINEW, ZENOH, ZENOH_TUNED
 from gateway_systems import COMMAND, IMAGE, Program
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -58,6 +58,8 @@ def enter(tools, name, network):
         return gateway_systems.Sinew(tools, None)
     if name == SINEW:
         return gateway_systems.Sinew(tools, network)
+    if name == QUINN:
+        return gateway_systems.Quinn(tools, network)
     return gateway_systems.Zenoh(tools, network, name == ZENOH_TUNED)
 
 
@@ -75,7 +77,7 @@ def measure_robot(tools, name, link, seconds):
             publisher.ready()
         time.sleep(seconds / 3)
         joined = time.monotonic_ns()
-        remote = [system.node("base", "subscribe", "--topic", topic, "--out", out[topic]).ready() for topic in ((IMAGE, COMMAND) if network else ())]
+        remote = system.listen(out, seconds) if network else []
         for publisher in publishers:
             publisher.end(seconds + gateway_systems.PATIENCE_S, told=False)
         time.sleep(SETTLE_S)
@@ -169,7 +171,7 @@ def tasks_of(options):
     tasks = []
     if "robot" in options.only:
         for link in LINKS:
-            names = [SINEW, *options.beside]
+            names = [SINEW, QUINN, *options.beside]
             tasks.append([("robot", name, link) for name in random.sample(names, len(names))])
         tasks.append([("robot", name, None) for name in (ALONE, AGAIN)])
     if "cable" in options.only:

@@ -4,6 +4,7 @@ import report
 
 SINEW, ZENOH, ZENOH_TUNED = "sinew", "Zenoh", "Zenoh, tuned"
 ALONE, AGAIN = "no gateway", "no gateway, again"
+QUINN = "no gateway, bare quinn sends beside"
 IMAGE_HZ, IMAGE_BYTES = 30, 1_000_000
 COMMAND_HZ, COMMAND_BYTES = 100, 100
 RATE = 50_000_000
@@ -84,13 +85,13 @@ def spread(values):
 
 def robot_table(rows, link):
     lines = ["| | published, Hz | local p50 / p99, ms | images at the base, Hz | p50 / p99, ms | commands that came, % | p50 / p99, ms |", "|---|---|---|---|---|---|---|"]
-    for system in (ALONE, AGAIN, SINEW, ZENOH, ZENOH_TUNED):
+    for system in (ALONE, AGAIN, QUINN, SINEW, ZENOH, ZENOH_TUNED):
         found = list(rows_of(rows, "robot", system, None if system in (ALONE, AGAIN) else link).values())
         if not found:
             continue
         here = [local(row) for row in found]
         cells = [spread([hz for hz, _, _ in here]), f"{spread([p50 for _, p50, _ in here])} / {spread([p99 for _, _, p99 in here])}"]
-        if system in (ALONE, AGAIN):
+        if system in (ALONE, AGAIN, QUINN):
             cells += ["", "", "", ""]
         else:
             seconds = [row["published"][-1][0] - WARM_S for row in found]

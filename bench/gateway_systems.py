@@ -8,6 +8,7 @@ import time
 
 import gateway_networks
 import peer_systems
+from gateway_report import IMAGE_BYTES
 
 PATIENCE_S = 40
 ZENOH_NODE = pathlib.Path(__file__).resolve().parent / "peers/python/zenoh_node.py"
@@ -65,6 +66,10 @@ class System:
     def __exit__(self, *_):
         self.stack.close()
 
+    def listen(self, out, _seconds):
+        """Somebody at the base subscribes to both topics, and writes what came into the files of `out`."""
+        return [self.node("base", "subscribe", "--topic", topic, "--out", out[topic]).ready() for topic in (IMAGE, COMMAND)]
+
 
 class Sinew(System):
     def __init__(self, tools, network, discovery=False):
@@ -97,6 +102,23 @@ class Sinew(System):
 
     def node(self, side, *words):
         return self.run([self.tools.traffic, *words], side)
+
+
+class Quinn(Sinew):
+    """The robot alone, without a gateway, and beside it bare quinn, which sends the base as much as the link takes: what sharing the cores with a sender costs, whoever it is."""
+
+    def start(self):
+        network, self.network = self.network, None
+        super().start()
+        self.network = network
+
+    def listen(self, _out, seconds):
+        address = f"{gateway_networks.ADDRESSES['base']}:7000"
+        for side, words in (("base", ["serve", address]), ("robot", ["send", address, "--size", IMAGE_BYTES, "--seconds", seconds])):
+            program = self.run([*self.network.inside(side), self.tools.traffic, "quinn", *words], side)
+            if side == "base":
+                program.ready()
+        return []
 
 
 class Zenoh(System):

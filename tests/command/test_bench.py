@@ -39,7 +39,7 @@ class Bench(unittest.TestCase):
             report = (pathlib.Path(folder) / "gateway.md").read_text()
         for missing in ("not measured", "nothing came"):
             self.assertNotIn(missing, report)
-        for row in ("| bare quinn | ", "| two gateways | ", "| no gateway, again | ", "| sinew | ", "## 50 Mbit/s, 20 ms, 5 % lost"):
+        for row in ("| bare quinn | ", "| two gateways | ", "| no gateway, again | ", "| no gateway, bare quinn sends beside | ", "| sinew | ", "## 50 Mbit/s, 20 ms, 5 % lost"):
             self.assertIn(row, report)
 
 
