@@ -74,6 +74,13 @@ impl Program {
         line.rsplit(' ').next().and_then(|address| address.trim().parse().ok()).expect("an address")
     }
 
+    /// Bytes of memory that it has, shared ones included.
+    pub fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells");
+        line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
+    }
+
     pub fn signal(&self, signal: &str) {
         let done = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status().expect("there is kill");
         assert!(done.success());

@@ -1,7 +1,10 @@
 //! Who speaks the protocol of gateways by hand.
 
+use std::net::SocketAddr;
+
 use quinn::{ConnectionError, Endpoint, RecvStream, SendStream};
-use sinew_gateway::protocol::{ALPN, Control, Hello, Kind, Offer, Packing, RecordHead, VERSION, Want};
+use sinew_gateway::config::Security;
+use sinew_gateway::protocol::{Control, Hello, Kind, Offer, Packing, RecordHead, VERSION, Want};
 use sinew_gateway::security::Identity;
 
 use super::{IMAGE, PATIENCE, Robot};
@@ -17,22 +20,30 @@ pub struct Stranger {
 impl Stranger {
     /// Has dialed, and said nothing.
     pub async fn new(robot: &Robot) -> Stranger {
-        let identity = Identity::load(&robot.settings.security).expect("an identity is made on the fly");
+        Stranger::dialing(robot.address()).await.expect("it is accepted")
+    }
+
+    /// The same, at a gateway without security.
+    pub async fn dialing(address: SocketAddr) -> Result<Stranger, ConnectionError> {
+        let identity = Identity::load(&Security::default()).expect("an identity is made on the fly");
         let endpoint = Endpoint::client("[::1]:0".parse().expect("it is an address")).expect("there is a port");
-        let connecting = endpoint.connect_with(identity.client(), robot.address(), "sinew").expect("it can be dialed");
-        let connection = connecting.await.expect("it is accepted");
-        assert!(!ALPN.is_empty());
-        let (send, receive) = connection.open_bi().await.expect("a stream can be opened");
-        Stranger { _endpoint: endpoint, connection, send, receive }
+        let connection = endpoint.connect_with(identity.client(), address, "sinew").expect("it can be dialed").await?;
+        let (send, receive) = connection.open_bi().await?;
+        Ok(Stranger { _endpoint: endpoint, connection, send, receive })
     }
 
     /// That has introduced itself as a gateway does.
     pub async fn introduced(robot: &Robot) -> Stranger {
         let mut stranger = Stranger::new(robot).await;
-        stranger.say(&hello()).await;
-        assert!(matches!(stranger.hear().await, Control::Hello(_)));
-        stranger.say(&Control::Ready).await;
+        stranger.introduce().await;
         stranger
+    }
+
+    /// As a gateway does.
+    pub async fn introduce(&mut self) {
+        self.say(&hello()).await;
+        assert!(matches!(self.hear().await, Control::Hello(_)));
+        self.say(&Control::Ready).await;
     }
 
     pub async fn say(&mut self, control: &Control) {

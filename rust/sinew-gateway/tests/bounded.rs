@@ -1,0 +1,91 @@
+//! What a peer, or somebody who wants to be one, can make a gateway keep.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::machine::Machine;
+use common::program::Program;
+use common::stranger::{Stranger, open, record};
+use common::{PATIENCE, Robot, all, node, subscriber, until};
+use sinew::Qos;
+use sinew_gateway::protocol::{Packing, TopicHead};
+
+/// Handshakes at a time.
+const PLACES: usize = 64;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_who_say_nothing_take_64_places_and_lose_them_soon() {
+    let base = Robot::on_this_machine("base", all());
+    let mut silent = Vec::new();
+    for _ in 0..PLACES {
+        silent.push(Stranger::new(&base).await);
+    }
+    assert!(Stranger::dialing(base.address()).await.is_err(), "there is no place for another one");
+    for stranger in silent {
+        assert_eq!(stranger.disconnected().await.0, 1);
+    }
+    let mut late = Stranger::new(&base).await;
+    late.introduce().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_a_peer_takes_no_place_of_those_who_are_yet_to_be() {
+    let base = Robot::on_this_machine("base", all());
+    let robots: Vec<Robot> = (0..3).map(|at| Robot::dialing(&format!("drone {at}"), all(), &[&base])).collect();
+    until("all are connected", || base.gateway.as_ref().is_some_and(|gateway| gateway.connections().len() == robots.len()));
+    let mut silent = Vec::new();
+    for _ in 0..PLACES {
+        silent.push(Stranger::new(&base).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_never_end_take_room_for_two_and_what_quic_holds() {
+    const MOST: usize = 4_000_000;
+    const STREAMS: usize = 200;
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (config, domain) = (folder.path().join("base.json"), folder.path().join("domain"));
+    let domain = domain.to_str().expect("a path is a text");
+    let rules = r#"[{ "topics": { "base_rule": "both" } }]"#;
+    let text = format!(r#"{{ "security": "ad-hoc", "discovery": false, "listen": "[::1]:0", "max_message": "4 MB", "rules": {rules} }}"#);
+    std::fs::write(&config, text).expect("it can be written");
+    let base = Program::run(&Machine::this(), &config, domain);
+    let mut stranger = Stranger::dialing(base.address()).await.expect("it is accepted");
+    stranger.introduce().await;
+    let viewer = node(domain, "viewer");
+    let seen = subscriber(&viewer, "camera/image", &Qos::default());
+    let channel = stranger.wanted("camera/image").await;
+    stranger.say(&open(channel)).await;
+    until("it publishes", || seen.statistics().publishers == 1);
+    let before = base.memory();
+    // All of a message but its last byte, as often as the connection takes it.
+    let mut streams = Vec::new();
+    for index in 0..STREAMS {
+        let mut stream = stranger.connection.open_uni().await.expect("a stream can be opened");
+        let head = TopicHead { channel, index: index as u64 }.encode();
+        let bytes = [head, record(MOST as u32, Packing::None, MOST as u32), vec![7; MOST - 1]].concat();
+        streams.push(tokio::spawn(async move {
+            let _ = stream.write_all(&bytes).await;
+            // Open as long as the test goes on.
+            std::future::pending::<()>().await;
+            drop(stream);
+        }));
+    }
+    // Until no more is taken.
+    let begin = Instant::now();
+    let mut sent = (0, Instant::now());
+    while sent.1.elapsed() < Duration::from_secs(1) {
+        assert!(begin.elapsed() < PATIENCE, "it goes on and on");
+        let now = stranger.connection.stats().udp_tx.bytes;
+        if now > sent.0 + 100_000 {
+            sent = (now, Instant::now());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let grown = base.memory().saturating_sub(before);
+    // Room for two messages in shared memory, 16 MiB that nobody has read, and what quinn needs to hold them.
+    assert!(grown < 2 * MOST + (48 << 20), "{grown} bytes more");
+    assert!(stranger.connection.close_reason().is_none());
+    streams.iter().for_each(tokio::task::JoinHandle::abort);
+}
