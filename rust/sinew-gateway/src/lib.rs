@@ -13,6 +13,7 @@
 //! | [`exchange`] | the one who joins them |
 //! | [`gateway`], [`status`] | a whole one, and telling how it stands |
 //! | [`point`] | places where tests kill it |
+//! | `zenoh` | a Zenoh network in place of peers |
 //! | [`commands`] | the verbs of the program |
 
 pub mod channels;
@@ -31,3 +32,5 @@ pub mod repair;
 pub mod rules;
 pub mod security;
 pub mod status;
+#[cfg(feature = "zenoh")]
+pub mod zenoh;

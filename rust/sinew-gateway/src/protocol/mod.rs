@@ -10,6 +10,8 @@ mod stream;
 use std::fmt;
 
 pub use bytes::Packing;
+#[cfg(feature = "zenoh")]
+pub(crate) use bytes::{Fields, put_string};
 pub use control::{Control, Hello, Kind, MAX_CONTROL, Refusal, Want};
 pub use qos::Offer;
 pub use stream::{Answer, CALL_STREAM, CallHead, REPAIR_STREAM, RecordHead, RepairHead, Status, TOPIC_STREAM, TopicHead};

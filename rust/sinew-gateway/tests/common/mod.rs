@@ -6,6 +6,8 @@ pub mod program;
 pub mod relay;
 pub mod services;
 pub mod stranger;
+#[cfg(feature = "zenoh")]
+pub mod zenoh;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -13,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, NodeOptions, Qos};
-use sinew_gateway::config::{Discovery, Security, Settings};
+use sinew_gateway::config::{Discovery, Security, Settings, Transport};
 use sinew_gateway::gateway::Gateway;
 use sinew_gateway::rules::Rules;
 use sinew_gateway::security::Identity;
@@ -50,6 +52,7 @@ impl Robot {
             name: name.to_owned(),
             tag: name.to_owned(),
             domain: Some(folder.path().join("domain")),
+            transport: Transport::Quic,
             listen: "[::1]:0".parse().expect("it is an address"),
             peers: Vec::new(),
             discovery: Discovery::default(),

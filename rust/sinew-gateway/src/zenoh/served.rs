@@ -1,0 +1,212 @@
+//! A service of the domain that is called from the Zenoh network.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sinew::ErrorKind;
+use sinew::msg::Type;
+use sinew::raw::{Client, ClientOptions};
+use tokio::task::AbortHandle;
+use zenoh::Wait;
+use zenoh::bytes::{Encoding, ZBytes};
+use zenoh::pubsub::Subscriber;
+use zenoh::query::{Query, Queryable};
+use zenoh::sample::Locality;
+
+use super::attached::{Attached, CallId, TypeTag};
+use super::due::Due;
+use super::exchange::Place;
+use super::{check, joined, key};
+use crate::channels::{Counts, parts_of};
+use crate::gateway::drawn;
+
+/// Calls at a time.
+const MOST: usize = 1024;
+/// That take longer are given up, since nobody tells when the caller is lost.
+pub const LONGEST: Duration = Duration::from_secs(3600);
+
+/// Answers calls, as a ghost client.
+pub struct Served {
+    // First, so that no calls come any more.
+    _queryable: Queryable<()>,
+    _cancels: Subscriber<()>,
+    running: Arc<Running>,
+    counts: Arc<Counts>,
+}
+
+/// Calls that are not answered yet. Those of programs that know nothing of sinew have ids that were drawn here.
+#[derive(Default)]
+struct Running(Mutex<HashMap<CallId, AbortHandle>>);
+
+/// What all calls need.
+struct Service {
+    client: Client,
+    key: String,
+    name: String,
+    request: Type,
+    request_tag: TypeTag,
+    response_tag: TypeTag,
+    max_message: u64,
+    counts: Arc<Counts>,
+}
+
+impl Served {
+    /// Blocks until the manager has agreed.
+    pub fn open(place: &Place, name: &str, due: &Due) -> Result<Served, String> {
+        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let client = Client::new(&place.node, name, &due.signature, &due.response, &options).map_err(|why| why.to_string())?;
+        let read = |signature: &str| signature.parse::<Type>().map_err(|why| format!("its type cannot be read: {why}"));
+        let (request, response) = (read(&due.signature)?, read(&due.response)?);
+        let key = key::service(&place.prefix, name);
+        let counts = Arc::<Counts>::default();
+        let service = Arc::new(Service {
+            client,
+            key: key.clone(),
+            name: name.to_owned(),
+            request_tag: TypeTag::of(&request),
+            response_tag: TypeTag::of(&response),
+            request,
+            max_message: place.max_message,
+            counts: Arc::clone(&counts),
+        });
+        let running = Arc::<Running>::default();
+        let (calls, ended, caller) = (Arc::clone(&running), Arc::clone(&running), place.clone());
+        let queryable = place.session.declare_queryable(key).complete(true).allowed_origin(Locality::Remote);
+        let queryable = queryable.callback(move |query| begin(&caller, &service, &calls, query)).wait().map_err(|why| why.to_string())?;
+        let cancels = place.session.declare_subscriber(key::cancel(&place.prefix, name)).allowed_origin(Locality::Remote);
+        let cancels = cancels.callback(move |sample| {
+            let attached = sample.attachment().map(|attachment| Attached::decode(&attachment.to_bytes()));
+            if let Some(Ok(Some(Attached::Cancel(id)))) = attached {
+                ended.cancel(&id);
+            }
+        });
+        Ok(Served { _queryable: queryable, _cancels: cancels.wait().map_err(|why| why.to_string())?, running, counts })
+    }
+
+    /// Calls that were answered, the bytes of their requests and answers, and calls that were not.
+    pub fn told(&self) -> (u64, u64, u64) {
+        self.counts.told()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        for (_, running) in self.running.calls().drain() {
+            running.abort();
+        }
+    }
+}
+
+impl Running {
+    fn calls(&self) -> MutexGuard<'_, HashMap<CallId, AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cancel(&self, id: &CallId) {
+        if let Some(running) = self.calls().remove(id) {
+            running.abort();
+        }
+    }
+}
+
+/// Never blocks.
+fn begin(place: &Place, service: &Arc<Service>, running: &Arc<Running>, query: Query) {
+    let mut calls = running.calls();
+    let id = service.fitting(&query).map(|id| id.unwrap_or_else(|| drawn()));
+    let id = match id {
+        Ok(id) if calls.len() >= MOST && !calls.contains_key(&id) => {
+            Err(format!("the gateway has {MOST} calls of '{}' to answer, which are the most", service.name))
+        }
+        id => id,
+    };
+    let (service, ended) = (Arc::clone(service), Arc::clone(running));
+    match id {
+        Ok(id) if calls.contains_key(&id) => {}
+        Ok(id) => {
+            let task = place.runtime.spawn(async move {
+                service.answer(&query).await;
+                ended.calls().remove(&id);
+            });
+            calls.insert(id, task.abort_handle());
+        }
+        Err(why) => {
+            place.runtime.spawn(async move { service.fail(&query, &why) });
+        }
+    }
+}
+
+impl Service {
+    /// None: the call is one of a program that knows nothing of sinew, but of the type. Else why it does not fit.
+    fn fitting(&self, query: &Query) -> Result<Option<CallId>, String> {
+        let (name, size) = (&self.name, query.payload().map_or(0, ZBytes::len) as u64);
+        if size > self.max_message {
+            return Err(format!(
+                "a call of '{name}' has {size} bytes, where \"max_message\" of the gateway there are {}",
+                self.max_message
+            ));
+        }
+        let attached = query.attachment().map_or(Ok(None), |attachment| Attached::decode(&attachment.to_bytes()));
+        let id = match attached {
+            Ok(Some(Attached::Call(call))) => {
+                for (what, there, here) in
+                    [("requests", &self.request_tag, &call.request), ("responses", &self.response_tag, &call.response)]
+                {
+                    if there.hash != here.hash {
+                        return Err(format!(
+                            "service '{name}' has {what} {} in the domain that provides it (there), and {} in the one that calls it (here), and they differ",
+                            there.name, here.name
+                        ));
+                    }
+                }
+                Some(call.id)
+            }
+            Ok(None) => None,
+            Ok(Some(_)) | Err(_) => return Err(format!("a call of '{name}' has an attachment that is not as it should be")),
+        };
+        let payload = query.payload().ok_or_else(|| format!("a call of '{name}' has no payload, which would be the request"))?;
+        check(payload, &self.request).map_err(|why| format!("a call of '{name}' is no {}: {why}", self.request_tag.name))?;
+        Ok(id)
+    }
+
+    async fn answer(&self, query: &Query) {
+        let request = query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default();
+        let asked = request.len();
+        let response = match self.client.start(request, Some(LONGEST)) {
+            Ok(response) => response.await,
+            Err(error) => Err(error),
+        };
+        match response {
+            Ok(frame) => {
+                let size = asked + frame.size();
+                let reply = query.reply(&self.key, joined(parts_of(frame))).encoding(Encoding::APPLICATION_CDR);
+                match tokio::task::block_in_place(|| reply.wait()) {
+                    Ok(()) => self.counts.answered(size),
+                    Err(why) => log::debug!("an answer of '{}' could not be sent: {why}", self.name),
+                }
+            }
+            // The provider has gone: no answer at all.
+            Err(error) if matches!(error.kind(), ErrorKind::Lost | ErrorKind::Closed | ErrorKind::Unavailable | ErrorKind::Cancelled) => {
+                self.counts.unanswered();
+            }
+            Err(error) => {
+                let text = error.to_string();
+                self.counts.answered(asked + text.len());
+                self.tell(query, &text);
+            }
+        }
+    }
+
+    fn fail(&self, query: &Query, why: &str) {
+        log::debug!("{why}");
+        self.counts.unanswered();
+        self.tell(query, why);
+    }
+
+    fn tell(&self, query: &Query, text: &str) {
+        let reply = query.reply_err(text).encoding(Encoding::TEXT_PLAIN);
+        if let Err(why) = tokio::task::block_in_place(|| reply.wait()) {
+            log::debug!("an error of '{}' could not be sent: {why}", self.name);
+        }
+    }
+}
