@@ -287,7 +287,7 @@ async fn garbage_beside_messages_and_in_them_harms_nobody() {
     let mut payloads: Vec<Vec<u8>> = (0..right.len()).map(|end| right[..end].to_vec()).collect();
     payloads.extend([vec![0xff; 1000], vec![0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff], vec![0; 9 << 20]]);
     until("something is refused", || {
-        for attachment in &attachments[..84 - 1] {
+        for attachment in &attachments {
             other.put("sinew/image", right.clone()).attachment(attachment.clone()).wait().expect("it is put");
         }
         for payload in &payloads {
@@ -301,25 +301,6 @@ async fn garbage_beside_messages_and_in_them_harms_nobody() {
     });
     arrives(&images, &seen, 2, 100_000);
     assert_eq!(base.channel("raw").map(|raw| raw.messages), Some(0));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn names_with_odd_characters_arrive_under_their_names() {
-    let router = Router::new();
-    let (drone, base) = (Robot::new(all(), &router), Robot::new(all(), &router));
-    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
-    let names = ["/camera/image", "a//b", "a*b", "**", "x$*y", "why?", "a#b", "100%", "%25", "@service/x", "größe/é", "with space"];
-    let pairs = names.map(|name| (name, publisher(&camera, name, &Qos::default()), subscriber(&viewer, name, &Qos::default())));
-    for (number, (name, images, seen)) in (1..).zip(&pairs) {
-        arrives(images, seen, number, 10);
-        assert_eq!(drone.channel(name).map(|channel| channel.state), Some("open".to_owned()), "{name}");
-    }
-    // What is meant for one comes to none of the others.
-    for (number, (name, _, seen)) in (1..).zip(&pairs) {
-        while let Some(frame) = seen.take(Duration::from_millis(20)).expect("it can be taken") {
-            assert_eq!(number_of(&frame), number, "{name}");
-        }
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

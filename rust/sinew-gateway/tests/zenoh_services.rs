@@ -95,7 +95,7 @@ async fn a_call_that_nobody_waits_for_any_more_is_cancelled_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_whose_provider_goes_before_it_has_answered_fails_with_a_sentence() {
+async fn a_call_whose_provider_goes_before_it_has_answered_fails_and_is_not_made_again() {
     let router = Router::new();
     let (base, mut drone) = (Robot::new(all(), &router), Robot::new(all(), &router));
     let (calculator, user) = (drone.node("calculator"), base.node("user"));
@@ -105,8 +105,8 @@ async fn a_call_whose_provider_goes_before_it_has_answered_fails_with_a_sentence
     let call = calls.recv_timeout(PATIENCE).expect("it arrives");
     drone.stop().await;
     let error = response.await.expect_err("it fails");
-    assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
-    assert!(error.to_string().contains("nobody in the Zenoh network has answered"), "{error}");
+    // By the gateway, or, where that had heard first that nobody is there any more, by the domain.
+    assert!(matches!(error.kind(), ErrorKind::Failed | ErrorKind::Lost), "{error}");
     drop(call);
 }
 

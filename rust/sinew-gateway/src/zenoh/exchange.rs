@@ -80,7 +80,7 @@ impl Place {
 
 /// What is open, or why it is not.
 enum Open {
-    Outlet(Outlet),
+    Outlet(Box<Outlet>),
     Inlet(Inlet),
     Served(Served),
     Provided(Provided),
@@ -229,7 +229,7 @@ fn opened(place: &Place, key: &Key, due: &Due, ear: &Ear) -> Result<Open, String
     let look = move || told.tell(Event::Look(told_key.clone()));
     let (kind, name, way) = key;
     Ok(match (kind, way) {
-        (Kind::Topic, Way::Out) => Open::Outlet(Outlet::open(place, name, due, look)?),
+        (Kind::Topic, Way::Out) => Open::Outlet(Box::new(Outlet::open(place, name, due, look)?)),
         (Kind::Topic, Way::In) => Open::Inlet(Inlet::open(place, name, due)?),
         (Kind::Service, Way::Out) => Open::Served(Served::open(place, name, due)?),
         (Kind::Service, Way::In) => Open::Provided(Provided::open(place, name, due, look)?),

@@ -94,7 +94,9 @@ impl Provided {
             self.provider = None;
             self.refused = None;
         } else if self.provider.is_none() && self.refused.is_none() {
-            let (service, options) = (Arc::clone(&self.service), ProviderOptions { ghost: true, ..ProviderOptions::default() });
+            // Whether a call was executed when the connection is lost nobody knows, so it is not made a second time.
+            let options = ProviderOptions { ghost: true, at_most_once: true, ..ProviderOptions::default() };
+            let service = Arc::clone(&self.service);
             let Service { place, name, .. } = &*self.service;
             let provider = Provider::new(&place.node, name, &self.due.signature, &self.due.response, &options, move |call| {
                 let carried = Arc::clone(&service);

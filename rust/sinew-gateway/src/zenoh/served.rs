@@ -20,6 +20,7 @@ use super::exchange::Place;
 use super::{check, joined, key};
 use crate::channels::{Counts, parts_of};
 use crate::gateway::drawn;
+use crate::protocol::Decoded;
 
 /// Calls at a time.
 const MOST: usize = 1024;
@@ -110,35 +111,38 @@ impl Running {
     }
 }
 
-/// Never blocks.
+/// Never blocks: what takes longer, a task does.
 fn begin(place: &Place, service: &Arc<Service>, running: &Arc<Running>, query: Query) {
-    let mut calls = running.calls();
-    let id = service.fitting(&query).map(|id| id.unwrap_or_else(|| drawn()));
-    let id = match id {
-        Ok(id) if calls.len() >= MOST && !calls.contains_key(&id) => {
-            Err(format!("the gateway has {MOST} calls of '{}' to answer, which are the most", service.name))
-        }
-        id => id,
+    let attached = query.attachment().map_or(Ok(None), |attachment| Attached::decode(&attachment.to_bytes()));
+    let id = match &attached {
+        Ok(Some(Attached::Call(call))) => call.id,
+        _ => drawn(),
     };
-    let (service, ended) = (Arc::clone(service), Arc::clone(running));
-    match id {
-        Ok(id) if calls.contains_key(&id) => {}
-        Ok(id) => {
-            let task = place.runtime.spawn(async move {
-                service.answer(&query).await;
-                ended.calls().remove(&id);
-            });
-            calls.insert(id, task.abort_handle());
-        }
-        Err(why) => {
-            place.runtime.spawn(async move { service.fail(&query, &why) });
-        }
+    let mut calls = running.calls();
+    if calls.contains_key(&id) {
+        // Whoever draws by lot has none twice.
+        return;
     }
+    let is_full = calls.len() >= MOST;
+    let (service, ended) = (Arc::clone(service), Arc::clone(running));
+    let task = place.runtime.spawn(async move {
+        let fits = if is_full { Err(service.full()) } else { service.fits(&query, attached) };
+        match fits {
+            Ok(()) => service.answer(&query).await,
+            Err(why) => service.fail(&query, &why),
+        }
+        ended.calls().remove(&id);
+    });
+    calls.insert(id, task.abort_handle());
 }
 
 impl Service {
-    /// None: the call is one of a program that knows nothing of sinew, but of the type. Else why it does not fit.
-    fn fitting(&self, query: &Query) -> Result<Option<CallId>, String> {
+    fn full(&self) -> String {
+        format!("the gateway there has {MOST} calls of '{}' to answer, which are the most", self.name)
+    }
+
+    /// Else why not. A call of a program that knows nothing of sinew has no attachment, but is of the type.
+    fn fits(&self, query: &Query, attached: Decoded<Option<Attached>>) -> Result<(), String> {
         let (name, size) = (&self.name, query.payload().map_or(0, ZBytes::len) as u64);
         if size > self.max_message {
             return Err(format!(
@@ -146,27 +150,21 @@ impl Service {
                 self.max_message
             ));
         }
-        let attached = query.attachment().map_or(Ok(None), |attachment| Attached::decode(&attachment.to_bytes()));
-        let id = match attached {
+        match attached {
             Ok(Some(Attached::Call(call))) => {
-                for (what, there, here) in
-                    [("requests", &self.request_tag, &call.request), ("responses", &self.response_tag, &call.response)]
-                {
-                    if there.hash != here.hash {
-                        return Err(format!(
-                            "service '{name}' has {what} {} in the domain that provides it (there), and {} in the one that calls it (here), and they differ",
-                            there.name, here.name
-                        ));
-                    }
+                let halves = [("requests", &self.request_tag, &call.request), ("responses", &self.response_tag, &call.response)];
+                if let Some((what, there, here)) = halves.into_iter().find(|(_, there, here)| there.hash != here.hash) {
+                    let (there, here) = (&there.name, &here.name);
+                    return Err(format!(
+                        "service '{name}' has {what} {there} in the domain that provides it (there), and {here} in the one that calls it (here), and they differ"
+                    ));
                 }
-                Some(call.id)
             }
-            Ok(None) => None,
+            Ok(None) => {}
             Ok(Some(_)) | Err(_) => return Err(format!("a call of '{name}' has an attachment that is not as it should be")),
-        };
+        }
         let payload = query.payload().ok_or_else(|| format!("a call of '{name}' has no payload, which would be the request"))?;
-        check(payload, &self.request).map_err(|why| format!("a call of '{name}' is no {}: {why}", self.request_tag.name))?;
-        Ok(id)
+        check(payload, &self.request).map_err(|why| format!("a call of '{name}' is no {}: {why}", self.request_tag.name))
     }
 
     async fn answer(&self, query: &Query) {
