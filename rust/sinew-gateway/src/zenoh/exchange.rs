@@ -14,6 +14,7 @@ use super::inlet::Inlet;
 use super::network;
 use super::outlet::Outlet;
 use super::provided::Provided;
+use super::said;
 use super::served::Served;
 use crate::channels::State;
 use crate::config::ZENOH;
@@ -168,7 +169,7 @@ impl Exchange {
         if let Some(place) = self.place
             && let Err(why) = place.session.close().wait()
         {
-            log::warn!("the Zenoh network could not be left as it should be: {why}");
+            log::warn!("the Zenoh network could not be left as it should be: {}", said(&why));
         }
     }
 

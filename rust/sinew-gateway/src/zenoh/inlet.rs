@@ -14,8 +14,8 @@ use zenoh::sample::{Locality, Sample};
 use super::delivery::{Delivery, Ledger};
 use super::due::Due;
 use super::exchange::Place;
-use super::key;
 use super::waiting::Waiting;
+use super::{key, said};
 use crate::channels::State;
 
 /// Who has kept something is waited for so long; what is published meanwhile waits.
@@ -41,7 +41,7 @@ impl Inlet {
         let waiting = Arc::<Waiting>::default();
         let to = Arc::clone(&waiting);
         let subscriber = place.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
-        let subscriber = subscriber.callback(move |sample| to.push(sample)).wait().map_err(|why| why.to_string())?;
+        let subscriber = subscriber.callback(move |sample| to.push(sample)).wait().map_err(|why| said(&why))?;
         let ledger = Arc::<Ledger>::default();
         let mut delivery = Delivery::new(place, name, due, &ledger)?;
         let again = Arc::new(Notify::new());

@@ -13,7 +13,7 @@ use zenoh::sample::Locality;
 use super::attached::{Attached, Message, TypeTag};
 use super::due::Due;
 use super::exchange::Place;
-use super::joined;
+use super::{joined, said};
 use crate::channels::{Reading, origin_of, parts_of};
 
 /// Who asks while so many are answered is answered nothing.
@@ -41,7 +41,7 @@ pub fn answer(place: &Place, key: &str, name: &str, due: &Due, ty: &TypeTag) -> 
             drop(room);
         });
     });
-    declared.wait().map_err(|why| why.to_string())
+    declared.wait().map_err(|why| said(&why))
 }
 
 fn tell(place: &Place, key: &str, name: &str, due: &Due, ty: &TypeTag, query: &Query) -> Result<(), String> {
@@ -61,7 +61,7 @@ fn tell(place: &Place, key: &str, name: &str, due: &Due, ty: &TypeTag, query: &Q
         message.origin = origin_of(&frame.info());
         let attached = Attached::Message(message.clone()).encode();
         let reply = query.reply(key, joined(parts_of(frame))).encoding(Encoding::APPLICATION_CDR).attachment(attached);
-        reply.wait().map_err(|why| why.to_string())?;
+        reply.wait().map_err(|why| said(&why))?;
     }
     Ok(())
 }

@@ -40,6 +40,20 @@ fn check(payload: &ZBytes, ty: &Type) -> Result<(), String> {
     checked.map_err(|why| why.to_string())
 }
 
+/// What Zenoh says of an error, without the places in its source.
+fn said(why: &zenoh::Error) -> String {
+    let text = why.to_string();
+    let mut parts = text.split(" at ");
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(".rs:") {
+            Some((_, behind)) => said += behind.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'),
+            None => said.extend([" at ", part]),
+        }
+    }
+    said.trim().to_owned()
+}
+
 /// The parts, joined, without a copy.
 fn joined(parts: Vec<bytes::Bytes>) -> ZBytes {
     let mut writer = ZBytes::writer();
@@ -47,4 +61,15 @@ fn joined(parts: Vec<bytes::Bytes>) -> ZBytes {
         writer.append(part.into());
     }
     writer.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_an_error_of_zenoh_the_places_in_its_source_are_not_told() {
+        let why: zenoh::Error = "No link [refused at /a/tcp.rs:105.] to tcp/a:1 at all at b.rs:7.".into();
+        assert_eq!(said(&why), "No link [refused] to tcp/a:1 at all");
+    }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use zenoh::{Config, Session, Wait};
 
+use super::said;
 use crate::config;
 
 /// Between two attempts to join it.
@@ -14,16 +15,17 @@ const LONGEST: Duration = Duration::from_secs(8);
 /// What Zenoh is to do, or a sentence why that cannot be.
 pub fn config(asked: &config::Zenoh) -> Result<Config, String> {
     let mut config = match &asked.config_file {
-        Some(file) => {
-            Config::from_file(file).map_err(|why| format!("Zenoh's own configuration, {}, cannot be used: {why}", file.display()))?
-        }
+        Some(file) => Config::from_file(file)
+            .map_err(|why| format!("Zenoh's own configuration, {}, cannot be used: {}", file.display(), said(&why)))?,
         None => Config::default(),
     };
     if !asked.connect.is_empty() {
         let there = config.get_json("connect/endpoints").ok().and_then(|there| serde_json::from_str(&there).ok());
         let all = with(there.unwrap_or(Value::Null), &asked.connect);
         let set = config.insert_json5("connect/endpoints", &all.to_string());
-        set.map_err(|why| format!("\"connect\" of 'zenoh', which is {}, is not what Zenoh takes: {why}", asked.connect.join(", ")))?;
+        set.map_err(|why| {
+            format!("\"connect\" of 'zenoh', which is {}, is not what Zenoh takes: {}", asked.connect.join(", "), said(&why))
+        })?;
     }
     Ok(config)
 }
@@ -46,7 +48,7 @@ pub async fn join(config: Config) -> Session {
     loop {
         match zenoh::open(config.clone()).await {
             Ok(session) => return session,
-            Err(why) => log::warn!("the Zenoh network cannot be joined yet, which is tried again in {} s: {why}", pause.as_secs()),
+            Err(why) => log::warn!("the Zenoh network cannot be joined yet, which is tried again in {} s: {}", pause.as_secs(), said(&why)),
         }
         tokio::time::sleep(pause).await;
         pause = (2 * pause).min(LONGEST);

@@ -18,7 +18,7 @@ use zenoh::sample::Locality;
 use super::attached::{Attached, Message, TypeTag};
 use super::due::Due;
 use super::exchange::Place;
-use super::{joined, kept, key, qos};
+use super::{joined, kept, key, qos, said};
 use crate::channels::{Reading, State, Taken, outgoing};
 use crate::link::{Outgoing, Queue};
 use crate::protocol::Packing;
@@ -52,14 +52,14 @@ impl Outlet {
             .congestion_control(qos::congestion(is_reliable))
             .allowed_destination(Locality::Remote)
             .wait()
-            .map_err(|why| why.to_string())?;
+            .map_err(|why| said(&why))?;
         let is_wanted = Arc::new(AtomicBool::new(false));
         let wanted = Arc::clone(&is_wanted);
         let listener = publisher.matching_listener().callback(move |status| {
             wanted.store(status.matching(), Ordering::Relaxed); // relaxed: what looks is told by a channel
             look();
         });
-        let listener = listener.wait().map_err(|why| why.to_string())?;
+        let listener = listener.wait().map_err(|why| said(&why))?;
         let kept = due.offer.transient_local.then(|| kept::answer(place, &key, name, due, &TypeTag::of(&ty))).transpose()?;
         Ok(Outlet {
             flow: None,
@@ -208,7 +208,7 @@ impl Line {
             }
             Err(why) => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
-                log::debug!("a message on '{}' could not be sent: {why}", publisher.key_expr());
+                log::debug!("a message on '{}' could not be sent: {}", publisher.key_expr(), said(&why));
             }
         }
     }

@@ -17,7 +17,7 @@ use super::attached::{Attached, Call, TypeTag};
 use super::due::Due;
 use super::exchange::Place;
 use super::served::LONGEST;
-use super::{check, key, qos};
+use super::{check, key, qos, said};
 use crate::channels::{Counts, State};
 use crate::gateway::drawn;
 use crate::peers::printable;
@@ -68,14 +68,14 @@ impl Provided {
             .priority(qos::priority(due.traffic.priority))
             .timeout(LONGEST)
             .wait()
-            .map_err(|why| why.to_string())?;
+            .map_err(|why| said(&why))?;
         let is_there = Arc::new(AtomicBool::new(false));
         let there = Arc::clone(&is_there);
         let listener = querier.matching_listener().callback(move |status| {
             there.store(status.matching(), Ordering::Relaxed); // relaxed: what looks is told by a channel
             look();
         });
-        let listener = listener.wait().map_err(|why| why.to_string())?;
+        let listener = listener.wait().map_err(|why| said(&why))?;
         let service = Service {
             place: place.clone(),
             querier,
@@ -168,7 +168,7 @@ impl Service {
         let got = self.querier.get().payload(request).encoding(Encoding::APPLICATION_CDR).attachment(attached);
         let got = got.callback(move |reply: Reply| _ = tell.try_send(reply.into_result()));
         tokio::task::block_in_place(|| got.wait())
-            .map_err(|why| Unanswered::Lost(format!("the call cannot be sent into the Zenoh network: {why}")))?;
+            .map_err(|why| Unanswered::Lost(format!("the call cannot be sent into the Zenoh network: {}", said(&why))))?;
         match told.recv().await {
             Some(Ok(sample)) if sample.payload().len() as u64 > self.place.max_message => Err(Unanswered::Lost(format!(
                 "the answer has {} bytes, where \"max_message\" of the gateway are {}",

@@ -17,7 +17,7 @@ use zenoh::sample::Locality;
 use super::attached::{Attached, CallId, TypeTag};
 use super::due::Due;
 use super::exchange::Place;
-use super::{check, joined, key};
+use super::{check, joined, key, said};
 use crate::channels::{Counts, parts_of};
 use crate::gateway::drawn;
 use crate::protocol::Decoded;
@@ -74,7 +74,7 @@ impl Served {
         let running = Arc::<Running>::default();
         let (calls, ended, caller) = (Arc::clone(&running), Arc::clone(&running), place.clone());
         let queryable = place.session.declare_queryable(key).complete(true).allowed_origin(Locality::Remote);
-        let queryable = queryable.callback(move |query| begin(&caller, &service, &calls, query)).wait().map_err(|why| why.to_string())?;
+        let queryable = queryable.callback(move |query| begin(&caller, &service, &calls, query)).wait().map_err(|why| said(&why))?;
         let cancels = place.session.declare_subscriber(key::cancel(&place.prefix, name)).allowed_origin(Locality::Remote);
         let cancels = cancels.callback(move |sample| {
             let attached = sample.attachment().map(|attachment| Attached::decode(&attachment.to_bytes()));
@@ -82,7 +82,7 @@ impl Served {
                 ended.cancel(&id);
             }
         });
-        Ok(Served { _queryable: queryable, _cancels: cancels.wait().map_err(|why| why.to_string())?, running, counts })
+        Ok(Served { _queryable: queryable, _cancels: cancels.wait().map_err(|why| said(&why))?, running, counts })
     }
 
     /// Calls that were answered, the bytes of their requests and answers, and calls that were not.
