@@ -304,6 +304,49 @@ async fn garbage_beside_messages_and_in_them_harms_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn of_robots_that_all_publish_and_subscribe_each_hears_every_message_once() {
+    let router = Router::new();
+    let robots = [(); 3].map(|()| Robot::new(all(), &router));
+    let nodes = robots.each_ref().map(|robot| robot.node("robot"));
+    let publishers = nodes.each_ref().map(|node| publisher(node, "everywhere", &Qos::keep_last(100)));
+    let subscribers = nodes.each_ref().map(|node| subscriber(node, "everywhere", &Qos::keep_last(100)));
+    for (at, said) in (0..).zip(&publishers) {
+        for heard in &subscribers {
+            arrives(said, heard, 1000 + at, 10);
+        }
+    }
+    subscribers.iter().for_each(drained);
+    for number in 0..10 {
+        for (at, said) in (0..).zip(&publishers) {
+            said.publish(&[&image(100 * at + number, 1000)]).expect("it is published");
+        }
+    }
+    for heard in &subscribers {
+        let mut numbers: Vec<u32> = (0..30).map(|_| number_of(&next(heard))).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..3).flat_map(|at| (0..10).map(move |number| 100 * at + number)).collect::<Vec<u32>>());
+        assert!(heard.take(Duration::from_millis(200)).expect("it can be taken").is_none(), "something came twice");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_publisher_that_comes_again_with_another_quality_of_service_is_heard_by_those_whom_it_fits() {
+    let router = Router::new();
+    let (drone, base) = (Robot::new(all(), &router), Robot::new(all(), &router));
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let images = publisher(&camera, "image", &Qos::default());
+    let easy = subscriber(&viewer, "image", &Qos::default());
+    let strict = subscriber(&viewer, "image", &Qos { reliable: true, ..Qos::default() });
+    arrives(&images, &easy, 1, 10);
+    assert_eq!(strict.statistics().publishers, 0);
+    drop(images);
+    // Longer than what is offered stays as it is.
+    std::thread::sleep(Duration::from_millis(1100));
+    let images = publisher(&camera, "image", &Qos { reliable: true, ..Qos::default() });
+    arrives(&images, &strict, 2, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reliable_topic_loses_nothing_and_one_with_a_rate_leaves_out() {
     let router = Router::new();
     let limits = rules(

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use sinew::msg::Type;
 use sinew::raw::Publisher;
@@ -20,6 +21,8 @@ use crate::protocol::Offer;
 
 /// Channels of the network whose losses are counted at a time.
 const MOST_SOURCES: usize = 256;
+/// What is offered does not change more often.
+const SETTLED: Duration = Duration::from_secs(1);
 
 /// What is told of it. Shared between threads.
 #[derive(Default)]
@@ -42,6 +45,13 @@ impl Ledger {
     }
 }
 
+/// Who publishes in the domain what comes.
+struct Ghost {
+    publisher: Publisher,
+    offer: Offer,
+    opened: Instant,
+}
+
 /// Of one topic, in the order in which they are to be published.
 pub struct Delivery {
     place: Place,
@@ -50,7 +60,7 @@ pub struct Delivery {
     ty: Type,
     tag: TypeTag,
     ledger: Arc<Ledger>,
-    ghost: Option<Publisher>,
+    ghost: Option<Ghost>,
     recent: Recent,
     /// What they said, of those that a storage may have, too.
     contents: Recent,
@@ -122,9 +132,9 @@ impl Delivery {
 
     fn deliver(&mut self, payload: &ZBytes, message: Option<Message>, was_asked: bool) {
         let content = (was_asked || self.due.offer.transient_local).then(|| hash_of(payload));
+        let is_new_source = message.as_ref().is_some_and(|message| self.count_lost(message));
         match &message {
             Some(message) => {
-                self.count_lost(message);
                 // Whoever wants nothing that was kept does not get it, either, because somebody else does.
                 if message.is_kept && !self.due.offer.transient_local || !self.recent.is_new(message.origin) {
                     return;
@@ -143,7 +153,7 @@ impl Delivery {
         }
         // Of what a stranger sends nothing is known, so it is offered as it is wanted.
         let offer = message.map_or_else(|| self.due.offer.clone(), |message| message.offer);
-        match tokio::task::block_in_place(|| self.publish(payload, &offer)) {
+        match tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source)) {
             Ok(()) => {
                 self.ledger.messages.fetch_add(1, Ordering::Relaxed);
                 self.ledger.bytes.fetch_add(payload.len() as u64, Ordering::Relaxed);
@@ -152,19 +162,28 @@ impl Delivery {
         }
     }
 
-    fn publish(&mut self, payload: &ZBytes, offer: &Offer) -> sinew::Result<()> {
-        if self.ghost.is_none() {
-            self.ghost = Some(ghost(&self.place.node, &self.name, &self.due.signature, offer)?);
-        }
-        let Some(ghost) = &self.ghost else { return Ok(()) };
-        ghost.publish(&payload.slices().collect::<Vec<_>>())?;
+    /// Who begins to send decides what is offered from then on: as a rule it is the next life of the one before.
+    fn publish(&mut self, payload: &ZBytes, offer: &Offer, is_new_source: bool) -> sinew::Result<()> {
+        let is_other = |ghost: &mut Ghost| is_new_source && ghost.offer != *offer && ghost.opened.elapsed() > SETTLED;
+        // First, so that its place is free.
+        drop(self.ghost.take_if(is_other));
+        let ghost = match self.ghost.take() {
+            Some(ghost) => ghost,
+            None => Ghost {
+                publisher: ghost(&self.place.node, &self.name, &self.due.signature, offer)?,
+                offer: offer.clone(),
+                opened: Instant::now(),
+            },
+        };
+        self.ghost.insert(ghost).publisher.publish(&payload.slices().collect::<Vec<_>>())?;
         self.ledger.is_now(State::Open);
         Ok(())
     }
 
-    fn count_lost(&mut self, message: &Message) {
+    /// Whether nothing of its channel was heard before.
+    fn count_lost(&mut self, message: &Message) -> bool {
         if message.sequence == 0 {
-            return;
+            return false;
         }
         if self.sequences.len() >= MOST_SOURCES && !self.sequences.contains_key(&message.source) {
             self.sequences.clear();
@@ -173,6 +192,7 @@ impl Delivery {
         // No number may make the count a nonsense.
         let lost = last.map_or(0, |last| message.sequence.saturating_sub(last.saturating_add(1)).min(u64::from(u32::MAX)));
         self.ledger.lost.fetch_add(lost, Ordering::Relaxed);
+        last.is_none()
     }
 
     /// Tells it once; while nothing fits, it is why.

@@ -38,7 +38,14 @@ pub struct Served {
 
 /// Calls that are not answered yet. Those of programs that know nothing of sinew have ids that were drawn here.
 #[derive(Default)]
-struct Running(Mutex<HashMap<CallId, AbortHandle>>);
+struct Running(Mutex<Calls>);
+
+#[derive(Default)]
+struct Calls {
+    all: HashMap<CallId, AbortHandle>,
+    /// No more of them.
+    is_over: bool,
+}
 
 /// What all calls need.
 struct Service {
@@ -93,19 +100,22 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        for (_, running) in self.running.calls().drain() {
+        let mut calls = self.running.calls();
+        // Zenoh's thread may have one in hand.
+        calls.is_over = true;
+        for (_, running) in calls.all.drain() {
             running.abort();
         }
     }
 }
 
 impl Running {
-    fn calls(&self) -> MutexGuard<'_, HashMap<CallId, AbortHandle>> {
+    fn calls(&self) -> MutexGuard<'_, Calls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn cancel(&self, id: &CallId) {
-        if let Some(running) = self.calls().remove(id) {
+        if let Some(running) = self.calls().all.remove(id) {
             running.abort();
         }
     }
@@ -119,11 +129,11 @@ fn begin(place: &Place, service: &Arc<Service>, running: &Arc<Running>, query: Q
         _ => drawn(),
     };
     let mut calls = running.calls();
-    if calls.contains_key(&id) {
-        // Whoever draws by lot has none twice.
+    // Whoever draws by lot has none twice.
+    if calls.is_over || calls.all.contains_key(&id) {
         return;
     }
-    let is_full = calls.len() >= MOST;
+    let is_full = calls.all.len() >= MOST;
     let (service, ended) = (Arc::clone(service), Arc::clone(running));
     let task = place.runtime.spawn(async move {
         let fits = if is_full { Err(service.full()) } else { service.fits(&query, attached) };
@@ -131,9 +141,9 @@ fn begin(place: &Place, service: &Arc<Service>, running: &Arc<Running>, query: Q
             Ok(()) => service.answer(&query).await,
             Err(why) => service.fail(&query, &why),
         }
-        ended.calls().remove(&id);
+        ended.calls().all.remove(&id);
     });
-    calls.insert(id, task.abort_handle());
+    calls.all.insert(id, task.abort_handle());
 }
 
 impl Service {
