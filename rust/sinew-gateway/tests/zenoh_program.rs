@@ -21,7 +21,7 @@ fn write(folder: &Path, endpoint: &str, rest: &str) {
 }
 
 fn letting(rule: &str) -> String {
-    format!(r#""rules": [{{ "tag": "zenoh", "topics": {{ "base_rule": "{rule}" }} }}]"#)
+    format!(r#""rules": [{{ "tag": "zenoh", "topics": {{ "base_rule": "{rule}", "reliable": true }} }}]"#)
 }
 
 #[test]

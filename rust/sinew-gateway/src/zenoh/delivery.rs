@@ -23,6 +23,10 @@ use crate::protocol::Offer;
 const MOST_SOURCES: usize = 256;
 /// What is offered does not change more often.
 const SETTLED: Duration = Duration::from_secs(1);
+/// Within which subscribers are connected with a new ghost, unless its offer is not what they ask for.
+const CONNECTED: Duration = Duration::from_millis(500);
+/// Where one is, others follow within this time.
+const ALL: Duration = Duration::from_millis(10);
 
 /// What is told of it. Shared between threads.
 #[derive(Default)]
@@ -50,6 +54,23 @@ struct Ghost {
     publisher: Publisher,
     offer: Offer,
     opened: Instant,
+}
+
+impl Ghost {
+    /// Blocks until the manager has agreed, and those who want it are connected: the first message may be the only one.
+    fn open(place: &Place, name: &str, due: &Due, offer: &Offer) -> sinew::Result<Ghost> {
+        let publisher = ghost(&place.node, name, &due.signature, offer)?;
+        let opened = Instant::now();
+        let (mut connected, mut since) = (0, opened);
+        while opened.elapsed() < CONNECTED && (connected == 0 || since.elapsed() < ALL) {
+            std::thread::sleep(Duration::from_millis(1));
+            let now = publisher.statistics().subscribers;
+            if now != connected {
+                (connected, since) = (now, Instant::now());
+            }
+        }
+        Ok(Ghost { publisher, offer: offer.clone(), opened })
+    }
 }
 
 /// Of one topic, in the order in which they are to be published.
@@ -169,11 +190,7 @@ impl Delivery {
         drop(self.ghost.take_if(is_other));
         let ghost = match self.ghost.take() {
             Some(ghost) => ghost,
-            None => Ghost {
-                publisher: ghost(&self.place.node, &self.name, &self.due.signature, offer)?,
-                offer: offer.clone(),
-                opened: Instant::now(),
-            },
+            None => Ghost::open(&self.place, &self.name, &self.due, offer)?,
         };
         self.ghost.insert(ghost).publisher.publish(&payload.slices().collect::<Vec<_>>())?;
         self.ledger.is_now(State::Open);

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use sinew::{GatewayChannel, Node};
@@ -12,9 +13,14 @@ use zenoh::{Config, Session, Wait};
 
 use super::{PATIENCE, node, until};
 
-/// A port that was free a moment ago.
+/// A port that was free a moment ago, and that no other test has.
 fn port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("there is one").port()
+    static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
+    let free = || TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("there is one").port();
+    let mut given = GIVEN.lock().expect("nobody panics with it");
+    let port = std::iter::repeat_with(free).find(|port| !given.contains(port)).expect("there is no end");
+    given.push(port);
+    port
 }
 
 /// Nothing of it leaves the machine.
