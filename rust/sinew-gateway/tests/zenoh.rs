@@ -218,7 +218,7 @@ async fn what_a_storage_has_kept_comes_once_though_a_gateway_has_it_too() {
     let (mapper, planner) = (drone.node("mapper"), base.node("planner"));
     let storage = router.client();
     // As storages do, it answers with what it has, and says nothing beside it.
-    let _storing = storage.declare_queryable("sinew/**").complete(true).callback(|query| {
+    let storing = storage.declare_queryable("sinew/**").complete(true).callback(|query| {
         if query.payload().is_none() {
             for (key, number) in [("sinew/map", 6), ("sinew/old", 3)] {
                 if query.key_expr().as_str() == key {
@@ -227,7 +227,7 @@ async fn what_a_storage_has_kept_comes_once_though_a_gateway_has_it_too() {
             }
         }
     });
-    let _storing = _storing.wait().expect("it may");
+    let _storing = storing.wait().expect("it may");
     a_while();
     let old = subscriber(&planner, "old", &latched());
     assert_eq!(number_of(&next(&old)), 3);
