@@ -72,8 +72,7 @@ fn prefix(node: &Node<'_>) -> Outcome<String> {
 
 /// A rule of a configuration with this transport says nothing of these.
 pub fn no_shaping(table: &Table<'_>) -> Outcome<()> {
-    let elsewhere =
-        [("compression", "'transport/unicast/compression'"), ("max_bandwidth", "'low_pass_filter', 'downsampling' or 'qos/network'")];
+    let elsewhere = [("compression", "'transport/unicast/compression'"), ("max_bandwidth", "'downsampling' or 'low_pass_filter'")];
     for (key, instead) in elsewhere {
         if let Some(node) = table.get(key) {
             return Err(node.error(format!(
