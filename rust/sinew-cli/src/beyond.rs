@@ -6,7 +6,7 @@ use std::time::Duration;
 use sinew::msg::Type;
 use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, Node};
 
-use crate::domain::{View, canonical};
+use crate::domain::{Service, View, canonical};
 use crate::failure::{Done, Failure};
 use crate::gateways::topic_of;
 use crate::output::shown;
@@ -41,8 +41,14 @@ impl Beyond {
     pub fn of(node: &Node, view: &View) -> Beyond {
         let mut beyond = Beyond::default();
         let Some(topic) = topic_of(view) else { return beyond };
-        for gateway in view.endpoints(topic.id, true).filter(|publisher| !publisher.ghost) {
-            let _ = beyond.ask(node, view.name_of(gateway.node));
+        let services = view.services();
+        for gateway in view.endpoints(topic.id, true).filter(|publisher| !publisher.ghost).map(|publisher| view.name_of(publisher.node)) {
+            // In a Zenoh network nobody could tell: a gateway to one has no such service, and a call would wait for it.
+            let name = GatewayCatalogue::service(gateway);
+            let is_provided = |service: &Service<'_>| service.name == name && !view.publishing(service.responses).is_empty();
+            if services.iter().any(is_provided) {
+                let _ = beyond.ask(node, gateway);
+            }
         }
         beyond
     }

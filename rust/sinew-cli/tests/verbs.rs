@@ -4,6 +4,7 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use common::{Domain, IMAGE, eventually};
@@ -288,6 +289,13 @@ scan          topic  in   base       -          -         0     0  refused: it i
         (&serde_json::json!("drone"), &serde_json::json!("it is another type"))
     );
     assert!(told[0]["age_ns"].is_u64(), "{told}");
+    // One that cannot tell what its peers have, as in a Zenoh network, is not asked.
+    let (tell, told) = channel();
+    let _watch = node.watch_domain(move |update| update.topics.into_iter().for_each(|topic| _ = tell.send(topic.name))).unwrap();
+    assert_eq!(domain.text("topic list"), "gateway/status\n");
+    let _mark = Publisher::new(&node, "mark", NUMBER, &Qos::default(), Default::default()).unwrap();
+    let seen: Vec<String> = told.iter().take_while(|topic| topic != "mark").collect();
+    assert_eq!(seen, ["gateway/status"]);
 }
 
 #[test]

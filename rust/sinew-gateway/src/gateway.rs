@@ -202,7 +202,7 @@ async fn follow(mut discovery: Discovery, dialer: Arc<Dialer>, own: GatewayId) {
 }
 
 /// By lot.
-fn drawn() -> GatewayId {
+pub(crate) fn drawn() -> GatewayId {
     let mut id = [0; 16];
     // It blocks at most until the kernel has entropy, and does not fail on kernels that sinew runs on.
     rustix::rand::getrandom(&mut id, rustix::rand::GetRandomFlags::empty()).expect("the kernel draws lots");

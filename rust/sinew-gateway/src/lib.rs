@@ -14,6 +14,7 @@
 //! | [`gateway`] | a whole one |
 //! | [`status`], [`catalogue`] | telling the domain how it stands, and what peers have |
 //! | [`point`] | places where tests kill it |
+//! | `zenoh` | a Zenoh network in place of peers |
 //! | [`commands`] | the verbs of the program |
 
 pub mod catalogue;
@@ -33,3 +34,5 @@ pub mod repair;
 pub mod rules;
 pub mod security;
 pub mod status;
+#[cfg(feature = "zenoh")]
+pub mod zenoh;

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use sinew::raw::PublisherOptions;
-use sinew::{GatewayPeer, GatewayStatus, Node, Publisher};
+use sinew::{GatewayChannel, GatewayPeer, GatewayStatus, Node, Publisher};
 
-use crate::protocol::GatewayId;
+use crate::channels::State;
+use crate::protocol::{GatewayId, Kind};
 
 /// Between two times.
 const EVERY: Duration = Duration::from_secs(1);
@@ -62,6 +63,30 @@ impl Teller {
     }
 }
 
+/// A channel, without rates, of which so many messages, bytes and lost messages were counted.
+pub fn channel(kind: Kind, name: &str, outgoing: bool, state: &State, (messages, bytes, lost): (u64, u64, u64)) -> GatewayChannel {
+    let (state, why) = match state {
+        State::Waiting => ("waiting", ""),
+        State::Open => ("open", ""),
+        State::Refused(why) => ("refused", why.as_str()),
+    };
+    let kind = match kind {
+        Kind::Topic => "topic",
+        Kind::Service => "service",
+    };
+    GatewayChannel {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        outgoing,
+        state: state.to_owned(),
+        why: why.to_owned(),
+        messages,
+        bytes,
+        lost,
+        ..GatewayChannel::default()
+    }
+}
+
 /// The rates of a peer that was like this so many seconds ago. What counts from the begin again, as a new connection does, has had none before.
 fn since(before: &GatewayPeer, now: &mut GatewayPeer, seconds: f64) {
     let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / seconds;
@@ -81,8 +106,6 @@ fn since(before: &GatewayPeer, now: &mut GatewayPeer, seconds: f64) {
 
 #[cfg(test)]
 mod tests {
-    use sinew::GatewayChannel;
-
     use super::*;
 
     fn peer(sent_bytes: u64, packets: (u64, u64), messages: u64) -> GatewayPeer {

@@ -48,6 +48,29 @@ fn a_valid_configuration_is_summed_up() {
 }
 
 #[test]
+fn a_zenoh_network_is_a_peer_with_a_tag_of_its_own() {
+    let (status, out, err) = said(&["zenoh.json"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    for part in [
+        "robot-7, the tag 'zenoh'",
+        "a Zenoh network, below 'fleet/north'",
+        "tls/router.local:7447, tcp/10.0.0.1:7447",
+        "zenoh.json5",
+        "warning: 'zenoh.json5' cannot be read here: No such file",
+    ] {
+        assert!(out.contains(part), "'{part}' is not in:\n{out}");
+    }
+    assert!(!out.contains("discovery") && !out.contains("ad hoc"), "{out}");
+    for asked in [["--topic", "cmd_vel"].as_slice(), &["--topic", "cmd_vel", "--peer-tag", "zenoh"]] {
+        let (status, out, _) = said(&[&["zenoh.json"], asked].concat());
+        assert!(status == 0 && out.contains("peer with the tag 'zenoh': in (<), messages come from the peer only"), "{out}");
+    }
+    assert_eq!(said(&["zenoh.json", "--topic", "scan"]).0, 3);
+    let (_, told) = json(&["zenoh.json"]);
+    assert_eq!((&told["configuration"]["transport"], &told["configuration"]["prefix"]), (&"zenoh".into(), &"fleet/north".into()));
+}
+
+#[test]
 fn an_invalid_configuration_ends_with_1_and_the_line_with_a_caret() {
     let folder = tempfile::tempdir().expect("there is room");
     let file = folder.path().join("wrong.json");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use sinew_gateway::config::{Discovery, Error, MAX_SIZE, Security, Settings};
+use sinew_gateway::config::{Discovery, Error, MAX_SIZE, Security, Settings, Transport, Zenoh};
 use sinew_gateway::protocol::{Kind, Packing};
 use sinew_gateway::rules::{Symbol, Traffic};
 
@@ -68,6 +68,48 @@ fn everything_that_can_be_said_is_read() {
     assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
     let other = settings.rules.decide(Kind::Topic, "cmd_vel", "");
     assert_eq!((other.symbol, other.traffic), (Symbol::In, Traffic { priority: -1, ..Traffic::default() }));
+}
+
+#[test]
+fn everything_that_can_be_said_of_a_zenoh_network_is_read() {
+    let file = example("zenoh.json");
+    let settings = Settings::read(&file).expect("it is valid");
+    let zenoh = Zenoh {
+        config_file: Some(file.parent().expect("it is in one").join("zenoh.json5")),
+        connect: vec!["tls/router.local:7447".into(), "tcp/10.0.0.1:7447".into()],
+        prefix: "fleet/north".into(),
+    };
+    assert_eq!((settings.transport, settings.tag.as_str(), settings.max_message), (Transport::Zenoh(zenoh), "zenoh", 16 << 20));
+    let command = settings.rules.decide(Kind::Topic, "cmd_vel", "zenoh");
+    assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
+    let least = parse(r#"{ "transport": "zenoh" }"#);
+    let zenoh = Zenoh { config_file: None, connect: vec![], prefix: "sinew".into() };
+    assert_eq!(least.transport, Transport::Zenoh(zenoh));
+}
+
+#[test]
+fn what_zenoh_has_a_configuration_of_its_own_for_is_refused_with_where_it_goes() {
+    for (wrong, instead) in [
+        (r#""tag": "a""#, "leave it out"),
+        (r#""listen": "[::]:7463""#, "'listen/endpoints' in Zenoh's own configuration"),
+        (r#""peers": ["base.local"]"#, "as \"connect\" of 'zenoh'"),
+        (r#""discovery": false"#, "'scouting' in Zenoh's own configuration"),
+        (r#""security": "ad-hoc""#, "'access_control' in Zenoh's own configuration"),
+        (r#""budget": "20 Mbit/s""#, "'low_pass_filter' in Zenoh's own configuration"),
+        (r#""rules": [{ "topics": { "base_rule": "x", "compression": "none" } }]"#, "'transport/unicast/compression'"),
+        (
+            r#""rules": [{ "services": { "base_rule": "x", "exceptions": [{ "name": "a", "rule": "x", "max_bandwidth": "1 Mbit/s" }] } }]"#,
+            "'low_pass_filter'",
+        ),
+        (r#""zenoh": { "connect": ["10.0.0.1:7447"] }"#, "\"tcp/10.0.0.1:7447\""),
+        (r#""zenoh": { "prefix": "sinew/**" }"#, "the begin of key expressions"),
+        (r#""zenoh": { "config_fil": "zenoh.json5" }"#, "did you mean 'config_file'?"),
+    ] {
+        let error = refused(&format!("{{ \"transport\": \"zenoh\",\n{wrong} }}"));
+        assert!(error.text.contains(instead) && error.at.line == 2, "{wrong}: {error}");
+    }
+    assert!(refused_beside(r#""zenoh": {}"#).contains("is for \"transport\": \"zenoh\" alone"));
+    assert!(refused_beside(r#""transport": "zeno""#).contains("did you mean \"zenoh\"?"));
 }
 
 #[test]
@@ -228,7 +270,7 @@ fn a_file_that_cannot_be_a_configuration_is_refused_by_its_name() {
 
 /// Examples with some bytes replaced, left out or doubled.
 fn nearly_valid() -> impl Strategy<Value = String> {
-    let examples = ["thesis.json", "robot.json"].map(|name| std::fs::read_to_string(example(name)).expect("it is there"));
+    let examples = ["thesis.json", "robot.json", "zenoh.json"].map(|name| std::fs::read_to_string(example(name)).expect("it is there"));
     let change = (any::<prop::sample::Index>(), 0..4_usize, prop::sample::select(r#"{}[]",:\/*x0-.eé"#.chars().collect::<Vec<_>>()));
     (prop::sample::select(examples.to_vec()), prop::collection::vec(change, 1..6)).prop_map(|(text, changes)| {
         let mut text: Vec<char> = text.chars().collect();

@@ -20,9 +20,8 @@ fn reads(document: &Value) -> Result<Settings, String> {
     Settings::parse(Path::new("robot.json"), &document.to_string()).map_err(|error| error.to_string())
 }
 
-/// Has all keys.
-fn whole() -> Value {
-    let traffic = json!({ "priority": 1, "max_rate": 2.5, "max_bandwidth": "1 Mbit/s", "reliable": true, "compression": "zstd" });
+/// All rules that there are, with all that can be said of how messages go.
+fn ruleset(traffic: &Value) -> Value {
     let with = |rest: Value| {
         let mut all = rest.as_object().expect("it is one").clone();
         all.extend(traffic.as_object().expect("it is one").clone());
@@ -30,12 +29,24 @@ fn whole() -> Value {
     };
     let exceptions = ["name", "starts_with", "contains"].map(|key| with(json!({ key: "camera", "rule": ">" })));
     let list = with(json!({ "base_rule": "both", "exceptions": exceptions }));
-    json!({
-        "$schema": "config.schema.json", "name": "robot", "tag": "a", "domain": "left", "listen": "0.0.0.0:1", "peers": ["host:7463", "[::1]", "[fe80::1%wlan0]:7463"],
+    json!({ "tag": "b", "topics": list.clone(), "services": list })
+}
+
+/// These together have all keys.
+fn wholes() -> [Value; 2] {
+    let traffic = json!({ "priority": 1, "max_rate": 2.5, "max_bandwidth": "1 Mbit/s", "reliable": true, "compression": "zstd" });
+    let quic = json!({
+        "$schema": "config.schema.json", "transport": "quic", "name": "robot", "tag": "a", "domain": "left", "listen": "0.0.0.0:1", "peers": ["host:7463", "[::1]", "[fe80::1%wlan0]:7463"],
         "discovery": ["wlan0"], "budget": "20 Mbit/s", "max_message": "64 MiB",
         "security": { "key_file": "k", "cert_file": "c", "ca_cert_file": "a", "provide_auth": true, "require_auth": true },
-        "rules": [{ "tag": "b", "topics": list.clone(), "services": list }, {}]
-    })
+        "rules": [ruleset(&traffic), {}]
+    });
+    let zenoh = json!({
+        "$schema": "config.schema.json", "transport": "zenoh", "name": "robot", "domain": "left", "max_message": "64 MiB",
+        "zenoh": { "config_file": "zenoh.json5", "connect": ["tcp/[::1]:7447", "unixsock-stream//run/zenoh"], "prefix": "fleet/north" },
+        "rules": [ruleset(&json!({ "priority": 1, "max_rate": 2.5, "reliable": true })), {}]
+    });
+    [quic, zenoh]
 }
 
 /// Paths to all objects of a document, itself included.
@@ -52,13 +63,14 @@ fn objects(of: &Value, path: &str, found: &mut Vec<String>) {
 
 #[test]
 fn the_schema_and_the_reader_judge_every_change_of_a_whole_configuration_alike() {
-    let (validator, whole) = (validator(), whole());
+    let validator = validator();
     let judge = |document: &Value| {
         let (valid, read) = (validator.is_valid(document), reads(document));
         assert_eq!(valid, read.is_ok(), "{document}\nthe reader says: {}", read.err().unwrap_or_default());
         valid
     };
-    assert!(judge(&whole));
+    let all = wholes();
+    assert!(all.iter().all(judge));
     let wrong = [
         json!(null),
         json!(true),
@@ -89,11 +101,24 @@ fn the_schema_and_the_reader_judge_every_change_of_a_whole_configuration_alike()
         json!({ "base_rule": "down" }),
         json!("n".repeat(255)),
         json!("n".repeat(256)),
+        json!("zenoh"),
+        json!("quic"),
+        json!("a/b"),
+        json!("a//b"),
+        json!("/a"),
+        json!("a/*"),
+        json!(["tcp/a:1"]),
+        json!(["tcp/"]),
+        json!({ "prefix": "a" }),
     ];
-    let mut paths = Vec::new();
-    objects(&whole, "", &mut paths);
     let mut judged = [0, 0];
-    for path in &paths {
+    let cases = all.iter().flat_map(|whole| {
+        let mut paths = Vec::new();
+        objects(whole, "", &mut paths);
+        paths.into_iter().map(move |path| (whole, path))
+    });
+    for (whole, path) in cases {
+        let path = &path;
         let keys: Vec<String> = whole.pointer(path).and_then(Value::as_object).expect("it is one").keys().cloned().collect();
         let changed = |change: &dyn Fn(&mut serde_json::Map<String, Value>)| {
             let mut document = whole.clone();
@@ -127,11 +152,16 @@ fn properties(of: &Value, found: &mut Vec<String>) {
 
 #[test]
 fn the_whole_configuration_has_every_key_of_the_schema_and_of_the_reader() {
-    let (mut known, mut said, mut paths) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut known, mut said) = (Vec::new(), Vec::new());
     properties(&schema(), &mut known);
-    let whole = whole();
-    objects(&whole, "", &mut paths);
-    for path in &paths {
+    let all = wholes();
+    let cases = all.iter().flat_map(|whole| {
+        let mut paths = Vec::new();
+        objects(whole, "", &mut paths);
+        paths.into_iter().map(move |path| (whole, path))
+    });
+    for (whole, path) in cases {
+        let path = &path;
         said.extend(whole.pointer(path).and_then(Value::as_object).expect("it is one").keys().cloned());
         // The reader tells all of its keys of an object when it finds one that is none.
         let mut document = whole.clone();
@@ -145,6 +175,19 @@ fn the_whole_configuration_has_every_key_of_the_schema_and_of_the_reader() {
         keys.dedup();
     }
     assert_eq!(known, said);
+}
+
+#[test]
+fn what_belongs_to_the_other_transport_both_refuse() {
+    let (validator, [quic, zenoh]) = (validator(), wholes());
+    for (of, with, key) in [(&quic, &zenoh, "zenoh")]
+        .into_iter()
+        .chain(["tag", "listen", "peers", "discovery", "security", "budget", "rules"].map(|key| (&zenoh, &quic, key)))
+    {
+        let mut document = of.clone();
+        document[key] = with[key].clone();
+        assert!(!validator.is_valid(&document) && reads(&document).is_err(), "{key}");
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub struct GatewayStatus {
     pub name: String,
     /// Its node in this domain.
     pub node: String,
-    /// Where it listens: IP address and UDP port.
+    /// Where it listens: IP address and UDP port. Empty where it goes through a Zenoh network.
     pub address: String,
     /// By name. Those that it is connected with, or was half a minute ago.
     pub peers: Vec<GatewayPeer>,
@@ -50,7 +50,7 @@ impl GatewayStatus {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename = "sinew/GatewayPeer")]
 pub struct GatewayPeer {
-    /// As it calls itself.
+    /// As it calls itself. A whole Zenoh network is one, `zenoh`.
     pub name: String,
     /// What rules may be chosen by.
     pub tag: String,
@@ -60,7 +60,7 @@ pub struct GatewayPeer {
     pub address: String,
     /// There and back again, smoothed.
     pub round_trip_ns: u64,
-    /// In UDP datagrams over this connection, headers of IP and UDP aside.
+    /// In UDP datagrams over this connection, headers of IP and UDP aside. Of a Zenoh network, what the channels that are open have counted.
     pub sent_bytes: u64,
     /// Likewise.
     pub received_bytes: u64,

@@ -56,7 +56,8 @@ pub fn status(cli: &Cli) -> Done {
 fn print(told: &Told) -> Done {
     let (status, mut out) = (&told.status, out());
     let (name, address, node) = (shown(&status.name), shown(&status.address), shown(&status.node));
-    writeln!(out, "{TITLE}gateway{TITLE:#} {NAME}{name}{NAME:#} listens at {address}, as node {node}")?;
+    let listens = if address.is_empty() { String::new() } else { format!(" listens at {address},") };
+    writeln!(out, "{TITLE}gateway{TITLE:#} {NAME}{name}{NAME:#}{listens} as node {node}")?;
     let age = Duration::from_nanos(told.age_ns);
     if age > LATE {
         let seconds = age.as_secs();

@@ -21,3 +21,10 @@ pub use inlet::{Inlet, Ordered};
 pub use ledger::{Act, Ledger, State};
 pub use outlet::{Outlet, Taken};
 pub use received::Received;
+#[cfg(feature = "zenoh")]
+pub(crate) use {
+    calls::Counts,
+    origin::{Recent, origin_of},
+    outlet::{Reading, outgoing, parts_of},
+    received::ghost,
+};

@@ -52,27 +52,21 @@ impl Outlet {
         outbox: &Outbox,
         taken: Taken,
     ) -> sinew::Result<Outlet> {
-        // Of what is kept for those who come late, the newest alone would not be enough.
-        let is_kept = offer.transient_local && want.offer.transient_local && offer.depth > 1;
-        let is_all = traffic.reliable || offer.depth == 0 || is_kept;
-        let depth = if is_all && !is_kept { DEEPEST } else { offer.depth.clamp(1, DEEPEST) };
+        let reading = Reading::of(offer, want.offer.transient_local, traffic);
         let lane = Arc::new(outbox.lane(LaneOptions {
             channel: want.channel,
             ordered,
             priority: traffic.priority,
-            keep: if is_all { Keep::All { bytes: MOST_WAITING } } else { Keep::Newest { depth: depth as usize } },
+            keep: reading.keep,
             max_rate: traffic.max_rate,
             max_bandwidth: traffic.max_bandwidth,
         }));
-        // Never such that publishers would wait for it.
-        let qos =
-            Qos { reliable: offer.reliable, transient_local: offer.transient_local && want.offer.transient_local, ..Qos::keep_last(depth) };
         // So that others do not wait while messages are packed.
         let execution_thread = if traffic.compression == Packing::None { 0 } else { PACKING };
         let options = SubscriberOptions { ghost: true, execution_thread, ..SubscriberOptions::default() };
         let too_large = Arc::new(AtomicU64::new(0));
         let (to, lifespan, compression, counted) = (Arc::clone(&lane), offer.lifespan, traffic.compression, Arc::clone(&too_large));
-        let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &qos, options, move |frame| {
+        let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, move |frame| {
             point("message taken");
             match outgoing(frame, lifespan, compression, taken) {
                 Some(message) => to.push(message),
@@ -90,8 +84,31 @@ impl Outlet {
     }
 }
 
+/// How a ghost reads a topic that is to go elsewhere.
+pub(crate) struct Reading {
+    /// Never such that publishers would wait for it.
+    pub qos: Qos,
+    /// Of what cannot be sent yet.
+    pub keep: Keep,
+}
+
+impl Reading {
+    /// A topic of which this is offered; `wants_kept`: also what was kept for those who come late.
+    pub fn of(offer: &Offer, wants_kept: bool, traffic: &Traffic) -> Reading {
+        let transient_local = offer.transient_local && wants_kept;
+        // Of what is kept for those who come late, the newest alone would not be enough.
+        let is_kept = transient_local && offer.depth > 1;
+        let is_all = traffic.reliable || offer.depth == 0 || is_kept;
+        let depth = if is_all && !is_kept { DEEPEST } else { offer.depth.clamp(1, DEEPEST) };
+        Reading {
+            qos: Qos { reliable: offer.reliable, transient_local, ..Qos::keep_last(depth) },
+            keep: if is_all { Keep::All { bytes: MOST_WAITING } } else { Keep::Newest { depth: depth as usize } },
+        }
+    }
+}
+
 /// None: it is too large.
-fn outgoing(frame: Frame, lifespan: Option<Duration>, compression: Packing, taken: Taken) -> Option<Outgoing> {
+pub(crate) fn outgoing(frame: Frame, lifespan: Option<Duration>, compression: Packing, taken: Taken) -> Option<Outgoing> {
     let unpacked = u32::try_from(frame.size()).ok().filter(|size| u64::from(*size) <= taken.max_message)?;
     let info = frame.info();
     let now = Instant::now();
@@ -107,7 +124,7 @@ fn outgoing(frame: Frame, lifespan: Option<Duration>, compression: Packing, take
 }
 
 /// What lies in shared memory stays there.
-pub(super) fn parts_of(frame: Frame) -> Vec<Bytes> {
+pub(crate) fn parts_of(frame: Frame) -> Vec<Bytes> {
     struct Part(Arc<Frame>, usize);
     impl AsRef<[u8]> for Part {
         fn as_ref(&self) -> &[u8] {

@@ -70,11 +70,8 @@ impl Counts {
 impl Received {
     /// Publishes as a ghost. Blocks until the manager has agreed.
     pub fn open(node: &Node, want: &Want, topic: Id, offer: &Offer, ordered: bool) -> sinew::Result<Received> {
-        // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait.
-        let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
-        let options = PublisherOptions { ghost: true, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
         Ok(Received {
-            publisher: Publisher::new(node, &want.name, &want.signature, &offer.qos(), options)?,
+            publisher: ghost(node, &want.name, &want.signature, offer)?,
             want: want.clone(),
             topic,
             offer: offer.clone(),
@@ -247,6 +244,14 @@ impl Drop for Gathers<'_> {
         // The same message may come a second time, and that go on; it needs no repair then.
         self.received.arriving().remove(&self.sequence);
     }
+}
+
+/// Who publishes in this domain what was published elsewhere. Blocks until the manager has agreed.
+pub(crate) fn ghost(node: &Node, topic: &str, signature: &str, offer: &Offer) -> sinew::Result<Publisher> {
+    // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait.
+    let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
+    let options = PublisherOptions { ghost: true, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
+    Publisher::new(node, topic, signature, &offer.qos(), options)
 }
 
 /// Nothing of it is to be lost.

@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::Settings;
+use crate::config::{Settings, Transport, Zenoh};
 use crate::gateway::Gateway;
 use crate::security::Identity;
+#[cfg(feature = "zenoh")]
+use crate::zenoh::Bridge;
 
 /// What is shown of it with `--help`.
 pub const EXAMPLES: &str = "\
@@ -29,13 +31,18 @@ pub struct Run {
 pub fn run(asked: &Run) -> Result<(), String> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).format_timestamp(None).format_target(false).init();
     let settings = Settings::read(&asked.file).map_err(|error| error.to_string())?;
-    let identity = Identity::load(&settings.security).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads())
         .enable_all()
         .build()
         .map_err(|why| format!("no threads could be started: {why}"))?;
-    runtime.block_on(serve(asked, settings, identity))
+    match settings.transport.clone() {
+        Transport::Quic => {
+            let identity = Identity::load(&settings.security).map_err(|error| error.to_string())?;
+            runtime.block_on(serve(asked, settings, identity))
+        }
+        Transport::Zenoh(zenoh) => runtime.block_on(serve_zenoh(asked, settings, zenoh)),
+    }
 }
 
 /// Half of the cores: the machine has other things to do, and with fewer threads a small message wakes fewer of them on its way.
@@ -43,17 +50,42 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2))
 }
 
+/// What this program listens to.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn watched() -> Result<Signals, String> {
+        let watched = |kind| signal(kind).map_err(|why| format!("signals cannot be watched: {why}"));
+        let (interrupt, terminate) = (watched(SignalKind::interrupt())?, watched(SignalKind::terminate())?);
+        Ok(Signals { interrupt, terminate, hang_up: watched(SignalKind::hangup())? })
+    }
+
+    /// True: the configuration is to be read again. False: it is over.
+    async fn is_to_reload(&mut self) -> bool {
+        tokio::select! {
+            _ = self.interrupt.recv() => false,
+            _ = self.terminate.recv() => false,
+            _ = self.hang_up.recv() => true,
+        }
+    }
+}
+
 async fn serve(asked: &Run, settings: Settings, mut identity: Identity) -> Result<(), String> {
-    let watched = |kind| signal(kind).map_err(|why| format!("signals cannot be watched: {why}"));
-    let (mut interrupt, mut terminate, mut hang_up) =
-        (watched(SignalKind::interrupt())?, watched(SignalKind::terminate())?, watched(SignalKind::hangup())?);
+    let mut signals = Signals::watched()?;
     let gateway = Gateway::start(&settings, &identity).map_err(|why| why.to_string())?;
     log::info!("'{}' listens at {}", settings.name, gateway.address());
     loop {
         tokio::select! {
-            _ = interrupt.recv() => break,
-            _ = terminate.recv() => break,
-            _ = hang_up.recv() => reload(asked, &gateway, &mut identity),
+            is_to_reload = signals.is_to_reload() => {
+                if !is_to_reload {
+                    break;
+                }
+                reload(asked, &gateway, &mut identity);
+            }
             () = identity.changed() => gateway.renew(&identity),
         }
     }
@@ -62,10 +94,46 @@ async fn serve(asked: &Run, settings: Settings, mut identity: Identity) -> Resul
     Ok(())
 }
 
+#[cfg(feature = "zenoh")]
+async fn serve_zenoh(asked: &Run, settings: Settings, zenoh: Zenoh) -> Result<(), String> {
+    let mut signals = Signals::watched()?;
+    let bridge = Bridge::start(&settings, &zenoh).map_err(|why| why.to_string())?;
+    log::info!("'{}' joins the Zenoh network, below '{}'", settings.name, zenoh.prefix);
+    while signals.is_to_reload().await {
+        match read_again(asked, &settings.transport) {
+            Ok(settings) => {
+                bridge.change(&settings);
+                log::info!("the rules of {} hold from now on", asked.file.display());
+            }
+            Err(why) => log::error!("nothing has changed: {why}"),
+        }
+    }
+    log::info!("leaving");
+    bridge.end().await;
+    Ok(())
+}
+
+#[cfg(not(feature = "zenoh"))]
+async fn serve_zenoh(asked: &Run, _settings: Settings, _zenoh: Zenoh) -> Result<(), String> {
+    Err(format!(
+        "{} says \"transport\": \"zenoh\", but this sinew-gateway was built without it: build it with the feature 'zenoh', which it has unless --no-default-features is said",
+        asked.file.display()
+    ))
+}
+
+/// What is to hold from now on. Another transport needs a new start: nothing of it may hold half.
+fn read_again(asked: &Run, transport: &Transport) -> Result<Settings, String> {
+    let settings = Settings::read(&asked.file).map_err(|error| error.to_string())?;
+    if std::mem::discriminant(&settings.transport) != std::mem::discriminant(transport) {
+        return Err(format!("{} has another \"transport\" now, for which the gateway has to be started anew", asked.file.display()));
+    }
+    Ok(settings)
+}
+
 /// What is wrong changes nothing.
 fn reload(asked: &Run, gateway: &Gateway, identity: &mut Identity) {
-    let read = Settings::read(&asked.file).map_err(|error| error.to_string());
-    let renewed = read.and_then(|settings| Ok((Identity::load(&settings.security).map_err(|error| error.to_string())?, settings)));
+    let renewed = read_again(asked, &Transport::Quic)
+        .and_then(|settings| Ok((Identity::load(&settings.security).map_err(|error| error.to_string())?, settings)));
     match renewed {
         Ok((renewed, settings)) => {
             *identity = renewed;

@@ -9,6 +9,7 @@ mod rulesets;
 mod source;
 mod thesis;
 mod units;
+mod zenoh;
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::rules::Rules;
 
 pub use source::{Error, MAX_SIZE};
 pub use units::bandwidth;
+pub use zenoh::TAG as ZENOH;
 
 /// Where gateways listen.
 pub const PORT: u16 = 7463;
@@ -32,6 +34,8 @@ pub struct Settings {
     pub tag: String,
     /// A name, or the path of a socket. None: `$SINEW_DOMAIN`, else "default".
     pub domain: Option<PathBuf>,
+    /// What joins it with others.
+    pub transport: Transport,
     /// Where peers may connect to. `[::]:7463` where nothing is said; port 0: one that is free.
     pub listen: SocketAddr,
     /// Who is dialed: "host:port" or "host", an IPv6 address in brackets.
@@ -46,6 +50,33 @@ pub struct Settings {
     pub max_message: u64,
     /// What goes where.
     pub rules: Rules,
+}
+
+/// How messages go to other machines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// From gateway to gateway (spec/gateway.md).
+    #[default]
+    Quic,
+    /// Through a Zenoh network, which is there already. Of the [`Settings`] it leaves `listen`, `peers`, `discovery`, `security` and `budget` as they are where nothing is said; they mean nothing.
+    Zenoh(Zenoh),
+}
+
+/// The Zenoh network, and the place in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Zenoh {
+    /// Zenoh's own configuration. None: what Zenoh does without one.
+    pub config_file: Option<PathBuf>,
+    /// Endpoints of routers or peers, beside those in the file.
+    pub connect: Vec<String>,
+    /// What all key expressions begin with.
+    pub prefix: String,
+}
+
+impl Default for Zenoh {
+    fn default() -> Zenoh {
+        Zenoh { config_file: None, connect: Vec::new(), prefix: "sinew".to_owned() }
+    }
 }
 
 /// Finding others by multicast.
@@ -94,6 +125,7 @@ impl Settings {
             name: machine(),
             tag: String::new(),
             domain: None,
+            transport: Transport::Quic,
             listen: SocketAddr::from((Ipv6Addr::UNSPECIFIED, PORT)),
             peers: Vec::new(),
             discovery: Discovery { enabled: true, interfaces: Vec::new() },

@@ -3,12 +3,25 @@
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
-use super::node::Node;
+use super::node::{Node, Table};
 use super::source::Outcome;
-use super::{Discovery, Security, Settings, rulesets};
+use super::{Discovery, Security, Settings, Transport, rulesets, zenoh};
 
-pub const KEYS: [&str; 11] =
-    ["$schema", "name", "tag", "domain", "listen", "peers", "discovery", "security", "budget", "max_message", "rules"];
+pub const KEYS: [&str; 13] = [
+    "$schema",
+    "name",
+    "tag",
+    "domain",
+    "transport",
+    "zenoh",
+    "listen",
+    "peers",
+    "discovery",
+    "security",
+    "budget",
+    "max_message",
+    "rules",
+];
 pub const SECURITY_KEYS: [&str; 5] = ["key_file", "cert_file", "ca_cert_file", "provide_auth", "require_auth"];
 /// Sizes of messages go over in 32 bits (G19).
 const MOST: u64 = u32::MAX as u64;
@@ -28,6 +41,24 @@ pub fn read(root: &Node<'_>) -> Outcome<Settings> {
         let domain = node.text("the name of a domain, or the path of its socket")?;
         if domain.contains('/') { path(node) } else { node.name().map(PathBuf::from) }
     })?;
+    settings.transport = zenoh::transport(&table)?;
+    if settings.transport == Transport::Quic {
+        read_quic(&table, &mut settings)?;
+    } else {
+        zenoh::TAG.clone_into(&mut settings.tag);
+    }
+    if let Some(most) = table.read("max_message", |node| node.size(MOST))? {
+        settings.max_message = most;
+    }
+    settings.rules.at = table.at();
+    if let Some(rules) = table.read("rules", |node| rulesets::read(node, &settings.transport))? {
+        settings.rules = rules;
+    }
+    Ok(settings)
+}
+
+/// What Zenoh has a configuration of its own for.
+fn read_quic(table: &Table<'_>, settings: &mut Settings) -> Outcome<()> {
     if let Some(listen) = table.read("listen", listen)? {
         settings.listen = listen;
     }
@@ -38,14 +69,7 @@ pub fn read(root: &Node<'_>) -> Outcome<Settings> {
     let meaning = "which says who may be a peer: the files \"key_file\", \"cert_file\" and \"ca_cert_file\", or \"ad-hoc\" for anybody";
     settings.security = security(&table.need("security", meaning)?)?;
     settings.budget = table.read("budget", Node::bandwidth)?;
-    if let Some(most) = table.read("max_message", |node| node.size(MOST))? {
-        settings.max_message = most;
-    }
-    settings.rules.at = table.at();
-    if let Some(rules) = table.read("rules", rulesets::read)? {
-        settings.rules = rules;
-    }
-    Ok(settings)
+    Ok(())
 }
 
 fn listen(node: &Node<'_>) -> Outcome<SocketAddr> {

@@ -2,6 +2,7 @@
 
 use super::node::{Node, Table};
 use super::source::Outcome;
+use super::{Transport, zenoh};
 use crate::protocol::Packing;
 use crate::rules::{Exception, Names, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
 
@@ -13,33 +14,33 @@ pub const EXCEPTION_KEYS: [&str; 9] =
 pub const PRIORITIES: i32 = 1000;
 
 /// A list of them.
-pub fn read(node: &Node<'_>) -> Outcome<Rules> {
+pub fn read(node: &Node<'_>, transport: &Transport) -> Outcome<Rules> {
     let rulesets = node.list("ruleset", "a list of rulesets")?;
-    Ok(Rules { at: node.at(), rulesets: rulesets.iter().map(ruleset).collect::<Outcome<_>>()? })
+    Ok(Rules { at: node.at(), rulesets: rulesets.iter().map(|node| ruleset(node, transport)).collect::<Outcome<_>>()? })
 }
 
-fn ruleset(node: &Node<'_>) -> Outcome<Ruleset> {
+fn ruleset(node: &Node<'_>, transport: &Transport) -> Outcome<Ruleset> {
     let table = node.table(&RULESET_KEYS)?;
     Ok(Ruleset {
         at: table.at(),
         tag: table.read("tag", Node::name)?,
-        topics: table.read("topics", list)?,
-        services: table.read("services", list)?,
+        topics: table.read("topics", |node| list(node, transport))?,
+        services: table.read("services", |node| list(node, transport))?,
     })
 }
 
-fn list(node: &Node<'_>) -> Outcome<RuleList> {
+fn list(node: &Node<'_>, transport: &Transport) -> Outcome<RuleList> {
     let table = node.table(&LIST_KEYS)?;
     let base = table.need("base_rule", &format!("which holds for all names that no exception fits: {}", symbols()))?;
-    let base = Rule { at: base.at(), symbol: symbol(&base)?, traffic: traffic(&table)? };
+    let base = Rule { at: base.at(), symbol: symbol(&base)?, traffic: traffic(&table, transport)? };
     let exceptions = table.read("exceptions", |node| {
         let exceptions = node.list("exception", "a list of exceptions")?;
-        exceptions.iter().map(exception).collect::<Outcome<_>>()
+        exceptions.iter().map(|node| exception(node, transport)).collect::<Outcome<_>>()
     })?;
     Ok(RuleList { base, exceptions: exceptions.unwrap_or_default() })
 }
 
-fn exception(node: &Node<'_>) -> Outcome<Exception> {
+fn exception(node: &Node<'_>, transport: &Transport) -> Outcome<Exception> {
     let table = node.table(&EXCEPTION_KEYS)?;
     let names = [("name", Names::Is as fn(String) -> Names), ("starts_with", Names::StartsWith), ("contains", Names::Contains)];
     let mut said = Vec::new();
@@ -50,7 +51,7 @@ fn exception(node: &Node<'_>) -> Outcome<Exception> {
         table.error(format!("an exception has one of 'name', 'starts_with' and 'contains', but this one has {}", said.len()))
     })?;
     let rule = table.need("rule", &format!("which says which way is open: {}", symbols()))?;
-    Ok(Exception { names, rule: Rule { at: table.at(), symbol: symbol(&rule)?, traffic: traffic(&table)? } })
+    Ok(Exception { names, rule: Rule { at: table.at(), symbol: symbol(&rule)?, traffic: traffic(&table, transport)? } })
 }
 
 fn symbol(node: &Node<'_>) -> Outcome<Symbol> {
@@ -68,7 +69,10 @@ fn symbols() -> String {
     format!("one of {}", said.join(", "))
 }
 
-fn traffic(table: &Table<'_>) -> Outcome<Traffic> {
+fn traffic(table: &Table<'_>, transport: &Transport) -> Outcome<Traffic> {
+    if *transport != Transport::Quic {
+        zenoh::no_shaping(table)?;
+    }
     let packings = [("none", Packing::None), ("zstd", Packing::Zstd), ("lz4", Packing::Lz4)];
     Ok(Traffic {
         priority: table.read("priority", |node| node.integer(-PRIORITIES, PRIORITIES))?.unwrap_or_default(),

@@ -26,7 +26,7 @@ pub fn read(root: &Node<'_>) -> Outcome<Settings> {
     let tag = |node: &Node<'_>| if node.text("a text")?.is_empty() { Ok(String::new()) } else { node.name() };
     settings.tag = general.read("tag", tag)?.unwrap_or_default();
     settings.rules.at = table.at();
-    if let Some(rules) = table.read("sm2_config", rulesets::read)? {
+    if let Some(rules) = table.read("sm2_config", |node| rulesets::read(node, &settings.transport))? {
         settings.rules = rules;
     }
     Ok(settings)

@@ -6,14 +6,14 @@ mod peer;
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sinew::{DomainState, DomainUpdate, DomainWatch, GatewayPeer, Node};
+use sinew::{DomainWatch, GatewayPeer, Node};
 use tokio::runtime::Handle;
 
-use crate::domain::Local;
+use crate::domain::{Followed, Local};
 use crate::peers::{PeerEvent, Session};
 use crate::protocol::{GatewayId, Had};
 use crate::rules::Rules;
@@ -118,25 +118,10 @@ impl Exchange {
         snapshot: Arc<Snapshot>,
         teller: Teller,
     ) -> sinew::Result<Exchange> {
-        let updates: Arc<Mutex<Vec<DomainUpdate>>> = Arc::default();
-        let (told, news) = (ear.clone(), Arc::clone(&updates));
-        let watch = node.watch_domain(move |update| {
-            news.lock().unwrap_or_else(PoisonError::into_inner).push(update);
-            let _ = told.0.send(Event::Domain);
-        })?;
-        let mut follower = Follower {
-            node: node.clone(),
-            runtime: runtime.clone(),
-            rules,
-            max_message,
-            state: DomainState::default(),
-            is_complete: false,
-            local: Arc::default(),
-            updates,
-            snapshot,
-            peers: HashMap::new(),
-            teller,
-        };
+        let told = ear.clone();
+        let (domain, watch) = Followed::start(node, move || _ = told.0.send(Event::Domain))?;
+        let mut follower =
+            Follower { node: node.clone(), runtime: runtime.clone(), rules, max_message, domain, snapshot, peers: HashMap::new(), teller };
         let thread = std::thread::spawn(move || follower.run(&heard.0));
         Ok(Exchange { ear, thread: Some(thread), _watch: watch })
     }
@@ -160,10 +145,7 @@ struct Follower {
     runtime: Handle,
     rules: Rules,
     max_message: u64,
-    state: DomainState,
-    is_complete: bool,
-    local: Arc<Local>,
-    updates: Arc<Mutex<Vec<DomainUpdate>>>,
+    domain: Followed,
     snapshot: Arc<Snapshot>,
     peers: HashMap<GatewayId, Peer>,
     teller: Teller,
@@ -194,28 +176,15 @@ impl Follower {
     }
 
     fn follow_domain(&mut self) {
-        let updates = std::mem::take(&mut *self.updates.lock().unwrap_or_else(PoisonError::into_inner));
-        for update in updates {
-            if update.anew {
-                self.is_complete = false;
-            }
-            self.is_complete |= update.complete;
-            self.state.apply(update);
-        }
-        if !self.is_complete {
-            return;
-        }
-        let local = Local::of(&self.state);
-        if local != *self.local {
-            self.local = Arc::new(local);
+        if self.domain.look() {
             self.follow();
         }
     }
 
     fn follow(&mut self) {
-        self.snapshot.set(&self.local, &self.rules);
+        self.snapshot.set(self.domain.local(), &self.rules);
         for peer in self.peers.values_mut() {
-            peer.follow(&self.local, &self.rules);
+            peer.follow(self.domain.local(), &self.rules);
         }
     }
 
@@ -227,7 +196,7 @@ impl Follower {
             }
             PeerEvent::Heard(number, control) => {
                 if let Some(peer) = self.peer_of(number).and_then(|id| self.peers.get_mut(&id)) {
-                    peer.hear(control, &self.local, &self.rules);
+                    peer.hear(control, self.domain.local(), &self.rules);
                 }
             }
             PeerEvent::Down { number, why, has_left } => {
@@ -259,6 +228,6 @@ impl Follower {
         let peer =
             self.peers.entry(session.hello.id).or_insert_with(|| Peer::new(self.node.clone(), self.runtime.clone(), self.max_message));
         peer.up(session);
-        peer.follow(&self.local, &self.rules);
+        peer.follow(self.domain.local(), &self.rules);
     }
 }

@@ -14,6 +14,7 @@ use crate::peers::Session;
 use crate::point::point;
 use crate::protocol::{Closed, Control, Kind, Offer, Want};
 use crate::rules::{Rules, Traffic};
+use crate::status;
 
 /// A peer, by its id. When the connection is lost, what messages of its topics go into, and calls that wait, are kept for a while.
 pub struct Peer {
@@ -118,33 +119,14 @@ impl Peer {
     }
 
     fn channel(&self, live: &Live, is_ours: bool, want: &Want, state: &State) -> GatewayChannel {
-        let (messages, bytes, lost) = match (is_ours, want.kind) {
+        let counts = match (is_ours, want.kind) {
             (true, Kind::Topic) => self.received.get(&want.name).map(|received| received.counts().told()),
             (false, Kind::Topic) => live.outlets.get(&want.channel).map(Outlet::told),
             (true, Kind::Service) => self.provided.get(&want.name).map(|provided| provided.counts().told()),
             (false, Kind::Service) => live.session.inlet.served(want.channel).map(|served| served.counts().told()),
         }
         .unwrap_or_default();
-        let (state, why) = match state {
-            State::Waiting => ("waiting", ""),
-            State::Open => ("open", ""),
-            State::Refused(why) => ("refused", why.as_str()),
-        };
-        let kind = match want.kind {
-            Kind::Topic => "topic",
-            Kind::Service => "service",
-        };
-        GatewayChannel {
-            name: want.name.clone(),
-            kind: kind.to_owned(),
-            outgoing: !is_ours,
-            state: state.to_owned(),
-            why: why.to_owned(),
-            messages,
-            bytes,
-            lost,
-            ..GatewayChannel::default()
-        }
+        status::channel(want.kind, &want.name, !is_ours, state, counts)
     }
 
     /// The gateway ends.

@@ -24,6 +24,8 @@ use socket2::{Domain, Protocol, Socket, Type};
 pub use budget::Budget;
 pub use lane::{Lane, LaneOptions, LaneStatistics};
 pub use outbox::Outbox;
+#[cfg(feature = "zenoh")]
+pub(crate) use queue::Queue;
 pub use queue::{Keep, Outgoing};
 
 /// A peer of which nothing was heard for so long is gone. Two of these signs of life may be lost.

@@ -49,7 +49,7 @@ pub enum Keep {
 
 /// A message with its number.
 #[derive(Clone, Debug)]
-pub(super) struct Numbered {
+pub(crate) struct Numbered {
     /// (G20)
     pub sequence: u64,
     pub message: Outgoing,
@@ -58,7 +58,7 @@ pub(super) struct Numbered {
 
 /// The messages of a lane that were not begun.
 #[derive(Debug)]
-pub(super) struct Queue {
+pub(crate) struct Queue {
     keep: Keep,
     messages: VecDeque<Numbered>,
     bytes: usize,

@@ -11,6 +11,8 @@ mod stream;
 use std::fmt;
 
 pub use bytes::Packing;
+#[cfg(feature = "zenoh")]
+pub(crate) use bytes::{Fields, put_string};
 pub use catalogue::{Had, LOOK_STREAM, MAX_CATALOGUE};
 pub use control::{Control, Hello, Kind, MAX_CONTROL, Refusal, Want};
 pub use qos::Offer;

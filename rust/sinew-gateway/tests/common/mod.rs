@@ -7,6 +7,8 @@ pub mod program;
 pub mod relay;
 pub mod services;
 pub mod stranger;
+#[cfg(feature = "zenoh")]
+pub mod zenoh;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -14,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, NodeOptions, Qos};
-use sinew_gateway::config::{Discovery, Security, Settings};
+use sinew_gateway::config::{Discovery, Security, Settings, Transport};
 use sinew_gateway::gateway::Gateway;
 use sinew_gateway::rules::Rules;
 use sinew_gateway::security::Identity;
@@ -64,6 +66,7 @@ impl Robot {
             name: name.to_owned(),
             tag: name.to_owned(),
             domain: Some(folder.path().join("domain")),
+            transport: Transport::Quic,
             listen: SocketAddr::from((machine.address, 0)),
             peers: Vec::new(),
             discovery: Discovery::default(),

@@ -12,13 +12,13 @@ pub struct Counts {
 
 impl Counts {
     /// A call, whose request and answer have so many bytes. An answer may be that it failed.
-    pub(super) fn answered(&self, bytes: usize) {
+    pub(crate) fn answered(&self, bytes: usize) {
         self.answered.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// A call that nobody could or would answer.
-    pub(super) fn unanswered(&self) {
+    pub(crate) fn unanswered(&self) {
         self.unanswered.fetch_add(1, Ordering::Relaxed);
     }
 

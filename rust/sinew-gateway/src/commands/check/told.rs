@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::config::{Error, Settings, bandwidth};
+use crate::config::{Error, Settings, Transport, Zenoh, bandwidth};
 use crate::protocol::Packing;
 use crate::rules::{Decision, Place, RuleList, Traffic};
 
@@ -42,15 +42,19 @@ pub struct Summary<'a> {
     name: &'a str,
     tag: &'a str,
     domain: Option<&'a Path>,
-    listen: SocketAddr,
-    peers: &'a [String],
-    discovery: bool,
-    interfaces: &'a [String],
-    security: &'static str,
-    budget: Option<u64>,
+    #[serde(flatten)]
+    transport: Joined<'a>,
     max_message: u64,
     rulesets: Vec<Ruleset<'a>>,
     warnings: Vec<String>,
+}
+
+/// How it comes to other machines.
+#[derive(Serialize)]
+#[serde(tag = "transport", rename_all = "lowercase")]
+enum Joined<'a> {
+    Quic { listen: SocketAddr, peers: &'a [String], discovery: bool, interfaces: &'a [String], security: &'static str, budget: Option<u64> },
+    Zenoh { config_file: Option<&'a Path>, connect: &'a [String], prefix: &'a str },
 }
 
 #[derive(Serialize)]
@@ -111,17 +115,7 @@ impl<'a> Summary<'a> {
             name: &settings.name,
             tag: &settings.tag,
             domain: settings.domain.as_deref(),
-            listen: settings.listen,
-            peers: &settings.peers,
-            discovery: settings.discovery.enabled,
-            interfaces: &settings.discovery.interfaces,
-            security: match (settings.security.provide_auth, settings.security.require_auth) {
-                (true, true) => "shows a certificate, and takes only peers that the authority has signed",
-                (true, false) => "shows a certificate, but takes anybody",
-                (false, true) => "shows no certificate, but takes only peers that the authority has signed",
-                (false, false) => "ad hoc: takes anybody",
-            },
-            budget: settings.budget,
+            transport: Joined::of(settings),
             max_message: settings.max_message,
             rulesets: rulesets.collect(),
             warnings: warnings(settings),
@@ -132,16 +126,7 @@ impl<'a> Summary<'a> {
         writeln!(out, "{} is valid", self.file.display())?;
         writeln!(out, "  name         {}, {}", self.name, quoted_tag(self.tag))?;
         writeln!(out, "  domain       {}", self.domain.map_or("that of the environment".into(), Path::to_string_lossy))?;
-        writeln!(out, "  listens at   {}", self.listen)?;
-        writeln!(out, "  dials        {}", if self.peers.is_empty() { "nobody".to_owned() } else { self.peers.join(", ") })?;
-        let discovery = match (self.discovery, self.interfaces) {
-            (false, _) => "off".to_owned(),
-            (true, []) => "over all interfaces".to_owned(),
-            (true, interfaces) => format!("over {}", interfaces.join(", ")),
-        };
-        writeln!(out, "  discovery    {discovery}")?;
-        writeln!(out, "  security     {}", self.security)?;
-        writeln!(out, "  budget       {}", self.budget.map_or("none".to_owned(), bandwidth))?;
+        self.transport.tell(out)?;
         writeln!(out, "  max_message  {} bytes", self.max_message)?;
         for (number, ruleset) in (1..).zip(&self.rulesets) {
             let tag = ruleset.tag.map_or("all other peers".to_owned(), |tag| format!("the tag '{tag}'"));
@@ -157,16 +142,68 @@ impl<'a> Summary<'a> {
     }
 }
 
+impl<'a> Joined<'a> {
+    fn of(settings: &'a Settings) -> Joined<'a> {
+        match &settings.transport {
+            Transport::Quic => Joined::Quic {
+                listen: settings.listen,
+                peers: &settings.peers,
+                discovery: settings.discovery.enabled,
+                interfaces: &settings.discovery.interfaces,
+                security: match (settings.security.provide_auth, settings.security.require_auth) {
+                    (true, true) => "shows a certificate, and takes only peers that the authority has signed",
+                    (true, false) => "shows a certificate, but takes anybody",
+                    (false, true) => "shows no certificate, but takes only peers that the authority has signed",
+                    (false, false) => "ad hoc: takes anybody",
+                },
+                budget: settings.budget,
+            },
+            Transport::Zenoh(Zenoh { config_file, connect, prefix }) => {
+                Joined::Zenoh { config_file: config_file.as_deref(), connect, prefix }
+            }
+        }
+    }
+
+    fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
+        let all = |texts: &[String]| if texts.is_empty() { "nobody".to_owned() } else { texts.join(", ") };
+        match self {
+            Joined::Quic { listen, peers, discovery, interfaces, security, budget } => {
+                writeln!(out, "  listens at   {listen}")?;
+                writeln!(out, "  dials        {}", all(peers))?;
+                let discovery = match (discovery, interfaces) {
+                    (false, _) => "off".to_owned(),
+                    (true, []) => "over all interfaces".to_owned(),
+                    (true, interfaces) => format!("over {}", interfaces.join(", ")),
+                };
+                writeln!(out, "  discovery    {discovery}")?;
+                writeln!(out, "  security     {security}")?;
+                writeln!(out, "  budget       {}", budget.map_or("none".to_owned(), bandwidth))
+            }
+            Joined::Zenoh { config_file, connect, prefix } => {
+                writeln!(out, "  transport    a Zenoh network, below '{prefix}'")?;
+                writeln!(out, "  connects to  {}", all(connect))?;
+                writeln!(out, "  its own file {}", config_file.map_or("none".into(), Path::to_string_lossy))
+            }
+        }
+    }
+}
+
 /// What is valid, but hardly meant.
 fn warnings(settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
     let security = &settings.security;
-    if security.is_ad_hoc() {
-        warnings
-            .push("anybody who reaches this gateway may be its peer, and read and change what is sent, as security is ad hoc".to_owned());
-    }
-    let provided = [&security.key_file, &security.cert_file].into_iter().filter(|_| security.provide_auth);
-    let files: Vec<&PathBuf> = provided.chain([&security.ca_cert_file].into_iter().filter(|_| security.require_auth)).flatten().collect();
+    let files: Vec<&PathBuf> = match &settings.transport {
+        Transport::Quic => {
+            if security.is_ad_hoc() {
+                warnings.push(
+                    "anybody who reaches this gateway may be its peer, and read and change what is sent, as security is ad hoc".to_owned(),
+                );
+            }
+            let provided = [&security.key_file, &security.cert_file].into_iter().filter(|_| security.provide_auth);
+            provided.chain([&security.ca_cert_file].into_iter().filter(|_| security.require_auth)).flatten().collect()
+        }
+        Transport::Zenoh(zenoh) => zenoh.config_file.iter().collect(),
+    };
     for file in files {
         if let Err(error) = File::open(file) {
             warnings.push(format!("'{}' cannot be read here: {error}", file.display()));
@@ -182,7 +219,7 @@ fn warnings(settings: &Settings) -> Vec<String> {
                 .push(format!("the ruleset of line {} is never used, as that of line {} has the same tag", ruleset.at.line, first.at.line));
         }
     }
-    if settings.peers.is_empty() && !settings.discovery.enabled {
+    if settings.transport == Transport::Quic && settings.peers.is_empty() && !settings.discovery.enabled {
         warnings.push("this gateway waits to be dialed, as it has no peers, and discovery is off".to_owned());
     }
     warnings

@@ -1,0 +1,84 @@
+//! `"transport": "zenoh"`, and what belongs to it.
+
+use super::node::{Node, Table};
+use super::own::path;
+use super::source::Outcome;
+use super::{Transport, Zenoh};
+
+pub const KEYS: [&str; 3] = ["config_file", "connect", "prefix"];
+/// The tag of a whole Zenoh network.
+pub const TAG: &str = "zenoh";
+/// What of the configuration is for QUIC alone, and where it goes instead.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("tag", "leave it out: in a Zenoh network nobody chooses rules by it, and what all of that network has here is the tag \"zenoh\""),
+    ("listen", "say it as 'listen/endpoints' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names"),
+    ("peers", "say routers or peers of Zenoh as \"connect\" of 'zenoh'"),
+    ("discovery", "say it as 'scouting' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names"),
+    (
+        "security",
+        "say it as 'transport/link/tls', 'transport/auth' and 'access_control' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names",
+    ),
+    ("budget", "say it as 'downsampling' or 'low_pass_filter' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names"),
+];
+
+/// Which it is, with what it needs. What of the table does not fit it is refused.
+pub fn transport(table: &Table<'_>) -> Outcome<Transport> {
+    let is_zenoh = table.read("transport", |node| node.one_of(&[("quic", false), ("zenoh", true)]))?.unwrap_or_default();
+    if !is_zenoh {
+        return match table.get("zenoh") {
+            Some(node) => Err(node.error("'zenoh' is for \"transport\": \"zenoh\" alone: say that, too, or leave this out")),
+            None => Ok(Transport::Quic),
+        };
+    }
+    for (key, instead) in ELSEWHERE {
+        if let Some(node) = table.get(key) {
+            return Err(node.error(format!("'{key}' is not for \"transport\": \"zenoh\": {instead}")));
+        }
+    }
+    Ok(Transport::Zenoh(table.read("zenoh", zenoh)?.unwrap_or_default()))
+}
+
+fn zenoh(node: &Node<'_>) -> Outcome<Zenoh> {
+    let table = node.table(&KEYS)?;
+    let mut zenoh = Zenoh { config_file: table.read("config_file", path)?, ..Zenoh::default() };
+    zenoh.connect = table.read("connect", connect)?.unwrap_or_default();
+    if let Some(prefix) = table.read("prefix", prefix)? {
+        zenoh.prefix = prefix;
+    }
+    Ok(zenoh)
+}
+
+fn connect(node: &Node<'_>) -> Outcome<Vec<String>> {
+    let possible = "an endpoint of Zenoh, as \"tcp/10.0.0.1:7447\" or \"tls/router.local:7447\"";
+    let endpoint = |node: Node<'_>| {
+        let text = node.text(possible)?;
+        let fits = text.split_once('/').is_some_and(|(protocol, address)| {
+            let is_protocol = !protocol.is_empty() && protocol.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'_' | b'-'));
+            is_protocol && !address.is_empty() && address.bytes().all(|b| b.is_ascii_graphic())
+        });
+        if fits { Ok(text.to_owned()) } else { Err(node.wrong(possible)) }
+    };
+    node.list("connect", "a list of endpoints of Zenoh, as [\"tcp/10.0.0.1:7447\"]")?.into_iter().map(endpoint).collect()
+}
+
+/// What all key expressions begin with, which therefore is one itself, and has no wildcards.
+fn prefix(node: &Node<'_>) -> Outcome<String> {
+    let possible =
+        "the begin of key expressions, as \"sinew\" or \"fleet/north\": letters, digits, '_', '-' and '.', in chunks between slashes";
+    let text = node.text(possible)?;
+    let is_chunk = |chunk: &str| !chunk.is_empty() && chunk.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+    if text.len() <= 255 && text.split('/').all(is_chunk) { Ok(text.to_owned()) } else { Err(node.wrong(possible)) }
+}
+
+/// A rule of a configuration with this transport says nothing of these.
+pub fn no_shaping(table: &Table<'_>) -> Outcome<()> {
+    let elsewhere = [("compression", "'transport/unicast/compression'"), ("max_bandwidth", "'downsampling' or 'low_pass_filter'")];
+    for (key, instead) in elsewhere {
+        if let Some(node) = table.get(key) {
+            return Err(node.error(format!(
+                "'{key}' is not for \"transport\": \"zenoh\", which has its own: say it as {instead} in Zenoh's own configuration, which \"config_file\" of 'zenoh' names"
+            )));
+        }
+    }
+    Ok(())
+}

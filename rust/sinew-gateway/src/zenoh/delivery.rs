@@ -1,0 +1,235 @@
+//! What becomes of messages that have come from the Zenoh network. Everything in them may be wrong.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use sinew::msg::Type;
+use sinew::raw::Publisher;
+use zenoh::bytes::ZBytes;
+use zenoh::sample::{Sample, SampleKind};
+
+use super::attached::{Attached, Message, TypeTag};
+use super::check;
+use super::due::Due;
+use super::exchange::Place;
+use crate::channels::{Recent, State, ghost};
+use crate::peers::printable;
+use crate::protocol::Offer;
+
+/// Channels of the network whose losses are counted at a time.
+const MOST_SOURCES: usize = 256;
+/// What is offered does not change more often.
+const SETTLED: Duration = Duration::from_secs(1);
+/// Within which subscribers are connected with a new ghost, unless its offer is not what they ask for.
+const CONNECTED: Duration = Duration::from_millis(500);
+/// Where one is, others follow within this time.
+const ALL: Duration = Duration::from_millis(10);
+
+/// What is told of it. Shared between threads.
+#[derive(Default)]
+pub struct Ledger {
+    state: Mutex<State>,
+    messages: AtomicU64,
+    bytes: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl Ledger {
+    /// How it stands, with messages, their bytes, and messages that were lost on the way or refused.
+    pub fn told(&self) -> (State, (u64, u64, u64)) {
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (self.state.lock().unwrap_or_else(PoisonError::into_inner).clone(), (now(&self.messages), now(&self.bytes), now(&self.lost)))
+    }
+
+    fn is_now(&self, state: State) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+}
+
+/// Who publishes in the domain what comes.
+struct Ghost {
+    publisher: Publisher,
+    offer: Offer,
+    opened: Instant,
+}
+
+impl Ghost {
+    /// Blocks until the manager has agreed, and those who want it are connected: the first message may be the only one.
+    fn open(place: &Place, name: &str, due: &Due, offer: &Offer) -> sinew::Result<Ghost> {
+        let publisher = ghost(&place.node, name, &due.signature, offer)?;
+        let opened = Instant::now();
+        let (mut connected, mut since) = (0, opened);
+        while opened.elapsed() < CONNECTED && (connected == 0 || since.elapsed() < ALL) {
+            std::thread::sleep(Duration::from_millis(1));
+            let now = publisher.statistics().subscribers;
+            if now != connected {
+                (connected, since) = (now, Instant::now());
+            }
+        }
+        Ok(Ghost { publisher, offer: offer.clone(), opened })
+    }
+}
+
+/// Of one topic, in the order in which they are to be published.
+pub struct Delivery {
+    place: Place,
+    name: String,
+    due: Due,
+    ty: Type,
+    tag: TypeTag,
+    ledger: Arc<Ledger>,
+    ghost: Option<Ghost>,
+    recent: Recent,
+    /// What they said, of those that a storage may have, too.
+    contents: Recent,
+    /// The last number of each channel.
+    sequences: HashMap<u64, u64>,
+    /// It was logged that something was refused.
+    is_told: bool,
+}
+
+impl Delivery {
+    /// Into the domain, in which this is wanted.
+    pub fn new(place: &Place, name: &str, due: &Due, ledger: &Arc<Ledger>) -> Result<Delivery, String> {
+        let ty: Type = due.signature.parse().map_err(|why| format!("its type cannot be read: {why}"))?;
+        Ok(Delivery {
+            place: place.clone(),
+            name: name.to_owned(),
+            due: due.clone(),
+            tag: TypeTag::of(&ty),
+            ty,
+            ledger: Arc::clone(ledger),
+            ghost: None,
+            recent: Recent::default(),
+            contents: Recent::default(),
+            sequences: HashMap::new(),
+            is_told: false,
+        })
+    }
+
+    /// Publishes it, if it fits and did not come before. `was_asked`: somebody has kept it.
+    pub fn take(&mut self, sample: &Sample, was_asked: bool) {
+        if sample.kind() != SampleKind::Put {
+            return;
+        }
+        match self.fitting(sample) {
+            Ok(message) => self.deliver(sample.payload(), message, was_asked),
+            Err(why) => self.refuse(&why),
+        }
+    }
+
+    /// None: a program that knows nothing of sinew has sent it, but it is of the type. Else why it does not fit, as a sentence.
+    fn fitting(&self, sample: &Sample) -> Result<Option<Message>, String> {
+        let (name, size) = (&self.name, sample.payload().len() as u64);
+        if size > self.place.max_message {
+            return Err(format!(
+                "a message on '{name}' has {size} bytes, where \"max_message\" of this gateway are {}",
+                self.place.max_message
+            ));
+        }
+        let attached = sample.attachment().map_or(Ok(None), |attachment| Attached::decode(&attachment.to_bytes()));
+        match attached {
+            Ok(Some(Attached::Message(message))) if message.ty.hash == self.tag.hash => Ok(Some(message)),
+            Ok(Some(Attached::Message(message))) => {
+                let hex = |hash: [u8; 16]| format!("{:032x}", u128::from_be_bytes(hash));
+                let (there, here) = (hex(message.ty.hash), hex(self.tag.hash));
+                Err(format!(
+                    "topic '{name}' has {} (hash {there}) in the Zenoh network, and {} (hash {here}) in this domain",
+                    printable(&message.ty.name),
+                    self.tag.name
+                ))
+            }
+            Ok(Some(_)) => Err(format!("a message on '{name}' has the attachment of a call")),
+            Ok(None) => match check(sample.payload(), &self.ty) {
+                Ok(()) => Ok(None),
+                Err(why) => Err(format!("a message on '{name}', of a program without sinew, is no {}: {why}", self.tag.name)),
+            },
+            Err(why) => Err(format!("a message on '{name}' has an attachment that is not as it should be: {why}")),
+        }
+    }
+
+    fn deliver(&mut self, payload: &ZBytes, message: Option<Message>, was_asked: bool) {
+        let content = (was_asked || self.due.offer.transient_local).then(|| hash_of(payload));
+        let is_new_source = message.as_ref().is_some_and(|message| self.count_lost(message));
+        match &message {
+            Some(message) => {
+                // Whoever wants nothing that was kept does not get it, either, because somebody else does.
+                if message.is_kept && !self.due.offer.transient_local || !self.recent.is_new(message.origin) {
+                    return;
+                }
+                if let Some(content) = content {
+                    self.contents.is_new(content);
+                }
+            }
+            // Of a message that a storage has kept, only what it says tells whether it came before.
+            None => {
+                let is_new = content.is_none_or(|content| self.contents.is_new(content));
+                if was_asked && !is_new {
+                    return;
+                }
+            }
+        }
+        // Of what a stranger sends nothing is known, so it is offered as it is wanted.
+        let offer = message.map_or_else(|| self.due.offer.clone(), |message| message.offer);
+        match tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source)) {
+            Ok(()) => {
+                self.ledger.messages.fetch_add(1, Ordering::Relaxed);
+                self.ledger.bytes.fetch_add(payload.len() as u64, Ordering::Relaxed);
+            }
+            Err(why) => self.refuse(&format!("a message on '{}' could not be published: {why}", self.name)),
+        }
+    }
+
+    /// Who begins to send decides what is offered from then on: as a rule it is the next life of the one before.
+    fn publish(&mut self, payload: &ZBytes, offer: &Offer, is_new_source: bool) -> sinew::Result<()> {
+        let is_other = |ghost: &mut Ghost| is_new_source && ghost.offer != *offer && ghost.opened.elapsed() > SETTLED;
+        // First, so that its place is free.
+        drop(self.ghost.take_if(is_other));
+        let ghost = match self.ghost.take() {
+            Some(ghost) => ghost,
+            None => Ghost::open(&self.place, &self.name, &self.due, offer)?,
+        };
+        self.ghost.insert(ghost).publisher.publish(&payload.slices().collect::<Vec<_>>())?;
+        self.ledger.is_now(State::Open);
+        Ok(())
+    }
+
+    /// Whether nothing of its channel was heard before.
+    fn count_lost(&mut self, message: &Message) -> bool {
+        if message.sequence == 0 {
+            return false;
+        }
+        if self.sequences.len() >= MOST_SOURCES && !self.sequences.contains_key(&message.source) {
+            self.sequences.clear();
+        }
+        let last = self.sequences.insert(message.source, message.sequence);
+        // No number may make the count a nonsense.
+        let lost = last.map_or(0, |last| message.sequence.saturating_sub(last.saturating_add(1)).min(u64::from(u32::MAX)));
+        self.ledger.lost.fetch_add(lost, Ordering::Relaxed);
+        last.is_none()
+    }
+
+    /// Tells it once; while nothing fits, it is why.
+    fn refuse(&mut self, why: &str) {
+        self.ledger.lost.fetch_add(1, Ordering::Relaxed);
+        if !self.is_told {
+            self.is_told = true;
+            log::warn!("{why}");
+        }
+        if !matches!(self.ledger.told().0, State::Open) {
+            self.ledger.is_now(State::Refused(why.to_owned()));
+        }
+    }
+}
+
+fn hash_of(payload: &ZBytes) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for slice in payload.slices() {
+        hasher.write(slice);
+    }
+    payload.len().hash(&mut hasher);
+    hasher.finish()
+}

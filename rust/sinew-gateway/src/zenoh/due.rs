@@ -1,0 +1,58 @@
+//! What is to be open between the domain and the Zenoh network. Pure.
+
+use std::collections::BTreeMap;
+
+use sinew::Id;
+
+use crate::config::ZENOH;
+use crate::domain::Local;
+use crate::protocol::{Kind, Offer};
+use crate::rules::{Rules, Traffic};
+
+/// Which way messages of a topic, or answers of a service, go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// From the domain to the network.
+    Out,
+    /// From the network to the domain.
+    In,
+}
+
+/// A channel, by what it is, its name, and its way.
+pub type Key = (Kind, String, Way);
+
+/// What it is like, and what must change for it to be closed and opened anew.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Due {
+    /// As in [`LocalChannel`](crate::domain::LocalChannel).
+    pub topic: Id,
+    /// Of the topic, or of requests.
+    pub signature: String,
+    /// Of responses; of a topic empty.
+    pub response: String,
+    /// What is had, or wanted, in the domain.
+    pub offer: Offer,
+    /// How the rules want it done.
+    pub traffic: Traffic,
+}
+
+/// All that the domain and the rules together give. The network as a whole is one peer.
+pub fn due(local: &Local, rules: &Rules) -> BTreeMap<Key, Due> {
+    let mut all = BTreeMap::new();
+    for ((kind, name), channel) in &local.channels {
+        let decision = rules.decide(*kind, name, ZENOH);
+        let had = channel.had.as_ref().filter(|_| decision.symbol.lets_out()).map(|offer| (Way::Out, offer));
+        let wanted = channel.wanted.as_ref().filter(|_| decision.symbol.lets_in()).map(|offer| (Way::In, offer));
+        for (way, offer) in had.into_iter().chain(wanted) {
+            let due = Due {
+                topic: channel.topic,
+                signature: channel.signature.clone(),
+                response: channel.response.clone(),
+                offer: offer.clone(),
+                traffic: decision.traffic.clone(),
+            };
+            all.insert((*kind, name.clone(), way), due);
+        }
+    }
+    all
+}

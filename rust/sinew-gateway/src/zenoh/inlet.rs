@@ -1,0 +1,113 @@
+//! A topic of the Zenoh network that comes into the domain.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc};
+use tokio::task::AbortHandle;
+use zenoh::Wait;
+use zenoh::pubsub::Subscriber;
+use zenoh::query::{ConsolidationMode, QueryTarget, Reply};
+use zenoh::sample::{Locality, Sample};
+
+use super::delivery::{Delivery, Ledger};
+use super::due::Due;
+use super::exchange::Place;
+use super::waiting::Waiting;
+use super::{key, said};
+use crate::channels::State;
+
+/// Who has kept something is waited for so long; what is published meanwhile waits.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Messages that were kept at most, and their bytes.
+const MOST: usize = 1024;
+const MOST_BYTES: usize = 64 << 20;
+
+/// Subscribes. The domain has a ghost for it from the first message on that fits.
+pub struct Inlet {
+    // First, so that nothing comes any more.
+    _subscriber: Subscriber<()>,
+    waiting: Arc<Waiting>,
+    ledger: Arc<Ledger>,
+    again: Arc<Notify>,
+    task: AbortHandle,
+}
+
+impl Inlet {
+    /// What is wanted of the network.
+    pub fn open(place: &Place, name: &str, due: &Due) -> Result<Inlet, String> {
+        let key = key::topic(&place.prefix, name);
+        let waiting = Arc::<Waiting>::default();
+        let to = Arc::clone(&waiting);
+        let subscriber = place.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
+        let subscriber = subscriber.callback(move |sample| to.push(sample)).wait().map_err(|why| said(&why))?;
+        let ledger = Arc::<Ledger>::default();
+        let mut delivery = Delivery::new(place, name, due, &ledger)?;
+        let again = Arc::new(Notify::new());
+        let (from, asked, place, wants_kept) = (Arc::clone(&waiting), Arc::clone(&again), place.clone(), due.offer.transient_local);
+        let task = place.runtime.clone().spawn(async move {
+            // Once now, and then whenever the connection comes again.
+            asked.notify_one();
+            loop {
+                tokio::select! {
+                    biased;
+                    () = asked.notified(), if wants_kept => {
+                        for sample in kept(&place, &key).await {
+                            delivery.take(&sample, true);
+                        }
+                    }
+                    sample = from.next() => delivery.take(&sample, false),
+                }
+            }
+        });
+        Ok(Inlet { _subscriber: subscriber, waiting, ledger, again, task: task.abort_handle() })
+    }
+
+    /// The connection with the network has come again: what was kept may be new.
+    pub fn reconnected(&self) {
+        self.again.notify_one();
+    }
+
+    /// How it stands, with messages, their bytes, and messages that were lost.
+    pub fn told(&self) -> (State, (u64, u64, u64)) {
+        let (state, (messages, bytes, lost)) = self.ledger.told();
+        (state, (messages, bytes, lost + self.waiting.lost()))
+    }
+}
+
+impl Drop for Inlet {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// What gateways and storages of the network have kept. Messages of gateways come first: a storage may have the same ones, and know less of them.
+async fn kept(place: &Place, key: &str) -> Vec<Sample> {
+    let (tell, mut told) = mpsc::channel(MOST);
+    let bytes = AtomicUsize::new(0);
+    let got = place
+        .session
+        .get(key)
+        .target(QueryTarget::All)
+        .consolidation(ConsolidationMode::None)
+        .allowed_destination(Locality::Remote)
+        .timeout(PATIENCE)
+        .callback(move |reply: Reply| {
+            if let Ok(sample) = reply.into_result() {
+                let size = sample.payload().len();
+                if bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size) <= MOST_BYTES {
+                    let _ = tell.try_send(sample);
+                }
+            }
+        });
+    if let Err(why) = got.wait() {
+        log::debug!("what was kept on '{key}' cannot be asked for: {why}");
+    }
+    let mut all = Vec::new();
+    while let Some(sample) = told.recv().await {
+        all.push(sample);
+    }
+    all.sort_by_key(|sample| sample.attachment().is_none());
+    all
+}

@@ -1,0 +1,137 @@
+//! Robots whose gateways meet in a Zenoh network of the test's own.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use sinew::{GatewayChannel, Node};
+use sinew_gateway::config::{Settings, Zenoh};
+use sinew_gateway::rules::Rules;
+use sinew_gateway::zenoh::Bridge;
+use zenoh::{Config, Session, Wait};
+
+use super::{PATIENCE, node, until};
+
+/// A port that was free a moment ago, and that no other test has.
+fn port() -> u16 {
+    static GIVEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
+    let free = || TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("there is one").port();
+    let mut given = GIVEN.lock().expect("nobody panics with it");
+    let port = std::iter::repeat_with(free).find(|port| !given.contains(port)).expect("there is no end");
+    given.push(port);
+    port
+}
+
+/// Nothing of it leaves the machine.
+fn config(rest: &str) -> Config {
+    let quiet = "scouting: { multicast: { enabled: false }, gossip: { enabled: false } }";
+    Config::from_json5(&format!("{{ {quiet}, {rest} }}")).expect("it is valid")
+}
+
+/// Where all meet.
+pub struct Router {
+    pub endpoint: String,
+    session: Option<Session>,
+}
+
+impl Router {
+    pub fn new() -> Router {
+        let mut router = Router { endpoint: format!("tcp/127.0.0.1:{}", port()), session: None };
+        router.start();
+        router
+    }
+
+    /// That does not run yet.
+    pub fn later() -> Router {
+        Router { endpoint: format!("tcp/127.0.0.1:{}", port()), session: None }
+    }
+
+    pub fn start(&mut self) {
+        let config = config(&format!("mode: 'router', listen: {{ endpoints: ['{}'] }}", self.endpoint));
+        let begin = Instant::now();
+        // The kernel frees a port a moment after who had it has ended.
+        self.session = loop {
+            match zenoh::open(config.clone()).wait() {
+                Ok(session) => break Some(session),
+                Err(why) => assert!(begin.elapsed() < PATIENCE, "{why}"),
+            }
+        };
+    }
+
+    pub fn stop(&mut self) {
+        self.session.take().expect("it runs").close().wait().expect("it ends");
+    }
+
+    /// A program that knows nothing of sinew.
+    pub fn client(&self) -> Session {
+        let config = config(&format!("mode: 'client', connect: {{ endpoints: ['{}'] }}", self.endpoint));
+        zenoh::open(config).wait().expect("the router is there")
+    }
+}
+
+/// A domain that nobody else is in, and a gateway in it.
+pub struct Robot {
+    folder: tempfile::TempDir,
+    pub bridge: Option<Bridge>,
+    pub settings: Settings,
+    zenoh: Zenoh,
+}
+
+impl Robot {
+    pub fn new(rules: Rules, router: &Router) -> Robot {
+        Robot::with(rules, &router.endpoint, "mode: 'client'")
+    }
+
+    /// With its own words for Zenoh.
+    pub fn with(rules: Rules, endpoint: &str, rest: &str) -> Robot {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let file = folder.path().join("zenoh.json5");
+        let quiet = "scouting: { multicast: { enabled: false }, gossip: { enabled: false } }";
+        std::fs::write(&file, format!("{{ {quiet}, {rest} }}")).expect("there is room");
+        let text = r#"{ "transport": "zenoh", "max_message": "8 MiB" }"#;
+        let mut settings = Settings::parse(Path::new("test.json"), text).unwrap_or_else(|why| panic!("{why}"));
+        settings.domain = Some(folder.path().join("domain"));
+        settings.rules = rules;
+        let zenoh = Zenoh { config_file: Some(file), connect: vec![endpoint.to_owned()], ..Zenoh::default() };
+        let mut robot = Robot { folder, bridge: None, settings, zenoh };
+        robot.start();
+        robot
+    }
+
+    pub fn start(&mut self) {
+        self.bridge = Some(Bridge::start(&self.settings, &self.zenoh).unwrap_or_else(|why| panic!("{why}")));
+    }
+
+    pub async fn stop(&mut self) {
+        self.bridge.take().expect("it runs").end().await;
+    }
+
+    pub fn node(&self, name: &str) -> Node {
+        node(self.folder.path().join("domain").to_str().expect("a path is a text"), name)
+    }
+
+    pub fn is_connected(&self) -> bool {
+        self.bridge.as_ref().is_some_and(|bridge| bridge.status()[0].connected)
+    }
+
+    /// Waits until it is.
+    pub fn connected(self) -> Robot {
+        until("it is connected with the router", || self.is_connected());
+        self
+    }
+
+    pub fn channels(&self) -> Vec<GatewayChannel> {
+        self.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default()
+    }
+
+    /// What is told of it, if anything is.
+    pub fn channel(&self, name: &str) -> Option<GatewayChannel> {
+        self.channels().into_iter().find(|channel| channel.name == name)
+    }
+}
+
+/// As long as something may take that is not to happen.
+pub fn a_while() {
+    std::thread::sleep(Duration::from_millis(500));
+}
