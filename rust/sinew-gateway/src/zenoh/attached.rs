@@ -1,4 +1,4 @@
-//! What stands beside the payload of a message or a call, as its attachment. Pure.
+//! What stands beside the payload of a message or a call, as its attachment (spec/zenoh.md, Z2 to Z4). Pure.
 //!
 //! Integers are little-endian; a text is a `u32` and so many bytes of UTF-8. An attachment begins with "SINEW", its version (`u8`), which is 1, and its kind (`u8`): 0 for a message, 1 for a call, 2 for the end of one. Those of other programs, which begin otherwise, mean nothing here. What is decoded comes from strangers.
 
