@@ -12,6 +12,7 @@ import argparse
 import os
 import pathlib
 import re
+import signal
 import sys
 import time
 import xml.etree.ElementTree
@@ -191,6 +192,8 @@ def main():
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.suites if name not in SUITES]:
         parser.error(f"no such suite: {', '.join(unknown)}")
+    # Started in the background, as by `make test &`, it ignores interrupts, and what it starts would, too; some tests interrupt what they test.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     lines, all_failures, all_passed, all_failed = [], [], 0, 0
     for name in arguments.suites or [name for name in SUITES if name != "aarch64"]:
         function, title = SUITES[name]
