@@ -5,10 +5,22 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sinew::raw::SubscriberOptions;
-use sinew::{DomainTopic, GatewayStatus, Id, Node, Subscriber};
+use sinew::{DomainTopic, GatewayChannel, GatewayStatus, Id, Node, Subscriber};
 
 use crate::domain::View;
 use crate::failure::Done;
+use crate::units::{bytes, three_digits};
+
+/// From this part of its packets on, what a link loses is worth a look.
+pub const LOSSY: f64 = 0.01;
+
+/// How often, and how much, for people.
+pub fn rates_of(channel: &GatewayChannel) -> [String; 2] {
+    if channel.messages_per_s == 0.0 {
+        return ["-", "-"].map(str::to_owned);
+    }
+    [format!("{}/s", three_digits(channel.messages_per_s)), format!("{}/s", bytes(channel.bytes_per_s))]
+}
 
 /// What a gateway told last.
 #[derive(Serialize)]

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 use crate::peers::{Session, Shared};
-use crate::protocol::{Had, Kind};
+use crate::protocol::Had;
 
 /// How long a peer has to answer.
 const PATIENCE: Duration = Duration::from_millis(1500);
@@ -57,13 +57,9 @@ async fn look_at(session: &Session) -> GatewayPeerCatalogue {
 }
 
 fn entry(had: Had) -> GatewayEntry {
-    let kind = match had.kind {
-        Kind::Topic => "topic",
-        Kind::Service => "service",
-    };
     GatewayEntry {
         name: had.name,
-        kind: kind.to_owned(),
+        kind: had.kind.name().to_owned(),
         signature: had.signature,
         response: had.response,
         depth: had.offer.depth,

@@ -48,10 +48,8 @@ impl Gateway {
     /// Joins the domain, and connects with peers from now on. On a tokio runtime of several threads. Blocks until the domain is known.
     pub fn start(settings: &Settings, identity: &Identity) -> Result<Gateway, CannotStart> {
         let id = drawn();
-        let node_name = format!("gateway_{}", id[..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-        let domain = settings.domain.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let node = Node::with_options(&node_name, &NodeOptions { domain, by_caller: true })
-            .map_err(|error| CannotStart(format!("the domain cannot be joined: {error}")))?;
+        let node = joined(settings, &id, true)?;
+        let node_name = node.name();
         point("domain joined");
         let own = [GatewayStatus::TOPIC.to_owned(), GatewayCatalogue::service(&node_name)];
         let snapshot = Arc::new(Snapshot::new(own));
@@ -150,7 +148,15 @@ impl Gateway {
     }
 }
 
-/// What the domain tells is told to tasks on the thread that sends it: no other thread is woken on the way.
+/// As a node of a name that nobody else has.
+pub(crate) fn joined(settings: &Settings, id: &GatewayId, by_caller: bool) -> Result<Node, CannotStart> {
+    let name = format!("gateway_{}", id[..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    let domain = settings.domain.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+    Node::with_options(&name, &NodeOptions { domain, by_caller })
+        .map_err(|error| CannotStart(format!("the domain cannot be joined: {error}")))
+}
+
+/// On the threads that send: no other one is woken on the way.
 async fn run_callbacks(node: Node) {
     if let Err(why) = node.run().await {
         log::error!("nothing of the domain is heard any more: {why}");

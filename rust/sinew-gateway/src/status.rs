@@ -70,13 +70,9 @@ pub fn channel(kind: Kind, name: &str, outgoing: bool, state: &State, (messages,
         State::Open => ("open", ""),
         State::Refused(why) => ("refused", why.as_str()),
     };
-    let kind = match kind {
-        Kind::Topic => "topic",
-        Kind::Service => "service",
-    };
     GatewayChannel {
         name: name.to_owned(),
-        kind: kind.to_owned(),
+        kind: kind.name().to_owned(),
         outgoing,
         state: state.to_owned(),
         why: why.to_owned(),

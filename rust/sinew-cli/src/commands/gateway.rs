@@ -8,7 +8,7 @@ use sinew::{DomainNode, GatewayChannel, GatewayPeer};
 use crate::cli::Cli;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
-use crate::gateways::{Gateways, Told, topic_of};
+use crate::gateways::{Gateways, LOSSY, Told, rates_of, topic_of};
 use crate::output::{BAD, Cell, FAINT, GOOD, NAME, TITLE, Table, WARN, json, out, shown};
 use crate::units::{bytes, nanoseconds, three_digits};
 
@@ -98,7 +98,7 @@ fn cells_of(peer: &GatewayPeer) -> [Cell; 6] {
         Cell::number(nanoseconds(peer.round_trip_ns as f64)),
         Cell::number(format!("{}/s", bytes(peer.sent_bytes_per_s))),
         Cell::number(format!("{}/s", bytes(peer.received_bytes_per_s))),
-        Cell::number(format!("{} %", three_digits(100.0 * peer.loss))).styled(if peer.loss > 0.01 { WARN } else { FAINT }),
+        Cell::number(format!("{} %", three_digits(100.0 * peer.loss))).styled(if peer.loss > LOSSY { WARN } else { FAINT }),
     ]
 }
 
@@ -108,14 +108,15 @@ fn cells_of_channel(peer: &GatewayPeer, channel: &GatewayChannel) -> [Cell; 9] {
         "refused" => BAD,
         _ => FAINT,
     };
+    let [rate, bandwidth] = rates_of(channel);
     let state = if channel.why.is_empty() { channel.state.clone() } else { format!("{}: {}", channel.state, channel.why) };
     [
         Cell::new(&channel.name).styled(NAME),
         Cell::new(&channel.kind),
         Cell::new(if channel.outgoing { "out" } else { "in" }),
         Cell::new(&peer.name),
-        Cell::number(if channel.messages_per_s > 0.0 { format!("{}/s", three_digits(channel.messages_per_s)) } else { "-".to_owned() }),
-        Cell::number(if channel.bytes_per_s > 0.0 { format!("{}/s", bytes(channel.bytes_per_s)) } else { "-".to_owned() }),
+        Cell::number(rate),
+        Cell::number(bandwidth),
         Cell::number(channel.messages),
         Cell::number(channel.lost),
         Cell::new(state).styled(style),

@@ -8,20 +8,19 @@ use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use sinew::{GatewayChannel, GatewayPeer, GatewayStatus};
 
 use super::draw::{bold, right};
-use crate::output::shown;
+use crate::gateways::{LOSSY, rates_of};
+use crate::output::{counted, shown};
 use crate::units::{bytes, nanoseconds, three_digits};
 
 /// Links that are shown at most; more are counted.
 const MOST: usize = 5;
-/// From this part on, losses are worth a look.
-const LOSSY: f64 = 0.01;
 
 /// A line for each peer.
 pub fn lines_of_links(gateways: &[GatewayStatus]) -> Vec<Line<'static>> {
     let links: Vec<_> = gateways.iter().flat_map(|gateway| gateway.peers.iter().map(move |peer| (gateway, peer))).collect();
     let mut lines: Vec<_> = links.iter().take(MOST).map(|(gateway, peer)| line_of(gateway, peer)).collect();
     if links.len() > MOST {
-        lines.push(Line::styled(format!("and {} links more", links.len() - MOST), Modifier::DIM));
+        lines.push(Line::styled(format!("and {} more", counted((links.len() - MOST) as u64, "link")), Modifier::DIM));
     }
     lines
 }
@@ -74,14 +73,14 @@ fn row_of(peer: &GatewayPeer, channel: &GatewayChannel) -> Row<'static> {
         _ => Style::from(Modifier::DIM),
     };
     let said = if channel.why.is_empty() { shown(&channel.state) } else { shown(&channel.why) };
-    let is_silent = channel.messages_per_s == 0.0;
+    let [rate, bandwidth] = rates_of(channel);
     Row::new([
         Cell::from(shown(&channel.name)).style(Color::Cyan),
         Cell::from(shown(&channel.kind)),
         Cell::from(if channel.outgoing { "out" } else { "in" }),
         Cell::from(shown(&peer.name)),
-        right(if is_silent { "-".to_owned() } else { format!("{}/s", three_digits(channel.messages_per_s)) }),
-        right(if is_silent { "-".to_owned() } else { format!("{}/s", bytes(channel.bytes_per_s)) }),
+        right(rate),
+        right(bandwidth),
         right(if channel.lost == 0 { String::new() } else { channel.lost.to_string() }),
         Cell::from(said).style(state),
     ])

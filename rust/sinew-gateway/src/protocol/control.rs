@@ -105,6 +105,16 @@ pub enum Refusal {
     Domain,
 }
 
+impl Kind {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Topic => "topic",
+            Kind::Service => "service",
+        }
+    }
+}
+
 impl Control {
     /// From what follows the length of a message. None: it is of a type that a later version may have (G8).
     pub fn decode(message: &[u8]) -> Decoded<Option<Control>> {

@@ -2,7 +2,7 @@
 
 use std::thread::JoinHandle;
 
-use sinew::{DomainWatch, GatewayPeer, Node, NodeOptions};
+use sinew::{DomainWatch, GatewayPeer};
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
@@ -10,7 +10,7 @@ use super::exchange::{Ear, Event, Exchange};
 use super::network;
 use crate::config::{Settings, Zenoh};
 use crate::domain::Followed;
-use crate::gateway::{CannotStart, drawn};
+use crate::gateway::{CannotStart, drawn, joined};
 use crate::status::Teller;
 
 /// A gateway that runs, until it is dropped.
@@ -25,10 +25,7 @@ impl Bridge {
     /// Joins the domain, and the network as soon as that lets it. On a tokio runtime of several threads. Blocks until the domain is known.
     pub fn start(settings: &Settings, zenoh: &Zenoh) -> Result<Bridge, CannotStart> {
         let config = network::config(zenoh).map_err(CannotStart)?;
-        let node_name = format!("gateway_{}", drawn()[..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-        let domain = settings.domain.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-        let node = Node::with_options(&node_name, &NodeOptions { domain, by_caller: false })
-            .map_err(|error| CannotStart(format!("the domain cannot be joined: {error}")))?;
+        let node = joined(settings, &drawn(), false)?;
         let (ear, heard) = Ear::new();
         let teller = Teller::new(&node, &settings.name, "");
         let told = ear.clone();
