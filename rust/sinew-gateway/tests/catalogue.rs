@@ -106,7 +106,7 @@ async fn whoever_answers_with_what_is_no_catalogue_is_disconnected() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_asks_again_and_again_without_reading_gets_one_answer_at_a_time() {
+async fn whoever_asks_fifty_times_before_it_reads_is_answered_fifty_times() {
     let base = Robot::on_this_machine("base", all());
     let camera = base.node("camera");
     let _images = publisher(&camera, "image", &Qos::default());

@@ -49,6 +49,13 @@ fn wholes() -> [Value; 2] {
     [quic, zenoh]
 }
 
+/// A document, with the path of each of its objects.
+fn with_objects(whole: &Value) -> impl Iterator<Item = (&Value, String)> {
+    let mut paths = Vec::new();
+    objects(whole, "", &mut paths);
+    paths.into_iter().map(move |path| (whole, path))
+}
+
 /// Paths to all objects of a document, itself included.
 fn objects(of: &Value, path: &str, found: &mut Vec<String>) {
     match of {
@@ -112,11 +119,7 @@ fn the_schema_and_the_reader_judge_every_change_of_a_whole_configuration_alike()
         json!({ "prefix": "a" }),
     ];
     let mut judged = [0, 0];
-    let cases = all.iter().flat_map(|whole| {
-        let mut paths = Vec::new();
-        objects(whole, "", &mut paths);
-        paths.into_iter().map(move |path| (whole, path))
-    });
+    let cases = all.iter().flat_map(with_objects);
     for (whole, path) in cases {
         let path = &path;
         let keys: Vec<String> = whole.pointer(path).and_then(Value::as_object).expect("it is one").keys().cloned().collect();
@@ -155,11 +158,7 @@ fn the_whole_configuration_has_every_key_of_the_schema_and_of_the_reader() {
     let (mut known, mut said) = (Vec::new(), Vec::new());
     properties(&schema(), &mut known);
     let all = wholes();
-    let cases = all.iter().flat_map(|whole| {
-        let mut paths = Vec::new();
-        objects(whole, "", &mut paths);
-        paths.into_iter().map(move |path| (whole, path))
-    });
+    let cases = all.iter().flat_map(with_objects);
     for (whole, path) in cases {
         let path = &path;
         said.extend(whole.pointer(path).and_then(Value::as_object).expect("it is one").keys().cloned());

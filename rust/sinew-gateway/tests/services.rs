@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::relay::through_a_relay;
-use common::services::{asked, client, number, provider, value};
+use common::services::{asked, client, fails_as_its_provider_says, is_cancelled_when_nobody_waits, number, provider, value};
 use common::{PATIENCE, Robot, all, until};
+use sinew::Node;
 use sinew::raw::Provider;
-use sinew::{ErrorKind, Node};
 
 /// Doubles, and counts how often.
 fn doubling(node: &Node) -> (Provider, Arc<AtomicU32>) {
@@ -57,9 +57,7 @@ async fn what_a_provider_fails_with_is_told_in_the_other_domain() {
     let base = Robot::new("base", all());
     let drone = Robot::dialing("drone", all(), &[&base]);
     let (calculator, user) = (drone.node("calculator"), base.node("user"));
-    let _provided = provider(&calculator, |call| call.fail("this one cannot be doubled").expect("somebody waits"));
-    let error = client(&user).call(&[&number(1)], PATIENCE).expect_err("it fails");
-    assert_eq!((error.kind(), error.to_string().contains("this one cannot be doubled")), (ErrorKind::Failed, true), "{error}");
+    fails_as_its_provider_says(&calculator, &user);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,14 +65,7 @@ async fn a_call_that_nobody_waits_for_any_more_is_cancelled_in_the_other_domain(
     let base = Robot::new("base", all());
     let drone = Robot::dialing("drone", all(), &[&base]);
     let (calculator, user) = (drone.node("calculator"), base.node("user"));
-    let (send, calls) = std::sync::mpsc::channel();
-    let _provided = provider(&calculator, move |call| send.send(call).expect("the test goes on"));
-    let service = client(&user);
-    let response = service.start(number(1), None).expect("it is called");
-    let call = calls.recv_timeout(PATIENCE).expect("it arrives");
-    assert!(!call.is_cancelled());
-    drop(response);
-    until("it is cancelled", || call.is_cancelled());
+    is_cancelled_when_nobody_waits(&calculator, &user);
 }
 
 #[tokio::test(flavor = "multi_thread")]
