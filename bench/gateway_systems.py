@@ -77,11 +77,15 @@ class Sinew(System):
 
     def start(self):
         for side in gateway_networks.ADDRESSES if self.network else ("robot",):
-            socket = self.folder / side
-            self.run([self.tools.prefix / "bin/sinewd", "--socket", socket], side)
-            wait_until(socket.exists, "the manager listens")
+            self.manage(side)
             if self.network:
                 self.join(side)
+
+    def manage(self, side):
+        """A domain on that machine."""
+        socket = self.folder / side
+        self.run([self.tools.prefix / "bin/sinewd", "--socket", socket], side)
+        wait_until(socket.exists, "the manager listens")
 
     def join(self, side):
         """A gateway between the domain and the network."""
@@ -108,17 +112,16 @@ class Quinn(Sinew):
     """The robot alone, without a gateway, and beside it bare quinn, which sends the base as much as the link takes: what sharing the cores with a sender costs, whoever it is."""
 
     def start(self):
-        network, self.network = self.network, None
-        super().start()
-        self.network = network
+        self.manage("robot")
 
     def listen(self, _out, seconds):
         address = f"{gateway_networks.ADDRESSES['base']}:7000"
-        for side, words in (("base", ["serve", address]), ("robot", ["send", address, "--size", IMAGE_BYTES, "--seconds", seconds])):
-            program = self.run([*self.network.inside(side), self.tools.traffic, "quinn", *words], side)
-            if side == "base":
-                program.ready()
+        self.quinn("base", "serve", address).ready()
+        self.quinn("robot", "send", address, "--size", IMAGE_BYTES, "--seconds", seconds)
         return []
+
+    def quinn(self, side, *words):
+        return self.run([*self.network.inside(side), self.tools.traffic, "quinn", *words], side)
 
 
 class Zenoh(System):
