@@ -33,8 +33,10 @@ struct MapFunctions {
         if (others > patience) return MapAccess::Inserted::crowded;
         patience -= others;
       }
-      const bool fresh = into.emplace(std::move(key), std::move(value)).second;
-      return fresh ? MapAccess::Inserted::yes : MapAccess::Inserted::key_is_there;
+      const std::size_t before = into.size();
+      // Entries of a std::map come in the order of their keys: each belongs at the end, and none has to be searched for.
+      into.emplace_hint(into.end(), std::move(key), std::move(value));
+      return into.size() > before ? MapAccess::Inserted::yes : MapAccess::Inserted::key_is_there;
     } catch (...) {
       return MapAccess::Inserted::refused;
     }
