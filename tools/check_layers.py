@@ -69,6 +69,7 @@ PLACES = {
     "bench/parts/inside/": "bench inside",
     "bench/graphs/udp/": "bench inside",
     "bench/registration/": "bench inside",
+    "bench/serialization/": "bench inside",
 } | {f"src/{layer}/": layer for layer in ("base", "os", "wire", "shm", "msg", "session", "api")} | {
     f"src/session/{room}/": f"session {room}" for room in ("io", "callbacks", "qos", "in_process")
 } | {f"src/session/{room}/": "session ends" for room in ("publisher", "subscriber", "node", "tests")}

@@ -14,6 +14,7 @@ struct Header {
   std::int32_t seconds = 7;
   std::uint32_t nanoseconds = 8;
   std::string frame = "camera_front_optical_frame";
+  bool operator==(const Header&) const = default;
 };
 
 struct Image {
@@ -23,6 +24,7 @@ struct Image {
   std::uint8_t is_bigendian = 0;
   std::uint32_t step = 0;
   std::vector<std::uint8_t> data;
+  bool operator==(const Image&) const = default;
 };
 
 struct PointField {
@@ -30,6 +32,7 @@ struct PointField {
   std::uint32_t offset = 0;
   std::uint8_t datatype = 7;
   std::uint32_t count = 1;
+  bool operator==(const PointField&) const = default;
 };
 
 struct Cloud {
@@ -40,6 +43,7 @@ struct Cloud {
   std::uint32_t point_step = 0, row_step = 0;
   std::vector<std::uint8_t> data;
   bool is_dense = true;
+  bool operator==(const Cloud&) const = default;
 };
 
 struct Texts {
