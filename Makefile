@@ -58,11 +58,14 @@ bench-counts: ## Instructions and cache lines of publishing, receiving, checking
 	$(BUILD)
 	$(PYTHON) bench/counts.py
 
-bench-peers: ## Latency beside iceoryx, iceoryx2 and the floor, interleaved; writes build/bench/peers.md
-	@tools/setup bench
+bench-peers: ## The experiments of the papers, beside other systems and the floors, in interleaved rounds (hours; bench/peers.py --help); writes bench/results/
+	@tools/setup bench python
 	@tools/setup peers || echo "going on without what is missing: the report names it"
 	$(CONFIGURE) -DSINEW_BENCH=ON -DSINEW_PEERS=ON
 	$(BUILD)
+	tools/python_env.py bench/peers/python/requirements.txt $(PEERS_PYTHON) && $(PEERS_PYTHON)/bin/python -m pip install --quiet --disable-pip-version-check . || echo "going on without Python: the report names it"
+	cd bench/peers/rust && cargo build --quiet --release --locked --jobs $(JOBS) --target-dir $(CURDIR)/build/bench-peers-rust || echo "going on without what is made of Rust: the report names it"
+	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	$(PYTHON) bench/peers.py
 
 bench-command: ## What the command costs: top beside 500 topics, how soon echo shows an image, record beside a write each; writes build/bench/command.md

@@ -26,8 +26,8 @@ import threading
 import time
 
 import command_report
-import peers
 import report
+from awake import awake
 from command_report import AGAIN, ALONE, CAMERA_HZ, FAST_HZ, IMAGE, TOP, TOPIC_BYTES, TOPIC_HZ, TOPICS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -239,7 +239,7 @@ MEASURES = {"top": measure_top, "echo": measure_echo, "record": measure_record}
 def run_rounds(bench, only, rounds, seconds, count):
     """(rows, failures)."""
     rows, failures = [], []
-    with peers.awake() as granted:
+    with awake() as granted:
         for number in range(rounds):
             for name in random.sample(only, len(only)):
                 print(f"round {number + 1} of {rounds}: {name}", file=sys.stderr, flush=True)

@@ -2,7 +2,6 @@
 import math
 import statistics
 
-import peers
 import plan
 import report
 
@@ -56,11 +55,11 @@ def write(rows, failures, rounds, quick, facts):
     if top:
         lines += ["", "## Beside sinew top", "",
                   f"Processor time of the process that publishes on {TOPICS} topics, {statistics.median(row['flowing_hz'] for row in top):,.0f} messages a second, of a core. "
-                  f"The limit is by how much the same measurement differs from itself half of the times: alone again / alone is {peers.spread(noise)}.", "",
+                  f"The limit is by how much the same measurement differs from itself half of the times: alone again / alone is {report.spread(noise)}.", "",
                   "| | publisher, % | top, % |", "|---|---|---|"]
         for beside in (ALONE, AGAIN, TOP):
-            own = peers.spread(percent(row["top"] for row in top)) if beside == TOP else ""
-            lines.append(f"| {beside} | {peers.spread(percent(row['publisher'][beside] for row in top))} | {own} |")
+            own = report.spread(percent(row["top"] for row in top)) if beside == TOP else ""
+            lines.append(f"| {beside} | {report.spread(percent(row['publisher'][beside] for row in top))} | {own} |")
     echo = [row for row in rows if row["what"] == "echo"]
     if echo:
         lines += ["", "## From start to what it shows", "",
@@ -69,7 +68,7 @@ def write(rows, failures, rounds, quick, facts):
         for what, name in ECHOED.items():
             times = [each for row in echo for each in row[what]]
             first, ends = sorted(first for first, _ in times), sorted(end for _, end in times)
-            shown = [peers.percentile(first, part) for part in (0.5, 0.9, 0.99, 1)] + [peers.percentile(ends, 0.5)]
+            shown = [report.percentile(first, part) for part in (0.5, 0.9, 0.99, 1)] + [report.percentile(ends, 0.5)]
             lines.append(f"| {name} | {len(times)} | " + " | ".join(f"{value:.3g}" for value in shown) + " |")
     record = [row for row in rows if row["what"] == "record"]
     if record:
@@ -77,7 +76,7 @@ def write(rows, failures, rounds, quick, facts):
                   f"Processor time, s, of {statistics.median(row['written'] for row in record) / IMAGE:.0f} images: of sinew record from its start to its end, and of who only writes without what it takes to have the images. "
                   "And images that are lost when they come faster, of all rounds.", "",
                   "| one write each | sinew record |" + "".join(f" lost at {int(rate) / 1e6:g} MB/s |" for rate in record[0]["lost"]), "|---|---|" + "---|" * len(record[0]["lost"]),
-                  "| " + " | ".join([peers.spread([row[what] for row in record]) for what in ("write", "record")]
+                  "| " + " | ".join([report.spread([row[what] for row in record]) for what in ("write", "record")]
                                     + [str(sum(row["lost"][rate] for row in record)) for rate in record[0]["lost"]]) + " |"]
     if failures:
         lines += ["", "## Failed", "", *(f"- {failure}" for failure in failures)]

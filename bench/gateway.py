@@ -25,9 +25,9 @@ import gateway_networks
 import gateway_plot
 import gateway_report
 import gateway_systems
-import peer_systems
-import peers
 import report
+from awake import awake
+from compare.processes import Failed
 from gateway_report import AGAIN, ALONE, COMMAND_BYTES, COMMAND_HZ, IMAGE_BYTES, IMAGE_HZ, LINKS, MANY, QUINN, SINEW, ZENOH, ZENOH_TUNED
 from gateway_systems import COMMAND, IMAGE, Program
 
@@ -148,7 +148,7 @@ def shared(system, network, subscribers, seconds):
     counts = {len(pairs(out)) for out in outs}
     sent = len(pairs(system.folder / "published"))
     if counts != {sent}:
-        raise peer_systems.Failed(f"of {sent} messages {sorted(counts)} came to {subscribers} subscribers")
+        raise Failed(f"of {sent} messages {sorted(counts)} came to {subscribers} subscribers")
     return (after - before) / sent
 
 
@@ -184,7 +184,7 @@ def tasks_of(options):
 def run_rounds(options, tools):
     """(rows, failures)."""
     rows, failures = [], []
-    with peers.awake() as granted:
+    with awake() as granted:
         for number in range(options.rounds):
             for what, name, link in tasks_of(options):
                 title = " ".join(filter(None, (what, name, link)))
@@ -198,7 +198,7 @@ def run_rounds(options, tools):
                     else:
                         row |= measure_idle(tools, 5 if options.quick else 60)
                     rows.append(row)
-                except (peer_systems.Failed, OSError, subprocess.SubprocessError, IndexError) as why:
+                except (Failed, OSError, subprocess.SubprocessError, IndexError) as why:
                     failures.append(f"round {number + 1}, {title}: {why}")
     return rows, failures
 

@@ -4,7 +4,7 @@ import os
 import pathlib
 import subprocess
 
-import peer_systems
+from compare.processes import Failed
 
 CABLE = "wire"
 ADDRESSES = {"robot": "10.77.0.1", "base": "10.77.0.2"}
@@ -16,7 +16,7 @@ PATIENCE_S = 20
 def ip(*words):
     done = subprocess.run(["ip", *words], capture_output=True, text=True, timeout=PATIENCE_S)
     if done.returncode != 0:
-        raise peer_systems.Failed(f"ip {' '.join(words)}: {done.stderr.strip()}")
+        raise Failed(f"ip {' '.join(words)}: {done.stderr.strip()}")
 
 
 class Network:
@@ -55,7 +55,7 @@ class Network:
         stack.callback(process.wait, PATIENCE_S)
         stack.callback(process.stdin.close)
         if process.stdout.readline() != b"ready\n":
-            raise peer_systems.Failed("there is no emulated network: see above")
+            raise Failed("there is no emulated network: see above")
 
     def inside(self, side):
         """What goes before a command that is to run on that machine."""
@@ -76,5 +76,5 @@ def probe():
     try:
         with Network(None, pathlib.Path()):
             return None
-    except (peer_systems.Failed, OSError) as why:
+    except (Failed, OSError) as why:
         return str(why)

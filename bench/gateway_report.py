@@ -1,5 +1,4 @@
 """Makes the report of bench/gateway.py from its rows: the bars, and the tables they stand on."""
-import peers
 import report
 
 SINEW, ZENOH, ZENOH_TUNED = "sinew", "Zenoh", "Zenoh, tuned"
@@ -30,7 +29,7 @@ def after(samples):
 
 
 def at(fraction, values):
-    return peers.percentile(sorted(values), fraction) if values else None
+    return report.percentile(sorted(values), fraction) if values else None
 
 
 def rows_of(rows, what, system=None, link=None):
@@ -80,7 +79,7 @@ def bars(rows):
 
 def spread(values):
     values = [value for value in values if value is not None]
-    return peers.spread(values) if values else "nothing came"
+    return report.spread(values) if values else "nothing came"
 
 
 def robot_table(rows, link):

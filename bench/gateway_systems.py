@@ -7,7 +7,7 @@ import tempfile
 import time
 
 import gateway_networks
-import peer_systems
+from compare.processes import Failed
 from gateway_report import IMAGE_BYTES
 
 PATIENCE_S = 40
@@ -33,7 +33,7 @@ class Program:
     def ready(self):
         line = self.process.stdout.readline()
         if line != "ready\n":
-            raise peer_systems.Failed(f"{self.name}: ended with status {self.process.wait(PATIENCE_S)}")
+            raise Failed(f"{self.name}: ended with status {self.process.wait(PATIENCE_S)}")
         return self
 
     def end(self, within=PATIENCE_S, told=True):
@@ -44,9 +44,9 @@ class Program:
         try:
             status = self.process.wait(within)
         except subprocess.TimeoutExpired:
-            raise peer_systems.Failed(f"{self.name}: does not end") from None
+            raise Failed(f"{self.name}: does not end") from None
         if status != 0:
-            raise peer_systems.Failed(f"{self.name}: ended with status {status}")
+            raise Failed(f"{self.name}: ended with status {status}")
         return self.process.stdout.read()
 
 
@@ -144,5 +144,5 @@ def wait_until(is_so, what):
     until = time.monotonic() + PATIENCE_S
     while not is_so():
         if time.monotonic() > until:
-            raise peer_systems.Failed(f"in vain: {what}")
+            raise Failed(f"in vain: {what}")
         time.sleep(0.01)

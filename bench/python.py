@@ -8,6 +8,7 @@ Examples:
 `make bench-python` builds what it needs: the drivers in C++, and an environment with the packages of all (bench/peers/python/requirements.txt).
 """
 import argparse
+import dataclasses
 import json
 import pathlib
 import random
@@ -18,16 +19,15 @@ import sys
 import tempfile
 import time
 
-import peer_systems
-import peers
 import plan
 import python_report
 import report
+from awake import awake
+from compare import cells, figures, systems
+from compare.processes import Failed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DRIVERS = ROOT / "bench/peers/python"
 MSGGEN = ROOT / "msggen"
-RATE_HZ = 30
 PATIENCE_S = 120
 HAND_WRITTEN = """#include <sinew/sinew.hpp>
 #include <string>
@@ -49,16 +49,13 @@ PROGRAM = """int main() {
 
 def systems_of(programs, interpreter):
     """By what the report calls them."""
-    in_cpp = peer_systems.System(python_report.CPP, programs / "sinew-peer-sinew", "this one", beside=peer_systems.manager)
-
-    def in_python(name, program, **more):
-        return peer_systems.System(name, program, "", interpreter=interpreter, **more)
-
-    # The manager is found beside the program in C++.
-    ours = in_python(python_report.PYTHON, DRIVERS / "sinew_driver.py", beside=lambda _, folder, cell: peer_systems.manager(in_cpp, folder, cell))
-    from_cpp = in_python(python_report.FROM_CPP, ours.program, beside=ours.beside, publisher=in_cpp)
-    to_cpp = peer_systems.System(python_report.TO_CPP, in_cpp.program, "", beside=peer_systems.manager, publisher=ours)
-    return [in_cpp, from_cpp, to_cpp, ours, in_python(python_report.ECAL, DRIVERS / "ecal_driver.py"), in_python(python_report.ZENOH, DRIVERS / "zenoh_driver.py")]
+    in_cpp = next(system for system in systems.ours(programs, interpreter) if system.name == "sinew")
+    in_python = next(system for system in systems.ours(programs, interpreter) if system.name == "sinew-python")
+    return [dataclasses.replace(in_cpp, name=python_report.CPP),
+            dataclasses.replace(in_python, name=python_report.FROM_CPP, publisher=in_cpp),
+            dataclasses.replace(in_cpp, name=python_report.TO_CPP, subscribe="", publisher=in_python),
+            dataclasses.replace(in_python, name=python_report.PYTHON),
+            systems.in_python(interpreter, python_report.ECAL, "ecal_driver.py"), systems.in_python(interpreter, python_report.ZENOH, "zenoh_driver.py")]
 
 
 def copy_us():
@@ -78,7 +75,7 @@ def run_s(*command):
     begin = time.perf_counter()
     done = subprocess.run([str(word) for word in command], cwd=MSGGEN, capture_output=True, text=True, timeout=PATIENCE_S)
     if done.returncode != 0:
-        raise peer_systems.Failed(f"{' '.join(map(str, command))}: {done.stderr}")
+        raise Failed(f"{' '.join(map(str, command))}: {done.stderr}")
     return time.perf_counter() - begin
 
 
@@ -98,26 +95,25 @@ def measure_msggen(prefix):
 def run_rounds(systems, prefix, rounds, count):
     """(rows, failures)."""
     rows, failures = [], []
-    with peers.awake() as granted:
+    with awake() as granted:
         for number in range(rounds):
             print(f"round {number + 1} of {rounds}: generating and compiling", file=sys.stderr, flush=True)
             rows.append({"what": "copy", "round": number, "us": copy_us()})
             try:
                 rows.append({"round": number, **measure_msggen(prefix)})
-            except (peer_systems.Failed, OSError, subprocess.SubprocessError) as why:
+            except (Failed, OSError, subprocess.SubprocessError) as why:
                 failures.append(f"round {number + 1}, msggen: {why}")
             for size in random.sample(python_report.SIZES, len(python_report.SIZES)):
                 for system in random.sample(systems, len(systems)):
                     print(f"round {number + 1} of {rounds}: {system.name}, {report.size_name(size)}", file=sys.stderr, flush=True)
                     try:
-                        transport, end_to_end, cpu = peer_systems.measure(system, {"size": size, "subscribers": 1, "read": "touch"}, count, RATE_HZ)
-                    except peer_systems.Failed as why:
+                        found = figures.row_of(cells.measure(system, {**cells.DEFAULTS, "size": size, "count": count}))
+                    except Failed as why:
                         failures.append(f"round {number + 1}, {system.name}, {report.size_name(size)}: {why}")
                         continue
-                    row = {"what": "cell", "round": number, "awake": granted, "system": system.name, "size": size, "cpu_us": cpu[0] / 1000 if cpu else None}
-                    for name, values in (("transport", sorted(transport)), ("end_to_end", sorted(end_to_end))):
-                        row |= {f"{name}_{key}": peers.percentile(values, fraction) / 1000 for key, fraction in peers.PERCENTILES.items()}
-                    rows.append(row)
+                    if found["lost"] or found["damaged"]:
+                        failures.append(f"round {number + 1}, {system.name}, {report.size_name(size)}: {found['lost']} messages were lost, {found['damaged']} damaged")
+                    rows.append({**found, "what": "cell", "round": number, "awake": granted, "system": system.name, "size": size, "cpu_us": found["receive_cpu_us"]})
     return rows, failures
 
 

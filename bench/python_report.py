@@ -1,5 +1,4 @@
 """Makes the report of bench/python.py from its rows: the bars, and the tables they stand on."""
-import peers
 import plan
 import report
 
@@ -64,14 +63,14 @@ def write(rows, failures, rounds, quick, facts):
         for system in SYSTEMS:
             shown = []
             for size in SIZES:
-                found = [list(cells(rows, f"{kind}_{key}", system, size).values()) for key in peers.PERCENTILES]
-                shown.append(" / ".join(peers.spread(values) for values in found) if all(found) else "")
+                found = [list(cells(rows, f"{kind}_{key}", system, size).values()) for key in ("p50_us", "p99_us")]
+                shown.append(" / ".join(report.spread(values) for values in found) if all(found) else "")
             lines.append(f"| {system} | " + " | ".join(shown) + " |")
     lines += ["", "## Processor time of a subscriber in Python", "", "us for each message:", "", "| |" + "".join(f" {report.size_name(size)} |" for size in SIZES), "|---|" + "---|" * len(SIZES)]
     for system in SYSTEMS:
         found = [list(cells(rows, "cpu_us", system, size).values()) for size in SIZES]
         if all(found):
-            lines.append(f"| {system} | " + " | ".join(peers.spread(values) for values in found) + " |")
+            lines.append(f"| {system} | " + " | ".join(report.spread(values) for values in found) + " |")
     if failures:
         lines += ["", "## Failed", "", *(f"- {failure}" for failure in failures)]
     return "\n".join(lines) + "\n"

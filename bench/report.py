@@ -1,5 +1,6 @@
 """Makes the report of a run from its rows: the bars, the tables they stand on, and the facts of the machine."""
 import datetime
+import math
 import os
 import pathlib
 import platform
@@ -26,6 +27,16 @@ def cell_name(cell):
         return scale.cell_name(cell)
     where = f" {CONTAINERS[cell['containers']]}" if "containers" in cell else ""
     return f"{cell['experiment']} {cell['system']} {cell['topology']} {cell['wait']} {size_name(cell['size'])}{where}"
+
+
+def percentile(ordered, fraction):
+    """Nearest rank: a sample that really occurred."""
+    return ordered[max(math.ceil(fraction * len(ordered)), 1) - 1]
+
+
+def spread(values):
+    """The median, and the smallest and largest."""
+    return f"{statistics.median(values):.3g} [{min(values):.3g} .. {max(values):.3g}]"
 
 
 class Rows:

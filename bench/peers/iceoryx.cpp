@@ -1,4 +1,4 @@
-// iceoryx: a chunk that the publisher loans, received by a thread that waits in a WaitSet. RouDi runs beside.
+// iceoryx: a chunk that the publisher loans, received by a thread that waits in a WaitSet, or spins. RouDi runs beside.
 #include <unistd.h>
 
 #include <cstring>
@@ -35,12 +35,12 @@ void join() {
 void publish(const Run& run) {
   join();
   iox::popo::UntypedPublisher publisher(service_of(run));
-  connect([&] { return publisher.hasSubscribers(); });
-  publish_all(run, [&](Header header) {
-    auto loan = publisher.loan(static_cast<std::uint32_t>(line + run.size), line);
+  connect([&] { return publisher.hasSubscribers(); });  // subscribers say themselves that they are all there
+  publish_all(run, [&](Header& header, Work& work) {
+    auto loan = publisher.loan(static_cast<std::uint32_t>(line + header.size), line);
     if (loan.has_error()) throw std::runtime_error("RouDi has no chunk for the next message");
     void* const chunk = loan.value();
-    std::memset(static_cast<std::byte*>(chunk) + line, header.value(), run.size);
+    work.fill(header, {static_cast<std::uint8_t*>(chunk) + line, header.size});
     header.sent = now_ns();
     new (chunk) Header(header);
     publisher.publish(chunk);
@@ -50,26 +50,32 @@ void publish(const Run& run) {
 void subscribe(const Run& run, Arrivals& arrivals) {
   join();
   iox::popo::SubscriberOptions options;
-  options.queueCapacity = depth;
+  options.queueCapacity = depth * run.publishers;
   iox::popo::UntypedSubscriber subscriber(service_of(run), options);
+  const auto take_all = [&] {
+    for (auto taken = subscriber.take(); !taken.has_error(); taken = subscriber.take()) {
+      const void* const chunk = taken.value();
+      const Header& header = *static_cast<const Header*>(chunk);
+      arrivals.add(header, {static_cast<const std::uint8_t*>(chunk) + line, header.size});
+      subscriber.release(chunk);
+    }
+  };
+  connect([&] { return subscriber.getSubscriptionState() == iox::SubscribeState::SUBSCRIBED; });
+  if (run.spins) {
+    for (; arrivals.more(); spin_hint()) take_all();
+    return;
+  }
   iox::popo::WaitSet<> waitset;
   if (waitset.attachState(subscriber, iox::popo::SubscriberState::HAS_DATA).has_error())
     throw std::runtime_error("the WaitSet takes no subscriber");
-  connect([&] { return subscriber.getSubscriptionState() == iox::SubscribeState::SUBSCRIBED; });
-  while (!arrivals.complete()) {
-    for (const auto& notification : waitset.wait()) {
-      if (!notification->doesOriginateFrom(&subscriber)) continue;
-      const auto taken = subscriber.take();
-      if (taken.has_error()) continue;
-      const void* const chunk = taken.value();
-      arrivals.add(*static_cast<const Header*>(chunk), {static_cast<const std::uint8_t*>(chunk) + line, run.size});
-      subscriber.release(chunk);
-    }
+  while (arrivals.more()) {
+    waitset.wait();
+    take_all();
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return drive(argc, argv, publish, subscribe);
+  return drive(argc, argv, {publish, subscribe});
 }

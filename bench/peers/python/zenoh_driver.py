@@ -6,49 +6,74 @@ import time
 import driver
 import zenoh
 
+DEPTH = 8
 
-def session_of(run):
+
+def session_of(run, listen, connect):
     config = zenoh.Config()
-    endpoint = f'["unixsock-stream/{run.folder}/zenoh.sock"]'
     config.insert_json5("mode", '"peer"')
     config.insert_json5("scouting/multicast/enabled", "false")
+    config.insert_json5("scouting/gossip/enabled", "false")
     config.insert_json5("transport/shared_memory/enabled", "true")
-    config.insert_json5("listen/endpoints" if run.role == "publish" else "connect/endpoints", endpoint)
+    # What goes by sockets is small then, as this transport wants it; it does without priorities.
+    config.insert_json5("transport/unicast/lowlatency", "true")
+    config.insert_json5("transport/unicast/qos/enabled", "false")
+    for key, sockets in (("listen/endpoints", listen), ("connect/endpoints", connect)):
+        config.insert_json5(key, "[" + ", ".join(f'"unixsock-stream/{socket}"' for socket in sockets) + "]")
+    config.insert_json5("connect/exit_on_failure", "true")
     return zenoh.open(config)
 
 
-def publish(run):
-    with session_of(run) as session:
-        provider = zenoh.shm.ShmProvider.default_backend(16 * (run.size + 4096))
-        publisher = session.declare_publisher(run.topic, congestion_control=zenoh.CongestionControl.BLOCK)
-        driver.connect(lambda: publisher.matching_status.matching)
+def socket_of(run, publisher):
+    return run.folder / f"zenoh-{publisher}.sock"
 
-        def send(number):
-            began = time.monotonic_ns()
-            payload = bytearray([driver.value_of(number)]) * run.size
-            memory = provider.alloc(driver.HEADER.size + run.size, zenoh.shm.BlockOn(zenoh.shm.GarbageCollect()))
+
+def listening(run, publisher):
+    """What is there when its session is open."""
+    return run.folder / f"zenoh-{publisher}"
+
+
+def publish(run):
+    with session_of(run, [socket_of(run, run.index)], []) as session:
+        provider = zenoh.shm.ShmProvider.default_backend(2 * DEPTH * (run.largest + 4096))
+        publisher = session.declare_publisher(run.topic, congestion_control=zenoh.CongestionControl.BLOCK)
+        # A subscriber declares itself alive after its subscription, and both come by the same link, in this order.
+        there = set()
+        watcher = session.liveliness().declare_subscriber(f"there/{run.topic}/*", lambda sample: there.add(str(sample.key_expr)), history=True)
+        listening(run, run.index).touch()
+        driver.connect(lambda: len(there) == run.subscribers)
+        watcher.undeclare()
+
+        def send(began, number):
+            payload = bytearray([driver.value_of(number)]) * run.size_of(number)
+            # What all have read is used again before it leaves the cache.
+            provider.garbage_collect()
+            memory = provider.alloc(driver.HEADER.size + len(payload), zenoh.shm.BlockOn(zenoh.shm.GarbageCollect()))
             memory[driver.HEADER.size:] = payload
-            memory[:driver.HEADER.size] = driver.HEADER.pack(began, time.monotonic_ns(), number)
+            sent = time.monotonic_ns()
+            memory[:driver.HEADER.size] = driver.HEADER.pack(began, sent, number, run.index)
             publisher.put(memory)
+            return sent
 
         driver.publish_all(run, send)
 
 
 def subscribe(run, arrivals):
-    until = time.monotonic() + driver.PATIENCE_S
-    while not (run.folder / "zenoh.sock").exists() and time.monotonic() < until:
-        time.sleep(0.01)
-    with session_of(run) as session:
+    def received(sample):
+        whole = memoryview(sample.payload.to_bytes())
+        arrivals.add(*driver.HEADER.unpack_from(whole), whole[driver.HEADER.size:])
 
-        def received(sample):
-            whole = memoryview(sample.payload.to_bytes())
-            arrivals.add(*driver.HEADER.unpack_from(whole), whole[driver.HEADER.size:])
-
+    for publisher in range(run.publishers):
+        while not listening(run, publisher).exists():
+            time.sleep(0.001)
+    with session_of(run, [], [socket_of(run, publisher) for publisher in range(run.publishers)]) as session:
         subscriber = session.declare_subscriber(run.topic, received)
-        driver.connect(lambda: True)
-        arrivals.complete.wait()
+        token = session.liveliness().declare_token(f"there/{run.topic}/{run.index}")
+        driver.connect(lambda: len(session.info.peers_zid()) == run.publishers)
+        arrivals.wait()
+        token.undeclare()
         subscriber.undeclare()
 
 
 if __name__ == "__main__":
-    sys.exit(driver.drive(publish, subscribe))
+    sys.exit(driver.drive(publish, subscribe, {"publish": "shm", "subscribe": "shm"}))

@@ -1,0 +1,58 @@
+"""Experiments whose programs measure by themselves and say rows of JSON: the graphs of the ROS 2 intra-process design, serialization, and types of messages that are supported."""
+import collections.abc
+import dataclasses
+import json
+import subprocess
+import sys
+
+import graphs
+import serialization_report
+from compare import types
+
+
+@dataclasses.dataclass
+class Extra:
+    name: str
+    title: str
+    source: str
+    quoted: list
+    seconds: float  # of a round
+    rounds: int  # at most
+    commands: collections.abc.Callable  # whether it is a quick run: the program and its arguments, of each run in a round
+    lines: collections.abc.Callable  # rows: tables, in Markdown
+
+
+def graph_commands(quick):
+    seconds = graphs.QUICK_SECONDS if quick else graphs.SECONDS
+    return [[graphs.PROGRAM, "--graph", graph, "--mode", mode, "--seconds", str(seconds)] for graph in graphs.GRAPHS for mode in graphs.MODES]
+
+
+ALL = (
+    Extra("graphs", "Sierra Nevada and Mont Blanc, graphs of ten and twenty nodes", "ROS 2 intra-process communication, experimental results",
+          ["in one process, the new design of ROS 2 halves processor time and latency of the old, and its memory stays as it is"],
+          len(graphs.GRAPHS) * len(graphs.MODES) * (graphs.SECONDS + 3), 1, graph_commands, graphs.tables),
+    Extra("serialization", "Serialization, beside what others do it with", "none of the papers: what LOT, TZC and Agnocast leave out", [],
+          12, 3, lambda quick: [["sinew-bench-serialization", *(["--rounds", "3"] if quick else [])]], lambda rows: serialization_report.tables(rows)),
+    Extra("types", "Types of messages that are supported", "TZC, table II",
+          ["of 358 types of six meta-packages 104 have arrays of variable length and need support; TZC supports 98 of them"],
+          2, 1, lambda quick: [[types.__file__]], types.lines),
+)
+
+
+def run(extra, programs, number, quick, rows):
+    """Adds the rows of one round, of what is not there yet."""
+    if number >= extra.rounds:
+        return
+    done = {(row["command"], row["round"]) for row in rows.all if row.get("extra") == extra.name}
+    for program, *arguments in extra.commands(quick):
+        command = " ".join([program, *arguments])
+        if (command, number) in done:
+            continue
+        print(f"round {number + 1}: {command}", file=sys.stderr, flush=True)
+        common = {"extra": extra.name, "round": number, "command": command}
+        ran = subprocess.run([programs / program, *arguments], capture_output=True, text=True)
+        if ran.returncode != 0:
+            rows.add(common | {"failed": ran.stderr.strip() or f"ended with status {ran.returncode}"})
+            continue
+        for line in ran.stdout.splitlines():
+            rows.add(common | json.loads(line))
