@@ -27,13 +27,9 @@ from compare import agree, extras, rounds, systems, tables, workload
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def facts(chosen):
+def facts():
     commit = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True).stdout.strip()
-    versions = {}
-    for system in chosen:
-        if system.version and not system.ours and not system.missing:
-            versions.setdefault(system.version, []).append(system.title)
-    return {**report.machine_facts(), "sinew": commit or "unknown", **{", ".join(titles): version for version, titles in versions.items()}}
+    return {**report.machine_facts(), "sinew": commit or "unknown"}
 
 
 def write_report(experiments, further, chosen, rows, output):
@@ -50,7 +46,7 @@ def write_report(experiments, further, chosen, rows, output):
     counts = {row["round"] for row in rows.all}
     how = [f"rounds: {len(counts)}, interleaved, in random order; subscribers sleep until a message comes, unless said otherwise; every process has a core of its own where there are enough",
            "/dev/cpu_dma_latency: " + ("held at 0 while measuring" if held else "**not** held (needs root): waking an idle core may drown everything")]
-    text = page.in_markdown(all_results, peers, titles, facts(chosen), {system.name: system.missing for system in chosen if system.missing}, how)
+    text = page.in_markdown(all_results, peers, chosen, facts(), how)
     text += page.of_extras(further, rows.all)
     (output / "report.md").write_text(text)
     (output / "report.html").write_text(page.in_html(text, output))

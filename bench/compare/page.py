@@ -6,6 +6,7 @@ import re
 import markdown
 
 from compare import rounds, tables
+from compare.systems import OBJECT
 
 STYLE = """body { font: 15px/1.5 system-ui, sans-serif; max-width: 1200px; margin: 2em auto; padding: 0 1em; color: #17202a }
 table { border-collapse: collapse; font-size: 12px; margin: 1em 0; display: block; overflow-x: auto } th, td { border: 1px solid #d5d8dc; padding: 3px 8px; text-align: left }
@@ -13,13 +14,17 @@ tr:nth-child(even) { background: #f8f9f9 } img { max-width: 100% } blockquote { 
 nav { columns: 2; font-size: 13px }"""
 
 
-def in_markdown(all_results, peers, titles, facts, left_out, how):
-    """`facts` of the machine and of the systems by name, `left_out` why by name, `how` it was measured."""
+def in_markdown(all_results, peers, chosen, facts, how):
+    """`peers` are the names of those that are judged, `facts` of the machine, `how` it was measured."""
+    titles = {system.name: system.title for system in chosen}
     lines = ["# sinew beside other systems", ""]
     lines += [f"- {name}: {value}" for name, value in facts.items()] + [f"- {line}" for line in how]
-    lines += [f"- not measured: {titles.get(name, name)}: {why}" for name, why in left_out.items()]
+    lines += ["", "| system | version | a message is |", "|---|---|---|"]
+    lines += [f"| {system.title} | {system.version if not system.missing else 'not measured: ' + system.missing} | {system.carries} |" for system in chosen]
     lines += ["", "A figure is the median of the rounds, in brackets the interval in which the true median lies (95 %, where there are six rounds or more; of fewer the smallest and the largest). Ratios are taken within a round.",
               "", "## Where sinew stands", *tables.verdict_lines(all_results, peers, titles)]
+    objects = [system.name for system in chosen if system.name in peers and system.carries == OBJECT]
+    lines += [line for results in all_results if results.experiment.name == "sm2_rate" for line in tables.limit_lines(results, objects, titles)]
     for results in all_results:
         if not results.rows and not results.failed:
             continue

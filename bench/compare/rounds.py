@@ -52,7 +52,7 @@ def plan(experiments, systems, rounds, quick=False):
             for cell in experiment.cells():
                 if quick:
                     cell |= {"count": min(cell["count"], 5), "rate": max(cell["rate"], 500)}
-                these = [system for system in systems if system.name in experiment.systems and not system.missing and not system.takes(cell)]
+                these = [system for system in systems if system.name in experiment.systems and not system.missing and system.takes(cell)]
                 chosen.append((cell, random.sample(these, len(these))))
         yield number, random.sample(chosen, len(chosen))
 

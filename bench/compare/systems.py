@@ -8,11 +8,11 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import tomllib
 
 from compare.processes import STARTING_S, Failed, Process
 
 DRIVERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
-# What a message is to a system.
 OBJECT = "ordinary C++ types"
 BYTES = "bytes"
 FIXED = "bytes in a type of fixed size"
@@ -96,7 +96,7 @@ class System:
     program: pathlib.Path
     version: str = ""
     missing: str = ""  # why it cannot be measured here
-    carries: str = BYTES
+    carries: str = BYTES  # what a message is to it
     publish: str = ""  # by which way of its driver
     subscribe: str = ""
     beside: object = nothing
@@ -126,22 +126,20 @@ class System:
         return [*start, role, *(["--way", way] if way else [])]
 
     def takes(self, cell):
-        """Why this cell cannot be measured with it, or nothing."""
-        if cell["size"] > self.largest:
-            return f"its messages have at most {self.largest} bytes"
-        if cell.get("size_step") and not self.grows:
-            return "its messages are all of one size"
-        if self.one_process and cell["publishers"] > 1:
-            return "a cell within a process has one publisher"
-        if self.spins != (cell["wait"] == "spin"):
-            return "only those that block are compared here" if self.spins else "it blocks"
-        return ""
+        """Whether this cell can be measured with it."""
+        fits = cell["size"] <= self.largest and (self.grows or not cell["size_step"])
+        return fits and self.spins == (cell["wait"] == "spin") and not (self.one_process and cell["publishers"] > 1)
 
 
 def version_of_package(package):
     asked = ["dpkg-query", "--show", "--showformat", "${Version}", package]
     done = subprocess.run(asked, capture_output=True, text=True) if shutil.which("dpkg-query") else None
     return done.stdout if done and done.returncode == 0 else ""
+
+
+def version_of_wheel(package):
+    lines = (DRIVERS / "python/requirements.txt").read_text().splitlines()
+    return next(line.split("==")[1] for line in lines if line.startswith(f"{package}=="))
 
 
 def of_debian(programs, name, package, **more):
@@ -156,7 +154,8 @@ def of_debian(programs, name, package, **more):
 def in_rust(build, crate, **more):
     """A driver that cargo has built."""
     program = build / f"release/sinew-peer-{crate}"
-    version = next((line.split('"')[1].lstrip("=") for line in (DRIVERS / "rust/Cargo.toml").read_text().splitlines() if line.startswith(f"{crate} ")), "")
+    locked = tomllib.loads((DRIVERS / "rust/Cargo.lock").read_text())["package"]
+    version = next(package["version"] for package in locked if package["name"] == crate)
     missing = "" if program.exists() else "its driver is not built: that takes cargo of Rust 1.89 or newer (https://rustup.rs), and crates.io (make bench-peers)"
     return {"program": program, "version": version, "missing": missing, **more}
 
@@ -181,8 +180,8 @@ def ours(programs, interpreter):
 
 
 def floors(programs):
-    memory = {"program": programs / "sinew-peer-floor", "version": "shared memory", "descriptors": True}
-    sockets = {"program": programs / "sinew-peer-sockets", "version": "of the kernel"}
+    memory = {"program": programs / "sinew-peer-floor", "version": "this one", "descriptors": True}
+    sockets = {"program": programs / "sinew-peer-sockets", "version": "this one"}
     return [System("floor", "floor: shared memory, eventfd", **memory, publish="eventfd", subscribe="eventfd"),
             System("floor-futex", "floor: shared memory, futex", **memory, publish="futex", subscribe="futex"),
             System("floor-spin", "floor: shared memory, spinning", **memory, spins=True),
@@ -234,7 +233,7 @@ def of_rust(build):
 def all_systems(programs, interpreter, build):
     """`programs`: where CMake puts them; `interpreter`: of the drivers in Python; `build`: where cargo puts its."""
     return [*ours(programs, interpreter), *floors(programs), *iceoryx(programs), *of_rust(build), *dds(programs), *brokerless(programs), *ros1(programs),
-            in_python(interpreter, "eCAL, Python", "ecal_driver.py", name="ecal")]
+            in_python(interpreter, "eCAL, Python", "ecal_driver.py", name="ecal", version=version_of_wheel("eclipse-ecal"))]
 
 
 @contextlib.contextmanager

@@ -125,15 +125,17 @@ class Results:
             return figures.spread(found) if found else ""
         return show
 
+    def limits_of(self, system, wanted):
+        """{round: rate that the publisher cannot exceed}: where it met none, the highest that it had."""
+        rows = [row for row in self.rows if row["system"] == system and belongs(row, wanted) and row["steps"]]
+        return {row["round"]: figures.limit_of(row["steps"]) or max(step["reached"] for step in row["steps"]) for row in rows}
+
     def limits(self, system, wanted):
-        found = [figures.limit_of(row["steps"]) for row in self.rows if row["system"] == system and belongs(row, wanted)]
-        if not found:
+        rows = [row for row in self.rows if row["system"] == system and belongs(row, wanted) and row["steps"]]
+        if not rows:
             return ""
-        reached = [limit for limit in found if limit is not None]
-        if len(reached) < len(found):
-            most = max((step["asked"] for row in self.rows if row["system"] == system and belongs(row, wanted) for step in row["steps"]), default=0)
-            return f"none up to {most:.0f}"
-        return figures.spread(reached)
+        met = all(figures.limit_of(row["steps"]) for row in rows)
+        return ("" if met else "none up to ") + figures.spread(list(self.limits_of(system, wanted).values()))
 
 
 def of_experiment(results):
@@ -188,6 +190,21 @@ def verdicts(all_results, peers):
                         where = ", ".join([value_name(results.experiment.x, column), *(value_name(*item) for item in panel.items())])
                         behind.append(f"| {results.experiment.title} | {where} | {results.titles.get(system, system)} | {name} | {figures.spread(ratios)} |")
     return counts, behind
+
+
+def limit_lines(results, names, titles):
+    """How many times as fast as the best of `names` a publisher of images to five subscribers can be, in each round."""
+    wanted = {"subscribers": 5}
+    ours, theirs = results.limits_of(results.first, wanted), {name: results.limits_of(name, wanted) for name in names}
+    theirs = {name: found for name, found in theirs.items() if found}
+    if not ours or not theirs:
+        return []
+    best = max(theirs, key=lambda name: statistics.median(theirs[name].values()))
+    ratios = [rate / theirs[best][number] for number, rate in ours.items() if number in theirs[best]]
+    if not ratios:
+        return []
+    return ["", f"Images of {size_name(results.rows[0]['cell']['size'])} to five subscribers: a publisher can go up to {figures.spread(list(ours.values()))} Hz, "
+            f"{figures.spread(ratios)} times as fast as with {titles[best]}, the best of those whose messages are ordinary C++ types."]
 
 
 def verdict_lines(all_results, peers, titles):

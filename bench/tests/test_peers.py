@@ -206,6 +206,15 @@ class Tables(unittest.TestCase):
         results = tables.Results(EXPERIMENT, rows, TITLES)
         self.assertEqual(results.ratios("transport_p50_us", "one", {"size": 128, "subscribers": 1}), [2])
 
+    def test_how_many_times_as_fast_a_publisher_can_be_is_told_of_the_best_peer(self):
+        def row(system, limit):
+            steps = [{"asked": rate, "reached": min(rate, limit), "p50_us": 1, "lost": 0, "size": 1} for rate in range(10, 1000, 10)]
+            return {"cell": {**EXPERIMENT.cells()[0], "subscribers": 5, "size": 5_500_000}, "system": system, "round": 0, "steps": steps}
+
+        results = tables.Results(EXPERIMENT, [row("sinew", 800), row("one", 80), row("other", 50)], TITLES)
+        self.assertIn("up to 800 [800 .. 800] Hz, 10 [10 .. 10] times as fast as with One,", tables.limit_lines(results, ["one", "other"], TITLES)[1])
+        self.assertEqual(results.limits("one", {}), "80 [80 .. 80]")
+
     def test_two_runs_agree_where_their_intervals_overlap(self):
         first = rows_of({"sinew": 1, "one": 1})
         same, of, lines = agree.compare(first, rows_of({"sinew": 1.5, "one": 20}))
