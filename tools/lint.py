@@ -130,7 +130,8 @@ def cargo(jobs):
     check = "clippy" if bounded.run(["cargo", "clippy", "--version"], seconds=60, capture=True)[0] == 0 else "check"
     environment = {**rust.environment("lint"), "RUSTFLAGS": "-D warnings", "RUSTDOCFLAGS": "-D warnings"}
     whole = ["--workspace", "--all-features", "--locked", "--jobs", str(jobs)]
-    commands = [["cargo", "fmt", "--all", "--check"], ["cargo", "fmt", "--manifest-path", "sinew-gateway/fuzz/Cargo.toml", "--check"], ["cargo", check, "--all-targets", *whole], ["cargo", "doc", "--no-deps", *whole]]
+    commands = [["cargo", "fmt", "--all", "--check"], ["cargo", "fmt", "--manifest-path", "sinew-gateway/fuzz/Cargo.toml", "--check"],
+                ["cargo", "fmt", "--manifest-path", "../bench/peers/rust/Cargo.toml", "--check", "--", "--config-path", str(rust.WORKSPACE)], ["cargo", check, "--all-targets", *whole], ["cargo", "doc", "--no-deps", *whole]]
     return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
 
 

@@ -233,7 +233,7 @@ def of_rust(build):
 def all_systems(programs, interpreter, build):
     """`programs`: where CMake puts them; `interpreter`: of the drivers in Python; `build`: where cargo puts its."""
     return [*ours(programs, interpreter), *floors(programs), *iceoryx(programs), *of_rust(build), *dds(programs), *brokerless(programs), *ros1(programs),
-            in_python(interpreter, "eCAL, Python", "ecal_driver.py", name="ecal", version=version_of_wheel("eclipse-ecal"))]
+            in_python(interpreter, "eCAL, Python", "ecal_driver.py", name="ecal", version=version_of_wheel("eclipse-ecal"), traces=("/dev/shm/ecal_*",))]
 
 
 @contextlib.contextmanager

@@ -1,5 +1,5 @@
-//! Zenoh, without a router: publishers listen, subscribers connect to them, and nobody else is met. By the way of a run: `tcp` or `unix` sockets, with the longest queue that there is, or
-//! `shm`, shared memory that is filled and read in place, beside unix sockets, with its transport of low latency, for which all else is too large.
+//! Zenoh, without a router: publishers listen, subscribers connect to them, and nobody else is met. By the way of a run: `tcp` or `unix` sockets, with the longest queue that there is; or
+//! `shm`, shared memory that is filled and read in place, beside unix sockets, through its low-latency transport, which takes nothing above 64 KB and so none of the others' messages.
 //! Messages are reliable, are not gathered (express), and block the publisher where there is no room; subscribers have a callback, or look into a ring.
 
 use std::collections::HashSet;
@@ -51,7 +51,7 @@ impl<'a> Way<'a> {
             ("connect/exit_on_failure", "true".to_owned()),
             ("transport/shared_memory/enabled", self.shm.to_string()),
             ("transport/unicast/lowlatency", self.shm.to_string()),
-            ("transport/unicast/qos/enabled", (!self.shm).to_string()), // goes with low latency as little
+            ("transport/unicast/qos/enabled", (!self.shm).to_string()), // low latency does without
             ("transport/link/tx/queue/size/data", "16".to_owned()),
         ] {
             config.insert_json5(key, &value)?;
