@@ -3,6 +3,8 @@
 PROGRAM = "sinew-bench-graph"
 GRAPHS = ("sierra_nevada", "mont_blanc")
 MODES = ("floor", "sinew-one", "sinew-threads", "sinew-each", "udp-one", "udp-threads", "udp-each")
+# What bench/peers.py has besides.
+OF_ROS1 = ("ros1-one", "ros1-threads", "ros1-each")
 SECONDS, QUICK_SECONDS, FULL_SECONDS = 20, 1, 120
 
 # The ROS 2 intra-process design complains of 60 KB a second in these graphs. A page now and then, where an allocator reaches further than before, is no growth.
@@ -42,7 +44,7 @@ def tables(rows):
     """The lines of the report: a table for each graph, with a line for each run."""
     lines = []
     for graph in GRAPHS:
-        chosen = sorted((row for row in rows if row["graph"] == graph), key=lambda row: (MODES.index(row["mode"]), row["round"]))
+        chosen = sorted((row for row in rows if row["graph"] == graph), key=lambda row: ((*MODES, *OF_ROS1).index(row["mode"]), row["round"]))
         if not chosen:
             continue
         first = chosen[0]

@@ -14,6 +14,7 @@ Examples:
 What it needs: tools/setup peers installs Debian's packages, cargo fetches crates, tools/python_env.py the packages of Python (make bench-peers does all). What cannot be had is left out, and the report says why.
 """
 import argparse
+import importlib.util
 import json
 import pathlib
 import shutil
@@ -53,12 +54,12 @@ def write_report(experiments, further, chosen, rows, output):
     print(f"written to {output}: report.html, report.md, plots/, rows.jsonl, and all samples in raw/")
 
 
-def list_experiments(experiments, further, chosen, count):
+def list_experiments(experiments, further, chosen, programs, count):
     for experiment in experiments:
         minutes = rounds.seconds_of([experiment], chosen, count) / 60
         print(f"{experiment.name:20} {len(experiment.cells()):3} cells, {minutes:5.0f} min: {experiment.title} ({experiment.source})")
     for extra in further:
-        print(f"{extra.name:20} {len(extra.commands(False)):3} runs,  {min(count, extra.rounds) * extra.seconds / 60:5.0f} min: {extra.title} ({extra.source})")
+        print(f"{extra.name:20} {len(extra.commands(programs, False)):3} runs,  {min(count, extra.rounds) * extra.seconds / 60:5.0f} min: {extra.title} ({extra.source})")
 
 
 def main():
@@ -95,8 +96,10 @@ def main():
     chosen = [system for system in every if not options.systems or system.name in options.systems]
     count = options.rounds or (1 if options.quick else 3)
     if options.list:
-        list_experiments(experiments, further, chosen, count)
+        list_experiments(experiments, further, chosen, options.programs, count)
         return 0
+    if not options.no_report and (missing := [name for name in ("markdown", "matplotlib") if importlib.util.find_spec(name) is None]):
+        parser.error(f"the report needs {' and '.join(missing)}, which {sys.executable} has not: Debian's python3-markdown and python3-matplotlib belong to /usr/bin/python3; or --no-report")
     if not options.resume and not options.report and not options.agree:
         for name in ("raw", "plots"):
             shutil.rmtree(output / name, ignore_errors=True)

@@ -1,13 +1,17 @@
 """Experiments whose programs measure by themselves and say rows of JSON: the graphs of the ROS 2 intra-process design, serialization, and types of messages that are supported."""
 import collections.abc
+import contextlib
 import dataclasses
 import json
+import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 import graphs
 import serialization_report
-from compare import types
+from compare import processes, systems, types
 
 
 @dataclasses.dataclass
@@ -18,24 +22,39 @@ class Extra:
     quoted: list
     seconds: float  # of a round
     rounds: int  # at most
-    commands: collections.abc.Callable  # whether it is a quick run: the program and its arguments, of each run in a round
+    commands: collections.abc.Callable  # by where programs are, and whether it is a quick run: the program and its arguments, of each run in a round
     lines: collections.abc.Callable  # rows: tables, in Markdown
 
 
-def graph_commands(quick):
+def graph_commands(programs, quick):
     seconds = graphs.QUICK_SECONDS if quick else graphs.SECONDS
-    return [[graphs.PROGRAM, "--graph", graph, "--mode", mode, "--seconds", str(seconds)] for graph in graphs.GRAPHS for mode in graphs.MODES]
+    modes = graphs.MODES + (graphs.OF_ROS1 if (programs / f"{graphs.PROGRAM}-ros1").exists() else ())
+    return [[graphs.PROGRAM, "--graph", graph, "--mode", mode, "--seconds", str(seconds)] for graph in graphs.GRAPHS for mode in modes]
+
+
+def serialization_commands(_, quick):
+    return [["sinew-bench-serialization", *(["--rounds", "3"] if quick else [])]]
+
+
+@contextlib.contextmanager
+def environment_of(command):
+    """That in which it runs; rosmaster is there, where nodes of ROS 1 are."""
+    if not any(mode in command for mode in graphs.OF_ROS1):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="sinew-peers-") as folder, systems.master(None, pathlib.Path(folder), None) as beside:
+        yield {**os.environ, **beside.environment}
 
 
 ALL = (
     Extra("graphs", "Sierra Nevada and Mont Blanc, graphs of ten and twenty nodes", "ROS 2 intra-process communication, experimental results",
           ["in one process, the new design of ROS 2 halves processor time and latency of the old, and its memory stays as it is"],
-          len(graphs.GRAPHS) * len(graphs.MODES) * (graphs.SECONDS + 3), 1, graph_commands, graphs.tables),
+          len(graphs.GRAPHS) * (len(graphs.MODES) + len(graphs.OF_ROS1)) * (graphs.SECONDS + 3), 1, graph_commands, graphs.tables),
     Extra("serialization", "Serialization, beside what others do it with", "none of the papers: what LOT, TZC and Agnocast leave out", [],
-          12, 3, lambda quick: [["sinew-bench-serialization", *(["--rounds", "3"] if quick else [])]], lambda rows: serialization_report.tables(rows)),
+          12, 3, serialization_commands, serialization_report.tables),
     Extra("types", "Types of messages that are supported", "TZC, table II",
           ["of 358 types of six meta-packages 104 have arrays of variable length and need support; TZC supports 98 of them"],
-          2, 1, lambda quick: [[types.__file__]], types.lines),
+          2, 1, lambda *_: [[types.__file__]], types.lines),
 )
 
 
@@ -44,13 +63,18 @@ def run(extra, programs, number, quick, rows):
     if number >= extra.rounds:
         return
     done = {(row["command"], row["round"]) for row in rows.all if row.get("extra") == extra.name}
-    for program, *arguments in extra.commands(quick):
+    for program, *arguments in extra.commands(programs, quick):
         command = " ".join([program, *arguments])
         if (command, number) in done:
             continue
         print(f"round {number + 1}: {command}", file=sys.stderr, flush=True)
         common = {"extra": extra.name, "round": number, "command": command}
-        ran = subprocess.run([programs / program, *arguments], capture_output=True, text=True)
+        try:
+            with environment_of(command) as environment:
+                ran = subprocess.run([programs / program, *arguments], capture_output=True, text=True, env=environment)
+        except (processes.Failed, OSError) as why:
+            rows.add(common | {"failed": str(why)})
+            continue
         if ran.returncode != 0:
             rows.add(common | {"failed": ran.stderr.strip() or f"ended with status {ran.returncode}"})
             continue

@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import time
 import tomllib
 
 from compare.processes import STARTING_S, Failed, Process
@@ -61,6 +62,13 @@ def roudi(system, folder, cell):
         yield Beside([process])
 
 
+def answers(port):
+    """Whether somebody listens there, on this machine."""
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
 @contextlib.contextmanager
 def master(system, folder, cell):
     """ROS 1's, for the cell alone."""
@@ -68,10 +76,12 @@ def master(system, folder, cell):
         port = free.getsockname()[1]
     environment = {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", "ROS_IP": "127.0.0.1", "ROS_HOME": str(folder), "ROS_LOG_DIR": str(folder)}
     with Process(["rosmaster", "--core", "-p", port], folder, environment=environment) as process:
-        # A subscriber that asks it before it listens waits for a second. It says nothing.
-        for _ in range(100 * STARTING_S):
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 0.01):
-                break
+        # A subscriber that asks it before it listens waits for a second. It does not say when it does.
+        until = time.monotonic() + STARTING_S
+        while not answers(port):
+            if time.monotonic() > until:
+                raise process.failed("does not listen")
+            time.sleep(0.01)
         yield Beside([process], environment)
 
 

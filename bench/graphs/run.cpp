@@ -33,16 +33,23 @@ constexpr std::int64_t grace_step_ns = second / 50;
 // Payloads from this size on are summed up once more by themselves.
 constexpr std::size_t big_bytes = 10'000;
 
+using Beside = Mode::Beside;
 using Nodes = Mode::Nodes;
 constexpr Mode all[] = {
-    {"floor", "the least that it takes, on one thread: a queue of pointers", "sinew-bench-graph-floor", false, Nodes::on_one_thread},
-    {"sinew-one", "sinew, all nodes in one process and on one thread", "sinew-bench-graph-sinew", true, Nodes::on_one_thread},
-    {"sinew-threads", "sinew, all nodes in one process, each on its own thread", "sinew-bench-graph-sinew", true, Nodes::on_threads},
-    {"sinew-each", "sinew, each node in a process of its own", "sinew-bench-graph-sinew", true, Nodes::in_processes},
-    {"udp-one", "UDP over the loopback, serialized, all nodes in one process and on one thread", "sinew-bench-graph-udp", false,
+    {"floor", "the least that it takes, on one thread: a queue of pointers", "sinew-bench-graph-floor", Beside::nobody,
      Nodes::on_one_thread},
-    {"udp-threads", "the same, each node on its own thread", "sinew-bench-graph-udp", false, Nodes::on_threads},
-    {"udp-each", "the same, each node in a process of its own", "sinew-bench-graph-udp", false, Nodes::in_processes},
+    {"sinew-one", "sinew, all nodes in one process and on one thread", "sinew-bench-graph-sinew", Beside::manager, Nodes::on_one_thread},
+    {"sinew-threads", "sinew, all nodes in one process, each on its own thread", "sinew-bench-graph-sinew", Beside::manager,
+     Nodes::on_threads},
+    {"sinew-each", "sinew, each node in a process of its own", "sinew-bench-graph-sinew", Beside::manager, Nodes::in_processes},
+    {"udp-one", "UDP over the loopback, serialized, all nodes in one process and on one thread", "sinew-bench-graph-udp", Beside::nobody,
+     Nodes::on_one_thread},
+    {"udp-threads", "the same, each node on its own thread", "sinew-bench-graph-udp", Beside::nobody, Nodes::on_threads},
+    {"udp-each", "the same, each node in a process of its own", "sinew-bench-graph-udp", Beside::nobody, Nodes::in_processes},
+    {"ros1-one", "ROS 1, all nodes in one process and on one thread, as nodelets", "sinew-bench-graph-ros1", Beside::rosmaster,
+     Nodes::on_one_thread},
+    {"ros1-threads", "the same, each node on its own thread", "sinew-bench-graph-ros1", Beside::rosmaster, Nodes::on_threads},
+    {"ros1-each", "ROS 1 over TCP, each node in a process of its own", "sinew-bench-graph-ros1", Beside::rosmaster, Nodes::in_processes},
 };
 
 struct Counts {
@@ -179,7 +186,7 @@ json run(const std::string& graph, const Mode& mode, unsigned seconds, bool awak
   unsetenv("SINEW_DOMAIN");
   unsetenv("SINEW_NODE");
   std::optional<PrivateDomain> domain;
-  if (mode.with_manager) {
+  if (mode.beside == Beside::manager) {
     domain.emplace();
     setenv("SINEW_DOMAIN", domain->name().c_str(), 1);
   }

@@ -14,7 +14,11 @@ namespace sinew::bench::graphs {
 struct Mode {
   std::string_view name, help;
   std::string_view program;  ///< lies beside this one
-  bool with_manager;         ///< needs sinewd
+  enum class Beside {
+    nobody,
+    manager,
+    rosmaster
+  } beside;  ///< what has to run: a manager is started, rosmaster must be there (ROS_MASTER_URI)
   enum class Nodes { on_one_thread, on_threads, in_processes } nodes;
 };
 
