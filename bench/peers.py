@@ -65,6 +65,7 @@ def list_experiments(experiments, further, chosen, programs, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, help="how often every cell is measured (default 3; 1 with --quick)")
+    parser.add_argument("--count", type=int, help="messages of a cell, in place of what the experiments say: 50,000 tell p99.99")
     parser.add_argument("--only", nargs="+", metavar="EXPERIMENT", help="only these")
     parser.add_argument("--systems", nargs="+", metavar="SYSTEM", help="only these")
     parser.add_argument("--quick", action="store_true", help="one short round")
@@ -114,7 +115,7 @@ def main():
         for system in chosen:
             if system.missing:
                 print(f"{system.name} is left out: {system.missing}", file=sys.stderr)
-        rounds.run(experiments, chosen, count, options.quick, rows, output / "raw")
+        rounds.run(experiments, chosen, count, options.quick, options.count, rows, output / "raw")
         for number in range(count):
             for extra in further:
                 extras.run(extra, options.programs.resolve(), number, options.quick, rows)

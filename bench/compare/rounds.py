@@ -42,14 +42,16 @@ class Rows:
             file.write(json.dumps(row) + "\n")
 
 
-def plan(experiments, systems, rounds, quick=False):
-    """Round for round a list of (cell, systems of it), in random order; the systems of a cell right after each other, in random order, too."""
+def plan(experiments, systems, rounds, quick=False, count=None):
+    """Round for round a list of (cell, systems of it), in random order; the systems of a cell right after each other, in random order, too. `count`: of messages, where it does not grow."""
     for number in range(rounds):
         chosen = []
         for experiment in experiments:
             if experiment.rounds and number >= experiment.rounds:
                 continue
             for cell in experiment.cells():
+                if count and not cell["rate_step"] and not cell["size_step"]:
+                    cell |= {"count": count}
                 if quick:
                     cell |= {"count": min(cell["count"], 5), "rate": max(cell["rate"], 500)}
                 these = [system for system in systems if system.name in experiment.systems and not system.missing and system.takes(cell)]
@@ -62,17 +64,17 @@ def seconds_of(experiments, systems, rounds):
     return sum(len(these) * (cells.seconds_of(cell) + 0.5 + bool(cell["load"])) for _, chosen in plan(experiments, systems, rounds) for cell, these in chosen)
 
 
-def run(experiments, systems, rounds, quick, rows, raw):
+def run(experiments, systems, rounds, quick, count, rows, raw):
     """Adds a row for each cell, system and round that has none yet."""
     done = rows.done()
-    left = [(number, cell, system) for number, chosen in plan(experiments, systems, rounds, quick) for cell, these in chosen for system in these
+    left = [(number, cell, system) for number, chosen in plan(experiments, systems, rounds, quick, count) for cell, these in chosen for system in these
             if key_of(cell, system.name, number) not in done]
     begin = time.monotonic()
     with awake() as granted:
-        for count, (number, cell, system) in enumerate(left):
+        for at, (number, cell, system) in enumerate(left):
             spent = time.monotonic() - begin
-            rest = f", {spent / count * (len(left) - count) / 60:.0f} min left" if count > 20 else ""
-            print(f"{count + 1} of {len(left)}{rest}: {cell['experiment']}, {system.name}, {name_of(cell)}", file=sys.stderr, flush=True)
+            rest = f", {spent / at * (len(left) - at) / 60:.0f} min left" if at > 20 else ""
+            print(f"{at + 1} of {len(left)}{rest}: {cell['experiment']}, {system.name}, {name_of(cell)}", file=sys.stderr, flush=True)
             row = {"cell": cell, "system": system.name, "round": number, "awake": granted}
             keep = raw / cell["experiment"] / name_of(cell).replace(" ", "-") / f"{system.name}-{number}" if raw else None
             try:

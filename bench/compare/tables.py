@@ -112,11 +112,11 @@ class Results:
         return figures.spread([max(each) - min(each) for each in found]) if found and all(len(each) > 1 for each in found) else ""
 
     def tail(self, system, wanted):
-        """The highest percentile of all rounds together that so many samples allow, of rows that have it."""
-        for name in reversed(figures.PERCENTILES):
+        """The highest percentile beyond p99 that so many samples tell."""
+        for name in ("p9999", "p999"):
             values = list(self.by_round(f"{{}}_{name}_us", system, wanted).values())
             if values:
-                return f"{figures.digits(statistics.median(values))} (p{name[1:3]}{'.' + name[3:] if name[3:] else ''})"
+                return f"{figures.spread(values)} (p99.{name[3:]})"
         return ""
 
     def distance_at(self, speed):
@@ -145,6 +145,7 @@ def of_experiment(results):
     shown = [] if sweep else [
         ("p50 / p99, us", results.spread_of("{}_p50_us", "{}_p99_us")),
         (f"The same over that of {results.titles.get(results.first, results.first)} in the same round; above 1, sinew is ahead", results.ratio_of("{}_p50_us", "{}_p99_us")),
+        ("The highest percentile that so many messages tell, us", results.tail),
         ("Processor time of all processes for each published message, filling included, us", results.spread_of("cpu_us")),
         ("Memory of all processes, of shared pages their share / of nobody else, MiB", results.spread_of("pss_mib", "private_mib")),
         ("Between the medians of the first and of the last subscriber, us", results.fairness),

@@ -1,4 +1,5 @@
 """What bench/peers.py makes of samples, and that nothing is left of a cell, from programs that only pretend to be drivers."""
+import dataclasses
 import json
 import os
 import pathlib
@@ -244,6 +245,26 @@ class Workload(unittest.TestCase):
                             ('title = "t"\nsource = "s"\nsystems = []\nx = "size"\n[axes]\nsize = [1]\n[fixed]\nspeed = 3\n', "cells have no 'speed'")):
             with self.assertRaisesRegex(workload.Mistake, words):
                 workload.read(self.write(text))
+
+
+class Plan(unittest.TestCase):
+    def planned(self, system, experiment=EXPERIMENT, rounds_of=2, **more):
+        return list(rounds.plan([experiment], [system], rounds_of, **more))
+
+    def test_each_round_has_each_cell_with_the_systems_that_can_be_measured_in_it(self):
+        system = systems.System("one", "One", pathlib.Path("one"), largest=1000)
+        for number, chosen in self.planned(system):
+            self.assertEqual(sorted((cell["size"], len(these)) for cell, these in chosen), [(128, 1), (128, 1), (1_000_000, 0), (1_000_000, 0)])
+        self.assertEqual(number, 1)
+        for missing in (systems.System("one", "One", pathlib.Path("one"), missing="not built"), systems.System("one", "One", pathlib.Path("one"), spins=True),
+                        systems.System("another", "Another", pathlib.Path("one"))):
+            self.assertEqual({len(these) for _, chosen in self.planned(missing) for _, these in chosen}, {0})
+
+    def test_more_messages_can_be_asked_for_but_not_of_what_grows(self):
+        system = systems.System("one", "One", pathlib.Path("one"))
+        self.assertEqual({cell["count"] for _, chosen in self.planned(system, count=50_000) for cell, _ in chosen}, {50_000})
+        growing = dataclasses.replace(EXPERIMENT, fixed={"rate_step": 1, "count": 7})
+        self.assertEqual({cell["count"] for _, chosen in self.planned(system, growing, count=50_000) for cell, _ in chosen}, {7})
 
 
 class Rows(unittest.TestCase):
