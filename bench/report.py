@@ -15,6 +15,8 @@ from plan import CONTAINERS, FRAME, SIZES
 def size_name(size):
     if size >= 1_000_000:
         return f"{size / 1_000_000:g} MB"
+    if size >= 1000 and size % 1000 == 0:
+        return f"{size // 1000} kB"
     return f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
 
 

@@ -78,8 +78,10 @@ def loaded(percent, folder):
     if not percent:
         yield
         return
-    with Process(["stress-ng", "--quiet", "--cpu", os.cpu_count(), "--cpu-load", percent, "--cpu-load-slice", 0], folder):
+    with Process(["stress-ng", "--quiet", "--cpu", os.cpu_count(), "--cpu-load", percent, "--cpu-load-slice", 0], folder) as stress:
         time.sleep(1)
+        if stress.process.poll() is not None:
+            raise stress.failed(f"ended with status {stress.process.returncode}")
         yield
 
 

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from compare import agree, cells, figures, rounds, systems, tables, workload
@@ -109,6 +110,15 @@ class Measuring(unittest.TestCase):
         Process.hear = interrupt
         with self.assertRaises(KeyboardInterrupt):
             self.measure(subscriber="signal.pause()")
+        self.expect_nothing_left()
+
+    def test_a_load_that_cannot_be_made_is_no_cell_without_load(self):
+        with unittest.mock.patch.dict(os.environ, {"PATH": f"{self.folder}:{os.environ['PATH']}"}):
+            missing = self.folder / "stress-ng"
+            missing.write_text("#!/bin/sh\necho no cores >&2; exit 3\n")
+            missing.chmod(0o755)
+            with self.assertRaisesRegex(Failed, "stress-ng ended with status 3; no cores"):
+                self.measure(load=30)
         self.expect_nothing_left()
 
     def test_removes_what_the_system_leaves_but_not_what_was_there(self):
