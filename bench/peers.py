@@ -42,7 +42,7 @@ def write_report(experiments, further, chosen, rows, output):
     (output / "plots").mkdir(exist_ok=True)
     for results in all_results:
         plots.draw(results, colors, output / "plots")
-    peers = {system.name for system in chosen if not system.ours and not system.floor and not system.name.startswith("socket")}
+    peers = {system.name for system in chosen if not system.ours and not system.floor}
     held = all(row.get("awake", True) for row in rows.all)
     counts = {row["round"] for row in rows.all}
     how = [f"rounds: {len(counts)}, interleaved, in random order; subscribers sleep until a message comes, unless said otherwise; every process has a core of its own where there are enough",

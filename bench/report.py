@@ -38,7 +38,7 @@ def percentile(ordered, fraction):
 
 def spread(values):
     """The median, and the smallest and largest."""
-    return f"{statistics.median(values):.3g} [{min(values):.3g} .. {max(values):.3g}]"
+    return f"{parts.number(statistics.median(values))} [{parts.number(min(values))} .. {parts.number(max(values))}]"
 
 
 class Rows:

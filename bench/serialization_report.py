@@ -2,7 +2,6 @@
 import statistics
 
 import report
-from parts import number
 
 MESSAGES = {"image": "Image, 1920 x 1080 rgb8", "cloud": "Point cloud, 100,000 points of 32 bytes", "imu": "IMU",
             "map": "Map of 10,000 strings"}
@@ -17,21 +16,16 @@ def by_round(rows, key, message, system, operation):
     return {row["round"]: row[key] for row in rows if (row["message"], row["system"], row["operation"]) == (message, system, operation)}
 
 
-def spread(values):
-    """Median [smallest .. largest]."""
-    return f"{number(statistics.median(values))} [{number(min(values))} .. {number(max(values))}]"
-
-
 def show_times(rows, *wanted):
     found = [by_round(rows, key, *wanted).values() for key in PERCENTILES]
-    return " / ".join(spread(values) for values in found) if all(found) else ""
+    return " / ".join(report.spread(values) for values in found) if all(found) else ""
 
 
 def show_ratios(rows, message, system, operation):
     """How many times as long as sinew, in the same round."""
     found = [report.ratios(by_round(rows, key, message, system, operation), by_round(rows, key, message, "sinew", operation))
              for key in PERCENTILES]
-    return " / ".join(spread(values) for values in found) if all(found) else ""
+    return " / ".join(report.spread(values) for values in found) if all(found) else ""
 
 
 def show_bytes(rows, message, system):

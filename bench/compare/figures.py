@@ -3,6 +3,7 @@ import math
 import statistics
 
 from compare import cells
+from parts import number
 from report import percentile
 
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
@@ -103,12 +104,7 @@ def interval(values):
     return best
 
 
-def digits(value):
-    """Three, without an exponent."""
-    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
-
-
 def spread(values):
     """The median, and the interval of it."""
     low, high, _ = interval(values)
-    return f"{digits(statistics.median(values))} [{digits(low)} .. {digits(high)}]"
+    return f"{number(statistics.median(values))} [{number(low)} .. {number(high)}]"

@@ -18,7 +18,7 @@ def colors_of(systems):
     pools = {"ours": iter(OURS), "floor": iter(FLOORS), "peer": iter(PEERS)}
     made = {}
     for system in systems:
-        kind = "ours" if system.ours else "floor" if system.floor or system.name.startswith("socket") else "peer"
+        kind = "ours" if system.ours else "floor" if system.floor else "peer"
         made[system.name] = next(pools[kind], "#7f8c8d")
     return made
 

@@ -127,7 +127,8 @@ class System:
 
     @property
     def floor(self):
-        return self.name.startswith("floor")
+        """What the machine can do, and its plain sockets."""
+        return self.name.startswith(("floor", "socket"))
 
     def command(self, role):
         program = (self.publisher or self) if role == "publish" else self
