@@ -107,7 +107,7 @@ class Results:
 
     def fairness(self, system, wanted):
         """How much later the last subscriber has a message than the first, by their medians."""
-        found = [row[f"{self.experiment.measure}_each_p50_us"] for row in self.rows if row["system"] == system and belongs(row, wanted) and row["lost"] < row["expected"]]
+        found = self.by_round("{}_each_p50_us", system, wanted).values()
         found = [[one for one in each if one is not None] for each in found]
         return figures.spread([max(each) - min(each) for each in found]) if found and all(len(each) > 1 for each in found) else ""
 

@@ -226,6 +226,14 @@ class Tables(unittest.TestCase):
         self.assertIn("up to 800 [800 .. 800] Hz, 10 [10 .. 10] times as fast as with One,", tables.limit_lines(results, ["one", "other"], TITLES)[1])
         self.assertEqual(results.limits("one", {}), "80 [80 .. 80]")
 
+    def test_a_cell_of_which_only_what_warms_up_came_has_losses_and_no_times(self):
+        row = figures.row_of(measured([], lost=3, subscribers=2))
+        self.assertEqual((row["lost"], row["expected"]), (6, 38))
+        rows = [{"cell": EXPERIMENT.cells()[2], "system": "sinew", "round": 0, "awake": True, **row}]
+        text = "\n".join(tables.of_experiment(tables.Results(EXPERIMENT, rows, TITLES)))
+        self.assertIn("| sinew | 16 % lost |", text)
+        self.assertNotIn("p50 / p99", text)
+
     def test_two_runs_agree_where_their_intervals_overlap(self):
         first = rows_of({"sinew": 1, "one": 1})
         same, of, lines = agree.compare(first, rows_of({"sinew": 1.5, "one": 20}))
