@@ -108,8 +108,8 @@ def main():
     output.mkdir(parents=True, exist_ok=True)
     rows = rounds.Rows(output / "rows.jsonl")
     if options.agree:
-        same, of, lines = agree.compare(rows.all, [json.loads(line) for line in options.agree.read_text().splitlines()])
-        print("\n".join([*lines, f"{same} of {of} medians agree within their intervals"]))
+        same, of, by_chance, lines = agree.compare(rows.all, [json.loads(line) for line in options.agree.read_text().splitlines()])
+        print("\n".join([*lines, f"{same} of {of} medians agree within their intervals; of so few rounds {by_chance:.0f} would differ by chance"]))
         return 0
     if not options.report:
         for system in chosen:

@@ -49,7 +49,7 @@ POINTS = 80
 
 
 def steps_of(measured, cell):
-    """Of a cell whose rate or size grows: for some of its steps what was asked for, what rate the publisher had, median latency and how many were lost. Of its first publisher."""
+    """Of a cell whose rate or size grows: for some of its steps what was asked for, what rate the publisher had, median latency, and how many were lost of how many deliveries. Of its first publisher."""
     published = measured.published[0]
     width = cell["step"] * max(len(published) // cell["step"] // POINTS, 1)
     made = []
@@ -64,15 +64,26 @@ def steps_of(measured, cell):
         lost = sum(sample[2] < 0 for subscriber in measured.received for sample in subscriber[0][chunk])
         took = published[number + width][0] - published[number][0]
         made.append({"asked": cell["rate"] + cell["rate_step"] * (number // cell["step"]), "size": size, "reached": width * 1e9 / took,
-                     "p50_us": statistics.median(times) if times else None, "lost": lost})
+                     "p50_us": statistics.median(times) if times else None, "lost": lost, "of": len(times) + lost})
     return made
 
 
+# Of the deliveries up to a rate, as many as may be lost for it to count: a machine that stands still for a moment costs all who keep the newest some.
+MOST_LOST = 0.01
+
+
 def limit_of(steps):
-    """The rate that the publisher cannot go beyond: the highest that it had for three points in a row. None when it had what was asked for to the end."""
-    if len(steps) < 3 or steps[-1]["reached"] > 0.9 * steps[-1]["asked"]:
-        return None
-    return max(min(three) for three in zip(*([step["reached"] for step in steps[shift:]] for shift in range(3))))
+    """(rate, whether there is a limit): the highest rate at which a publisher publishes and its subscribers receive. What it had for three points in a row, as far as one in a hundred of all
+    deliveries was lost at most; it is no limit where what was asked for was reached and received to the end."""
+    lost = of = 0
+    whole = []
+    for step in steps:
+        lost, of = lost + step["lost"], of + step["of"]
+        if lost > MOST_LOST * of:
+            break
+        whole.append(step["reached"])
+    met = len(whole) < len(steps) or not steps or steps[-1]["reached"] < 0.9 * steps[-1]["asked"]
+    return max((min(three) for three in zip(*(whole[shift:] for shift in range(3)))), default=0), met
 
 
 # Which subscriber looks for the red light: see ../peers/light.cpp.

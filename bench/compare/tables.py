@@ -36,6 +36,10 @@ def counted(count, word):
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
+def is_large(cell):
+    return cell["size"] > LARGE or cell["size_step"] > 0  # which grows to megabytes
+
+
 def belongs(row, wanted):
     """Whether its cell has all these values of axes."""
     for name, value in wanted.items():
@@ -62,8 +66,17 @@ class Results:
         return self.experiment.systems[0]
 
     def panels(self):
-        """Combinations of values of the axes that have a table of their own."""
-        names = self.experiment.panels
+        """Combinations of values of the axes that have a plot of their own."""
+        return self.combinations(self.experiment.panels)
+
+    def cells(self):
+        """(panel, column) of all; a panel here is a table, whose columns are not panels once more."""
+        return itertools.product(self.table_panels(), self.columns())
+
+    def table_panels(self):
+        return self.combinations([name for name in self.experiment.panels if name != self.experiment.x])
+
+    def combinations(self, names):
         return [dict(zip(names, values)) for values in itertools.product(*(self.experiment.axes[name] for name in names))]
 
     def columns(self):
@@ -126,16 +139,14 @@ class Results:
         return show
 
     def limits_of(self, system, wanted):
-        """{round: rate that the publisher cannot exceed}: where it met none, the highest that it had."""
-        rows = [row for row in self.rows if row["system"] == system and belongs(row, wanted) and row["steps"]]
-        return {row["round"]: figures.limit_of(row["steps"]) or max(step["reached"] for step in row["steps"]) for row in rows}
+        """{round: (rate, whether there is a limit)}, as figures.limit_of() has them."""
+        return {row["round"]: figures.limit_of(row["steps"]) for row in self.rows if row["system"] == system and belongs(row, wanted) and row["steps"]}
 
     def limits(self, system, wanted):
-        rows = [row for row in self.rows if row["system"] == system and belongs(row, wanted) and row["steps"]]
-        if not rows:
+        found = self.limits_of(system, wanted).values()
+        if not found:
             return ""
-        met = all(figures.limit_of(row["steps"]) for row in rows)
-        return ("" if met else "none up to ") + figures.spread(list(self.limits_of(system, wanted).values()))
+        return ("" if all(met for _, met in found) else "none up to ") + figures.spread([rate for rate, _ in found])
 
 
 def of_experiment(results):
@@ -155,11 +166,11 @@ def of_experiment(results):
         for name, speed in SPEEDS.items():
             shown.insert(1, (f"How far a {name} goes until then, at most, cm", results.distance_at(speed)))
     if sweep and any(cell["rate_step"] for cell in experiment.cells()):
-        shown.append(("The rate that the publisher cannot exceed, Hz", results.limits))
+        shown.append((f"The highest rate at which it publishes and {100 * (1 - figures.MOST_LOST):g} % are received, Hz", results.limits))
     shown.append(("Lost, of all deliveries", results.lost))
     lines = []
     for title, show in shown:
-        tables = [(panel, results.table(panel, show)) for panel in results.panels()]
+        tables = [(panel, results.table(panel, show)) for panel in results.table_panels()]
         for panel, table in tables:
             if table:
                 of = ", ".join(value_name(*item) for item in panel.items())
@@ -171,21 +182,19 @@ def verdicts(all_results, peers):
     """For each peer in how many cells sinew is ahead or behind (all of the interval of the ratio is), or level, and a line for each cell where it is behind."""
     counts, behind = {}, []
     for results in all_results:
-        if results.experiment.plot == "sweep":
-            continue
-        for panel, column in itertools.product(results.panels(), results.columns()):
+        for panel, column in results.cells():
             wanted = panel | {results.experiment.x: column}
             for system in results.systems:
                 if system not in peers:
                     continue
-                sizes = [row["cell"]["size"] for row in results.rows if belongs(row, wanted)]
+                large = [is_large(row["cell"]) for row in results.rows if belongs(row, wanted)]
                 for name, key, _ in COMPARED:
                     ratios = results.ratios(key, system, wanted)
                     if not ratios:
                         continue
                     low, high, _ = figures.interval(ratios)
                     verdict = "ahead" if low > 1 else "behind" if high < 1 else "level"
-                    counted_in = counts.setdefault((system, name, sizes[0] > LARGE), {"ahead": 0, "level": 0, "behind": 0})
+                    counted_in = counts.setdefault((system, name, large[0]), {"ahead": 0, "level": 0, "behind": 0})
                     counted_in[verdict] += 1
                     if verdict == "behind":
                         where = ", ".join([value_name(results.experiment.x, column), *(value_name(*item) for item in panel.items())])
@@ -196,8 +205,8 @@ def verdicts(all_results, peers):
 def limit_lines(results, names, titles):
     """How many times as fast as the best of `names` a publisher of images to five subscribers can be, in each round."""
     wanted = {"subscribers": 5}
-    ours, theirs = results.limits_of(results.first, wanted), {name: results.limits_of(name, wanted) for name in names}
-    theirs = {name: found for name, found in theirs.items() if found}
+    ours, theirs = ({name: {number: rate for number, (rate, _) in results.limits_of(name, wanted).items()} for name in some} for some in ([results.first], names))
+    ours, theirs = ours[results.first], {name: found for name, found in theirs.items() if found and min(found.values()) > 0}
     if not ours or not theirs:
         return []
     best = max(theirs, key=lambda name: statistics.median(theirs[name].values()))

@@ -160,15 +160,24 @@ class Figures(unittest.TestCase):
         self.assertEqual((low, high), (1, 7))
         self.assertGreaterEqual(sure, 0.95)
 
-    def test_a_sweep_tells_the_rate_that_a_publisher_cannot_exceed(self):
+    def test_a_sweep_tells_the_rate_that_a_publisher_cannot_exceed_and_that_beyond_which_messages_are_lost(self):
         cell = {**CELL, "rate": 10, "rate_step": 10, "step": 10}
         begins = [0]
         for number in range(1, 800):
             begins.append(begins[-1] + round(1e9 / min(10 + number // 10 * 10, 300)))
         messages = [(begin, begin, begin + 5000, begin + 5000) for begin in begins]
         steps = figures.steps_of(cells.Measured([[message[:3] for message in messages]], [[messages]], 0, 0, 0, Memory()), cell)
-        self.assertAlmostEqual(figures.limit_of(steps), 300, delta=3)
-        self.assertIsNone(figures.limit_of(steps[:20]))
+        rate, met = figures.limit_of(steps)
+        self.assertAlmostEqual(rate, 300, delta=3)
+        self.assertTrue(met)
+        rate, met = figures.limit_of(steps[:20])
+        self.assertAlmostEqual(rate, 200, delta=3)
+        self.assertFalse(met)
+        for step in steps[20:]:
+            step["lost"] = step["of"] // 2
+        rate, met = figures.limit_of(steps)
+        self.assertAlmostEqual(rate, 200, delta=3)
+        self.assertTrue(met)
 
 
 class Lights(unittest.TestCase):
@@ -219,12 +228,18 @@ class Tables(unittest.TestCase):
 
     def test_how_many_times_as_fast_a_publisher_can_be_is_told_of_the_best_peer(self):
         def row(system, limit):
-            steps = [{"asked": rate, "reached": min(rate, limit), "p50_us": 1, "lost": 0, "size": 1} for rate in range(10, 1000, 10)]
+            steps = [{"asked": rate, "reached": min(rate, limit), "p50_us": 1, "lost": 0, "of": 10, "size": 1} for rate in range(10, 1000, 10)]
             return {"cell": {**EXPERIMENT.cells()[0], "subscribers": 5, "size": 5_500_000}, "system": system, "round": 0, "steps": steps}
 
         results = tables.Results(EXPERIMENT, [row("sinew", 800), row("one", 80), row("other", 50)], TITLES)
         self.assertIn("up to 800 [800 .. 800] Hz, 10 [10 .. 10] times as fast as with One,", tables.limit_lines(results, ["one", "other"], TITLES)[1])
         self.assertEqual(results.limits("one", {}), "80 [80 .. 80]")
+
+    def test_an_axis_of_columns_that_has_a_plot_for_each_value_has_one_table(self):
+        experiment = dataclasses.replace(EXPERIMENT, x="subscribers")
+        text = "\n".join(tables.of_experiment(tables.Results(experiment, rows_of({"sinew": 1, "one": 2}), TITLES)))
+        self.assertEqual(text.count("p50 / p99, us"), 1)
+        self.assertIn("| | 1 subscriber | 2 subscribers |", text)
 
     def test_a_cell_of_which_only_what_warms_up_came_has_losses_and_no_times(self):
         row = figures.row_of(measured([], lost=3, subscribers=2))
@@ -236,8 +251,9 @@ class Tables(unittest.TestCase):
 
     def test_two_runs_agree_where_their_intervals_overlap(self):
         first = rows_of({"sinew": 1, "one": 1})
-        same, of, lines = agree.compare(first, rows_of({"sinew": 1.5, "one": 20}))
+        same, of, by_chance, lines = agree.compare(first, rows_of({"sinew": 1.5, "one": 20}))
         self.assertEqual((same, of), (24, 32))
+        self.assertAlmostEqual(by_chance, 3.2)  # one of ten, of three rounds each
         self.assertIn("one", lines[0])
 
 
