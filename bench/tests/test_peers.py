@@ -9,7 +9,7 @@ import unittest
 import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compare import agree, cells, figures, rounds, systems, tables, workload
+from compare import agree, cells, figures, hot_spots, rounds, systems, tables, workload
 from compare.processes import Failed, Memory, Process
 
 # Says and hears what a driver does. Of a subscriber the folder of the cell is told to the test.
@@ -255,6 +255,17 @@ class Tables(unittest.TestCase):
         self.assertEqual((same, of), (24, 32))
         self.assertAlmostEqual(by_chance, 3.2)  # one of ten, of three rounds each
         self.assertIn("one", lines[0])
+
+
+class HotSpots(unittest.TestCase):
+    def test_are_told_by_function_or_where_that_has_no_name_by_program(self):
+        said = "# Overhead\tShared Object\tSymbol\n 40.00% \tlibc.so.6 \t[.] 0x0000000000012345 \t-\n 30.00% \t[kernel.kallsyms]\t[k] tcp_sendmsg\t-\n 10.00% \tlibc.so.6\t[.] 0x17\t-\n 20.00%\tone\t[.] main\t-\n\n"
+        self.assertEqual([(name, round(part, 3)) for name, part in hot_spots.parts_of(said)], [("libc.so.6", 0.5), ("tcp_sendmsg (kernel)", 0.3), ("main (one)", 0.2)])
+
+    def test_have_a_line_for_each_system_or_say_why_not(self):
+        row = {"publishers": 1, "subscribers": 5, "system": "sinew", "title": "sinew", "cpu_us": 200, "functions": [["memset (libc)", 0.5]]}
+        self.assertIn("| 1, 5 | sinew | 200 | 100 `memset (libc)` |", hot_spots.lines([row]))
+        self.assertEqual(hot_spots.lines([{"missing": "no perf"}])[-1], "Not measured: no perf")
 
 
 class Workload(unittest.TestCase):
