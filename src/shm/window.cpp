@@ -20,9 +20,8 @@ namespace {
 
 constexpr std::size_t chunk_unit =
     64 * 1024;  // sizes and addresses of chunks are multiples of it, so that one table entry belongs to one chunk
-constexpr std::size_t first_chunk = 256 * 1024;
 constexpr std::size_t largest_step = 64 * 1024 * 1024;
-constexpr std::size_t most_chunks = 4096;  // per window; few by the doubling, but for small chunks taken one by one in a full machine
+constexpr std::size_t most_chunks = 4096;  // per window; few by how they grow, but for small chunks taken one by one in a full machine
 constexpr std::uint32_t frees_per_holding = 256;  // of the mutex, by who frees many blocks
 
 std::string in_mib(std::uint64_t bytes) {
@@ -62,11 +61,11 @@ struct Window::Impl {
   const std::size_t size;
   const Limits limits;
 
-  // Written under the mutex, read without: the index + 1 in `chunks` of the chunk that covers each unit of the window, or 0.
-  // From calloc, so that it becomes memory only where there are chunks.
+  // Written under the mutex, read without: the addresses of each of `chunks`, written before its units.
+  // From calloc, and one block with the units, which is large enough to become memory only where there are chunks.
   // pair UNIT: who finds a chunk's number in a unit finds its addresses in `ranges`.
-  std::unique_ptr<std::uint16_t[], Free> units;
-  std::unique_ptr<Range[], Free> ranges;  // likewise: the addresses of each of `chunks`, written before its units
+  std::unique_ptr<Range[], Free> ranges;
+  std::uint16_t* units = nullptr;  // likewise: the index + 1 in `chunks` of the chunk that covers each unit of the window, or 0
 
   // Guarded by the mutex.
   mutable std::mutex mutex;
@@ -85,9 +84,9 @@ struct Window::Impl {
 
   Impl(std::uintptr_t window_base, std::size_t window_size, Limits window_limits, Observer* window_observer)
       : base(window_base), size(window_size), limits(std::move(window_limits)), observer(window_observer) {
-    units.reset(static_cast<std::uint16_t*>(std::calloc(size / chunk_unit, sizeof(std::uint16_t))));
-    ranges.reset(static_cast<Range*>(std::calloc(most_chunks, sizeof(Range))));
-    if (!units || !ranges) throw std::bad_alloc();
+    ranges.reset(static_cast<Range*>(std::calloc(1, most_chunks * sizeof(Range) + size / chunk_unit * sizeof(std::uint16_t))));
+    if (!ranges) throw std::bad_alloc();
+    units = reinterpret_cast<std::uint16_t*>(ranges.get() + most_chunks);
     addresses.emplace(base, size);
   }
 
@@ -138,8 +137,8 @@ std::size_t Window::Impl::admit(std::size_t needed) {
            in_mib(limits.budget) + " are taken: raise its memory budget, or let publisher and subscribers keep fewer messages.");
     return 0;
   }
-  // Doubling what once was needed, not what is mapped now: else dropping chunks would make every new one small again.
-  std::size_t wanted = std::max(needed, std::min(std::max(most_mapped, first_chunk), largest_step));
+  // Half as much again as once was needed, in whole messages; not of what is mapped now: else dropping chunks would make every new one small again.
+  std::size_t wanted = std::max(needed, std::min(most_mapped / 2, largest_step) / needed * needed);
   wanted = in_huge_pages(wanted);
   wanted = std::min(wanted, (limits.budget - mapped) / chunk_unit * chunk_unit);
   std::uint64_t available = limits.available();

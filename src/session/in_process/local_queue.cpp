@@ -66,7 +66,7 @@ LocalQueue::LocalQueue(Options options, Counters::Slot counts, std::shared_ptr<c
     slots_[position].state.store(empty(position), std::memory_order_relaxed);  // relaxed: nobody else has it yet
   if (options_.buffer != Buffer::value) return;
   std::size_t room = (slot_count_ + 1) * objects_->size() + objects_->alignment();
-  memory_ = std::make_unique<std::byte[]>(room);
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(room);
   void* at = memory_.get();
   objects_at_ = static_cast<std::byte*>(std::align(objects_->alignment(), room - objects_->alignment(), at, room));
 }

@@ -1,5 +1,8 @@
 #include "session/io/channel.hpp"
 
+#include <memory>
+#include <span>
+
 #include "base/log.hpp"
 #include "session/fork.hpp"
 
@@ -125,7 +128,8 @@ void Channel::unwatch() noexcept {
 }
 
 std::optional<Channel::Input> Channel::receive(bool bears_loss) {
-  thread_local std::vector<std::byte> buffer(os::max_packet);
+  thread_local const auto memory = std::make_unique_for_overwrite<std::byte[]>(os::max_packet);  // most of it is never touched
+  const std::span buffer(memory.get(), os::max_packet);
   os::Received received = os::receive_packet(socket_, buffer);
   switch (received.kind) {
     case os::Received::Kind::would_block:
@@ -143,7 +147,7 @@ std::optional<Channel::Input> Channel::receive(bool bears_loss) {
     case os::Received::Kind::packet:
       break;
   }
-  auto decoded = wire::decode(std::span(buffer).first(received.size));
+  auto decoded = wire::decode(buffer.first(received.size));
   if (const auto* complaint = std::get_if<wire::Complaint>(&decoded)) throw Violation(complaint->text);
   const bool lost = received.kind == os::Received::Kind::no_room;
   Input input{std::get<wire::Message>(std::move(decoded)), std::move(received.descriptors), received.credentials, lost};

@@ -1,11 +1,6 @@
 #include "session/publisher/kept_frames.hpp"
 
 namespace sinew::session {
-namespace {
-
-constexpr std::size_t at_first = 8;
-
-}  // namespace
 
 KeptFrames::KeptFrames(const char* name, std::size_t room) : ring_(name), writer_(ring_.layout()), frames_(room), mask_(room - 1) {
   ring_.offer();
@@ -18,8 +13,8 @@ const KeptFrame* KeptFrames::find(std::uint64_t sequence) const noexcept {
   return found != retired_.end() && found->sequence == sequence ? &*found : nullptr;
 }
 
-void KeptFrames::grow() {
-  std::vector<KeptFrame> more(std::max(at_first, 2 * frames_.size()));
+void KeptFrames::move_to(std::size_t room) {
+  std::vector<KeptFrame> more(room);
   for (std::uint64_t sequence = oldest_; sequence <= head(); ++sequence) more[sequence & (more.size() - 1)] = std::move(slot(sequence));
   frames_ = std::move(more);
   mask_ = frames_.size() - 1;

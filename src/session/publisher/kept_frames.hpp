@@ -28,6 +28,8 @@ struct KeptFrame {
 
   /// Else it went by pointer only.
   bool is_in_window() const noexcept { return root || pieces; }
+  /// It was handed over, and nobody can want it any more.
+  bool is_nothing() const noexcept { return !is_in_window() && !local; }
   std::uint64_t pieces_word() const noexcept { return pieces ? reinterpret_cast<std::uint64_t>(pieces) : shm::pieces_impossible; }
 };
 
@@ -66,11 +68,16 @@ class KeptFrames {
     }
   }
 
+  /// Makes room for so many that are kept, a power of two up to the ring's capacity. More is made when it is needed. Throws std::bad_alloc.
+  void reserve(std::size_t room) {
+    if (room > frames_.size()) move_to(room);
+  }
   /// Makes sure that publish() or skip() has what it needs: retires what is a whole ring older. Throws std::bad_alloc.
   template <class Leaves>
   void prepare(Leaves leaves) {
+    while (oldest_ <= head() && slot(oldest_).is_nothing()) ++oldest_;
     if (head() >= shm::ring_capacity) retire_up_to(head() + 1 - shm::ring_capacity, leaves);
-    if (head() - oldest_ == mask_) grow();  // also when there are none, and room for none
+    if (head() - oldest_ == mask_) move_to(std::max(at_first, 2 * frames_.size()));  // also when there are none, and room for none
   }
   /// The frame is the next one, after prepare(), whatever sequence it names.
   void publish(const KeptFrame& frame, std::uint64_t newest_chunk) noexcept;
@@ -130,7 +137,7 @@ class KeptFrames {
   KeptFrame& place(const KeptFrame& next) noexcept;
   KeptFrame& slot(std::uint64_t sequence) noexcept { return frames_[sequence & mask_]; }
   const KeptFrame& slot(std::uint64_t sequence) const noexcept { return frames_[sequence & mask_]; }
-  void grow();
+  void move_to(std::size_t room);
   static shm::Frame entry_of(const KeptFrame& frame, std::uint64_t newest_chunk) noexcept;
 
   // True when it was in the window, and stands among the retired ones now.
@@ -142,6 +149,8 @@ class KeptFrames {
     retired_.push_back(std::move(frame));
     return true;
   }
+
+  static constexpr std::size_t at_first = 8;
 
   RingMemory ring_;
   shm::RingWriter writer_;

@@ -33,7 +33,7 @@ Publisher::Publisher(std::shared_ptr<NodeSession> session, const Registered& as,
       window_(shm::Window::create(as.window.base, as.window.size, {.budget = options.budget, .lock = options.lock_memory}, this)),
       space_(options.endpoint == 0 ? os::create_eventfd() : os::Fd()),
       local_delivery_(objects_),
-      frames_("sinew-ring", options.endpoint == 0 ? shm::ring_capacity : 0) {
+      frames_("sinew-ring", options.endpoint == 0 ? room_for(options.qos.depth) : 0) {
   if (options.endpoint != 0) frames_.ring().take_file();  // nobody is sent it
 }
 

@@ -238,6 +238,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   /// True when it freed something.
   bool sweep_locked();
   bool sweep_frames_locked(std::uint64_t& left);
+  // For frames that readers of such a depth (0: all) and those who have yet to be swept keep.
+  static std::size_t room_for(std::uint32_t depth) noexcept;
   bool free_some(std::unique_lock<std::mutex>& lock);
   bool withdraw_oldest_locked();
   bool wait_for_room(std::unique_lock<std::mutex>& lock);

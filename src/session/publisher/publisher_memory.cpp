@@ -1,5 +1,6 @@
 // What a publisher keeps because readers may still want it, and how its memory comes back.
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <thread>
 
@@ -20,6 +21,10 @@ constexpr std::uint64_t sweep_frames = 64;
 constexpr std::chrono::milliseconds look_again{1};
 
 }  // namespace
+
+std::size_t Publisher::room_for(std::uint32_t depth) noexcept {
+  return depth == 0 ? shm::ring_capacity : std::min<std::size_t>(std::bit_ceil(depth + sweep_frames), shm::ring_capacity);
+}
 
 // The newest sequence that no reader can still want. Cursors are read here, claims later (S14): a reader stores its claim before its cursor.
 std::uint64_t Publisher::floor_locked() const {

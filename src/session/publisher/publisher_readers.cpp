@@ -73,6 +73,7 @@ void Publisher::enlist(const std::shared_ptr<PublisherEnd>& end) {
   const std::size_t room = end->endpoint() == 0 ? shm::ring_capacity : 0;
   const os::Fd lane =
       options_.endpoint != 0 ? lanes_.try_emplace(end.get(), "sinew-lane", room).first->second.ring().take_file() : os::Fd();
+  if (options_.endpoint == 0) frames_.reserve(room_for(end->asked().depth));
   const std::uint64_t start = first_for_locked(end->asked());
   end->set_start(start);
   connections_.push_back(end);  // before the ring goes out: nobody may claim unseen (S3)

@@ -59,10 +59,24 @@ TEST(Window, chunks_grow_with_what_is_there_already) {
   for (int i = 0; i < 40; ++i) window->allocate(500'000, 64);
   std::size_t total = 0;
   for (const auto& [id, size] : notes.added) {
-    EXPECT_GE(size, total) << "a chunk is smaller than all before it together";
+    EXPECT_GE(4 * size, total) << "a chunk is small beside all before it together";
     total += size;
   }
-  EXPECT_LE(notes.added.size(), 7u) << "each chunk is a mapping in every subscriber";
+  EXPECT_LE(notes.added.size(), 14u) << "each chunk is a mapping in every subscriber";
+}
+
+TEST(Window, a_few_large_blocks_take_little_more_memory_than_they_are) {
+  const auto window = new_window();
+  for (std::size_t number = 1; number <= 5; ++number) {
+    ASSERT_NE(window->allocate(5'500'000, 64), nullptr) << window->why_refused();
+    EXPECT_LE(window->usage().mapped, number * 6 * mib);
+  }
+}
+
+TEST(Window, the_first_small_block_takes_one_unit_of_memory) {
+  const auto window = new_window();
+  ASSERT_NE(window->allocate(128, 16), nullptr) << window->why_refused();
+  EXPECT_EQ(window->usage().mapped, 64 * 1024u);
 }
 
 TEST(Window, a_block_larger_than_the_largest_step_gets_a_chunk_of_its_size) {
