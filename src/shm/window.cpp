@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -27,6 +28,12 @@ constexpr std::uint32_t frees_per_holding = 256;  // of the mutex, by who frees 
 std::string in_mib(std::uint64_t bytes) {
   const std::uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
+}
+
+/// A little more, so that messages that are larger now and then, or grow, fit where another was.
+std::size_t with_slack(std::size_t bytes) {
+  const std::size_t step = std::bit_floor(bytes) / 4;
+  return bytes > largest_step ? bytes : (bytes + step - 1) / step * step;
 }
 
 /// With the rest filled up to a huge page, where little of that is wasted.
@@ -137,8 +144,9 @@ std::size_t Window::Impl::admit(std::size_t needed) {
            in_mib(limits.budget) + " are taken: raise its memory budget, or let publisher and subscribers keep fewer messages.");
     return 0;
   }
-  // Half as much again as once was needed, in whole messages; not of what is mapped now: else dropping chunks would make every new one small again.
-  std::size_t wanted = std::max(needed, std::min(most_mapped / 2, largest_step) / needed * needed);
+  // In whole messages half as much again as is in use, or a quarter of what once was mapped: else dropping chunks would make every new one small again.
+  const std::size_t more = std::min(std::max((blocks.bytes() + needed) / 2, most_mapped / 4), largest_step);
+  std::size_t wanted = std::max(with_slack(needed), more / needed * needed);
   wanted = in_huge_pages(wanted);
   wanted = std::min(wanted, (limits.budget - mapped) / chunk_unit * chunk_unit);
   std::uint64_t available = limits.available();

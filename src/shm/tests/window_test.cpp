@@ -73,6 +73,14 @@ TEST(Window, a_few_large_blocks_take_little_more_memory_than_they_are) {
   }
 }
 
+TEST(Window, a_block_that_is_a_little_larger_than_before_fits_where_another_was) {
+  const auto window = new_window();
+  window->free(window->allocate(680'000, 64));
+  const std::size_t mapped = window->usage().mapped;
+  ASSERT_NE(window->allocate(750'000, 64), nullptr) << window->why_refused();
+  EXPECT_EQ(window->usage().mapped, mapped);
+}
+
 TEST(Window, the_first_small_block_takes_one_unit_of_memory) {
   const auto window = new_window();
   ASSERT_NE(window->allocate(128, 16), nullptr) << window->why_refused();
