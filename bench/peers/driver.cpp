@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -24,6 +25,8 @@ namespace {
 constexpr std::int64_t second = 1'000'000'000, patience = 30 * second;
 // How long a subscriber that sleeps until the next message may take to end, when there is none.
 constexpr useconds_t grace_us = 300'000;
+// Before who measures is woken, by what a publisher says at its end: the last message shall not wait for a core for that.
+constexpr std::chrono::milliseconds settling{10};
 
 void say(const std::string& words) {
   std::printf("%s\n", words.c_str());
@@ -145,6 +148,7 @@ void publish_all(const Run& run, const std::function<void(Header&, Work&)>& send
     samples[number] = {header.began, header.sent, now_ns()};
     if (number + 1 == run.warm_up) say("warm");
   }
+  std::this_thread::sleep_for(settling);
   samples.resize(number);
   write_samples(run.folder + "/publisher-" + std::to_string(run.index) + ".ns", samples);
   say("published");

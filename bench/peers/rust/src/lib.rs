@@ -24,6 +24,8 @@ pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 const PATIENCE: i64 = 30 * SECOND;
 /// How long a subscriber that sleeps until the next message may take to end, when there is none.
 const GRACE: Duration = Duration::from_millis(300);
+/// Before who measures is woken, by what a publisher says at its end: the last message shall not wait for a core for that.
+const SETTLING: Duration = Duration::from_millis(10);
 
 /// Travels with every payload.
 #[derive(Debug, Default, Clone, Copy)]
@@ -138,6 +140,7 @@ pub fn publish_all(run: &Run, mut send: impl FnMut(&mut Header) -> Result<()>) -
             say("warm");
         }
     }
+    thread::sleep(SETTLING);
     write_samples(&format!("{}/publisher-{}.ns", run.folder, run.index), &samples[..published])?;
     say("published");
     hear()?;
