@@ -33,7 +33,7 @@ Board::Board(const Topology& topology, unsigned seconds, int descriptor)
     first_sample_.push_back(first_sample_.back() + static_cast<std::size_t>(messages));
   }
   size_ = head_size + publications_ * sizeof(PublicationRecord) + subscriptions_ * sizeof(SubscriptionRecord) +
-          first_sample_.back() * sizeof(std::int64_t);
+          first_sample_.back() * sizeof(Sample);
   if (descriptor_ >= 0) map();
 }
 
@@ -69,8 +69,8 @@ Board::SubscriptionRecord& Board::subscription(unsigned index) const {
   return reinterpret_cast<SubscriptionRecord*>(&publication(static_cast<unsigned>(publications_)))[index];
 }
 
-std::span<std::int64_t> Board::samples(unsigned index) const {
-  auto* const all = reinterpret_cast<std::int64_t*>(&subscription(static_cast<unsigned>(subscriptions_)));
+std::span<Board::Sample> Board::samples(unsigned index) const {
+  auto* const all = reinterpret_cast<Sample*>(&subscription(static_cast<unsigned>(subscriptions_)));
   return {all + first_sample_[index], first_sample_[index + 1] - first_sample_[index]};
 }
 

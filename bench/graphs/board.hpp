@@ -22,6 +22,10 @@ class Board {
   struct PublicationRecord {
     alignas(64) std::atomic<std::uint64_t> sent;  ///< messages that count
   };
+  struct Sample {
+    std::int64_t stamp_ns;  ///< that in the message
+    std::int64_t latency_ns;
+  };
   struct SubscriptionRecord {
     alignas(64) std::atomic<std::uint64_t> received;  ///< messages that count, the damaged ones too
     std::atomic<std::uint64_t> damaged;
@@ -43,8 +47,8 @@ class Board {
   std::atomic<std::int64_t>& start() const;
   PublicationRecord& publication(unsigned index) const;
   SubscriptionRecord& subscription(unsigned index) const;
-  /// Room for the latencies of a subscription; as many as it has received are written.
-  std::span<std::int64_t> samples(unsigned subscription) const;
+  /// Room for what a subscription received; as many as it has are written.
+  std::span<Sample> samples(unsigned subscription) const;
 
  private:
   void map();
@@ -62,21 +66,28 @@ class Board {
 class Tally {
  public:
   Tally(const Board& board, const Subscription& subscription)
-      : record_(board.subscription(subscription.index)), samples_(board.samples(subscription.index)), start_(board.start()) {}
+      : record_(board.subscription(subscription.index)),
+        samples_(board.samples(subscription.index)),
+        start_(board.start()),
+        is_changed_(subscription.is_changed) {}
+
+  /// Whether a node on the way changes what comes.
+  bool is_changed() const { return is_changed_; }
 
   /// Called with a message as the first thing in a callback, with the time and what was found in it.
   void add(std::int64_t now, std::int64_t stamp, bool whole) {
     if (stamp < start_.load(std::memory_order_relaxed)) return;
     const std::uint64_t number = record_.received.load(std::memory_order_relaxed);
-    if (number < samples_.size()) samples_[number] = now - stamp;
+    if (number < samples_.size()) samples_[number] = {stamp, now - stamp};
     record_.received.store(number + 1, std::memory_order_release);
     if (!whole) record_.damaged.fetch_add(1, std::memory_order_relaxed);
   }
 
  private:
   Board::SubscriptionRecord& record_;
-  const std::span<std::int64_t> samples_;
+  const std::span<Board::Sample> samples_;
   const std::atomic<std::int64_t>& start_;
+  const bool is_changed_;
 };
 
 }  // namespace sinew::bench::graphs

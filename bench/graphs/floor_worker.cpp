@@ -1,6 +1,7 @@
 // sinew-bench-graph-floor: nodes of a graph in one process, on one thread, whose messages go by pointer, with the least that this takes.
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,11 +14,17 @@ namespace sinew::bench::graphs {
 
 namespace {
 
+/// Receives the messages of one subscription.
+class Inlet {
+ public:
+  virtual ~Inlet() = default;
+  virtual void take(const std::shared_ptr<void>& message) = 0;
+};
+
 /// A message on its way to one subscription.
 struct Letter {
-  std::shared_ptr<const void> message;
-  void (*call_back)(const void* message, Tally& tally) = nullptr;
-  Tally* tally = nullptr;
+  std::shared_ptr<void> message;
+  Inlet* inlet = nullptr;
 };
 
 /// What has yet to be called. All of it is the one thread's.
@@ -25,7 +32,10 @@ class Mailbox {
  public:
   void post(Letter letter) { letters_.push_back(std::move(letter)); }
   void deliver() {
-    for (const Letter& letter : letters_) letter.call_back(letter.message.get(), *letter.tally);
+    for (std::size_t i = 0; i < letters_.size(); ++i) {  // more may be posted meanwhile
+      const Letter letter = std::move(letters_[i]);
+      letter.inlet->take(letter.message);
+    }
     letters_.clear();
   }
 
@@ -34,7 +44,7 @@ class Mailbox {
 };
 
 /// Of all subscriptions of the process, complete before the first publisher is made.
-using Addresses = std::map<unsigned, Tally*>;
+using Addresses = std::map<unsigned, Inlet*>;
 
 template <class T>
 class FloorOutlet final : public Outlet {
@@ -45,21 +55,48 @@ class FloorOutlet final : public Outlet {
   std::int64_t publish(std::uint32_t number) override {
     auto message = std::make_unique_for_overwrite<T>();
     const std::int64_t stamp = fill(*message, publication_, number);
-    const std::shared_ptr<const T> shared(std::move(message));
-    for (Tally* const each : addresses_) mailbox_.post({shared, call_back, each});
+    post(std::shared_ptr<void>(std::move(message)));
     return stamp;
+  }
+  void post(const std::shared_ptr<void>& message) {
+    for (Inlet* const each : addresses_) mailbox_.post({message, each});
   }
 
  private:
-  static void call_back(const void* object, Tally& tally) {
-    const std::int64_t now = now_ns();
-    const T& message = *static_cast<const T*>(object);
-    tally.add(now, stamp_of(message.header), is_whole(message));
-  }
-
   Mailbox& mailbox_;
   const Publication& publication_;
-  std::vector<Tally*> addresses_;
+  std::vector<Inlet*> addresses_;
+};
+
+template <class T>
+class FloorInlet final : public Inlet {
+ public:
+  explicit FloorInlet(Tally& tally) : tally_(tally) {}
+  void take(const std::shared_ptr<void>& message) override { take_down(*static_cast<const T*>(message.get()), tally_); }
+
+ private:
+  Tally& tally_;
+};
+
+/// Changes an image, which nobody else has, where it is.
+class FloorRelay final : public Inlet {
+ public:
+  FloorRelay(Mailbox& mailbox, const Publication& publication, const Addresses& addresses, Tally& tally)
+      : mailbox_(mailbox), publication_(publication), addresses_(addresses), tally_(tally) {}
+  void take(const std::shared_ptr<void>& message) override {
+    Image& image = *static_cast<Image*>(message.get());
+    take_down(image, tally_);
+    draw_mark(image);
+    if (!outlet_) outlet_.emplace(mailbox_, publication_, addresses_);
+    outlet_->post(message);
+  }
+
+ private:
+  Mailbox& mailbox_;
+  const Publication& publication_;
+  const Addresses& addresses_;
+  Tally& tally_;
+  std::optional<FloorOutlet<Image>> outlet_;  // made when all addresses are there
 };
 
 class FloorEngine final : public Engine {
@@ -70,7 +107,12 @@ class FloorEngine final : public Engine {
   class FloorMember final : public Member {
    public:
     explicit FloorMember(FloorEngine& engine) : engine_(engine) {}
-    void subscribe(const Subscription& subscription, Tally& tally) override { engine_.addresses_[subscription.index] = &tally; }
+    void subscribe(const Subscription& subscription, Tally& tally) override {
+      with_type(subscription.type, [&]<class T>() { add(subscription, std::make_unique<FloorInlet<T>>(tally)); });
+    }
+    void relay(const Subscription& subscription, const Publication& publication, Tally& tally) override {
+      add(subscription, std::make_unique<FloorRelay>(engine_.mailbox_, publication, engine_.addresses_, tally));
+    }
     std::unique_ptr<Outlet> advertise(const Publication& publication) override {
       std::unique_ptr<Outlet> outlet;
       with_type(publication.type,
@@ -83,7 +125,12 @@ class FloorEngine final : public Engine {
     }
 
    private:
+    void add(const Subscription& subscription, std::unique_ptr<Inlet> inlet) {
+      engine_.addresses_[subscription.index] = inlets_.emplace_back(std::move(inlet)).get();
+    }
+
     FloorEngine& engine_;
+    std::vector<std::unique_ptr<Inlet>> inlets_;
   };
 
   Addresses addresses_;
@@ -96,5 +143,5 @@ class FloorEngine final : public Engine {
 
 int main(int argc, char** argv) {
   using namespace sinew::bench::graphs;
-  return run_worker(argc, argv, [](bool) -> std::unique_ptr<Engine> { return std::make_unique<FloorEngine>(); });
+  return run_worker(argc, argv, [](Nodes) -> std::unique_ptr<Engine> { return std::make_unique<FloorEngine>(); });
 }

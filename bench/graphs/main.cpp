@@ -1,4 +1,4 @@
-// sinew-bench-graph: runs the graphs of the iRobot benchmark and prints a line of JSON for each run.
+// sinew-bench-graph: runs graphs of nodes and prints a line of JSON for each run.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,7 @@ std::string footer() {
   }
   return text +
          "\nExamples:\n"
-         "  sinew-bench-graph                                  both graphs in all modes for 120 s each: 29 minutes\n"
+         "  sinew-bench-graph                                  all graphs in all modes for 120 s each: 58 minutes\n"
          "  sinew-bench-graph --graph mont_blanc --mode sinew-one udp-one --seconds 30";
 }
 
@@ -40,7 +40,9 @@ int main(int argc, char** argv) {
     if (mode.beside != Mode::Beside::rosmaster) usual_modes.emplace_back(mode.name);
   }
 
-  CLI::App app{"Runs graphs of nodes that publish and subscribe at fixed rates, one way of carrying the messages after the other."};
+  CLI::App app{
+      "Runs graphs of nodes that publish at fixed rates, or what they get, and subscribe, one way of carrying the messages after the "
+      "other."};
   app.footer(footer());
   app.add_option("--graph", chosen_graphs, "Which graphs; default: all")->check(CLI::IsMember(known_graphs));
   app.add_option("--mode", chosen_modes, "Which modes; default: all but those of ROS 1, which need rosmaster (ROS_MASTER_URI)")

@@ -1,13 +1,16 @@
-// The messages of the graphs: those of the iRobot benchmark (README.md) as plain structs.
+// The messages of the graphs: those of the iRobot benchmark (README.md) as plain structs; and what nodes do with them, whatever carries them.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "board.hpp"
 #include "clock.hpp"
 #include "sinew/message.hpp"
 #include "topology.hpp"
@@ -41,6 +44,8 @@ struct StampedVector {
   Header header;
   std::vector<std::uint8_t> data;
 };
+/// What is relayed: 320 x 240 pixels of three colors, as in the pipeline of ROS 2's intra_process_demo.
+using Image = StampedVector;
 
 template <class... T>
 struct TypeList {};
@@ -100,6 +105,30 @@ inline std::int64_t stamp_of(const Header& header) {
   return std::int64_t{header.sec} * 1'000'000'000 + header.nanosec;
 }
 
+/// Where a node that relays images draws, and what: a bar as large as a line of text. No payload is filled with that.
+namespace mark {
+inline constexpr std::size_t image_row = 320 * 3, first_row = 40, rows = 16, first_byte = 20 * 3, bytes = 200 * 3;
+inline constexpr std::size_t begin = first_row * image_row + first_byte, end = begin + (rows - 1) * image_row + bytes;
+inline constexpr std::uint8_t color = 0xff;
+}  // namespace mark
+
+inline void draw_mark(Image& image) {
+  if (image.data.size() < mark::end) return;  // damaged, and taken down as that
+  for (std::size_t row = 0; row < mark::rows; ++row) {
+    std::fill_n(image.data.begin() + static_cast<std::ptrdiff_t>(mark::begin + row * mark::image_row), mark::bytes, mark::color);
+  }
+}
+
+template <class T>
+bool has_mark(const T& message) {
+  if constexpr (std::same_as<T, Image>) {
+    const auto& data = message.data;
+    return data.size() >= mark::end && data[mark::begin] == mark::color && data[mark::end - 1] == mark::color;
+  } else {
+    return false;
+  }
+}
+
 /// Looks at three elements of the payload, and whether all of it has come.
 template <class T>
 bool is_whole(const T& message) {
@@ -108,6 +137,13 @@ bool is_whole(const T& message) {
   const auto value = static_cast<Element>(message.header.tracking_number & 0x7f);
   return data.size_bytes() == message.header.size &&
          (data.empty() || (data.front() == value && data[data.size() / 2] == value && data.back() == value));
+}
+
+/// The first thing in a callback.
+template <class T>
+void take_down(const T& message, Tally& tally) {
+  const std::int64_t now = now_ns();
+  tally.add(now, stamp_of(message.header), is_whole(message) && has_mark(message) == tally.is_changed());
 }
 
 }  // namespace sinew::bench::graphs

@@ -121,23 +121,23 @@ class RosMember final : public Member {
 
   void subscribe(const Subscription& subscription, Tally& tally) override {
     with_type(subscription.type, [&]<class T>() {
-      const boost::function<void(const boost::shared_ptr<const T>&)> callback = [&tally](const boost::shared_ptr<const T>& message) {
-        const std::int64_t now = now_ns();
-        tally.add(now, stamp_of(message->header), is_whole(*message));
-      };
-      auto subscriber = node_.subscribe<T>(subscription.topic, depth, callback, nullptr, ros::TransportHints().tcpNoDelay());
-      connected_.emplace_back([subscriber] { return subscriber.getNumPublishers() == 1; });
+      subscribe<T, const T>(subscription, [&tally](const boost::shared_ptr<const T>& message) { take_down(*message, tally); });
     });
+  }
+
+  // To the only callback of its topic that is not for const ROS 1 gives the message itself, also within a process.
+  void relay(const Subscription& subscription, const Publication& publication, Tally& tally) override {
+    subscribe<Image, Image>(subscription,
+                            [&tally, publisher = create_publisher<Image>(publication)](const boost::shared_ptr<Image>& image) {
+                              take_down(*image, tally);
+                              draw_mark(*image);
+                              publisher.publish(image);
+                            });
   }
 
   std::unique_ptr<Outlet> advertise(const Publication& publication) override {
     std::unique_ptr<Outlet> outlet;
-    with_type(publication.type, [&]<class T>() {
-      auto publisher = node_.advertise<T>(publication.topic, depth);
-      outlet = std::make_unique<RosOutlet<T>>(publisher, publication);
-      // Subscriptions of one process share a connection; those of others wait for theirs themselves.
-      connected_.emplace_back([publisher, any = !publication.subscriptions.empty()] { return !any || publisher.getNumSubscribers() > 0; });
-    });
+    with_type(publication.type, [&]<class T>() { outlet = std::make_unique<RosOutlet<T>>(create_publisher<T>(publication), publication); });
     return outlet;
   }
 
@@ -151,6 +151,19 @@ class RosMember final : public Member {
   }
 
  private:
+  template <class T, class Received>
+  void subscribe(const Subscription& subscription, const boost::function<void(const boost::shared_ptr<Received>&)>& callback) {
+    auto subscriber = node_.subscribe<T>(subscription.topic, depth, callback, nullptr, ros::TransportHints().tcpNoDelay());
+    connected_.emplace_back([subscriber] { return subscriber.getNumPublishers() == 1; });
+  }
+  template <class T>
+  ros::Publisher create_publisher(const Publication& publication) {
+    auto publisher = node_.advertise<T>(publication.topic, depth);
+    // Subscriptions of one process share a connection; those of others wait for theirs themselves.
+    connected_.emplace_back([publisher, any = !publication.subscriptions.empty()] { return !any || publisher.getNumSubscribers() > 0; });
+    return publisher;
+  }
+
   ros::NodeHandle node_;
   std::vector<std::function<bool()>> connected_;
   std::vector<ros::SteadyTimer> timers_;
@@ -158,7 +171,7 @@ class RosMember final : public Member {
 
 class RosEngine final : public Engine {
  public:
-  explicit RosEngine(bool threads) : threads_(threads) {
+  explicit RosEngine(Nodes nodes) : threads_(nodes == Nodes::on_threads) {
     ros::init(ros::M_string{}, "graph_" + std::to_string(getpid()), ros::init_options::NoSigintHandler | ros::init_options::NoRosout);
   }
   RosEngine(const RosEngine&) = delete;
@@ -181,5 +194,5 @@ class RosEngine final : public Engine {
 
 int main(int argc, char** argv) {
   using namespace sinew::bench::graphs;
-  return run_worker(argc, argv, [](bool threads) -> std::unique_ptr<Engine> { return std::make_unique<RosEngine>(threads); });
+  return run_worker(argc, argv, [](Nodes nodes) -> std::unique_ptr<Engine> { return std::make_unique<RosEngine>(nodes); });
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -34,7 +36,6 @@ constexpr std::int64_t grace_step_ns = second / 50;
 constexpr std::size_t big_bytes = 10'000;
 
 using Beside = Mode::Beside;
-using Nodes = Mode::Nodes;
 constexpr Mode all[] = {
     {"floor", "the least that it takes, on one thread: a queue of pointers", "sinew-bench-graph-floor", Beside::nobody,
      Nodes::on_one_thread},
@@ -58,26 +59,59 @@ struct Counts {
 
 Counts count(const Topology& topology, const Board& board) {
   Counts counts;
+  std::vector<std::uint64_t> received(topology.subscriptions.size());
+  for (const Subscription& each : topology.subscriptions) {
+    received[each.index] = board.subscription(each.index).received.load(std::memory_order_acquire);
+    counts.received += received[each.index];
+    counts.damaged += board.subscription(each.index).damaged;
+  }
   for (const Publication& each : topology.publications) {
-    const std::uint64_t sent = board.publication(each.index).sent;
+    const std::uint64_t sent = each.relays ? received[*each.relays] : board.publication(each.index).sent.load(std::memory_order_relaxed);
     counts.sent += sent;
     counts.expected += sent * each.subscriptions.size();
-  }
-  for (const Subscription& each : topology.subscriptions) {
-    counts.received += board.subscription(each.index).received.load(std::memory_order_acquire);
-    counts.damaged += board.subscription(each.index).damaged;
   }
   return counts;
 }
 
-// Latencies of all messages, or of those with big payloads, in order.
+std::span<const Board::Sample> taken_down(const Board& board, unsigned subscription) {
+  const auto room = board.samples(subscription);
+  return room.first(std::min<std::size_t>(room.size(), board.subscription(subscription).received));
+}
+
+// Of images at the end of a pipeline: until the last subscriber has them, of those that all have.
+std::vector<std::int64_t> pipeline_latencies(const Publication& publication, const Board& board) {
+  struct Image {
+    std::size_t subscribers = 0;
+    std::int64_t last_ns = 0;
+  };
+  std::map<std::int64_t, Image> images;  // by their stamps
+  for (const unsigned subscription : publication.subscriptions) {
+    for (const Board::Sample& each : taken_down(board, subscription)) {
+      Image& image = images[each.stamp_ns];
+      ++image.subscribers;
+      image.last_ns = std::max(image.last_ns, each.latency_ns);
+    }
+  }
+  std::vector<std::int64_t> latencies;
+  latencies.reserve(images.size());
+  for (const auto& [stamp, image] : images) {
+    if (image.subscribers == publication.subscriptions.size()) latencies.push_back(image.last_ns);
+  }
+  return latencies;
+}
+
+// Of all messages, or of those with big payloads, in order. What is relayed on has none of its own: it is under way still.
 std::vector<std::int64_t> latencies(const Topology& topology, const Board& board, std::size_t from_bytes) {
   std::vector<std::int64_t> sorted;
-  for (const Subscription& each : topology.subscriptions) {
-    if (topology.publications[each.publication].size < from_bytes) continue;
-    const auto room = board.samples(each.index);
-    const auto got = room.first(std::min<std::size_t>(room.size(), board.subscription(each.index).received));
-    sorted.insert(sorted.end(), got.begin(), got.end());
+  for (const Publication& publication : topology.publications) {
+    if (publication.size < from_bytes || publication.is_relayed) continue;
+    if (publication.relays) {
+      std::ranges::copy(pipeline_latencies(publication, board), std::back_inserter(sorted));
+      continue;
+    }
+    for (const unsigned subscription : publication.subscriptions) {
+      std::ranges::transform(taken_down(board, subscription), std::back_inserter(sorted), &Board::Sample::latency_ns);
+    }
   }
   std::ranges::sort(sorted);
   return sorted;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "topology.hpp"
+#include "worker.hpp"
 
 namespace sinew::bench::graphs {
 
@@ -19,7 +19,7 @@ struct Mode {
     manager,
     rosmaster
   } beside;  ///< what has to run: a manager is started, rosmaster must be there (ROS_MASTER_URI)
-  enum class Nodes { on_one_thread, on_threads, in_processes } nodes;
+  Nodes nodes;
 };
 
 std::span<const Mode> modes();

@@ -1,8 +1,9 @@
-// A graph of nodes that publish and subscribe at fixed rates.
+// A graph of nodes that publish at fixed rates, or what they get, and subscribe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,12 +17,17 @@ struct Publication {
   std::size_t size;  ///< payload bytes
   std::int64_t period_ns;
   std::vector<unsigned> subscriptions;  ///< indices of those of its topic
+  /// Index of the subscription whose messages its node changes and publishes by this, as they come. Size and period are those of what it gets.
+  std::optional<unsigned> relays = {};
+  bool is_relayed = false;  ///< who subscribes to it relays it
 };
 
 struct Subscription {
   unsigned index;  ///< in Topology::subscriptions
   std::string topic, type;
-  unsigned publication;  ///< index of the one of its topic
+  unsigned publication;                ///< index of the one of its topic
+  std::optional<unsigned> relay = {};  ///< index of the publication that relays it
+  bool is_changed = false;             ///< a node on the way has changed what comes
 };
 
 struct GraphNode {

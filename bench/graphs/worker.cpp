@@ -69,7 +69,12 @@ class Worker {
     for (const Place& place : places_) {
       for (const unsigned index : place.node->subscriptions) {
         const Subscription& subscription = topology_.subscriptions[index];
-        place.member->subscribe(subscription, tallies_.emplace_back(board_, subscription));
+        Tally& tally = tallies_.emplace_back(board_, subscription);
+        if (subscription.relay) {
+          place.member->relay(subscription, topology_.publications[*subscription.relay], tally);
+        } else {
+          place.member->subscribe(subscription, tally);
+        }
       }
     }
   }
@@ -78,6 +83,7 @@ class Worker {
     for (Place& place : places_) {
       for (const unsigned index : place.node->publications) {
         const Publication& publication = topology_.publications[index];
+        if (publication.relays) continue;
         place.sources.push_back({place.member->advertise(publication), &board_.publication(index), publication.period_ns});
       }
     }
@@ -134,12 +140,12 @@ int run_worker(int argc, char** argv, MakeEngine make_engine) {
     return 2;
   }
   const std::string which = argv[3];
-  const bool threads = which == "threads";
+  const Nodes nodes = which == "one" ? Nodes::on_one_thread : which == "threads" ? Nodes::on_threads : Nodes::in_processes;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   try {
     const Topology topology = load(argv[1]);
     const Board board(topology, seconds, board_descriptor);
-    Worker worker(topology, board, make_engine(threads), threads || which == "one" ? "" : which);
+    Worker worker(topology, board, make_engine(nodes), nodes == Nodes::in_processes ? which : "");
     worker.subscribe();
     say(Word::subscribed);
     await(Word::advertise);

@@ -22,6 +22,9 @@ enum class Word : char {
 /// Where a worker finds the board.
 inline constexpr int board_descriptor = 3;
 
+/// Where the nodes of a graph are.
+enum class Nodes { on_one_thread, on_threads, in_processes };
+
 /// Sends the messages of one publication.
 class Outlet {
  public:
@@ -36,7 +39,10 @@ class Member {
   virtual ~Member() = default;
   /// From now on `tally`, which lives longer, is told of each message, in a callback that takes std::shared_ptr<const T>.
   virtual void subscribe(const Subscription& subscription, Tally& tally) = 0;
-  /// Called when all subscriptions of the graph were made.
+  /// The same of images (messages.hpp) that are changed and published by `publication`, which lives longer, in whatever way costs the least where the nodes are.
+  /// When the first one comes, all subscriptions of the graph were made.
+  virtual void relay(const Subscription& subscription, const Publication& publication, Tally& tally) = 0;
+  /// Called when all subscriptions of the graph were made, for what is not relayed.
   virtual std::unique_ptr<Outlet> advertise(const Publication& publication) = 0;
   /// Whether all that was subscribed to and advertised has its other ends.
   virtual bool connected() const = 0;
@@ -51,7 +57,7 @@ class Engine {
   virtual std::unique_ptr<Member> add(const GraphNode& node, const Board& board) = 0;
 };
 
-using MakeEngine = std::unique_ptr<Engine> (*)(bool threads);
+using MakeEngine = std::unique_ptr<Engine> (*)(Nodes nodes);
 
 /// The whole of a worker's main(): PROGRAM GRAPH SECONDS one|threads|NODE: all nodes of the graph on one thread, or each on its own, or only this node. Nodes start evenly spread over 10 ms, so that not all of them publish at the
 /// same moment.

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -102,9 +103,12 @@ class Inlet {
 };
 
 template <class T>
-class TypedInlet final : public Inlet {
+class TypedInlet : public Inlet {
  public:
   TypedInlet(Descriptor socket, Tally& tally) : Inlet(std::move(socket)), tally_(tally) {}
+
+ protected:
+  virtual void called_back(const std::shared_ptr<T>& message) { take_down(*message, tally_); }
 
  private:
   void take(std::span<const std::byte> stream) override {
@@ -116,11 +120,7 @@ class TypedInlet final : public Inlet {
       std::fprintf(stderr, "sinew-bench-graph-udp: %s\n", read.complaint.c_str());
       std::abort();
     }
-    called_back(std::move(message));
-  }
-  void called_back(const std::shared_ptr<const T>& message) {
-    const std::int64_t now = now_ns();
-    tally_.add(now, stamp_of(message->header), is_whole(*message));
+    called_back(message);
   }
 
   const msg::cdr::Reader reader_{*msg::message_of<T>().type};
@@ -131,22 +131,31 @@ class TypedInlet final : public Inlet {
 template <class T>
 class UdpOutlet final : public Outlet {
  public:
-  UdpOutlet(std::vector<Descriptor> sockets, const Publication& publication) : sockets_(std::move(sockets)), publication_(publication) {}
+  /// REQUIRES: the subscriptions have their ports.
+  UdpOutlet(const Publication& publication, const Board& board) : publication_(publication) {
+    sockets_.reserve(publication.subscriptions.size());
+    for (const unsigned index : publication.subscriptions) sockets_.push_back(connect_socket(board.subscription(index).port));
+  }
 
   std::int64_t publish(std::uint32_t number) override {
     const auto message = std::make_unique_for_overwrite<T>();
     const std::int64_t stamp = fill(*message, publication_, number);
-    stream_.resize(codec_.measure(message.get()).value().stream);
-    codec_.write(message.get(), stream_.data());
-    for (const Descriptor& socket : sockets_) {
-      take_apart(number, stream_, [&socket](DatagramHead head, std::span<const std::byte> bytes) { send(socket.get(), head, bytes); });
-    }
+    send(*message);
     return stamp;
+  }
+
+  void send(const T& message) {
+    stream_.resize(codec_.measure(&message).value().stream);
+    codec_.write(&message, stream_.data());
+    for (const Descriptor& socket : sockets_) {
+      take_apart(message.header.tracking_number, stream_,
+                 [&socket](DatagramHead head, std::span<const std::byte> bytes) { send_datagram(socket.get(), head, bytes); });
+    }
   }
 
  private:
   // What is not sent, since a buffer is full or the other side has ended, is lost, and is counted as that.
-  static void send(int socket, DatagramHead head, std::span<const std::byte> bytes) {
+  static void send_datagram(int socket, DatagramHead head, std::span<const std::byte> bytes) {
     std::array<iovec, 2> parts{{{&head, sizeof head}, {const_cast<std::byte*>(bytes.data()), bytes.size()}}};
     msghdr message{};
     message.msg_iov = parts.data();
@@ -155,10 +164,29 @@ class UdpOutlet final : public Outlet {
     }
   }
 
-  const std::vector<Descriptor> sockets_;
+  std::vector<Descriptor> sockets_;
   const Publication& publication_;
   const msg::cdr::Codec codec_{*msg::message_of<T>().type};
   std::vector<std::byte> stream_;  // serialized once for all subscriptions; its memory is used again
+};
+
+/// Changes the images that it has put together, which are its own.
+class Relay final : public TypedInlet<Image> {
+ public:
+  Relay(Descriptor socket, Tally& tally, const Publication& publication, const Board& board)
+      : TypedInlet(std::move(socket), tally), publication_(publication), board_(board) {}
+
+ private:
+  void called_back(const std::shared_ptr<Image>& image) override {
+    TypedInlet::called_back(image);
+    draw_mark(*image);
+    if (!outlet_) outlet_.emplace(publication_, board_);
+    outlet_->send(*image);
+  }
+
+  const Publication& publication_;
+  const Board& board_;
+  std::optional<UdpOutlet<Image>> outlet_;  // made when all ports are there
 };
 
 class UdpMember final : public Member {
@@ -166,18 +194,16 @@ class UdpMember final : public Member {
   UdpMember(Reactor& reactor, const Board& board) : reactor_(reactor), board_(board) {}
 
   void subscribe(const Subscription& subscription, Tally& tally) override {
-    with_type(subscription.type, [&]<class T>() {
-      inlets_.push_back(std::make_unique<TypedInlet<T>>(bind_socket(board_.subscription(subscription.index).port), tally));
-    });
-    reactor_.watch(inlets_.back()->socket(), [inlet = inlets_.back().get()] { inlet->receive(); });
+    with_type(subscription.type, [&]<class T>() { watch(std::make_unique<TypedInlet<T>>(bind_socket(port_of(subscription)), tally)); });
+  }
+
+  void relay(const Subscription& subscription, const Publication& publication, Tally& tally) override {
+    watch(std::make_unique<Relay>(bind_socket(port_of(subscription)), tally, publication, board_));
   }
 
   std::unique_ptr<Outlet> advertise(const Publication& publication) override {
-    std::vector<Descriptor> sockets;
-    sockets.reserve(publication.subscriptions.size());
-    for (const unsigned index : publication.subscriptions) sockets.push_back(connect_socket(board_.subscription(index).port));
     std::unique_ptr<Outlet> outlet;
-    with_type(publication.type, [&]<class T>() { outlet = std::make_unique<UdpOutlet<T>>(std::move(sockets), publication); });
+    with_type(publication.type, [&]<class T>() { outlet = std::make_unique<UdpOutlet<T>>(publication, board_); });
     return outlet;
   }
 
@@ -186,6 +212,12 @@ class UdpMember final : public Member {
   void every(std::int64_t period, std::function<void()> tick) override { reactor_.every(now_ns() + period, period, std::move(tick)); }
 
  private:
+  std::atomic<std::uint32_t>& port_of(const Subscription& subscription) const { return board_.subscription(subscription.index).port; }
+  void watch(std::unique_ptr<Inlet> inlet) {
+    const auto& watched = inlets_.emplace_back(std::move(inlet));
+    reactor_.watch(watched->socket(), [inlet = watched.get()] { inlet->receive(); });
+  }
+
   Reactor& reactor_;
   const Board& board_;
   std::vector<std::unique_ptr<Inlet>> inlets_;
@@ -193,7 +225,7 @@ class UdpMember final : public Member {
 
 class UdpEngine final : public Engine {
  public:
-  explicit UdpEngine(bool threads) : threads_(threads) {}
+  explicit UdpEngine(Nodes nodes) : threads_(nodes == Nodes::on_threads) {}
   std::unique_ptr<Member> add(const GraphNode&, const Board& board) override {
     if (threads_ || reactors_.empty()) reactors_.emplace_back();
     return std::make_unique<UdpMember>(reactors_.back(), board);
@@ -209,5 +241,5 @@ class UdpEngine final : public Engine {
 
 int main(int argc, char** argv) {
   using namespace sinew::bench::graphs;
-  return run_worker(argc, argv, [](bool threads) -> std::unique_ptr<Engine> { return std::make_unique<UdpEngine>(threads); });
+  return run_worker(argc, argv, [](Nodes nodes) -> std::unique_ptr<Engine> { return std::make_unique<UdpEngine>(nodes); });
 }
