@@ -1,9 +1,12 @@
-"""The graphs of the iRobot benchmark: which are run in which ways and for how long, their bars, and their tables."""
+"""Graphs of nodes: which are run in which ways and for how long, their bars, and their tables."""
 
 PROGRAM = "sinew-bench-graph"
+# Of the iRobot benchmark.
 GRAPHS = ("sierra_nevada", "mont_blanc")
+# Of ROS 2's intra_process_demo.
+PIPELINES = ("image_pipeline", "image_pipeline_two_viewers")
 MODES = ("floor", "sinew-one", "sinew-threads", "sinew-each", "udp-one", "udp-threads", "udp-each")
-# What bench/peers.py has besides.
+# What bench/peers.py has besides, as it has the pipelines.
 OF_ROS1 = ("ros1-one", "ros1-threads", "ros1-each")
 SECONDS, QUICK_SECONDS, FULL_SECONDS = 20, 1, 120
 
@@ -43,16 +46,17 @@ def latency(row, prefix):
 def tables(rows):
     """The lines of the report: a table for each graph, with a line for each run."""
     lines = []
-    for graph in GRAPHS:
+    for graph in (*GRAPHS, *PIPELINES):
         chosen = sorted((row for row in rows if row["graph"] == graph), key=lambda row: ((*MODES, *OF_ROS1).index(row["mode"]), row["round"]))
         if not chosen:
             continue
         first = chosen[0]
+        ways = {"from the first publish until the last viewer has an image": ""} if graph in PIPELINES else {"all messages": "", "from 10 kB": "big_"}
         lines += ["", f"## {graph}: {first['nodes']} nodes, {first['publishers']} publishers, {first['subscriptions']} subscriptions", "",
-                  f"{first['seconds']:g} s a run. Latency p50 / p90 / p99 / max in us, of all messages and of those from 10 kB; memory (PSS of all processes) at the first "
+                  f"{first['seconds']:g} s a run. Latency p50 / p90 / p99 / max in us; memory (PSS of all processes) at the first "
                   "look and at the end:", "",
-                  "| | received | lost | all messages | big ones | cores | us a message | memory, MiB | KiB/s |", "|---|---|---|---|---|---|---|---|---|"]
-        lines += [f"| {row['mode']} | {row['received']:,} | {row['lost']} | {latency(row, '')} | {latency(row, 'big_')} | {row['cpu_cores']:.3g} | "
+                  f"| | received | lost | {' | '.join(ways)} | cores | us a message | memory, MiB | KiB/s |", "|---" * (7 + len(ways)) + "|"]
+        lines += [f"| {row['mode']} | {row['received']:,} | {row['lost']} | {' | '.join(latency(row, prefix) for prefix in ways.values())} | {row['cpu_cores']:.3g} | "
                   f"{row['cpu_us_per_message']:.3g} | {row['pss_first_kib'] / 1024:.1f} -> {row['pss_last_kib'] / 1024:.1f} | "
                   f"{row['growth_kib_per_s']:+.2f} |" for row in chosen]
     return lines

@@ -9,7 +9,8 @@ import unittest
 import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compare import agree, cells, figures, hot_spots, rounds, systems, tables, workload
+import graphs
+from compare import agree, cells, extras, figures, hot_spots, rounds, systems, tables, workload
 from compare.processes import Failed, Memory, Process
 
 # Says and hears what a driver does. Of a subscriber the folder of the cell is told to the test.
@@ -290,6 +291,19 @@ class Workload(unittest.TestCase):
                             ('title = "t"\nsource = "s"\nsystems = []\nx = "size"\n[axes]\nsize = [1]\n[fixed]\nspeed = 3\n', "cells have no 'speed'")):
             with self.assertRaisesRegex(workload.Mistake, words):
                 workload.read(self.write(text))
+
+
+class Extras(unittest.TestCase):
+    def runs(self, name, programs):
+        extra = next(extra for extra in extras.ALL if extra.name == name)
+        return [(command[command.index("--graph") + 1], command[command.index("--mode") + 1]) for command in extra.commands(programs, True)]
+
+    def test_each_graph_is_run_in_all_modes_and_those_of_ros_1_where_they_are_built(self):
+        programs = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for name, of in (("graphs", graphs.GRAPHS), ("image_pipeline", graphs.PIPELINES)):
+            self.assertEqual(self.runs(name, programs), [(graph, mode) for graph in of for mode in graphs.MODES])
+        (programs / "sinew-bench-graph-ros1").touch()
+        self.assertIn(("image_pipeline_two_viewers", "ros1-each"), self.runs("image_pipeline", programs))
 
 
 class Plan(unittest.TestCase):

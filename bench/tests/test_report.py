@@ -140,6 +140,12 @@ class Graphs(unittest.TestCase):
         self.assertNotIn("## mont_blanc", text)
         self.assertIn("- round 0: sierra_nevada sinew-one, 30 s: no manager", text)
 
+    def test_the_pipelines_have_no_cells_and_their_table_one_latency(self):
+        self.assertEqual({cell["graph"] for bundle in graphs.bundles(1) for cell in bundle}, set(graphs.GRAPHS))
+        text = "\n".join(graphs.tables([graph(0, "image_pipeline", "sinew-one"), graph(0, "image_pipeline", "ros1-each")]))
+        self.assertIn("| | received | lost | from the first publish until the last viewer has an image | cores |", text)
+        self.assertIn("| sinew-one | 31,620 | 0 | 50 / 60 / 70 / 80 | 0.05 |", text)
+
     def test_take_less_than_six_minutes(self):
         warming_up_and_starting = 3
         cells = [cell for bundle in graphs.bundles(graphs.SECONDS) for cell in bundle]
