@@ -61,7 +61,9 @@ void stamp(Message& message, Header& header) {
 void publish(const Run& run) {
   if (run.way != "loan" && run.way != "heap") throw std::runtime_error("a publisher publishes from a loan, or from the heap");
   const auto node = node_of(run, "publisher_" + std::to_string(run.index));
-  const auto publisher = node->create_publisher<Message>(run.topic, Qos{}.keep_last(depth));
+  // Where payloads grow publishers that build in place know how far, as those of iceoryx2 must.
+  const std::size_t prefault = run.size_step > 0 && run.way == "loan" ? run.largest() : 0;
+  const auto publisher = node->create_publisher<Message>(run.topic, Qos{}.keep_last(depth), {.prefault = prefault});
   connect([&] { return publisher->statistics().subscribers == run.subscribers; });
   Message mine{};
   publish_all(run, [&](Header& header, Work& work) {

@@ -32,14 +32,14 @@ std::string in_mib(std::uint64_t bytes) {
 
 /// A little more, so that messages that are larger now and then, or grow, fit where another was.
 std::size_t with_slack(std::size_t bytes) {
-  const std::size_t step = std::bit_floor(bytes) / 8;
+  const std::size_t step = std::bit_floor(bytes) / 16;
   return bytes > largest_step ? bytes : (bytes + step - 1) / step * step;
 }
 
 /// With the rest filled up to a huge page, where little of that is wasted.
 std::size_t in_huge_pages(std::size_t bytes) {
   const std::size_t huge = os::huge_page_size(), missing = (huge - bytes % huge) % huge;
-  return bytes > huge && missing <= huge / 2 ? bytes + missing : bytes;
+  return bytes > huge && missing <= std::min(huge / 2, bytes / 8) ? bytes + missing : bytes;
 }
 
 struct Free {

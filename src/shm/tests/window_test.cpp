@@ -75,9 +75,9 @@ TEST(Window, a_few_large_blocks_take_little_more_memory_than_they_are) {
 
 TEST(Window, a_block_that_is_a_little_larger_than_before_fits_where_another_was) {
   const auto window = new_window();
-  window->free(window->allocate(1'100'000, 64));
+  window->free(window->allocate(2'260'000, 64));
   const std::size_t mapped = window->usage().mapped;
-  ASSERT_NE(window->allocate(1'150'000, 64), nullptr) << window->why_refused();
+  ASSERT_NE(window->allocate(2'340'000, 64), nullptr) << window->why_refused();
   EXPECT_EQ(window->usage().mapped, mapped);
 }
 
