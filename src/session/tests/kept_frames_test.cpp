@@ -122,6 +122,24 @@ TEST(KeptFrames, when_there_are_more_than_there_was_room_for_each_stays_what_it_
   EXPECT_EQ(pair.sequences().size(), 95u);
 }
 
+TEST(KeptFrames, stay_what_they_are_when_more_room_is_made_for_them) {
+  Pair pair;
+  for (std::uint64_t number = 1; number <= 11; ++number) pair.publish(number * 16);
+  pair.frames.reserve(64);
+  pair.frames.reserve(8);
+  for (std::uint64_t number = 12; number <= 40; ++number) pair.publish(number * 16);
+  for (std::uint64_t number = 1; number <= 40; ++number) EXPECT_EQ(pair.frames.find(number)->root, reinterpret_cast<void*>(number * 16));
+}
+
+TEST(KeptFrames, what_went_by_pointer_only_and_is_in_no_history_is_not_kept) {
+  Pair pair;
+  for (int i = 0; i < 3; ++i) {
+    pair.frames.prepare(nothing_beside);
+    EXPECT_TRUE(pair.frames.empty());
+    pair.frames.skip({});
+  }
+}
+
 TEST(KeptFrames, one_that_somebody_of_this_process_holds_stays_and_is_found_until_it_is_forgotten) {
   Pair pair;
   pair.frames.prepare(nothing_beside);
