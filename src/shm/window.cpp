@@ -32,7 +32,7 @@ std::string in_mib(std::uint64_t bytes) {
 
 /// A little more, so that messages that are larger now and then, or grow, fit where another was.
 std::size_t with_slack(std::size_t bytes) {
-  const std::size_t step = std::bit_floor(bytes) / 16;
+  const std::size_t step = std::max(std::bit_floor(bytes) / 16, chunk_unit);
   return bytes > largest_step ? bytes : (bytes + step - 1) / step * step;
 }
 
