@@ -75,7 +75,8 @@ class KeptFrames {
   /// Makes sure that publish() or skip() has what it needs: retires what is a whole ring older. Throws std::bad_alloc.
   template <class Leaves>
   void prepare(Leaves leaves) {
-    while (oldest_ <= head() && slot(oldest_).is_nothing()) ++oldest_;
+    // The newest first: who publishes into the window need not fetch the oldest one for this.
+    while (oldest_ <= head() && slot(head()).is_nothing() && slot(oldest_).is_nothing()) ++oldest_;
     if (head() >= shm::ring_capacity) retire_up_to(head() + 1 - shm::ring_capacity, leaves);
     if (head() - oldest_ == mask_) move_to(std::max(at_first, 2 * frames_.size()));  // also when there are none, and room for none
   }
