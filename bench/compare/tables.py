@@ -70,10 +70,11 @@ class Results:
         return self.combinations(self.experiment.panels)
 
     def cells(self):
-        """(panel, column) of all; a panel here is a table, whose columns are not panels once more."""
+        """(panel, column) of all tables."""
         return itertools.product(self.table_panels(), self.columns())
 
     def table_panels(self):
+        """The same of those that have a table of their own: what are its columns is none of them."""
         return self.combinations([name for name in self.experiment.panels if name != self.experiment.x])
 
     def combinations(self, names):
@@ -205,8 +206,10 @@ def verdicts(all_results, peers):
 def limit_lines(results, names, titles):
     """How many times as fast as the best of `names` a publisher of images to five subscribers can be, in each round."""
     wanted = {"subscribers": 5}
-    ours, theirs = ({name: {number: rate for number, (rate, _) in results.limits_of(name, wanted).items()} for name in some} for some in ([results.first], names))
-    ours, theirs = ours[results.first], {name: found for name, found in theirs.items() if found and min(found.values()) > 0}
+    def rates_of(name):
+        return {number: rate for number, (rate, _) in results.limits_of(name, wanted).items() if rate > 0}
+
+    ours, theirs = rates_of(results.first), {name: found for name in names if (found := rates_of(name))}
     if not ours or not theirs:
         return []
     best = max(theirs, key=lambda name: statistics.median(theirs[name].values()))
