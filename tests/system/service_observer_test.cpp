@@ -169,9 +169,13 @@ TEST_F(ServiceObserversOfMuch, GiveUpWhatTheyHaveNotTakenWhereMemoryIsShort) {
   calls.order("go");
   calls.expect("done");
   std::uint64_t taken = 0;
-  while (takes_nothing.take(std::chrono::nanoseconds{0})) ++taken;
+  const auto each_is_accounted_for = [&] {
+    while (takes_nothing.take(std::chrono::nanoseconds{0})) ++taken;
+    return taken + takes_nothing.core().statistics().missed >= 64;
+  };
+  EXPECT_TRUE(eventually(each_is_accounted_for)) << "the last is shown after its client has it";
   EXPECT_GE(taken, 1u);
-  EXPECT_LT(taken, 9u) << "more than the budget";
+  EXPECT_LE(taken, 9u) << "more than the budget, and the last";
   EXPECT_EQ(taken + takes_nothing.core().statistics().missed, 64u);
   calls.end();
 }
