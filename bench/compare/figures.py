@@ -73,8 +73,8 @@ MOST_LOST = 0.01
 
 
 def limit_of(steps):
-    """(rate, whether there is a limit): the highest rate at which a publisher publishes and its subscribers receive. What it had for three points in a row, as far as one in a hundred of all
-    deliveries was lost at most; it is no limit where what was asked for was reached and received to the end."""
+    """(rate, whether there is a limit): the highest rate at which a publisher publishes and its subscribers receive. What it had for three points in a row, or for as many as there are, as far as
+    one in a hundred of all deliveries was lost at most; it is no limit where what was asked for was reached and received to the end."""
     lost = of = 0
     whole = []
     for step in steps:
@@ -83,7 +83,8 @@ def limit_of(steps):
             break
         whole.append(step["reached"])
     met = len(whole) < len(steps) or not steps or steps[-1]["reached"] < 0.9 * steps[-1]["asked"]
-    return max((min(three) for three in zip(*(whole[shift:] for shift in range(3)))), default=0), met
+    row = min(3, len(whole))
+    return max((min(whole[at:at + row]) for at in range(len(whole) - row + 1) if row), default=0), met
 
 
 # Which subscriber looks for the red light: see ../peers/light.cpp.

@@ -179,6 +179,11 @@ class Figures(unittest.TestCase):
         rate, met = figures.limit_of(steps)
         self.assertAlmostEqual(rate, 200, delta=3)
         self.assertTrue(met)
+        for step in steps[2:]:
+            step["lost"] = step["of"]
+        rate, met = figures.limit_of(steps)
+        self.assertAlmostEqual(rate, min(steps[0]["reached"], steps[1]["reached"]), msg="of two points, what it had in both")
+        self.assertEqual(figures.limit_of([dict(steps[2])]), (0, True))
 
 
 class Lights(unittest.TestCase):
@@ -235,6 +240,16 @@ class Tables(unittest.TestCase):
         results = tables.Results(EXPERIMENT, [row("sinew", 800), row("one", 80), row("other", 50)], TITLES)
         self.assertIn("up to 800 [800 .. 800] Hz, 10 [10 .. 10] times as fast as with One,", tables.limit_lines(results, ["one", "other"], TITLES)[1])
         self.assertEqual(results.limits("one", {}), "80 [80 .. 80]")
+
+    def test_hold_what_runs_in_one_process_against_sinew_in_one_process(self):
+        experiment = dataclasses.replace(EXPERIMENT, systems=["sinew", "sinew-process", "ros1", "ros1-process"])
+        times = {"sinew": 4, "sinew-process": 1, "ros1": 8, "ros1-process": 3}
+        def ratio(system, without=()):
+            results = tables.Results(experiment, rows_of({name: time for name, time in times.items() if name not in without}), TITLES)
+            return results.ratios("transport_p50_us", system, {"size": 128, "subscribers": 1})[0]
+
+        self.assertEqual((ratio("ros1"), ratio("ros1-process"), ratio("sinew-process")), (2, 3, 0.25))
+        self.assertEqual(ratio("ros1-process", without=["sinew-process"]), 0.75)
 
     def test_an_axis_of_columns_that_has_a_plot_for_each_value_has_one_table(self):
         experiment = dataclasses.replace(EXPERIMENT, x="subscribers")
