@@ -32,6 +32,7 @@
 
 mod budget;
 mod definitions;
+mod field;
 mod idl;
 mod legal;
 mod msg;
@@ -41,13 +42,16 @@ mod write;
 
 use std::fmt;
 
+pub(crate) use field::{Line, Row};
+pub(crate) use msg::{Definition, package_and_name, ros2_definitions};
+
 use crate::signature::{MAX_SIGNATURE, quoted};
 use crate::types::{MAX_DEPTH, Type};
 
 /// Bytes of a description that is read.
-const MAX_TEXT: usize = 1 << 20;
+pub(crate) const MAX_TEXT: usize = 1 << 20;
 /// Bytes of a word of it: what is looked for by a name takes no time without end.
-const MAX_WORD: usize = 255;
+pub(crate) const MAX_WORD: usize = 255;
 
 /// A description of a type as other tools read it, with what they call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +79,12 @@ pub fn padding(ty: &Type) -> &'static [u8] {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(String);
 
+impl SchemaError {
+    pub(crate) fn new(sentence: String) -> SchemaError {
+        SchemaError(sentence)
+    }
+}
+
 impl fmt::Display for SchemaError {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(&self.0)
@@ -90,9 +100,7 @@ impl std::error::Error for SchemaError {}
 ///
 /// Of IDL, a union whose alternatives are numbered from 0 on by 32 bits is a variant. What has another form in streams than in those of sinew is refused: `@optional`, `@mutable`.
 pub fn parse(name: &str, encoding: &str, text: &str) -> Result<Type, SchemaError> {
-    if text.len() > MAX_TEXT {
-        return Err(SchemaError(format!("the definition of {} has {} bytes, and {MAX_TEXT} are the most", quoted(name), text.len())));
-    }
+    check_size(name, text)?;
     if let Some(ty) = signed(encoding, text) {
         return Ok(ty);
     }
@@ -120,6 +128,13 @@ pub fn parse(name: &str, encoding: &str, text: &str) -> Result<Type, SchemaError
         )));
     }
     Ok(ty)
+}
+
+fn check_size(name: &str, text: &str) -> Result<(), SchemaError> {
+    if text.len() <= MAX_TEXT {
+        return Ok(());
+    }
+    Err(SchemaError(format!("the definition of {} has {} bytes, and {MAX_TEXT} are the most", quoted(name), text.len())))
 }
 
 /// The type whose signature stands in the first line, if the description is that of this type.

@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::budget::Budget;
+use super::field::{Line, Row, Written};
 use super::{MAX_WORD, SchemaError};
-use crate::signature::{is_identifier, quoted};
+use crate::signature::quoted;
 use crate::types::{Field, MAX_DEPTH, MAX_MEMBERS, Number, Structure, Type};
 
 /// Whose definitions they are.
@@ -19,15 +20,38 @@ type Key<'a> = (&'a str, &'a str);
 
 /// The type of that name, whose definition comes first.
 pub(super) fn parse(name: &str, dialect: Dialect, text: &str) -> Result<Type, SchemaError> {
-    let main =
-        key_of(name).ok_or_else(|| SchemaError(format!("{} is no name of a type: it is to be like 'robot/msg/Image'", quoted(name))))?;
+    let main = main_key(name)?;
     let definitions = definitions(main, text)?;
     let lines = definitions.get(&main).map(Vec::as_slice).unwrap_or_default();
     Resolving { dialect, definitions: &definitions, budget: Budget::new() }.structure(main, lines, name.to_owned(), 1)
 }
 
+/// What one definition says, of several that stand behind one another.
+pub(crate) struct Definition<'a> {
+    /// `robot/msg/Image`
+    pub name: String,
+    pub package: &'a str,
+    pub lines: Vec<Line<'a>>,
+}
+
+/// Of ROS 2: the type of that name, whose definition comes first, and those behind it, in no order.
+pub(crate) fn ros2_definitions<'a>(name: &'a str, text: &'a str) -> Result<Vec<Definition<'a>>, SchemaError> {
+    super::check_size(name, text)?;
+    let main = main_key(name)?;
+    let of = |(key, lines): (Key<'a>, _)| Definition {
+        name: if key == main { name.to_owned() } else { format!("{}/msg/{}", key.0, key.1) },
+        package: key.0,
+        lines,
+    };
+    Ok(definitions(main, text)?.into_iter().map(of).collect())
+}
+
+fn main_key(name: &str) -> Result<Key<'_>, SchemaError> {
+    package_and_name(name).ok_or_else(|| SchemaError(format!("{} is no name of a type: it is to be like 'robot/msg/Image'", quoted(name))))
+}
+
 /// `robot/msg/Image` and `robot/Image` are the same; of `Image` nobody said the package.
-fn key_of(name: &str) -> Option<Key<'_>> {
+pub(crate) fn package_and_name(name: &str) -> Option<Key<'_>> {
     let is_word = |word: &str| (1..=MAX_WORD).contains(&word.len()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let words: Vec<_> = name.split('/').collect();
     match words[..] {
@@ -35,12 +59,6 @@ fn key_of(name: &str) -> Option<Key<'_>> {
         [package, name] | [package, "msg" | "srv" | "action", name] if is_word(package) && is_word(name) => Some((package, name)),
         _ => None,
     }
-}
-
-/// A field as it is written: its type, and its name.
-struct Line<'a> {
-    ty: &'a str,
-    name: &'a str,
 }
 
 fn definitions<'a>(main: Key<'a>, text: &'a str) -> Result<HashMap<Key<'a>, Vec<Line<'a>>>, SchemaError> {
@@ -56,41 +74,15 @@ fn definitions<'a>(main: Key<'a>, text: &'a str) -> Result<HashMap<Key<'a>, Vec<
             is_title = true;
         } else if line.is_empty() {
         } else if is_title {
-            let title = line.strip_prefix("MSG:").and_then(|name| key_of(name.trim()));
+            let title = line.strip_prefix("MSG:").and_then(|name| package_and_name(name.trim()));
             key = title.ok_or_else(|| SchemaError(format!("where a line 'MSG: PACKAGE/NAME' is expected stands {}", quoted(line))))?;
             is_title = false;
         } else {
-            lines.extend(field(line).map_err(|what| SchemaError(format!("{} has the line {}, {what}", shown(key), quoted(line))))?);
+            lines.extend(Line::read(line).map_err(|what| SchemaError(format!("{} has the line {}, {what}", shown(key), quoted(line))))?);
         }
     }
     all.entry(key).or_insert(lines);
     Ok(all)
-}
-
-/// What such a line says; nothing where that is a constant. Else what is wrong with it.
-fn field(line: &str) -> Result<Option<Line<'_>>, &'static str> {
-    let mut line = line;
-    while let Some(annotated) = line.strip_prefix('@') {
-        let (annotation, rest) = annotated.split_once(char::is_whitespace).unwrap_or((annotated, ""));
-        if annotation != "key" {
-            return Err("whose annotation sinew does not know");
-        }
-        line = rest.trim_start();
-    }
-    if line.is_empty() {
-        return Ok(None);
-    }
-    let (ty, rest) = line.split_once(char::is_whitespace).ok_or("which is neither a field nor a constant")?;
-    let rest = rest.trim_start();
-    let (name, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len()));
-    if !is_identifier(name) {
-        return Err("which has no name of a field");
-    }
-    if rest.trim_start().starts_with('=') {
-        return Ok(None);
-    }
-    // What follows a space is what the field is when nobody says.
-    if rest.is_empty() || rest.starts_with(char::is_whitespace) { Ok(Some(Line { ty, name })) } else { Err("which has no name of a field") }
 }
 
 fn shown((package, name): Key<'_>) -> String {
@@ -131,15 +123,7 @@ impl<'d, 'a> Resolving<'d, 'a> {
     fn ty(&mut self, key: Key<'a>, line: &Line<'a>, depth: usize) -> Result<Type, SchemaError> {
         let wrong =
             |what: &str| SchemaError(format!("{} has the field {} of the type {}, {what}", shown(key), quoted(line.name), quoted(line.ty)));
-        let (base, row) = match line.ty.split_once('[') {
-            Some((base, row)) => (base, Some(row.strip_suffix(']').ok_or_else(|| wrong("whose brackets are not closed"))?)),
-            None => (line.ty, None),
-        };
-        let base = match base.split_once("<=") {
-            Some(("string", bound)) if is_count(bound) => "string",
-            Some(_) => return Err(wrong("whose bound is none")),
-            None => base,
-        };
+        let Written { base, row, .. } = line.written().map_err(wrong)?;
         let element = match self.built_in(base) {
             Some(Ok(ty)) => ty,
             Some(Err(what)) => return Err(wrong(what)),
@@ -151,17 +135,12 @@ impl<'d, 'a> Resolving<'d, 'a> {
                 None => self.known(base).ok_or_else(|| wrong("of which there is no definition"))?,
             },
         };
-        match row {
-            None => Ok(element),
-            Some("") => Ok(Type::Vector(Box::new(element))),
-            Some("<=1") => Ok(Type::Optional(Box::new(element))),
-            Some(bound) if bound.strip_prefix("<=").is_some_and(is_count) => Ok(Type::Vector(Box::new(element))),
-            Some(length) if is_count(length) => match length.parse() {
-                Ok(length) => Ok(Type::Array(Box::new(element), length)),
-                Err(_) => Err(wrong("whose length no message can have")),
-            },
-            Some(_) => Err(wrong("whose length is none")),
-        }
+        Ok(match row {
+            Row::One => element,
+            Row::AtMost(1) => Type::Optional(Box::new(element)),
+            Row::Any | Row::AtMost(_) => Type::Vector(Box::new(element)),
+            Row::Exactly(length) => Type::Array(Box::new(element), length),
+        })
     }
 
     /// What needs no definition; an error where that is nothing that a message of sinew can have.
@@ -195,16 +174,12 @@ impl<'d, 'a> Resolving<'d, 'a> {
 
     /// Beside the one that names it, unless it says the package.
     fn find(&self, beside: Key<'a>, name: &'a str) -> Option<(Key<'a>, &'d [Line<'a>])> {
-        let (package, name) = key_of(name)?;
+        let (package, name) = package_and_name(name)?;
         let keys = if package.is_empty() { [(beside.0, name), ("std_msgs", name)] } else { [(package, name); 2] };
         // ROS 1 has it without its package everywhere.
         let tried = if name == "Header" { &keys[..] } else { &keys[..1] };
         tried.iter().find_map(|key| Some((*key, self.definitions.get(key)?.as_slice())))
     }
-}
-
-fn is_count(digits: &str) -> bool {
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn pair(name: &str, fields: [(&str, Number); 2]) -> Type {
