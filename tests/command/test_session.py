@@ -412,6 +412,15 @@ class Gateways(Case):
         self.assert_comes_to_show("sinew gateway status", "there is no gateway in this domain", status=3)
 
 
+class Bridges(Case):
+    def test_ros2_offers_the_topics_of_the_demo_until_it_is_interrupted(self):
+        self.assert_shows("sinew bridge ros2 --domain-id 231 --interface 127.0.0.1 2>bridged &")
+        self.assert_comes_to_show("sinew gateway status; cat bridged", r"gateway \S+ as node gateway_", r"(?m)^ros2 \(tag ros2\) ", r"Fast DDS \S+ in domain 231")
+        self.assert_shows("sinew bridge ros2 --domain-id 233", r"233 is not in 0\.\.=232", status=2)
+        self.assert_shows("kill %1; wait %1")
+        self.assert_comes_to_show("sinew gateway status", "there is no gateway in this domain", status=3)
+
+
 class Shell(Case):
     def test_tab_completes_what_is_typed(self):
         self.assert_shows("source <(sinew completions bash)")

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
-use crate::commands::{action, bag, call, foxglove, play, publish, record, trigger};
+use crate::commands::{action, bag, bridge, call, foxglove, play, publish, record, trigger};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
@@ -77,6 +77,9 @@ pub enum Command {
     /// Gateways: the ways to other machines
     #[command(subcommand)]
     Gateway(GatewayCommand),
+    /// Ways to programs that are not of sinew
+    #[command(subcommand)]
+    Bridge(bridge::BridgeCommand),
     /// Tell of a topic who reads whom which way, why, what it costs, and who holds what
     #[command(after_help = "Example:\n  sinew explain camera/image")]
     Explain(TopicName),

@@ -12,15 +12,19 @@
 //! | [`channels`] | what goes over between the domain and one peer |
 //! | [`exchange`] | the one who joins them |
 //! | [`gateway`] | a whole one |
+//! | [`bridge`] | a network of others in place of peers: the one who joins it with the domain |
 //! | [`status`], [`catalogue`] | telling the domain how it stands, and what peers have |
 //! | [`point`] | places where tests kill it |
 //! | `zenoh` | a Zenoh network in place of peers |
+//! | [`dds`] | ROS 2 over DDS in place of peers |
 //! | [`commands`] | the verbs of the program |
 
+pub mod bridge;
 pub mod catalogue;
 pub mod channels;
 pub mod commands;
 pub mod config;
+pub mod dds;
 pub mod discovery;
 pub mod domain;
 pub mod exchange;

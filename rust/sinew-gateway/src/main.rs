@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use sinew_gateway::commands::certs::{Certs, certs};
 use sinew_gateway::commands::check::{Check, Verdict, check};
+use sinew_gateway::commands::ros2::{AskedRos2, ros2};
 use sinew_gateway::commands::run::{Run, run};
 
 /// Connects the domain of this machine with those of others.
@@ -19,6 +20,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(Run),
+    Ros2(AskedRos2),
     Check(Check),
     Certs(Certs),
     /// Print what completes this command in a shell
@@ -34,6 +36,10 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Run(asked) => match run(&asked) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => failed(&why),
+        },
+        Command::Ros2(asked) => match ros2(&asked) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => failed(&why),
         },

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use sinew_gateway::config::{Discovery, Error, MAX_SIZE, Security, Settings, Transport, Zenoh};
+use sinew_gateway::config::{Discovery, Error, MAX_SIZE, Ros2, Security, Settings, Transport, Zenoh};
 use sinew_gateway::protocol::{Kind, Packing};
 use sinew_gateway::rules::{Symbol, Traffic};
 
@@ -88,6 +88,45 @@ fn everything_that_can_be_said_of_a_zenoh_network_is_read() {
 }
 
 #[test]
+fn everything_that_can_be_said_of_ros_2_is_read() {
+    let file = example("ros2.json");
+    let settings = Settings::read(&file).expect("it is valid");
+    let folder = file.parent().expect("it is in one");
+    let ros2 = Ros2 {
+        domain_id: 7,
+        interfaces: vec![[127, 0, 0, 1].into()],
+        definitions: vec!["/opt/ros/jazzy/share".into(), folder.join("our_packages")],
+    };
+    assert_eq!((settings.transport, settings.tag.as_str(), settings.max_message), (Transport::Ros2(ros2), "ros2", 16 << 20));
+    let image = settings.rules.decide(Kind::Topic, "camera/image", "ros2");
+    assert_eq!((image.symbol, image.traffic.max_rate), (Symbol::Out, Some(5.0)));
+    assert_eq!(parse(r#"{ "transport": "ros2" }"#).transport, Transport::Ros2(Ros2::default()));
+}
+
+#[test]
+fn what_is_not_for_ros_2_is_refused_with_what_to_do() {
+    for (wrong, instead) in [
+        (r#""tag": "a""#, "leave it out"),
+        (r#""listen": "[::]:7463""#, "chooses its ports by \"domain_id\""),
+        (r#""peers": ["base.local"]"#, "by multicast"),
+        (r#""discovery": false"#, "as \"interfaces\" of 'ros2'"),
+        (r#""security": "ad-hoc""#, "rules alone"),
+        (r#""budget": "20 Mbit/s""#, "say \"max_rate\" in rules"),
+        (r#""rules": [{ "topics": { "base_rule": "x", "priority": 1 } }]"#, "in their order"),
+        (
+            r#""rules": [{ "topics": { "base_rule": "x", "exceptions": [{ "name": "a", "rule": "x", "reliable": true }] } }]"#,
+            "as reliable as",
+        ),
+        (r#""ros2": { "domain_id": 233 }"#, "a whole number from 0 to 232"),
+        (r#""ros2": { "interfaces": ["lo"] }"#, "the IP address of a network interface"),
+        (r#""ros2": { "domain": 1 }"#, "did you mean 'domain_id'?"),
+    ] {
+        let error = refused(&format!("{{ \"transport\": \"ros2\",\n{wrong} }}"));
+        assert!(error.text.contains(instead) && error.at.line == 2, "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn what_zenoh_has_a_configuration_of_its_own_for_is_refused_with_where_it_goes() {
     for (wrong, instead) in [
         (r#""tag": "a""#, "leave it out"),
@@ -108,6 +147,7 @@ fn what_zenoh_has_a_configuration_of_its_own_for_is_refused_with_where_it_goes()
         let error = refused(&format!("{{ \"transport\": \"zenoh\",\n{wrong} }}"));
         assert!(error.text.contains(instead) && error.at.line == 2, "{wrong}: {error}");
     }
+    assert!(refused_beside(r#""ros2": {}"#).contains("is for \"transport\": \"ros2\" alone"));
     assert!(refused_beside(r#""zenoh": {}"#).contains("is for \"transport\": \"zenoh\" alone"));
     assert!(refused_beside(r#""transport": "zeno""#).contains("did you mean \"zenoh\"?"));
 }
@@ -270,7 +310,8 @@ fn a_file_that_cannot_be_a_configuration_is_refused_by_its_name() {
 
 /// Examples with some bytes replaced, left out or doubled.
 fn nearly_valid() -> impl Strategy<Value = String> {
-    let examples = ["thesis.json", "robot.json", "zenoh.json"].map(|name| std::fs::read_to_string(example(name)).expect("it is there"));
+    let examples =
+        ["thesis.json", "robot.json", "zenoh.json", "ros2.json"].map(|name| std::fs::read_to_string(example(name)).expect("it is there"));
     let change = (any::<prop::sample::Index>(), 0..4_usize, prop::sample::select(r#"{}[]",:\/*x0-.eé"#.chars().collect::<Vec<_>>()));
     (prop::sample::select(examples.to_vec()), prop::collection::vec(change, 1..6)).prop_map(|(text, changes)| {
         let mut text: Vec<char> = text.chars().collect();

@@ -12,7 +12,14 @@ const OTHER: &str = "robot/Image{width:uint64;data:uint8[];}";
 /// A domain where somebody wants, or has, the images of this topic.
 fn local(topic: u64, signature: &str, wanted: bool, had: bool) -> Local {
     let offer = |there: bool| there.then(|| Offer { depth: 5, ..Offer::default() });
-    let channel = LocalChannel { signature: signature.to_owned(), response: String::new(), topic, wanted: offer(wanted), had: offer(had) };
+    let channel = LocalChannel {
+        signature: signature.to_owned(),
+        response: String::new(),
+        topic,
+        wanted: offer(wanted),
+        had: offer(had),
+        ..LocalChannel::default()
+    };
     Local { channels: [((Kind::Topic, "image".to_owned()), channel)].into(), nodes: Vec::new() }
 }
 

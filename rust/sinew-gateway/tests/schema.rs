@@ -33,7 +33,7 @@ fn ruleset(traffic: &Value) -> Value {
 }
 
 /// These together have all keys.
-fn wholes() -> [Value; 2] {
+fn wholes() -> [Value; 3] {
     let traffic = json!({ "priority": 1, "max_rate": 2.5, "max_bandwidth": "1 Mbit/s", "reliable": true, "compression": "zstd" });
     let quic = json!({
         "$schema": "config.schema.json", "transport": "quic", "name": "robot", "tag": "a", "domain": "left", "listen": "0.0.0.0:1", "peers": ["host:7463", "[::1]", "[fe80::1%wlan0]:7463"],
@@ -46,7 +46,12 @@ fn wholes() -> [Value; 2] {
         "zenoh": { "config_file": "zenoh.json5", "connect": ["tcp/[::1]:7447", "unixsock-stream//run/zenoh"], "prefix": "fleet/north" },
         "rules": [ruleset(&json!({ "priority": 1, "max_rate": 2.5, "reliable": true })), {}]
     });
-    [quic, zenoh]
+    let ros2 = json!({
+        "$schema": "config.schema.json", "transport": "ros2", "name": "robot", "domain": "left", "max_message": "64 MiB",
+        "ros2": { "domain_id": 7, "interfaces": ["127.0.0.1", "fd00::2"], "definitions": ["share", "/opt/ros/jazzy/share"] },
+        "rules": [ruleset(&json!({ "max_rate": 2.5 })), {}]
+    });
+    [quic, zenoh, ros2]
 }
 
 /// A document, with the path of each of its objects.
@@ -177,11 +182,14 @@ fn the_whole_configuration_has_every_key_of_the_schema_and_of_the_reader() {
 }
 
 #[test]
-fn what_belongs_to_the_other_transport_both_refuse() {
-    let (validator, [quic, zenoh]) = (validator(), wholes());
-    for (of, with, key) in [(&quic, &zenoh, "zenoh")]
-        .into_iter()
-        .chain(["tag", "listen", "peers", "discovery", "security", "budget", "rules"].map(|key| (&zenoh, &quic, key)))
+fn what_belongs_to_another_transport_both_refuse() {
+    let (validator, [quic, zenoh, ros2]) = (validator(), wholes());
+    let of_quic = ["tag", "listen", "peers", "discovery", "security", "budget", "rules"];
+    for (of, with, key) in
+        [(&quic, &zenoh, "zenoh"), (&quic, &ros2, "ros2"), (&zenoh, &ros2, "ros2"), (&ros2, &zenoh, "zenoh"), (&ros2, &zenoh, "rules")]
+            .into_iter()
+            .chain(of_quic.map(|key| (&zenoh, &quic, key)))
+            .chain(of_quic.map(|key| (&ros2, &quic, key)))
     {
         let mut document = of.clone();
         document[key] = with[key].clone();

@@ -2,6 +2,7 @@
 
 pub mod action;
 pub mod bag;
+pub mod bridge;
 pub mod call;
 pub mod doctor;
 mod domain;
@@ -50,6 +51,7 @@ pub fn run(cli: &Cli) -> Done {
             ServiceCommand::Call(asked) => call::call(cli, asked),
             ServiceCommand::Info { service } => service::info(cli, service),
         },
+        Command::Bridge(command) => bridge::run(cli, command),
         Command::Action(command) => action::run(cli, command),
         Command::Type(command) => match command {
             TypeCommand::Show { of, signature } => types::show(cli, of, *signature),

@@ -21,10 +21,9 @@ pub use inlet::{Inlet, Ordered};
 pub use ledger::{Act, Ledger, State};
 pub use outlet::{Outlet, Taken};
 pub use received::Received;
+pub(crate) use {calls::Counts, outlet::Reading, received::ghost};
 #[cfg(feature = "zenoh")]
 pub(crate) use {
-    calls::Counts,
     origin::{Recent, origin_of},
-    outlet::{Reading, outgoing, parts_of},
-    received::ghost,
+    outlet::{outgoing, parts_of},
 };

@@ -2,4 +2,5 @@
 
 pub mod certs;
 pub mod check;
+pub mod ros2;
 pub mod run;

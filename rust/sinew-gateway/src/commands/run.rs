@@ -1,15 +1,15 @@
 //! `sinew-gateway run`: until it is interrupted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::config::{Settings, Transport, Zenoh};
+use crate::bridge::Bridge;
+use crate::config::{Ros2, Settings, Transport, Zenoh};
+use crate::dds;
 use crate::gateway::Gateway;
 use crate::security::Identity;
-#[cfg(feature = "zenoh")]
-use crate::zenoh::Bridge;
 
 /// What is shown of it with `--help`.
 pub const EXAMPLES: &str = "\
@@ -29,8 +29,12 @@ pub struct Run {
 
 /// Runs. Fails with a sentence.
 pub fn run(asked: &Run) -> Result<(), String> {
+    serve(Settings::read(&asked.file).map_err(|error| error.to_string())?, Some(&asked.file))
+}
+
+/// With these settings, which stand in the file, if they stand in one.
+pub(super) fn serve(settings: Settings, file: Option<&Path>) -> Result<(), String> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("info")).format_timestamp(None).format_target(false).init();
-    let settings = Settings::read(&asked.file).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads())
         .enable_all()
@@ -39,9 +43,10 @@ pub fn run(asked: &Run) -> Result<(), String> {
     match settings.transport.clone() {
         Transport::Quic => {
             let identity = Identity::load(&settings.security).map_err(|error| error.to_string())?;
-            runtime.block_on(serve(asked, settings, identity))
+            runtime.block_on(serve_quic(file, settings, identity))
         }
-        Transport::Zenoh(zenoh) => runtime.block_on(serve_zenoh(asked, settings, zenoh)),
+        Transport::Zenoh(zenoh) => runtime.block_on(serve_zenoh(file, settings, zenoh)),
+        Transport::Ros2(ros2) => runtime.block_on(serve_ros2(file, settings, ros2)),
     }
 }
 
@@ -74,7 +79,7 @@ impl Signals {
     }
 }
 
-async fn serve(asked: &Run, settings: Settings, mut identity: Identity) -> Result<(), String> {
+async fn serve_quic(file: Option<&Path>, settings: Settings, mut identity: Identity) -> Result<(), String> {
     let mut signals = Signals::watched()?;
     let gateway = Gateway::start(&settings, &identity).map_err(|why| why.to_string())?;
     log::info!("'{}' listens at {}", settings.name, gateway.address());
@@ -84,7 +89,7 @@ async fn serve(asked: &Run, settings: Settings, mut identity: Identity) -> Resul
                 if !is_to_reload {
                     break;
                 }
-                reload(asked, &gateway, &mut identity);
+                reload(file, &gateway, &mut identity);
             }
             () = identity.changed() => gateway.renew(&identity),
         }
@@ -95,15 +100,26 @@ async fn serve(asked: &Run, settings: Settings, mut identity: Identity) -> Resul
 }
 
 #[cfg(feature = "zenoh")]
-async fn serve_zenoh(asked: &Run, settings: Settings, zenoh: Zenoh) -> Result<(), String> {
-    let mut signals = Signals::watched()?;
-    let bridge = Bridge::start(&settings, &zenoh).map_err(|why| why.to_string())?;
+async fn serve_zenoh(file: Option<&Path>, settings: Settings, zenoh: Zenoh) -> Result<(), String> {
+    let bridge = crate::zenoh::start(&settings, &zenoh).map_err(|why| why.to_string())?;
     log::info!("'{}' joins the Zenoh network, below '{}'", settings.name, zenoh.prefix);
+    follow(file, &settings, bridge).await
+}
+
+async fn serve_ros2(file: Option<&Path>, settings: Settings, ros2: Ros2) -> Result<(), String> {
+    let bridge = dds::start(&settings, &ros2).map_err(|why| why.to_string())?;
+    log::info!("'{}' joins ROS 2 in domain {}", settings.name, ros2.domain_id);
+    follow(file, &settings, bridge).await
+}
+
+/// Until it is interrupted.
+async fn follow(file: Option<&Path>, settings: &Settings, bridge: Bridge) -> Result<(), String> {
+    let mut signals = Signals::watched()?;
     while signals.is_to_reload().await {
-        match read_again(asked, &settings.transport) {
-            Ok(settings) => {
+        match read_again(file, &settings.transport) {
+            Ok((file, settings)) => {
                 bridge.change(&settings);
-                log::info!("the rules of {} hold from now on", asked.file.display());
+                log::info!("the rules of {} hold from now on", file.display());
             }
             Err(why) => log::error!("nothing has changed: {why}"),
         }
@@ -114,31 +130,32 @@ async fn serve_zenoh(asked: &Run, settings: Settings, zenoh: Zenoh) -> Result<()
 }
 
 #[cfg(not(feature = "zenoh"))]
-async fn serve_zenoh(asked: &Run, _settings: Settings, _zenoh: Zenoh) -> Result<(), String> {
+async fn serve_zenoh(file: Option<&Path>, _settings: Settings, _zenoh: Zenoh) -> Result<(), String> {
     Err(format!(
         "{} says \"transport\": \"zenoh\", but this sinew-gateway was built without it: build it with the feature 'zenoh', which it has unless --no-default-features is said",
-        asked.file.display()
+        file.unwrap_or(Path::new("the configuration")).display()
     ))
 }
 
 /// What is to hold from now on. Another transport needs a new start: nothing of it may hold half.
-fn read_again(asked: &Run, transport: &Transport) -> Result<Settings, String> {
-    let settings = Settings::read(&asked.file).map_err(|error| error.to_string())?;
+fn read_again<'a>(file: Option<&'a Path>, transport: &Transport) -> Result<(&'a Path, Settings), String> {
+    let file = file.ok_or("there is no configuration that could be read again")?;
+    let settings = Settings::read(file).map_err(|error| error.to_string())?;
     if std::mem::discriminant(&settings.transport) != std::mem::discriminant(transport) {
-        return Err(format!("{} has another \"transport\" now, for which the gateway has to be started anew", asked.file.display()));
+        return Err(format!("{} has another \"transport\" now, for which the gateway has to be started anew", file.display()));
     }
-    Ok(settings)
+    Ok((file, settings))
 }
 
 /// What is wrong changes nothing.
-fn reload(asked: &Run, gateway: &Gateway, identity: &mut Identity) {
-    let renewed = read_again(asked, &Transport::Quic)
-        .and_then(|settings| Ok((Identity::load(&settings.security).map_err(|error| error.to_string())?, settings)));
+fn reload(file: Option<&Path>, gateway: &Gateway, identity: &mut Identity) {
+    let renewed = read_again(file, &Transport::Quic)
+        .and_then(|(file, settings)| Ok((Identity::load(&settings.security).map_err(|error| error.to_string())?, file, settings)));
     match renewed {
-        Ok((renewed, settings)) => {
+        Ok((renewed, file, settings)) => {
             *identity = renewed;
             gateway.change(&settings, identity);
-            log::info!("the rules and certificates of {} hold from now on", asked.file.display());
+            log::info!("the rules and certificates of {} hold from now on", file.display());
         }
         Err(why) => log::error!("nothing has changed: {why}"),
     }

@@ -5,17 +5,22 @@
 
 mod node;
 mod own;
+mod ros2;
 mod rulesets;
 mod source;
 mod thesis;
+mod transport;
 mod units;
 mod zenoh;
 
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use crate::rules::Rules;
+use sinew::GatewayStatus;
 
+use crate::rules::{Exception, Names, Place, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
+
+pub use ros2::TAG as ROS2;
 pub use source::{Error, MAX_SIZE};
 pub use units::bandwidth;
 pub use zenoh::TAG as ZENOH;
@@ -60,6 +65,8 @@ pub enum Transport {
     Quic,
     /// Through a Zenoh network, which is there already. Of the [`Settings`] it leaves `listen`, `peers`, `discovery`, `security` and `budget` as they are where nothing is said; they mean nothing.
     Zenoh(Zenoh),
+    /// To programs of ROS 2, over DDS. Likewise.
+    Ros2(Ros2),
 }
 
 /// The Zenoh network, and the place in it.
@@ -77,6 +84,17 @@ impl Default for Zenoh {
     fn default() -> Zenoh {
         Zenoh { config_file: None, connect: Vec::new(), prefix: "sinew".to_owned() }
     }
+}
+
+/// Where ROS 2 is, and what is known of its types.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ros2 {
+    /// ROS_DOMAIN_ID.
+    pub domain_id: u32,
+    /// Addresses of the interfaces that DDS uses. Empty: all.
+    pub interfaces: Vec<IpAddr>,
+    /// Folders with packages, beside those that come with sinew and those in AMENT_PREFIX_PATH.
+    pub definitions: Vec<PathBuf>,
 }
 
 /// Finding others by multicast.
@@ -117,6 +135,20 @@ impl Settings {
             text,
             |root| if root.has("sng_config") || root.has("sm2_config") { thesis::read(&root) } else { own::read(&root) },
         )
+    }
+
+    /// Everything that others make goes over to ROS 2, and comes from there.
+    pub fn everything(domain: Option<PathBuf>, ros2: Ros2) -> Settings {
+        let rule = |symbol| Rule { at: Place::default(), symbol, traffic: Traffic::default() };
+        let all_but = |names| {
+            let exceptions = vec![Exception { names, rule: rule(Symbol::None) }];
+            Some(RuleList { base: rule(Symbol::Both), exceptions })
+        };
+        let topics = all_but(Names::Is(GatewayStatus::TOPIC.to_owned()));
+        let services = all_but(Names::StartsWith("gateway_".to_owned()));
+        let rulesets = vec![Ruleset { at: Place::default(), tag: None, topics, services }];
+        let (tag, transport) = (ros2::TAG.to_owned(), Transport::Ros2(ros2));
+        Settings { tag, domain, transport, rules: Rules { at: Place::default(), rulesets }, ..Settings::unsaid() }
     }
 
     /// What holds where a configuration says nothing. Nothing is let through, and nobody proves who they are.

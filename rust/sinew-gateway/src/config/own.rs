@@ -5,15 +5,16 @@ use std::path::PathBuf;
 
 use super::node::{Node, Table};
 use super::source::Outcome;
-use super::{Discovery, Security, Settings, Transport, rulesets, zenoh};
+use super::{Discovery, Security, Settings, Transport, ros2, rulesets, transport, zenoh};
 
-pub const KEYS: [&str; 13] = [
+pub const KEYS: [&str; 14] = [
     "$schema",
     "name",
     "tag",
     "domain",
     "transport",
     "zenoh",
+    "ros2",
     "listen",
     "peers",
     "discovery",
@@ -41,11 +42,11 @@ pub fn read(root: &Node<'_>) -> Outcome<Settings> {
         let domain = node.text("the name of a domain, or the path of its socket")?;
         if domain.contains('/') { path(node) } else { node.name().map(PathBuf::from) }
     })?;
-    settings.transport = zenoh::transport(&table)?;
-    if settings.transport == Transport::Quic {
-        read_quic(&table, &mut settings)?;
-    } else {
-        zenoh::TAG.clone_into(&mut settings.tag);
+    settings.transport = transport::read(&table)?;
+    match settings.transport {
+        Transport::Quic => read_quic(&table, &mut settings)?,
+        Transport::Zenoh(_) => zenoh::TAG.clone_into(&mut settings.tag),
+        Transport::Ros2(_) => ros2::TAG.clone_into(&mut settings.tag),
     }
     if let Some(most) = table.read("max_message", |node| node.size(MOST))? {
         settings.max_message = most;
@@ -57,7 +58,7 @@ pub fn read(root: &Node<'_>) -> Outcome<Settings> {
     Ok(settings)
 }
 
-/// What Zenoh has a configuration of its own for.
+/// What other networks have a configuration of their own for.
 fn read_quic(table: &Table<'_>, settings: &mut Settings) -> Outcome<()> {
     if let Some(listen) = table.read("listen", listen)? {
         settings.listen = listen;

@@ -2,7 +2,7 @@
 
 use super::node::{Node, Table};
 use super::source::Outcome;
-use super::{Transport, zenoh};
+use super::{Transport, transport};
 use crate::protocol::Packing;
 use crate::rules::{Exception, Names, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
 
@@ -70,9 +70,7 @@ fn symbols() -> String {
 }
 
 fn traffic(table: &Table<'_>, transport: &Transport) -> Outcome<Traffic> {
-    if *transport != Transport::Quic {
-        zenoh::no_shaping(table)?;
-    }
+    transport::shaping(table, transport)?;
     let packings = [("none", Packing::None), ("zstd", Packing::Zstd), ("lz4", Packing::Lz4)];
     Ok(Traffic {
         priority: table.read("priority", |node| node.integer(-PRIORITIES, PRIORITIES))?.unwrap_or_default(),

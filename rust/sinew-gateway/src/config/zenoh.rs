@@ -1,15 +1,15 @@
 //! `"transport": "zenoh"`, and what belongs to it.
 
-use super::node::{Node, Table};
+use super::Zenoh;
+use super::node::Node;
 use super::own::path;
 use super::source::Outcome;
-use super::{Transport, Zenoh};
 
 pub const KEYS: [&str; 3] = ["config_file", "connect", "prefix"];
 /// The tag of a whole Zenoh network.
 pub const TAG: &str = "zenoh";
 /// What of the configuration is for QUIC alone, and where it goes instead.
-const ELSEWHERE: [(&str, &str); 6] = [
+pub const ELSEWHERE: [(&str, &str); 6] = [
     ("tag", "leave it out: in a Zenoh network nobody chooses rules by it, and what all of that network has here is the tag \"zenoh\""),
     ("listen", "say it as 'listen/endpoints' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names"),
     ("peers", "say routers or peers of Zenoh as \"connect\" of 'zenoh'"),
@@ -21,24 +21,19 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("budget", "say it as 'downsampling' or 'low_pass_filter' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names"),
 ];
 
-/// Which it is, with what it needs. What of the table does not fit it is refused.
-pub fn transport(table: &Table<'_>) -> Outcome<Transport> {
-    let is_zenoh = table.read("transport", |node| node.one_of(&[("quic", false), ("zenoh", true)]))?.unwrap_or_default();
-    if !is_zenoh {
-        return match table.get("zenoh") {
-            Some(node) => Err(node.error("'zenoh' is for \"transport\": \"zenoh\" alone: say that, too, or leave this out")),
-            None => Ok(Transport::Quic),
-        };
-    }
-    for (key, instead) in ELSEWHERE {
-        if let Some(node) = table.get(key) {
-            return Err(node.error(format!("'{key}' is not for \"transport\": \"zenoh\": {instead}")));
-        }
-    }
-    Ok(Transport::Zenoh(table.read("zenoh", zenoh)?.unwrap_or_default()))
-}
+/// What a rule may not say.
+pub const SHAPED_ELSEWHERE: [(&str, &str); 2] = [
+    (
+        "compression",
+        "it has its own: say it as 'transport/unicast/compression' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names",
+    ),
+    (
+        "max_bandwidth",
+        "it has its own: say it as 'downsampling' or 'low_pass_filter' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names",
+    ),
+];
 
-fn zenoh(node: &Node<'_>) -> Outcome<Zenoh> {
+pub fn zenoh(node: &Node<'_>) -> Outcome<Zenoh> {
     let table = node.table(&KEYS)?;
     let mut zenoh = Zenoh { config_file: table.read("config_file", path)?, ..Zenoh::default() };
     zenoh.connect = table.read("connect", connect)?.unwrap_or_default();
@@ -68,17 +63,4 @@ fn prefix(node: &Node<'_>) -> Outcome<String> {
     let text = node.text(possible)?;
     let is_chunk = |chunk: &str| !chunk.is_empty() && chunk.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
     if text.len() <= 255 && text.split('/').all(is_chunk) { Ok(text.to_owned()) } else { Err(node.wrong(possible)) }
-}
-
-/// A rule of a configuration with this transport says nothing of these.
-pub fn no_shaping(table: &Table<'_>) -> Outcome<()> {
-    let elsewhere = [("compression", "'transport/unicast/compression'"), ("max_bandwidth", "'downsampling' or 'low_pass_filter'")];
-    for (key, instead) in elsewhere {
-        if let Some(node) = table.get(key) {
-            return Err(node.error(format!(
-                "'{key}' is not for \"transport\": \"zenoh\", which has its own: say it as {instead} in Zenoh's own configuration, which \"config_file\" of 'zenoh' names"
-            )));
-        }
-    }
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! What somebody in the domain wants, or has. Pure.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use sinew::msg::Type;
@@ -21,7 +21,7 @@ pub struct Local {
 }
 
 /// A topic or a service.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LocalChannel {
     /// The type of the topic, or of the service's requests.
     pub signature: String,
@@ -33,6 +33,10 @@ pub struct LocalChannel {
     pub wanted: Option<Offer>,
     /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
     pub had: Option<Offer>,
+    /// The names of the nodes that want it, in their order, each once.
+    pub wanters: Vec<String>,
+    /// The names of the nodes that have it, likewise.
+    pub havers: Vec<String>,
 }
 
 impl Local {
@@ -58,8 +62,15 @@ impl Local {
                     continue;
                 };
                 let present = |ends: &[&DomainEndpoint]| (!ends.is_empty()).then(Offer::default);
-                let channel =
-                    LocalChannel { signature: request, response, topic: topic.id, wanted: present(publishers), had: present(subscribers) };
+                let channel = LocalChannel {
+                    signature: request,
+                    response,
+                    topic: topic.id,
+                    wanted: present(publishers),
+                    had: present(subscribers),
+                    wanters: owners(state, publishers),
+                    havers: owners(state, subscribers),
+                };
                 channels.insert((Kind::Service, service.to_owned()), channel);
             } else {
                 let channel = LocalChannel {
@@ -68,6 +79,8 @@ impl Local {
                     topic: topic.id,
                     wanted: asked(subscribers),
                     had: offered(publishers),
+                    wanters: owners(state, subscribers),
+                    havers: owners(state, publishers),
                 };
                 channels.insert((Kind::Topic, topic.name.clone()), channel);
             }
@@ -82,6 +95,12 @@ fn body_of(signature: &str) -> Option<String> {
         Type::Structure(structure) => structure.field("body").map(|field| field.ty.to_string()),
         _ => None,
     }
+}
+
+/// The names of their nodes.
+fn owners(state: &DomainState, ends: &[&DomainEndpoint]) -> Vec<String> {
+    let names: BTreeSet<&String> = ends.iter().filter_map(|end| Some(&state.nodes.get(&end.node)?.name)).collect();
+    names.into_iter().cloned().collect()
 }
 
 /// What satisfies all of them.

@@ -12,10 +12,9 @@ use zenoh::bytes::ZBytes;
 use zenoh::sample::{Sample, SampleKind};
 
 use super::attached::{Attached, Message, TypeTag};
-use super::check;
-use super::due::Due;
-use super::exchange::Place;
-use crate::channels::{Recent, State, ghost};
+use super::network::Place;
+use crate::bridge::{Due, check, connected_ghost};
+use crate::channels::{Recent, State};
 use crate::peers::printable;
 use crate::protocol::Offer;
 
@@ -23,11 +22,6 @@ use crate::protocol::Offer;
 const MOST_SOURCES: usize = 256;
 /// What is offered does not change more often.
 const SETTLED: Duration = Duration::from_secs(1);
-/// Within which subscribers are connected with a new ghost, unless its offer is not what they ask for.
-const CONNECTED: Duration = Duration::from_millis(500);
-/// Where one is, others follow within this time.
-const ALL: Duration = Duration::from_millis(10);
-
 /// What is told of it. Shared between threads.
 #[derive(Default)]
 pub struct Ledger {
@@ -54,23 +48,6 @@ struct Ghost {
     publisher: Publisher,
     offer: Offer,
     opened: Instant,
-}
-
-impl Ghost {
-    /// Blocks until the manager has agreed, and those who want it are connected: the first message may be the only one.
-    fn open(place: &Place, name: &str, due: &Due, offer: &Offer) -> sinew::Result<Ghost> {
-        let publisher = ghost(&place.node, name, &due.signature, offer)?;
-        let opened = Instant::now();
-        let (mut connected, mut since) = (0, opened);
-        while opened.elapsed() < CONNECTED && (connected == 0 || since.elapsed() < ALL) {
-            std::thread::sleep(Duration::from_millis(1));
-            let now = publisher.statistics().subscribers;
-            if now != connected {
-                (connected, since) = (now, Instant::now());
-            }
-        }
-        Ok(Ghost { publisher, offer: offer.clone(), opened })
-    }
 }
 
 /// Of one topic, in the order in which they are to be published.
@@ -143,7 +120,7 @@ impl Delivery {
                 ))
             }
             Ok(Some(_)) => Err(format!("a message on '{name}' has the attachment of a call")),
-            Ok(None) => match check(sample.payload(), &self.ty) {
+            Ok(None) => match check(sample.payload().slices(), &self.ty) {
                 Ok(()) => Ok(None),
                 Err(why) => Err(format!("a message on '{name}', of a program without sinew, is no {}: {why}", self.tag.name)),
             },
@@ -190,7 +167,10 @@ impl Delivery {
         drop(self.ghost.take_if(is_other));
         let ghost = match self.ghost.take() {
             Some(ghost) => ghost,
-            None => Ghost::open(&self.place, &self.name, &self.due, offer)?,
+            None => {
+                let publisher = connected_ghost(&self.place.node, &self.name, &self.due.signature, offer)?;
+                Ghost { publisher, offer: offer.clone(), opened: Instant::now() }
+            }
         };
         self.ghost.insert(ghost).publisher.publish(&payload.slices().collect::<Vec<_>>())?;
         self.ledger.is_now(State::Open);

@@ -12,10 +12,10 @@ use zenoh::query::{ConsolidationMode, QueryTarget, Reply};
 use zenoh::sample::{Locality, Sample};
 
 use super::delivery::{Delivery, Ledger};
-use super::due::Due;
-use super::exchange::Place;
+use super::network::Place;
 use super::waiting::Waiting;
 use super::{key, said};
+use crate::bridge::{Channel, Due};
 use crate::channels::State;
 
 /// Who has kept something is waited for so long; what is published meanwhile waits.
@@ -63,16 +63,17 @@ impl Inlet {
         });
         Ok(Inlet { _subscriber: subscriber, waiting, ledger, again, task: task.abort_handle() })
     }
+}
 
-    /// The connection with the network has come again: what was kept may be new.
-    pub fn reconnected(&self) {
+impl Channel for Inlet {
+    /// What was kept may be new.
+    fn reconnected(&self) {
         self.again.notify_one();
     }
 
-    /// How it stands, with messages, their bytes, and messages that were lost.
-    pub fn told(&self) -> (State, (u64, u64, u64)) {
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let (state, (messages, bytes, lost)) = self.ledger.told();
-        (state, (messages, bytes, lost + self.waiting.lost()))
+        Some((state, (messages, bytes, lost + self.waiting.lost())))
     }
 }
 

@@ -11,9 +11,9 @@ use zenoh::query::{Query, Queryable};
 use zenoh::sample::Locality;
 
 use super::attached::{Attached, Message, TypeTag};
-use super::due::Due;
-use super::exchange::Place;
+use super::network::Place;
 use super::{joined, said};
+use crate::bridge::Due;
 use crate::channels::{Reading, origin_of, parts_of};
 
 /// Who asks while so many are answered is answered nothing.

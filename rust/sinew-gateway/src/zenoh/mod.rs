@@ -2,18 +2,14 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `key`, `attached`, `due`, `qos` | names as key expressions, what stands beside payloads, what is to be open, priorities; pure |
-//! | `network` | the session |
-//! | `bridge`, `exchange` | a whole gateway, and its thread, which opens and closes what is to go over |
+//! | `key`, `attached`, `qos` | names as key expressions, what stands beside payloads, priorities; pure |
+//! | `network` | the session, in which a [`Bridge`] opens and closes what is to go over |
 //! | `outlet`, `kept` | topics that go to the network, and what was kept of them, for those who ask |
 //! | `inlet`, `delivery`, `waiting` | topics that come from it |
 //! | `served`, `provided` | services that are called from there, and here |
 
 mod attached;
-mod bridge;
 mod delivery;
-mod due;
-mod exchange;
 mod inlet;
 mod kept;
 mod key;
@@ -24,20 +20,24 @@ mod qos;
 mod served;
 mod waiting;
 
-use sinew::msg::Type;
-use sinew::msg::stream::Reader;
+use network::{Joined, Place};
+use tokio::runtime::Handle;
 use zenoh::bytes::ZBytes;
 
-pub use bridge::Bridge;
+use crate::bridge::Bridge;
+use crate::config::{Settings, Zenoh};
+use crate::gateway::CannotStart;
 
-/// Whether a payload is a stream of this type; else why not, as half a sentence. For what strangers send: sinew's own programs look again when they read it.
-fn check(payload: &ZBytes, ty: &Type) -> Result<(), String> {
-    let slices: Vec<&[u8]> = payload.slices().collect();
-    let checked = Reader::new(&slices).and_then(|mut reader| {
-        reader.skip_value(ty)?;
-        reader.finish()
-    });
-    checked.map_err(|why| why.to_string())
+/// Joins the domain, and the network as soon as that lets it. See [`Bridge::start`].
+pub fn start(settings: &Settings, zenoh: &Zenoh) -> Result<Bridge, CannotStart> {
+    let config = network::config(zenoh).map_err(CannotStart)?;
+    let (runtime, prefix, max_message) = (Handle::current(), zenoh.prefix.clone(), settings.max_message);
+    Bridge::start(settings, |node, _| {
+        Ok(async move {
+            let session = network::join(config).await;
+            Joined(Place { node, runtime, session, prefix, max_message })
+        })
+    })
 }
 
 /// What Zenoh says of an error, without the places in its source.

@@ -1,12 +1,79 @@
-//! The session in the Zenoh network.
+//! The session in the Zenoh network, and what goes over there.
 
 use std::time::Duration;
 
 use serde_json::Value;
+use sinew::Node;
+use tokio::runtime::Handle;
 use zenoh::{Config, Session, Wait};
 
+use super::inlet::Inlet;
+use super::outlet::Outlet;
+use super::provided::Provided;
 use super::said;
+use super::served::Served;
+use crate::bridge::{Channel, Due, Key, Look, Network, Way};
 use crate::config;
+use crate::gateway::drawn;
+use crate::protocol::Kind;
+
+/// What all channels need. Cheap to clone.
+#[derive(Clone)]
+pub struct Place {
+    /// In the domain.
+    pub node: Node,
+    /// Where tasks run.
+    pub runtime: Handle,
+    /// In the network.
+    pub session: Session,
+    /// What all key expressions begin with.
+    pub prefix: String,
+    /// Bytes.
+    pub max_message: u64,
+}
+
+impl Place {
+    /// By lot.
+    pub fn drawn(&self) -> u64 {
+        u128::from_le_bytes(drawn()) as u64
+    }
+}
+
+/// The network, until it is left.
+pub struct Joined(pub Place);
+
+impl Network for Joined {
+    fn name(&self) -> &'static str {
+        "the Zenoh network"
+    }
+
+    fn tag(&self) -> &'static str {
+        config::ZENOH
+    }
+
+    fn is_connected(&self) -> bool {
+        let info = self.0.session.info();
+        info.routers_zid().wait().next().is_some() || info.peers_zid().wait().next().is_some()
+    }
+
+    fn open(&self, (kind, name, way): &Key, due: &Due, look: Look) -> Result<Box<dyn Channel>, String> {
+        let place = &self.0;
+        Ok(match (kind, way) {
+            (Kind::Topic, Way::Out) => Box::new(Outlet::open(place, name, due, look)?),
+            (Kind::Topic, Way::In) => Box::new(Inlet::open(place, name, due)?),
+            (Kind::Service, Way::Out) => Box::new(Served::open(place, name, due)?),
+            (Kind::Service, Way::In) => Box::new(Provided::open(place, name, due, look)?),
+        })
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        if let Err(why) = self.0.session.close().wait() {
+            log::warn!("the Zenoh network could not be left as it should be: {}", said(&why));
+        }
+    }
+}
 
 /// Between two attempts to join it.
 const FIRST: Duration = Duration::from_secs(1);
@@ -53,12 +120,6 @@ pub async fn join(config: Config) -> Session {
         tokio::time::sleep(pause).await;
         pause = (2 * pause).min(LONGEST);
     }
-}
-
-/// Whether anybody is there.
-pub fn is_connected(session: &Session) -> bool {
-    let info = session.info();
-    info.routers_zid().wait().next().is_some() || info.peers_zid().wait().next().is_some()
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use zenoh::query::Queryable;
 use zenoh::sample::Locality;
 
 use super::attached::{Attached, Message, TypeTag};
-use super::due::Due;
-use super::exchange::Place;
+use super::network::Place;
 use super::{joined, kept, key, qos, said};
+use crate::bridge::{Channel, Due, Look};
 use crate::channels::{Reading, State, Taken, outgoing};
 use crate::link::{Outgoing, Queue};
 use crate::protocol::Packing;
@@ -40,7 +40,7 @@ pub struct Outlet {
 
 impl Outlet {
     /// `look` is called when [`Outlet::look`] is to be.
-    pub fn open(place: &Place, name: &str, due: &Due, look: impl Fn() + Send + Sync + 'static) -> Result<Outlet, String> {
+    pub fn open(place: &Place, name: &str, due: &Due, look: Look) -> Result<Outlet, String> {
         let ty: Type = due.signature.parse().map_err(|why| format!("its type cannot be read: {why}"))?;
         let key = key::topic(&place.prefix, name);
         let is_reliable = due.traffic.reliable || due.offer.depth == 0;
@@ -74,9 +74,10 @@ impl Outlet {
             ty,
         })
     }
+}
 
-    /// Opens what is to be open now, or closes it. Blocks until the manager has agreed.
-    pub fn look(&mut self) {
+impl Channel for Outlet {
+    fn look(&mut self) {
         let is_wanted = self.is_wanted.load(Ordering::Relaxed); // relaxed: see above
         if !is_wanted {
             self.flow = None;
@@ -93,8 +94,7 @@ impl Outlet {
         }
     }
 
-    /// How it stands, with messages, their bytes, and messages that were lost. None: nobody wants it.
-    pub fn told(&self) -> Option<(State, (u64, u64, u64))> {
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
         match (&self.flow, &self.refused) {
             (Some(flow), _) => Some((State::Open, flow.told())),
             (None, Some(why)) => Some((State::Refused(why.clone()), (0, 0, 0))),

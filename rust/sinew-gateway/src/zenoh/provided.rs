@@ -14,10 +14,10 @@ use zenoh::query::{ConsolidationMode, Querier, QueryTarget, Reply};
 use zenoh::sample::Locality;
 
 use super::attached::{Attached, Call, TypeTag};
-use super::due::Due;
-use super::exchange::Place;
+use super::network::Place;
 use super::served::LONGEST;
-use super::{check, key, qos, said};
+use super::{key, qos, said};
+use crate::bridge::{Channel, Due, Look, check};
 use crate::channels::{Counts, State};
 use crate::gateway::drawn;
 use crate::peers::printable;
@@ -56,7 +56,7 @@ enum Unanswered {
 
 impl Provided {
     /// `look` is called when [`Provided::look`] is to be.
-    pub fn open(place: &Place, name: &str, due: &Due, look: impl Fn() + Send + Sync + 'static) -> Result<Provided, String> {
+    pub fn open(place: &Place, name: &str, due: &Due, look: Look) -> Result<Provided, String> {
         let read = |signature: &str| signature.parse::<Type>().map_err(|why| format!("its type cannot be read: {why}"));
         let (request, response) = (read(&due.signature)?, read(&due.response)?);
         let querier = place
@@ -86,9 +86,10 @@ impl Provided {
         };
         Ok(Provided { provider: None, _listener: listener, is_there, refused: None, service: Arc::new(service), due: due.clone() })
     }
+}
 
-    /// Opens what is to be open now, or closes it. Blocks until the manager has agreed.
-    pub fn look(&mut self) {
+impl Channel for Provided {
+    fn look(&mut self) {
         let is_there = self.is_there.load(Ordering::Relaxed); // relaxed: see above
         if !is_there {
             self.provider = None;
@@ -113,14 +114,13 @@ impl Provided {
         }
     }
 
-    /// How it stands, with calls that were answered, the bytes of their requests and answers, and calls that were not.
-    pub fn told(&self) -> (State, (u64, u64, u64)) {
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let state = match (&self.provider, &self.refused) {
             (Some(_), _) => State::Open,
             (None, Some(why)) => State::Refused(why.clone()),
             (None, None) => State::Waiting,
         };
-        (state, self.service.counts.told())
+        Some((state, self.service.counts.told()))
     }
 }
 
@@ -175,7 +175,7 @@ impl Service {
                 sample.payload().len(),
                 self.place.max_message
             ))),
-            Some(Ok(sample)) => match check(sample.payload(), &self.response) {
+            Some(Ok(sample)) => match check(sample.payload().slices(), &self.response) {
                 Ok(()) => Ok(sample.payload().clone()),
                 Err(why) => Err(Unanswered::Lost(format!("what the Zenoh network has answered is no {}: {why}", self.response.name()))),
             },

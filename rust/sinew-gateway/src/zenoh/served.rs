@@ -15,10 +15,10 @@ use zenoh::query::{Query, Queryable};
 use zenoh::sample::Locality;
 
 use super::attached::{Attached, CallId, TypeTag};
-use super::due::Due;
-use super::exchange::Place;
-use super::{check, joined, key, said};
-use crate::channels::{Counts, parts_of};
+use super::network::Place;
+use super::{joined, key, said};
+use crate::bridge::{Channel, Due, check};
+use crate::channels::{Counts, State, parts_of};
 use crate::gateway::drawn;
 use crate::protocol::Decoded;
 
@@ -91,10 +91,11 @@ impl Served {
         });
         Ok(Served { _queryable: queryable, _cancels: cancels.wait().map_err(|why| said(&why))?, running, counts })
     }
+}
 
-    /// Calls that were answered, the bytes of their requests and answers, and calls that were not.
-    pub fn told(&self) -> (u64, u64, u64) {
-        self.counts.told()
+impl Channel for Served {
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        Some((State::Open, self.counts.told()))
     }
 }
 
@@ -174,7 +175,7 @@ impl Service {
             Ok(Some(_)) | Err(_) => return Err(format!("a call of '{name}' has an attachment that is not as it should be")),
         }
         let payload = query.payload().ok_or_else(|| format!("a call of '{name}' has no payload, which would be the request"))?;
-        check(payload, &self.request).map_err(|why| format!("a call of '{name}' is no {}: {why}", self.request_tag.name))
+        check(payload.slices(), &self.request).map_err(|why| format!("a call of '{name}' is no {}: {why}", self.request_tag.name))
     }
 
     async fn answer(&self, query: &Query) {

@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use sinew::{GatewayChannel, Node};
+use sinew_gateway::bridge::Bridge;
 use sinew_gateway::config::{Settings, Zenoh};
 use sinew_gateway::rules::Rules;
-use sinew_gateway::zenoh::Bridge;
 use zenoh::{Config, Session, Wait};
 
 use super::{PATIENCE, node, until};
@@ -100,7 +100,7 @@ impl Robot {
     }
 
     pub fn start(&mut self) {
-        self.bridge = Some(Bridge::start(&self.settings, &self.zenoh).unwrap_or_else(|why| panic!("{why}")));
+        self.bridge = Some(sinew_gateway::zenoh::start(&self.settings, &self.zenoh).unwrap_or_else(|why| panic!("{why}")));
     }
 
     pub async fn stop(&mut self) {

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::config::{Error, Settings, Transport, Zenoh, bandwidth};
+use crate::config::{Error, Ros2, Settings, Transport, Zenoh, bandwidth};
 use crate::protocol::Packing;
 use crate::rules::{Decision, Place, RuleList, Traffic};
 
@@ -55,6 +55,7 @@ pub struct Summary<'a> {
 enum Joined<'a> {
     Quic { listen: SocketAddr, peers: &'a [String], discovery: bool, interfaces: &'a [String], security: &'static str, budget: Option<u64> },
     Zenoh { config_file: Option<&'a Path>, connect: &'a [String], prefix: &'a str },
+    Ros2 { domain_id: u32, interfaces: &'a [IpAddr], definitions: &'a [PathBuf] },
 }
 
 #[derive(Serialize)]
@@ -161,6 +162,7 @@ impl<'a> Joined<'a> {
             Transport::Zenoh(Zenoh { config_file, connect, prefix }) => {
                 Joined::Zenoh { config_file: config_file.as_deref(), connect, prefix }
             }
+            Transport::Ros2(Ros2 { domain_id, interfaces, definitions }) => Joined::Ros2 { domain_id: *domain_id, interfaces, definitions },
         }
     }
 
@@ -184,6 +186,13 @@ impl<'a> Joined<'a> {
                 writeln!(out, "  connects to  {}", all(connect))?;
                 writeln!(out, "  its own file {}", config_file.map_or("none".into(), Path::to_string_lossy))
             }
+            Joined::Ros2 { domain_id, interfaces, definitions } => {
+                let listed = |texts: Vec<String>, none: &str| if texts.is_empty() { none.to_owned() } else { texts.join(", ") };
+                writeln!(out, "  transport    ROS 2 over DDS, domain {domain_id}")?;
+                writeln!(out, "  interfaces   {}", listed(interfaces.iter().map(ToString::to_string).collect(), "all"))?;
+                let folders = definitions.iter().map(|folder| folder.display().to_string()).collect();
+                writeln!(out, "  definitions  {}", listed(folders, "those that come with sinew, and of AMENT_PREFIX_PATH"))
+            }
         }
     }
 }
@@ -203,6 +212,7 @@ fn warnings(settings: &Settings) -> Vec<String> {
             provided.chain([&security.ca_cert_file].into_iter().filter(|_| security.require_auth)).flatten().collect()
         }
         Transport::Zenoh(zenoh) => zenoh.config_file.iter().collect(),
+        Transport::Ros2(ros2) => ros2.definitions.iter().collect(),
     };
     for file in files {
         if let Err(error) = File::open(file) {

@@ -1,10 +1,9 @@
-//! What is to be open between the domain and the Zenoh network. Pure.
+//! What is to be open between the domain and a network. Pure.
 
 use std::collections::BTreeMap;
 
 use sinew::Id;
 
-use crate::config::ZENOH;
 use crate::domain::Local;
 use crate::protocol::{Kind, Offer};
 use crate::rules::{Rules, Traffic};
@@ -36,11 +35,11 @@ pub struct Due {
     pub traffic: Traffic,
 }
 
-/// All that the domain and the rules together give. The network as a whole is one peer.
-pub fn due(local: &Local, rules: &Rules) -> BTreeMap<Key, Due> {
+/// All that the domain and the rules together give. The network as a whole is one peer, with this tag.
+pub fn due(local: &Local, rules: &Rules, tag: &str) -> BTreeMap<Key, Due> {
     let mut all = BTreeMap::new();
     for ((kind, name), channel) in &local.channels {
-        let decision = rules.decide(*kind, name, ZENOH);
+        let decision = rules.decide(*kind, name, tag);
         let had = channel.had.as_ref().filter(|_| decision.symbol.lets_out()).map(|offer| (Way::Out, offer));
         let wanted = channel.wanted.as_ref().filter(|_| decision.symbol.lets_in()).map(|offer| (Way::In, offer));
         for (way, offer) in had.into_iter().chain(wanted) {

@@ -1,0 +1,193 @@
+//! The one who joins domain and network: follows the domain, and opens and closes what is to go over.
+//!
+//! It is one thread, since to open something in the domain blocks until the manager has agreed. Messages never wait for it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+
+use sinew::{GatewayChannel, GatewayPeer};
+
+use super::due::{Due, Key, Way, due};
+use super::network::{Channel, Look, Network};
+use crate::channels::State;
+use crate::config::Settings;
+use crate::domain::Followed;
+use crate::rules::Rules;
+use crate::status::{self, Teller};
+
+/// What happens.
+pub enum Event {
+    /// There is news of the domain.
+    Domain,
+    /// The network is joined.
+    Joined(Box<dyn Network>),
+    /// What a channel has on the other side has come, or gone.
+    Look(Key),
+    /// From now on these hold.
+    Rules(Rules),
+    /// Somebody wants to know how it stands.
+    Status(Sender<Vec<GatewayPeer>>),
+    /// It is over.
+    End,
+}
+
+/// Where the exchange hears of things. Cheap to clone; never blocks.
+#[derive(Clone)]
+pub struct Ear(Sender<Event>);
+
+impl Ear {
+    /// With its other end.
+    pub(super) fn new() -> (Ear, Receiver<Event>) {
+        let (ear, heard) = channel();
+        (Ear(ear), heard)
+    }
+
+    /// Something happens.
+    pub(super) fn tell(&self, event: Event) {
+        let _ = self.0.send(event);
+    }
+
+    /// What a channel has on the other side has come, or gone, if there is such a channel.
+    pub fn look(&self, key: Key) {
+        self.tell(Event::Look(key));
+    }
+}
+
+/// What is open, or why it is not.
+type Open = Result<Box<dyn Channel>, String>;
+
+/// See the module.
+pub struct Exchange {
+    rules: Rules,
+    /// Of the network, until it is joined.
+    name: String,
+    domain: Followed,
+    ear: Ear,
+    teller: Teller,
+    channels: BTreeMap<Key, (Due, Open)>,
+    /// None: it is not joined yet.
+    network: Option<Box<dyn Network>>,
+    is_connected: bool,
+}
+
+impl Exchange {
+    /// Before the network is joined.
+    pub fn new(settings: &Settings, domain: Followed, ear: Ear, teller: Teller) -> Exchange {
+        let (rules, name) = (settings.rules.clone(), settings.tag.clone());
+        Exchange { rules, name, domain, ear, teller, channels: BTreeMap::new(), network: None, is_connected: false }
+    }
+
+    /// Until the end.
+    pub fn run(mut self, heard: &Receiver<Event>) {
+        loop {
+            let mut next = heard.recv_timeout(self.teller.due());
+            while let Ok(event) = next {
+                if matches!(event, Event::End) {
+                    // Before the network, in which they are.
+                    return self.channels.clear();
+                }
+                self.act(event);
+                next = heard.try_recv().map_err(|_| RecvTimeoutError::Timeout);
+            }
+            if let Some(network) = &mut self.network {
+                network.settled(self.domain.local());
+            }
+            if self.teller.due().is_zero() {
+                self.look_at_network();
+                self.teller.tell(vec![([0; 16], self.status())]);
+            }
+        }
+    }
+
+    fn act(&mut self, event: Event) {
+        match event {
+            Event::Domain => {
+                if self.domain.look() {
+                    self.follow();
+                }
+            }
+            Event::Joined(network) => {
+                self.network = Some(network);
+                self.look_at_network();
+                self.follow();
+            }
+            Event::Look(key) => {
+                if let Some((_, Ok(channel))) = self.channels.get_mut(&key) {
+                    channel.look();
+                }
+            }
+            Event::Rules(rules) => {
+                self.rules = rules;
+                self.follow();
+            }
+            Event::Status(tell) => {
+                self.look_at_network();
+                let _ = tell.send(vec![self.status()]);
+            }
+            Event::End => {}
+        }
+    }
+
+    fn look_at_network(&mut self) {
+        let Some(network) = &self.network else { return };
+        let is_connected = network.is_connected();
+        if is_connected == self.is_connected {
+            return;
+        }
+        self.is_connected = is_connected;
+        if !is_connected {
+            log::warn!("nobody of {} is there any more", network.name());
+            return;
+        }
+        log::info!("connected with {}", network.name());
+        for (_, open) in self.channels.values() {
+            if let Ok(channel) = open {
+                channel.reconnected();
+            }
+        }
+    }
+
+    /// Opens what is to be open, and closes the rest.
+    fn follow(&mut self) {
+        let Some(network) = &mut self.network else { return };
+        let mut due = due(self.domain.local(), &self.rules, network.tag());
+        // First, so that the places of those that are opened anew are free.
+        self.channels.retain(|key, (before, _)| due.get(key) == Some(before));
+        due.retain(|key, _| !self.channels.contains_key(key));
+        for (key, due) in due {
+            let (ear, looks) = (self.ear.clone(), key.clone());
+            let look: Look = Arc::new(move || ear.look(looks.clone()));
+            let open = network.open(&key, &due, look).map_err(|why| {
+                let text = format!("'{}' cannot be opened: {why}", key.1);
+                log::warn!("{text}");
+                text
+            });
+            self.channels.insert(key, (due, open));
+        }
+    }
+
+    /// Without rates. The network is one peer.
+    fn status(&self) -> GatewayPeer {
+        let channels: Vec<GatewayChannel> = self.channels.iter().filter_map(|(key, (_, open))| told(key, open)).collect();
+        let bytes = |outgoing| channels.iter().filter(|channel| channel.outgoing == outgoing).map(|channel| channel.bytes).sum();
+        GatewayPeer {
+            name: self.name.clone(),
+            tag: self.name.clone(),
+            connected: self.is_connected,
+            sent_bytes: bytes(true),
+            received_bytes: bytes(false),
+            channels,
+            ..GatewayPeer::default()
+        }
+    }
+}
+
+/// None: there is nothing to tell, as nobody wants it.
+fn told((kind, name, way): &Key, open: &Open) -> Option<GatewayChannel> {
+    let (state, counts) = match open {
+        Ok(channel) => channel.told()?,
+        Err(why) => (State::Refused(why.clone()), (0, 0, 0)),
+    };
+    Some(status::channel(*kind, name, *way == Way::Out, &state, counts))
+}

@@ -1,0 +1,40 @@
+//! What a network is to do that is in place of peers.
+
+use std::sync::Arc;
+
+use super::due::{Due, Key};
+use crate::channels::State;
+use crate::domain::Local;
+
+/// A network that is joined, until it is dropped. Used by one thread, which may wait in it.
+pub trait Network: Send {
+    /// As it is called in a sentence: "the Zenoh network".
+    fn name(&self) -> &'static str;
+
+    /// By which rules are chosen for it, and its name as a peer.
+    fn tag(&self) -> &'static str;
+
+    /// Whether anybody else is there.
+    fn is_connected(&self) -> bool;
+
+    /// Something that goes over from now on, or will when somebody there wants it or has it: [`Look`] tells that to look again is worth it. Fails with half a sentence.
+    fn open(&self, key: &Key, due: &Due, look: Look) -> Result<Box<dyn Channel>, String>;
+
+    /// This is what there is in the domain, and nothing is to be opened or closed at the moment.
+    fn settled(&mut self, _local: &Local) {}
+}
+
+/// To be called, by any thread, when [`Channel::look`] is to be.
+pub type Look = Arc<dyn Fn() + Send + Sync>;
+
+/// A topic or a service that goes over one way, until it is dropped.
+pub trait Channel: Send {
+    /// Opens what is to be open now, or closes it. Blocks until the manager has agreed.
+    fn look(&mut self) {}
+
+    /// The connection with the network has come again.
+    fn reconnected(&self) {}
+
+    /// How it stands, with messages or calls, their bytes, and those that were lost. None: there is nothing to tell, as nobody wants it.
+    fn told(&self) -> Option<(State, (u64, u64, u64))>;
+}

@@ -1,0 +1,52 @@
+//! `"transport": "ros2"`, and what belongs to it.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use super::Ros2;
+use super::node::Node;
+use super::own::path;
+use super::source::Outcome;
+
+pub const KEYS: [&str; 3] = ["domain_id", "interfaces", "definitions"];
+/// The tag of a whole ROS 2 network.
+pub const TAG: &str = "ros2";
+/// Of higher domains, the ports are those that the kernel gives to anybody.
+const HIGHEST: i32 = 232;
+/// What of the configuration is for QUIC alone, and where it goes instead.
+pub const ELSEWHERE: [(&str, &str); 6] = [
+    ("tag", "leave it out: what all of ROS 2 has here is the tag \"ros2\""),
+    ("listen", "leave it out: DDS chooses its ports by \"domain_id\" of 'ros2'"),
+    ("peers", "leave it out: DDS finds others by multicast, or as FASTRTPS_DEFAULT_PROFILES_FILE says"),
+    ("discovery", "say the addresses of interfaces as \"interfaces\" of 'ros2'"),
+    ("security", "leave it out: SROS 2 is not spoken, and rules alone say what may go where"),
+    ("budget", "say \"max_rate\" in rules"),
+];
+/// What a rule may not say.
+pub const SHAPED_ELSEWHERE: [(&str, &str); 4] = [
+    ("compression", "messages of ROS 2 go as they are"),
+    ("max_bandwidth", "say \"max_rate\""),
+    ("priority", "DDS sends messages in their order"),
+    ("reliable", "messages are as reliable as their publishers offer"),
+];
+
+pub fn ros2(node: &Node<'_>) -> Outcome<Ros2> {
+    let table = node.table(&KEYS)?;
+    let mut ros2 = Ros2::default();
+    if let Some(id) = table.read("domain_id", |node| node.integer(0, HIGHEST))? {
+        ros2.domain_id = id.unsigned_abs();
+    }
+    ros2.interfaces = table.read("interfaces", interfaces)?.unwrap_or_default();
+    ros2.definitions = table.read("definitions", definitions)?.unwrap_or_default();
+    Ok(ros2)
+}
+
+fn interfaces(node: &Node<'_>) -> Outcome<Vec<IpAddr>> {
+    let possible = "the IP address of a network interface of this machine, as \"192.168.1.2\"";
+    let address = |node: &Node<'_>| node.text(possible)?.parse().map_err(|_| node.wrong(possible));
+    node.list("interface", "a list of IP addresses of this machine, as [\"127.0.0.1\"]")?.iter().map(address).collect()
+}
+
+fn definitions(node: &Node<'_>) -> Outcome<Vec<PathBuf>> {
+    node.list("folder", "a list of folders with packages of ROS 2, as [\"/opt/ros/jazzy/share\"]")?.iter().map(path).collect()
+}

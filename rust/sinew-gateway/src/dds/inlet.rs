@@ -1,0 +1,224 @@
+//! A topic of DDS that comes into the domain.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use sinew::raw::{Loan, Publisher};
+
+use super::back_end::{self, Listener, Message, Reader};
+use super::guid::Guid;
+use super::matched::Matched;
+use super::network::Place;
+use super::qos::Qos;
+use super::types::RosType;
+use super::{convention, names, qos};
+use crate::bridge::{Channel, Due, Key, Look, connected_ghost};
+use crate::channels::State;
+
+/// Wants the topic. The domain has a ghost for it while somebody there publishes it.
+pub struct Inlet {
+    // First, so that nothing comes any more.
+    reader: Option<(Qos, Reader)>,
+    landing: Option<Arc<Landing>>,
+    refused: Option<String>,
+    counts: Arc<Counts>,
+    matched: Arc<Matched>,
+    place: Place,
+    key: Key,
+    due: Due,
+    ty: RosType,
+}
+
+#[derive(Default)]
+struct Counts {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+    lost: AtomicU64,
+    is_told: AtomicBool,
+}
+
+impl Inlet {
+    /// `look` is called when [`Inlet::look`] is to be.
+    pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Inlet, String> {
+        let ty = place.types.of(&due.signature)?;
+        let mut inlet = Inlet {
+            reader: None,
+            landing: None,
+            refused: None,
+            counts: Arc::default(),
+            matched: Arc::new(Matched::new(look)),
+            place: place.clone(),
+            key: key.clone(),
+            due: due.clone(),
+            ty,
+        };
+        inlet.look();
+        Ok(inlet)
+    }
+
+    /// What those offer who publish it there, and are of the type; and why others are not.
+    fn writers(&self) -> (Vec<Qos>, Option<String>) {
+        let strangers = self.place.strangers();
+        let mut offers = Vec::new();
+        let mut why = None;
+        for writer in strangers.on(&names::topic(&self.key.1), true) {
+            match self.ty.fits(&self.key.1, writer) {
+                Ok(()) => offers.push(writer.qos.clone()),
+                Err(text) => why = Some(text),
+            }
+        }
+        (offers, why)
+    }
+
+    fn reopen(&mut self, asked: Qos, offers: &[Qos]) -> Result<(), String> {
+        // In the order in which they go.
+        self.reader = None;
+        self.landing = None;
+        self.matched.clear();
+        self.place.graph.closed(&self.key);
+        let landing = if offers.is_empty() {
+            None
+        } else {
+            let offer = qos::offered(&self.due.offer, offers.iter());
+            let ghost = connected_ghost(&self.place.node, &self.key.1, &self.due.signature, &offer).map_err(|why| why.to_string())?;
+            Some(Arc::new(Landing {
+                loan: Mutex::new(None),
+                publisher: ghost,
+                place: self.place.clone(),
+                counts: Arc::clone(&self.counts),
+            }))
+        };
+        let at =
+            back_end::Place { topic: &names::topic(&self.key.1), ty: &self.ty.dds, qos: asked.clone(), user_data: &self.ty.user_data() };
+        let heard = Heard { matched: Arc::clone(&self.matched), landing: landing.clone() };
+        let reader = Reader::open(&self.place.participant, &at, heard)?;
+        self.place.graph.opened(&self.key, false, reader.guid());
+        self.reader = Some((asked, reader));
+        self.landing = landing;
+        Ok(())
+    }
+}
+
+impl Channel for Inlet {
+    /// What it asks for is as much as those offer who are there. Where more comes, it stays as it is: messages would be lost meanwhile.
+    fn look(&mut self) {
+        let (offers, why) = self.writers();
+        let asked = qos::of_reader(&self.due.offer, offers.iter());
+        let fits =
+            self.reader.as_ref().is_some_and(|(now, _)| now.reliable <= asked.reliable && now.transient_local <= asked.transient_local);
+        let mut refused = why.filter(|_| offers.is_empty());
+        let is_as_it_should_be = fits && self.landing.is_some() != offers.is_empty();
+        if !is_as_it_should_be && let Err(why) = self.reopen(asked, &offers) {
+            refused = Some(format!("'{}' cannot be opened: {why}", self.key.1));
+        }
+        if let Some(why) = refused.as_ref().filter(|_| refused != self.refused) {
+            log::warn!("{why}");
+        }
+        self.refused = refused;
+    }
+
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        let state = match (&self.refused, &self.landing, self.matched.incompatible()) {
+            (Some(why), ..) => State::Refused(why.clone()),
+            (None, Some(_), Some(policy)) => {
+                State::Refused(format!("a publisher there offers less than subscribers here ask for: {policy}"))
+            }
+            (None, Some(_), None) => State::Open,
+            (None, None, _) => State::Waiting,
+        };
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Some((state, (now(&self.counts.messages), now(&self.counts.bytes), now(&self.counts.lost))))
+    }
+}
+
+impl Drop for Inlet {
+    fn drop(&mut self) {
+        self.place.graph.closed(&self.key);
+    }
+}
+
+/// Where messages are put down: in the memory where subscribers will read them.
+struct Landing {
+    /// Of the message that comes. Before the publisher, of which it is.
+    loan: Mutex<Option<Loan<'static>>>,
+    publisher: Publisher,
+    place: Place,
+    counts: Arc<Counts>,
+}
+
+impl Landing {
+    fn loan(&self) -> MutexGuard<'_, Option<Loan<'static>>> {
+        self.loan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lose(&self, why: impl FnOnce() -> String) {
+        self.counts.lost.fetch_add(1, Ordering::Relaxed);
+        if !self.counts.is_told.swap(true, Ordering::Relaxed) {
+            log::warn!("{}", why());
+        }
+    }
+
+    fn room_for(&self, size: usize) -> Option<*mut u8> {
+        if size as u64 > self.place.max_message {
+            self.lose(|| format!("a message has {size} bytes, where \"max_message\" of this bridge are {}", self.place.max_message));
+            return None;
+        }
+        match self.publisher.loan(size) {
+            Ok(loan) => {
+                // SAFETY: the loan is dropped before the publisher, which stands behind it here and does not move: both are within an Arc.
+                let mut loan = unsafe { std::mem::transmute::<Loan<'_>, Loan<'static>>(loan) };
+                let room = loan.bytes().as_mut_ptr();
+                *self.loan() = Some(loan);
+                Some(room)
+            }
+            Err(why) => {
+                self.lose(|| format!("a message has no room in this domain: {why}"));
+                None
+            }
+        }
+    }
+
+    fn publish(&self, message: &Message) {
+        let Some(mut loan) = self.loan().take() else { return };
+        if message.identity.writer.participant() == self.place.participant.guid().participant()
+            || self.place.strangers().is_echo(message.identity.writer)
+        {
+            return;
+        }
+        let Some((_, size)) = loan.bytes().get_mut(..message.size).and_then(convention::normalize) else {
+            return self.lose(|| "a message is encoded as no message of ROS 2 is".to_owned());
+        };
+        match loan.publish(size) {
+            Ok(()) => {
+                self.counts.messages.fetch_add(1, Ordering::Relaxed);
+                self.counts.bytes.fetch_add(size as u64, Ordering::Relaxed);
+            }
+            Err(why) => self.lose(|| format!("a message could not be published: {why}")),
+        }
+    }
+}
+
+struct Heard {
+    matched: Arc<Matched>,
+    landing: Option<Arc<Landing>>,
+}
+
+impl Listener for Heard {
+    fn matched(&self, other: Guid, is_matched: bool) {
+        self.matched.tell(other, is_matched);
+    }
+
+    fn incompatible(&self, policy: &str) {
+        self.matched.refuse(policy);
+    }
+
+    fn room_for(&self, size: usize) -> Option<*mut u8> {
+        self.landing.as_ref()?.room_for(size)
+    }
+
+    fn message(&self, message: &Message) {
+        if let Some(landing) = &self.landing {
+            landing.publish(message);
+        }
+    }
+}

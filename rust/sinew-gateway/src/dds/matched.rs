@@ -1,0 +1,87 @@
+//! Who a writer or a reader is connected with.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::guid::Guid;
+use crate::bridge::Look;
+
+/// Of one endpoint. Told by the back end's threads.
+pub struct Matched {
+    state: Mutex<State>,
+    changed: Notify,
+    look: Look,
+}
+
+#[derive(Default)]
+struct State {
+    others: HashSet<Guid>,
+    /// A policy of somebody who would be, too.
+    incompatible: Option<String>,
+}
+
+impl Matched {
+    /// With nobody. `look` is called when that changes.
+    pub fn new(look: Look) -> Matched {
+        Matched { state: Mutex::default(), changed: Notify::new(), look }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody is connected, or is not any more.
+    pub fn tell(&self, other: Guid, is_matched: bool) {
+        {
+            let mut state = self.state();
+            let has_changed = if is_matched { state.others.insert(other) } else { state.others.remove(&other) };
+            if !has_changed {
+                return;
+            }
+        }
+        self.changed.notify_waiters();
+        (self.look)();
+    }
+
+    /// Somebody is not connected, since this policy does not fit.
+    pub fn refuse(&self, policy: &str) {
+        self.state().incompatible = Some(policy.to_owned());
+        (self.look)();
+    }
+
+    /// It is of a new endpoint from now on.
+    pub fn clear(&self) {
+        *self.state() = State::default();
+    }
+
+    /// Whether anybody is.
+    pub fn is_anybody(&self) -> bool {
+        !self.state().others.is_empty()
+    }
+
+    /// A policy that does not fit, where nobody is connected.
+    pub fn incompatible(&self) -> Option<String> {
+        let state = self.state();
+        state.incompatible.clone().filter(|_| state.others.is_empty())
+    }
+
+    /// Waits until somebody is connected whom this fits. False: that takes too long.
+    pub async fn wait(&self, patience: Duration, fits: impl Fn(&Guid) -> bool) -> bool {
+        let waiting = async {
+            loop {
+                let changed = self.changed.notified();
+                tokio::pin!(changed);
+                // Before it is looked, so that nothing is missed.
+                changed.as_mut().enable();
+                if self.state().others.iter().any(&fits) {
+                    return;
+                }
+                changed.await;
+            }
+        };
+        tokio::time::timeout(patience, waiting).await.is_ok()
+    }
+}

@@ -1,0 +1,42 @@
+//! ROS 2 over DDS in place of peers: topics and services of the domain as those of ROS 2, without generated code. The network as a whole is one peer, whose tag is `ros2`.
+//!
+//! | file | what is there |
+//! | --- | --- |
+//! | `names`, `qos`, `types`, `convention`, `user_data` | what ROS 2 calls things, what it offers, and how its calls are told apart; pure |
+//! | `guid`, `strangers` | who else is there; pure |
+//! | `back_end`, `sys` | an implementation of DDS, which is loaded (bridges/raw_dds.h) |
+//! | `network` | the DDS domain, in which a [`Bridge`] opens and closes what is to go over |
+//! | `graph` | nodes of the domain, as tools of ROS 2 list them |
+//! | `outlet`, `inlet` | topics that go there, and come from there |
+//! | `served`, `provided` | services that are called from there, and here |
+//! | `matched` | who is connected |
+
+mod back_end;
+mod convention;
+mod graph;
+mod guid;
+mod inlet;
+mod matched;
+mod names;
+mod network;
+mod outlet;
+mod provided;
+mod qos;
+mod served;
+mod strangers;
+mod sys;
+mod types;
+mod user_data;
+
+use network::Joined;
+use tokio::runtime::Handle;
+
+use crate::bridge::Bridge;
+use crate::config::{Ros2, Settings};
+use crate::gateway::CannotStart;
+
+/// Joins both domains. See [`Bridge::start`].
+pub fn start(settings: &Settings, ros2: &Ros2) -> Result<Bridge, CannotStart> {
+    let runtime = Handle::current();
+    Bridge::start(settings, |node, ear| Joined::join(settings, ros2, (node, ear), runtime).map(std::future::ready))
+}

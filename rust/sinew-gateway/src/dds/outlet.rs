@@ -1,0 +1,142 @@
+//! A topic of the domain that goes to DDS.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use sinew::raw::{Frame, Subscriber, SubscriberOptions};
+
+use super::back_end::{self, Listener, Writer};
+use super::guid::Guid;
+use super::matched::Matched;
+use super::network::Place;
+use super::types::RosType;
+use super::{names, qos};
+use crate::bridge::{Channel, Due, Key, Look};
+use crate::channels::{Reading, State};
+
+/// Execution threads that messages are sent on, so that a small one need not wait behind a large one of another topic.
+const THREADS: u32 = 4;
+
+/// Offers the topic. The domain is read only while somebody there subscribes.
+pub struct Outlet {
+    // First, so that nothing is written any more.
+    flow: Option<Flow>,
+    writer: Arc<Writer>,
+    matched: Arc<Matched>,
+    refused: Option<String>,
+    place: Place,
+    key: Key,
+    due: Due,
+    ty: Arc<RosType>,
+}
+
+struct Heard(Arc<Matched>);
+
+impl Listener for Heard {
+    fn matched(&self, other: Guid, is_matched: bool) {
+        self.0.tell(other, is_matched);
+    }
+
+    fn incompatible(&self, policy: &str) {
+        self.0.refuse(policy);
+    }
+}
+
+impl Outlet {
+    /// `look` is called when [`Outlet::look`] is to be.
+    pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Outlet, String> {
+        let ty = Arc::new(place.types.of(&due.signature)?);
+        let matched = Arc::new(Matched::new(look));
+        let at = back_end::Place { topic: &names::topic(&key.1), ty: &ty.dds, qos: qos::of_writer(&due.offer), user_data: &ty.user_data() };
+        let writer = Arc::new(Writer::open(&place.participant, &at, Heard(Arc::clone(&matched)))?);
+        place.graph.opened(key, true, writer.guid());
+        Ok(Outlet { flow: None, writer, matched, refused: None, place: place.clone(), key: key.clone(), due: due.clone(), ty })
+    }
+}
+
+impl Channel for Outlet {
+    fn look(&mut self) {
+        if !self.matched.is_anybody() {
+            if self.flow.take().is_some() {
+                // Who comes next gets what the domain has kept by then.
+                self.writer.forget();
+            }
+            self.refused = None;
+        } else if self.flow.is_none() && self.refused.is_none() {
+            match Flow::open(&self.place, &self.key.1, &self.due, &self.ty, &self.writer) {
+                Ok(flow) => self.flow = Some(flow),
+                Err(why) => {
+                    let text = format!("'{}' cannot be opened in this domain: {why}", self.key.1);
+                    log::warn!("{text}");
+                    self.refused = Some(text);
+                }
+            }
+        }
+    }
+
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        match (&self.flow, &self.refused, self.matched.incompatible()) {
+            (Some(flow), ..) => Some((State::Open, flow.told())),
+            (None, Some(why), _) => Some((State::Refused(why.clone()), (0, 0, 0))),
+            (None, None, Some(policy)) => {
+                Some((State::Refused(format!("a subscriber there asks for more than publishers here offer: {policy}")), (0, 0, 0)))
+            }
+            (None, None, None) => None,
+        }
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        self.place.graph.closed(&self.key);
+    }
+}
+
+/// Messages on their way, each written by the thread that takes it.
+struct Flow {
+    subscriber: Subscriber,
+    counts: Arc<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    sent: AtomicU64,
+    bytes: AtomicU64,
+    /// Too large, or not taken by DDS.
+    refused: AtomicU64,
+}
+
+impl Flow {
+    fn open(place: &Place, name: &str, due: &Due, ty: &Arc<RosType>, writer: &Arc<Writer>) -> sinew::Result<Flow> {
+        let reading = Reading::of(&due.offer, true, &due.traffic);
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        let options = SubscriberOptions {
+            ghost: true,
+            max_rate: due.traffic.max_rate.unwrap_or_default(),
+            execution_thread: (hasher.finish() % u64::from(THREADS)) as u32,
+            ..SubscriberOptions::default()
+        };
+        let counts = Arc::<Counts>::default();
+        let (to, ty, counted, most) = (Arc::clone(writer), Arc::clone(ty), Arc::clone(&counts), place.max_message);
+        let write = move |frame: Frame| {
+            let size = frame.size() as u64;
+            let mut parts: Vec<&[u8]> = frame.extents().collect();
+            parts.push(ty.padding());
+            if size <= most && to.write(&parts, None).is_some() {
+                counted.sent.fetch_add(1, Ordering::Relaxed);
+                counted.bytes.fetch_add(size, Ordering::Relaxed);
+            } else {
+                counted.refused.fetch_add(1, Ordering::Relaxed);
+            }
+        };
+        let subscriber = Subscriber::with_callback(&place.node, name, &due.signature, &reading.qos, options, write)?;
+        Ok(Flow { subscriber, counts })
+    }
+
+    fn told(&self) -> (u64, u64, u64) {
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (now(&self.counts.sent), now(&self.counts.bytes), self.subscriber.statistics().missed + now(&self.counts.refused))
+    }
+}

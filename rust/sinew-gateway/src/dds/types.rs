@@ -1,0 +1,147 @@
+//! Types of the domain, as ROS 2 knows them.
+
+use sinew::msg::ros2::{Interface, Library, dds_name};
+use sinew::msg::{Type, schema};
+
+use super::strangers::Endpoint;
+use crate::peers::printable;
+
+/// Those that were looked up, by definitions that are there. Without one, a type is what its signature says of it.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    library: Library,
+}
+
+/// A type.
+#[derive(Clone, Debug)]
+pub struct RosType {
+    /// As it is in messages.
+    pub ty: Type,
+    /// As DDS has it.
+    pub dds: String,
+    /// RIHS01.
+    pub hash: String,
+    interface: Interface,
+    /// There is a definition of it, so that its hash is the one that ROS 2 has.
+    is_defined: bool,
+    /// Another one of the same name.
+    other: Option<Interface>,
+}
+
+impl Types {
+    /// With these definitions.
+    pub fn new(library: Library) -> Types {
+        Types { library }
+    }
+
+    /// Fails with half a sentence.
+    pub fn of(&self, signature: &str) -> Result<RosType, String> {
+        let ty: Type = signature.parse().map_err(|why| format!("its type cannot be read: {why}"))?;
+        let said = Interface::of(&ty).ok_or_else(|| format!("ROS 2 can have no type like {}, which has variants", ty.name()))?;
+        let defined = self.library.find(said.name()).unwrap_or_else(|why| {
+            log::warn!("a definition is passed over: {why}");
+            None
+        });
+        let (interface, is_defined, other) = match defined {
+            Some(defined) if said.difference(&defined).is_none() => (defined, true, None),
+            other => (said, false, other),
+        };
+        Ok(RosType { dds: dds_name(interface.name()), hash: interface.hash(), ty, interface, is_defined, other })
+    }
+}
+
+impl RosType {
+    /// What others find behind a message of it (see [`schema::padding`]).
+    pub fn padding(&self) -> &'static [u8] {
+        schema::padding(&self.ty)
+    }
+
+    /// As endpoints tell it.
+    pub fn user_data(&self) -> String {
+        format!("typehash={};", self.hash)
+    }
+
+    /// Whether what this endpoint writes, or reads, is of the type; else why not, as a sentence.
+    pub fn fits(&self, topic: &str, endpoint: &Endpoint) -> Result<(), String> {
+        if endpoint.ty != self.dds {
+            let there = printable(&endpoint.ty);
+            return Err(format!("'{topic}' has {there} in the ROS 2 network, and {} in this domain", self.dds));
+        }
+        let Some(there) = endpoint.hash.as_ref().filter(|there| **there != self.hash) else { return Ok(()) };
+        let name = self.interface.name();
+        if let Some(other) = self.other.as_ref().filter(|other| other.hash() == *there)
+            && let Some(difference) = self.interface.difference(other)
+        {
+            return Err(format!("'{topic}' has another {name} in the ROS 2 network than in this domain: {difference}"));
+        }
+        // Without a definition nobody knows what of it has a bound, and so another hash and the same messages.
+        if !self.is_defined {
+            return Ok(());
+        }
+        let there = printable(there);
+        Err(format!("'{topic}' has another {name} in the ROS 2 network ({there}) than in this domain ({})", self.hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dds::guid::Guid;
+    use crate::dds::qos::Qos;
+
+    fn endpoint(ty: &str, hash: Option<String>) -> Endpoint {
+        Endpoint { guid: Guid::default(), writes: true, topic: "rt/a".to_owned(), ty: ty.to_owned(), qos: Qos::default(), hash }
+    }
+
+    fn types(definition: &str) -> (tempfile::TempDir, Types) {
+        let folder = tempfile::tempdir().expect("there is room");
+        std::fs::create_dir_all(folder.path().join("robot/msg")).expect("there is room");
+        std::fs::write(folder.path().join("robot/msg/Pose.msg"), definition).expect("there is room");
+        let types = Types::new(Library::new(vec![folder.path().to_owned()]));
+        (folder, types)
+    }
+
+    fn hash_of(definition: &str) -> Option<String> {
+        Some(Interface::read("robot/msg/Pose", definition).expect("it is one").hash())
+    }
+
+    const HERE: &str = "robot/Pose{x:float64;label:string;}";
+    const NAME: &str = "robot::msg::dds_::Pose_";
+
+    #[test]
+    fn a_type_with_a_definition_has_the_hash_of_that_and_fits_no_other() {
+        let (_folder, types) = types("float64 x\nstring<=9 label\n");
+        let ours = types.of(HERE).expect("it is one");
+        assert_eq!((ours.dds.as_str(), Some(&ours.hash)), (NAME, hash_of("float64 x\nstring<=9 label\n").as_ref()));
+        assert_eq!(ours.fits("a", &endpoint(NAME, None)), Ok(()));
+        assert_eq!(ours.fits("a", &endpoint(NAME, Some(ours.hash.clone()))), Ok(()));
+        let why = ours.fits("a", &endpoint(NAME, hash_of("float32 x\n"))).expect_err("it is another");
+        assert!(why.starts_with("'a' has another robot/msg/Pose in the ROS 2 network (RIHS01_"), "{why}");
+        let why = ours.fits("a", &endpoint("robot::msg::dds_::Twist_", None)).expect_err("it is another");
+        assert_eq!(why, "'a' has robot::msg::dds_::Twist_ in the ROS 2 network, and robot::msg::dds_::Pose_ in this domain");
+    }
+
+    #[test]
+    fn a_type_that_differs_from_its_definition_names_the_field_where_that_is_what_is_there() {
+        let (_folder, types) = types("float32 x\nstring label\n");
+        let ours = types.of(HERE).expect("it is one");
+        let why = ours.fits("a", &endpoint(NAME, hash_of("float32 x\nstring label\n"))).expect_err("it is another");
+        assert_eq!(
+            why,
+            "'a' has another robot/msg/Pose in the ROS 2 network than in this domain: field 'x' is float64 here and float32 there"
+        );
+    }
+
+    #[test]
+    fn without_a_definition_another_hash_may_be_of_the_same_messages() {
+        let ours = Types::default().of(HERE).expect("it is one");
+        assert_eq!(ours.fits("a", &endpoint(NAME, hash_of("float64 x\nstring<=9 label\n"))), Ok(()));
+        assert_eq!(ours.hash, hash_of("float64 x\nstring label\n").expect("it is one"));
+    }
+
+    #[test]
+    fn a_type_with_variants_is_none_of_ros_2() {
+        let why = Types::default().of("robot/State{it:(uint8|string);}").expect_err("it is none");
+        assert_eq!(why, "ROS 2 can have no type like robot/State, which has variants");
+    }
+}

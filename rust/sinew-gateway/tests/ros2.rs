@@ -1,0 +1,247 @@
+//! Topics of ROS 2, over DDS.
+
+mod common;
+
+use std::time::Duration;
+
+use common::ros2::{Domain, Peer, Robot};
+use common::{all, connected, image, next, number_of, publisher, rules, subscriber, until};
+use serde_json::json;
+use sinew::Qos;
+use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+
+const STRING: &str = "std_msgs/msg/String{data:string;}";
+
+/// A message of std_msgs/msg/String.
+fn text(data: &str) -> Vec<u8> {
+    let mut stream = vec![0, 1, 0, 0];
+    stream.extend((data.len() as u32 + 1).to_le_bytes());
+    stream.extend(data.bytes().chain([0]));
+    stream
+}
+
+fn latched(depth: u32) -> Qos {
+    Qos { transient_local: true, ..reliable(depth) }
+}
+
+/// Without what others add behind a message, so that its size is a multiple of four.
+fn plain(mut stream: Vec<u8>) -> Vec<u8> {
+    let size = 8 + u32::from_le_bytes(stream[4..8].try_into().expect("four")) as usize;
+    assert!(stream.len() < size + 4, "{stream:?}");
+    stream.truncate(size);
+    stream
+}
+
+fn reliable(depth: u32) -> Qos {
+    Qos { reliable: true, ..Qos::keep_last(depth) }
+}
+
+fn chatter(node: &sinew::Node, qos: &Qos) -> Publisher {
+    Publisher::new(node, "chatter", STRING, qos, PublisherOptions::default()).expect("it may publish")
+}
+
+fn listener(node: &sinew::Node, qos: &Qos) -> Subscriber {
+    Subscriber::new(node, "chatter", STRING, qos, SubscriberOptions::default()).expect("it may subscribe")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_reaches_another_domain_byte_for_byte() {
+    let domain = Domain::new();
+    let (drone, base) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let images = publisher(&camera, "camera/image", &reliable(50));
+    let seen = subscriber(&viewer, "camera/image", &reliable(50));
+    connected(&images, &[&seen]);
+    for number in 0..20 {
+        images.publish(&[&image(number, 100_000 * number as usize)]).expect("it is published");
+        assert_eq!(number_of(&next(&seen)), number);
+    }
+    let (sent, received) =
+        (drone.channel("camera/image", true).expect("it is open"), base.channel("camera/image", false).expect("it is open"));
+    assert_eq!((sent.state.as_str(), sent.messages, sent.lost), ("open", 20, 0));
+    assert_eq!((received.state.as_str(), received.messages, received.lost), ("open", 20, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_topic_with_both_on_both_sides_is_no_loop() {
+    let domain = Domain::new();
+    let robots = [Robot::new(all(), &domain), Robot::new(all(), &domain)];
+    let nodes = [robots[0].node("node"), robots[1].node("node")];
+    let (here, there) = (publisher(&nodes[0], "image", &reliable(50)), publisher(&nodes[1], "image", &reliable(50)));
+    let (seen_here, seen_there) = (subscriber(&nodes[0], "image", &reliable(50)), subscriber(&nodes[1], "image", &reliable(50)));
+    until("all are connected", || {
+        let has_both = [&here, &there].iter().all(|images| images.statistics().subscribers == 2);
+        has_both && [&seen_here, &seen_there].iter().all(|seen| seen.statistics().publishers == 2)
+    });
+    here.publish(&[&image(1, 10)]).expect("it is published");
+    assert_eq!((number_of(&next(&seen_here)), number_of(&next(&seen_there))), (1, 1));
+    there.publish(&[&image(2, 10)]).expect("it is published");
+    assert_eq!((number_of(&next(&seen_here)), number_of(&next(&seen_there))), (2, 2));
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(
+        seen_here.take(Duration::ZERO).expect("it can be taken").is_none()
+            && seen_there.take(Duration::ZERO).expect("it can be taken").is_none()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_bridge_of_the_same_domain_brings_nothing_back() {
+    let domain = Domain::new();
+    let mut robot = Robot::new(all(), &domain);
+    let first = robot.bridge.take();
+    robot.start();
+    let node = robot.node("node");
+    let (images, seen) = (publisher(&node, "image", &Qos::default()), subscriber(&node, "image", &Qos::default()));
+    connected(&images, &[&seen]);
+    std::thread::sleep(Duration::from_secs(2));
+    images.publish(&[&image(1, 10)]).expect("it is published");
+    assert_eq!(number_of(&next(&seen)), 1);
+    assert!(seen.take(Duration::from_millis(500)).expect("it can be taken").is_none());
+    assert_eq!(seen.statistics().publishers, 1);
+    drop(first);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_domain_is_read_only_while_somebody_there_subscribes() {
+    let domain = Domain::new();
+    let (drone, base) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let camera = drone.node("camera");
+    let images = publisher(&camera, "image", &Qos::default());
+    until("the bridge is connected", || base.bridge.as_ref().is_some_and(|bridge| bridge.status()[0].connected));
+    assert_eq!((images.statistics().subscribers, drone.channel("image", true)), (0, None));
+    let viewer = base.node("viewer");
+    let seen = subscriber(&viewer, "image", &Qos::default());
+    connected(&images, &[&seen]);
+    drop(seen);
+    until("nobody reads it any more", || images.statistics().subscribers == 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_rules_do_not_let_stays() {
+    let domain = Domain::new();
+    let only_out = rules(r#"{ "topics": { "base_rule": "none", "exceptions": [{ "name": "right", "rule": "out" }] } }"#);
+    let (drone, base) = (Robot::new(only_out, &domain), Robot::new(all(), &domain));
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let (right, wrong) = (publisher(&camera, "right", &Qos::default()), publisher(&camera, "wrong", &Qos::default()));
+    let (seen, unseen) = (subscriber(&viewer, "right", &Qos::default()), subscriber(&viewer, "wrong", &Qos::default()));
+    connected(&right, &[&seen]);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!((wrong.statistics().subscribers, unseen.statistics().publishers), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cyclone_dds_reads_what_is_published_here_and_the_other_way_round() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    peer.ty("std_msgs/msg/String", "string data\n");
+    peer.read("heard", "rt/chatter", "std_msgs/msg/String", &json!({}));
+    let said = chatter(&node, &reliable(10));
+    peer.matched("heard", 1);
+    until("somebody there wants it", || said.statistics().subscribers == 1);
+    said.publish(&[&text("hello")]).expect("it is published");
+    assert_eq!(peer.streams("heard", 1), [text("hello")]);
+    drop(said);
+
+    let heard = listener(&node, &reliable(10));
+    peer.write("said", "rt/chatter", "std_msgs/msg/String", &json!({}));
+    until("somebody there has it", || heard.statistics().publishers == 1);
+    // Its own reader, and the bridge's.
+    peer.matched("said", 2);
+    peer.publish("said", "std_msgs/msg/String", &text("world"));
+    assert_eq!(plain(next(&heard).to_vec()), text("world"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_late_gets_what_was_kept_both_ways() {
+    let domain = Domain::new();
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let kept = json!({"transient_local": true, "depth": 3});
+    let said = chatter(&node, &latched(3));
+    for data in ["1", "2", "3", "4", "5"] {
+        said.publish(&[&text(data)]).expect("it is published");
+    }
+    for _life in 0..2 {
+        let Some(mut peer) = Peer::new(&domain) else { return };
+        peer.ty("std_msgs/msg/String", "string data\n");
+        peer.read("heard", "rt/chatter", "std_msgs/msg/String", &kept);
+        assert_eq!(peer.streams("heard", 3), [text("3"), text("4"), text("5")]);
+        drop(peer);
+        until("nobody reads it any more", || said.statistics().subscribers == 0);
+    }
+    drop(said);
+
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    peer.ty("std_msgs/msg/String", "string data\n");
+    peer.write("said", "rt/chatter", "std_msgs/msg/String", &kept);
+    for data in ["1", "2", "3", "4", "5"] {
+        peer.publish("said", "std_msgs/msg/String", &text(data));
+    }
+    let heard = listener(&node, &latched(3));
+    for data in ["3", "4", "5"] {
+        assert_eq!(plain(next(&heard).to_vec()), text(data));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_differs_is_told() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    peer.ty("std_msgs/msg/Int32", "int32 data\n");
+    let node = robot.node("node");
+    // Who is there first does not matter.
+    let early = listener(&node, &Qos::default());
+    until("it is wanted", || robot.state("chatter", false) == "waiting");
+    peer.write("said", "rt/chatter", "std_msgs/msg/Int32", &json!({}));
+    let why = "refused: 'chatter' has std_msgs::msg::dds_::Int32_ in the ROS 2 network, and std_msgs::msg::dds_::String_ in this domain";
+    until("it is told", || robot.state("chatter", false) == why);
+    drop(early);
+    until("nobody wants it any more", || robot.channel("chatter", false).is_none());
+    let _late = listener(&node, &Qos::default());
+    until("it is told again", || robot.state("chatter", false) == why);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscriber_that_asks_for_more_is_told_with_the_policy() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    peer.ty("std_msgs/msg/String", "string data\n");
+    let node = robot.node("node");
+    let _said = chatter(&node, &reliable(1));
+    peer.read("heard", "rt/chatter", "std_msgs/msg/String", &json!({"transient_local": true}));
+    let why = "refused: a subscriber there asks for more than publishers here offer: durability";
+    until("it is told", || robot.state("chatter", true) == why);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_is_killed_and_comes_again_is_heard_again() {
+    let domain = Domain::new();
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let heard = listener(&node, &reliable(10));
+    for life in ["first", "second"] {
+        let Some(mut peer) = Peer::new(&domain) else { return };
+        peer.ty("std_msgs/msg/String", "string data\n");
+        peer.write("said", "rt/chatter", "std_msgs/msg/String", &json!({}));
+        peer.matched("said", 1);
+        until("somebody there has it", || heard.statistics().publishers == 1);
+        peer.publish("said", "std_msgs/msg/String", &text(life));
+        assert_eq!(plain(next(&heard).to_vec()), text(life));
+        peer.kill();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_with_variants_is_refused_with_why() {
+    let domain = Domain::new();
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let _said = Publisher::new(&node, "state", "robot/State{it:(uint8|string);}", &Qos::default(), PublisherOptions::default())
+        .expect("it may publish");
+    let why = "refused: 'state' cannot be opened: ROS 2 can have no type like robot/State, which has variants";
+    until("it is told", || robot.state("state", true) == why);
+}

@@ -1,0 +1,145 @@
+//! Services of ROS 2, over DDS.
+
+mod common;
+
+use std::time::Duration;
+
+use common::ros2::{Domain, Peer, Robot};
+use common::services::{asked, client, number, provider, value};
+use common::{PATIENCE, all, until};
+use serde_json::json;
+use sinew::raw::{Client, ClientOptions, Provider, ProviderOptions};
+use sinew::{ErrorKind, Node};
+
+const REQUEST: &str = "example_interfaces/srv/AddTwoInts_Request{a:int64;b:int64;}";
+const RESPONSE: &str = "example_interfaces/srv/AddTwoInts_Response{sum:int64;}";
+
+fn doubling(node: &Node) -> Provider {
+    provider(node, |call| {
+        let doubled = 2 * asked(&call);
+        call.answer(&[&number(doubled)]).expect("somebody waits");
+    })
+}
+
+fn numbers(values: &[i64]) -> Vec<u8> {
+    let mut stream = vec![0, 1, 0, 0];
+    stream.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    stream
+}
+
+fn number_at(stream: &[u8], at: usize) -> i64 {
+    i64::from_le_bytes(stream[4 + 8 * at..12 + 8 * at].try_into().expect("eight"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_is_called_across_in_both_directions() {
+    let domain = Domain::new();
+    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    for (here, there) in [(&base, &drone), (&drone, &base)] {
+        let (calculator, user) = (there.node("calculator"), here.node("user"));
+        let provided = doubling(&calculator);
+        let service = client(&user);
+        for at in 0..1000 {
+            assert_eq!(value(&service.call(&[&number(at)], PATIENCE).expect("it is answered").to_vec()), 2 * at);
+        }
+        for (robot, outgoing) in [(there, true), (here, false)] {
+            let told = robot.channel("double", outgoing).expect("it is told");
+            assert_eq!(
+                (told.kind.as_str(), told.state.as_str(), told.messages, told.bytes, told.lost),
+                ("service", "open", 1000, 16_000, 0)
+            );
+        }
+        drop((service, provided));
+        until("it is closed", || here.channel("double", false).is_none() && there.channel("double", true).is_none());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_of_several_domains_get_their_own_answers() {
+    let domain = Domain::new();
+    let base = Robot::new(all(), &domain);
+    let calculator = base.node("calculator");
+    let _provided = doubling(&calculator);
+    let robots = [1u32, 2, 3].map(|number| (number, Robot::new(all(), &domain)));
+    std::thread::scope(|scope| {
+        for (first, robot) in &robots {
+            scope.spawn(move || {
+                let service = client(&robot.node("user"));
+                for at in 0..300 {
+                    let asked = 1000 * first + at;
+                    assert_eq!(value(&service.call(&[&number(asked)], PATIENCE).expect("it is answered").to_vec()), 2 * asked);
+                }
+            });
+        }
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_waits_for_a_provider_that_comes_later() {
+    let domain = Domain::new();
+    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let (calculator, user) = (drone.node("calculator"), base.node("user"));
+    let service = client(&user);
+    let early = service.start(number(1), Duration::from_millis(500)).expect("it is called");
+    assert_eq!(early.await.expect_err("there is nobody").kind(), ErrorKind::Timeout);
+    let response = service.start(number(21), PATIENCE).expect("it is called");
+    until("it waits", || base.state("double", false) == "waiting");
+    let _provided = doubling(&calculator);
+    assert_eq!(value(&response.await.expect("it is answered").to_vec()), 42);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_server_goes_fails() {
+    let domain = Domain::new();
+    let (base, mut drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let (calculator, user) = (drone.node("calculator"), base.node("user"));
+    let (send, calls) = std::sync::mpsc::channel();
+    let _provided = provider(&calculator, move |call| send.send(call).expect("the test goes on"));
+    let response = client(&user).start(number(1), PATIENCE).expect("it is called");
+    let _call = calls.recv_timeout(PATIENCE).expect("it arrives");
+    drone.stop().await;
+    let error = response.await.expect_err("nobody can answer");
+    assert_eq!(error.kind(), ErrorKind::Lost, "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_of_cyclone_dds_is_called_a_thousand_times() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    peer.ask(&json!({"do": "serve"}));
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("user");
+    let service = Client::new(&node, "add", REQUEST, RESPONSE, &ClientOptions::default()).expect("it may call");
+    for at in 0..1000 {
+        let answer = service.call(&[&numbers(&[at, 7])], PATIENCE).expect("it is answered");
+        assert_eq!(number_at(&answer.to_vec(), 0), at + 7);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_of_cyclone_dds_get_their_own_answers() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("adder");
+    let add = |call: sinew::raw::Call| {
+        let asked = call.extents().collect::<Vec<_>>().concat();
+        call.answer(&[&numbers(&[number_at(&asked, 0) + number_at(&asked, 1)])]).expect("somebody waits");
+    };
+    let _provided = Provider::new(&node, "add", REQUEST, RESPONSE, &ProviderOptions::default(), add).expect("it may provide");
+    assert_eq!(peer.ask(&json!({"do": "call", "clients": 4, "numbers": 250})), json!({"wrong": [], "unanswered": 0}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_goes_is_forgotten() {
+    let domain = Domain::new();
+    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let (calculator, user) = (drone.node("calculator"), base.node("user"));
+    let (send, calls) = std::sync::mpsc::channel();
+    let _provided = provider(&calculator, move |call| send.send(call).expect("the test goes on"));
+    let response = client(&user).start(number(1), PATIENCE).expect("it is called");
+    let call = calls.recv_timeout(PATIENCE).expect("it arrives");
+    drop((response, user, base));
+    call.answer(&[&number(2)]).expect("the bridge waits");
+    until("it is given up", || drone.channel("double", true).is_some_and(|told| told.lost == 1));
+}
