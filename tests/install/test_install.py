@@ -151,7 +151,7 @@ class Prefix(Case):
         rest = {re.sub(r"(\.so)[.\d]+$|-[a-z]+(?=\.cmake$)", r"\1", path) for path in there - headers - msggen - of_messages}
         self.assertEqual(
             rest,
-            {"bin/sinew", "bin/sinew-gateway", "bin/sinew-msggen", "bin/sinewd", "lib/cmake/sinew/SinewMessages.cmake", "include/sinew.h", "lib/libsinew.so", "lib/sinew/operator_new.o"}
+            {"bin/sinew", "bin/sinew-gateway", "bin/sinew-msggen", "bin/sinewd", "lib/cmake/sinew/SinewMessages.cmake", "include/sinew.h", "lib/libsinew.so", "lib/sinew/libsinew-fastdds.so", "lib/sinew/operator_new.o"}
             | {f"lib/pkgconfig/{language}.pc" for language in ("sinew", "sinew-c")}
             | {f"lib/cmake/sinew/sinew{part}.cmake" for part in ("Config", "ConfigVersion", "Targets")}
             | {"share/sinew/gateway.schema.json"}
