@@ -449,7 +449,7 @@ class Session(Case):
 
 def load_tests(loader, *_):
     """In this order: the last ones are about those before them."""
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Foxglove, Gateways, Shell, Session))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Foxglove, Gateways, Bridges, Shell, Session))
 
 
 if __name__ == "__main__":
