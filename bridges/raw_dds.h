@@ -38,14 +38,11 @@ typedef struct sinew_dds_bytes {
   size_t size;
 } sinew_dds_bytes;
 
-enum { SINEW_DDS_AUTOMATIC = 0, SINEW_DDS_MANUAL_BY_PARTICIPANT = 1, SINEW_DDS_MANUAL_BY_TOPIC = 2 };
-
-/* Quality of service, of those policies that ROS 2 has. Times in nanoseconds; 0: for ever. */
+/* Quality of service, of those policies that ROS 2 has; liveliness is automatic. Times in nanoseconds; 0: for ever. */
 typedef struct sinew_dds_qos {
   bool reliable;
   bool transient_local;
   uint32_t depth; /* 0: keep all. Discovery does not tell it: 0 there */
-  uint32_t liveliness;
   int64_t lease;
   int64_t deadline;
   int64_t lifespan;
@@ -83,7 +80,6 @@ typedef struct sinew_dds_message {
   size_t size;
   sinew_dds_identity identity;
   sinew_dds_identity related; /* of a reply, the request's; of a request, who reads its reply */
-  int64_t source_time;        /* nanoseconds since 1970 */
 } sinew_dds_message;
 
 /* Called by threads of the back end, one at a time for each writer or reader. */

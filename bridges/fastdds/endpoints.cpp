@@ -100,10 +100,8 @@ void Reader::take_all(dds::DataReader& reader) {
   dds::SampleInfo info;
   while (reader.take_next_sample(&message, &info) == Returned::RETCODE_OK) {
     if (!info.valid_data || !message.is_wanted) continue;
-    const sinew_dds_message told{.size = message.size,
-                                 .identity = identity_of(info.sample_identity),
-                                 .related = identity_of(info.related_sample_identity),
-                                 .source_time = info.source_timestamp.to_ns()};
+    const sinew_dds_message told{
+        .size = message.size, .identity = identity_of(info.sample_identity), .related = identity_of(info.related_sample_identity)};
     listener_.on_message(listener_.context, &told);
   }
 }

@@ -38,9 +38,6 @@ Qos qos_of_topic(const sinew_dds_topic& topic) {
   limits.max_instances = 1;
   limits.allocated_samples = 1;
   qos.deadline().period = duration_of(asked.deadline);
-  qos.liveliness().kind = asked.liveliness == SINEW_DDS_MANUAL_BY_TOPIC         ? dds::MANUAL_BY_TOPIC_LIVELINESS_QOS
-                          : asked.liveliness == SINEW_DDS_MANUAL_BY_PARTICIPANT ? dds::MANUAL_BY_PARTICIPANT_LIVELINESS_QOS
-                                                                                : dds::AUTOMATIC_LIVELINESS_QOS;
   qos.liveliness().lease_duration = duration_of(asked.lease);
   qos.liveliness().announcement_period = duration_of(asked.lease / 3 * 2);
   if (topic.user_data.size > 0)
@@ -53,13 +50,9 @@ Qos qos_of_topic(const sinew_dds_topic& topic) {
 
 template <class Qos>
 sinew_dds_qos qos_of_discovered(const Qos& qos) {
-  std::uint32_t liveliness = SINEW_DDS_AUTOMATIC;
-  if (qos.m_liveliness.kind == dds::MANUAL_BY_PARTICIPANT_LIVELINESS_QOS) liveliness = SINEW_DDS_MANUAL_BY_PARTICIPANT;
-  if (qos.m_liveliness.kind == dds::MANUAL_BY_TOPIC_LIVELINESS_QOS) liveliness = SINEW_DDS_MANUAL_BY_TOPIC;
   return {.reliable = qos.m_reliability.kind == dds::RELIABLE_RELIABILITY_QOS,
           .transient_local = qos.m_durability.kind >= dds::TRANSIENT_LOCAL_DURABILITY_QOS,
           .depth = 0,
-          .liveliness = liveliness,
           .lease = ns_of(qos.m_liveliness.lease_duration),
           .deadline = ns_of(qos.m_deadline.period),
           .lifespan = ns_of(qos.m_lifespan.duration)};

@@ -410,7 +410,6 @@ fn in_c(qos: &Qos) -> sys::qos {
         reliable: qos.reliable,
         transient_local: qos.transient_local,
         depth: qos.depth,
-        liveliness: sys::AUTOMATIC,
         lease: ns(qos.lease),
         deadline: ns(qos.deadline),
         lifespan: ns(qos.lifespan),

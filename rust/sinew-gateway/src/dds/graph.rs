@@ -22,7 +22,7 @@ struct Ends {
     has_changed: bool,
 }
 
-/// Those of one channel.
+/// Those of one channel, or of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Both {
     readers: Vec<Guid>,
@@ -48,13 +48,6 @@ impl Graph {
         let had = ends.all.remove(key).is_some();
         ends.has_changed |= had;
     }
-}
-
-/// A node, with the writers and readers that it would have in ROS 2.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Entities {
-    readers: Vec<Guid>,
-    writers: Vec<Guid>,
 }
 
 /// Tells who has what.
@@ -86,8 +79,8 @@ impl Told {
 }
 
 /// By their names.
-fn nodes(local: &Local, ends: &BTreeMap<Key, Both>) -> BTreeMap<String, Entities> {
-    let mut nodes: BTreeMap<String, Entities> = local.nodes.iter().map(|name| (name.clone(), Entities::default())).collect();
+fn nodes(local: &Local, ends: &BTreeMap<Key, Both>) -> BTreeMap<String, Both> {
+    let mut nodes: BTreeMap<String, Both> = local.nodes.iter().map(|name| (name.clone(), Both::default())).collect();
     for ((kind, name, way), both) in ends {
         let Some(channel) = local.channels.get(&(*kind, name.clone())) else { continue };
         // What goes out its publishers have, or its provider; what comes in its subscribers, or those who call.
@@ -101,7 +94,7 @@ fn nodes(local: &Local, ends: &BTreeMap<Key, Both>) -> BTreeMap<String, Entities
     nodes
 }
 
-fn encode(participant: Guid, nodes: &BTreeMap<String, Entities>) -> Vec<u8> {
+fn encode(participant: Guid, nodes: &BTreeMap<String, Both>) -> Vec<u8> {
     let mut message = vec![0, 1, 0, 0];
     message.extend(participant.0);
     put_number(&mut message, nodes.len());
@@ -149,16 +142,16 @@ mod tests {
         let mut local = Local { nodes: vec!["lidar".to_owned(), "idle".to_owned()], ..Local::default() };
         local.channels.insert((Kind::Topic, "scan".to_owned()), channel);
         let told = nodes(&local, &graph.ends().all);
-        assert_eq!(told["lidar"], Entities { readers: vec![], writers: vec![guid(1)] });
-        assert_eq!(told["arm/planner"], Entities { readers: vec![guid(2)], writers: vec![] });
-        assert_eq!(told["idle"], Entities::default());
+        assert_eq!(told["lidar"], Both { readers: vec![], writers: vec![guid(1)] });
+        assert_eq!(told["arm/planner"], Both { readers: vec![guid(2)], writers: vec![] });
+        assert_eq!(told["idle"], Both::default());
         graph.closed(&back);
         assert_eq!(nodes(&local, &graph.ends().all).get("arm/planner"), None);
     }
 
     #[test]
     fn it_is_encoded_as_rmw_dds_common_has_it() {
-        let entities = Entities { readers: vec![guid(2)], writers: vec![] };
+        let entities = Both { readers: vec![guid(2)], writers: vec![] };
         let message = encode(guid(9), &BTreeMap::from([("a/bc".to_owned(), entities)]));
         let expected = [
             &[0, 1, 0, 0][..],

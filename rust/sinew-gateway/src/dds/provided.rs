@@ -133,7 +133,7 @@ impl Provided {
         Ok(provided)
     }
 
-    /// How the server's requests and replies are told apart. None: there is none, or it is another one (second).
+    /// How the server's requests and replies are told apart. None: there is none that fits; and, where there is one, why it does not.
     fn server(&self) -> (Option<Convention>, Option<String>) {
         let strangers = self.place.strangers();
         let (requests, replies) = (names::requests(&self.key.1), names::replies(&self.key.1));

@@ -6,7 +6,6 @@ use std::ffi::{c_char, c_void};
 pub const VERSION: u32 = 1;
 /// Bytes that an error has room for.
 pub const WHY: usize = 256;
-pub const AUTOMATIC: u32 = 0;
 
 /// A participant, a writer, a reader of the back end.
 #[repr(C)]
@@ -42,7 +41,6 @@ pub struct qos {
     pub reliable: bool,
     pub transient_local: bool,
     pub depth: u32,
-    pub liveliness: u32,
     pub lease: i64,
     pub deadline: i64,
     pub lifespan: i64,
@@ -79,7 +77,6 @@ pub struct message {
     pub size: usize,
     pub identity: identity,
     pub related: identity,
-    pub source_time: i64,
 }
 
 #[repr(C)]
