@@ -125,13 +125,15 @@ def tidy(jobs):
 
 
 def cargo(jobs):
-    """rustfmt has nothing to change in the Rust workspace, and neither compiler, clippy nor rustdoc warns"""
+    """rustfmt has nothing to change in what is written in Rust, its lock files are complete, and neither compiler, clippy nor rustdoc warns"""
     # Debian's Rust comes without clippy.
     check = "clippy" if bounded.run(["cargo", "clippy", "--version"], seconds=60, capture=True)[0] == 0 else "check"
     environment = {**rust.environment("lint"), "RUSTFLAGS": "-D warnings", "RUSTDOCFLAGS": "-D warnings"}
     whole = ["--workspace", "--all-features", "--locked", "--jobs", str(jobs)]
-    commands = [["cargo", "fmt", "--all", "--check"], ["cargo", "fmt", "--manifest-path", "sinew-gateway/fuzz/Cargo.toml", "--check"],
-                ["cargo", "fmt", "--manifest-path", "../bench/peers/rust/Cargo.toml", "--check", "--", "--config-path", str(rust.WORKSPACE)], ["cargo", check, "--all-targets", *whole], ["cargo", "doc", "--no-deps", *whole]]
+    # Not members of the workspace, but they stand on its crates: a dependency that is new there must be in their lock files too.
+    others = ["sinew-gateway/fuzz/Cargo.toml", "../bench/peers/rust/Cargo.toml"]
+    commands = [["cargo", "fmt", "--all", "--check"], *(["cargo", "fmt", "--manifest-path", other, "--check", "--", "--config-path", str(rust.WORKSPACE)] for other in others),
+                *(["cargo", "update", "--workspace", "--locked", "--quiet", "--manifest-path", other] for other in others), ["cargo", check, "--all-targets", *whole], ["cargo", "doc", "--no-deps", *whole]]
     return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
 
 

@@ -109,6 +109,8 @@ fn conversation(bytes: &[u8]) {
         topic,
         wanted: Some(Offer::default()),
         had: Some(Offer::default()),
+        wanters: Vec::new(),
+        havers: Vec::new(),
     };
     let local = |topic| Local { channels: [((Kind::Topic, "t".to_owned()), channel(topic))].into(), nodes: Vec::new() };
     let mut ledger = Ledger::new("peer");
