@@ -49,6 +49,51 @@ fn hashes_of_messages_and_services_are_those_that_ros_2_has_published() {
 }
 
 #[test]
+fn what_is_made_of_an_action_has_the_hashes_that_ros_2_has_published() {
+    let library = standard();
+    let hashes = fs::read_to_string(of_msggen("tests/published_hashes.txt")).unwrap();
+    let published = |name: &str| {
+        let hash = hashes.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        hash.map(|hash| format!("RIHS01_{hash}"))
+    };
+    let mut checked = 0;
+    let mut check = |interface: &Interface| {
+        if let Some(hash) = published(interface.name()) {
+            assert_eq!(interface.hash(), hash, "{}", interface.name());
+            checked += 1;
+        }
+    };
+    for action in ["example_interfaces/action/Fibonacci", "tf2_msgs/action/LookupTransform"] {
+        let part = |end: &str| library.find(&format!("{action}{end}")).unwrap().unwrap();
+        let services = [part("_Goal").send_goal().unwrap(), part("_Result").get_result().unwrap()];
+        for [request, response] in &services {
+            check(request);
+            check(response);
+            check(&Interface::service(request, response).unwrap());
+        }
+        check(&part("_Feedback").feedback_message().unwrap());
+    }
+    let [request, response] = Interface::cancel_goal().unwrap();
+    check(&request);
+    check(&response);
+    check(&Interface::service(&request, &response).unwrap());
+    check(&Interface::goal_status_array().unwrap());
+    assert_eq!(checked, 14, "what is published");
+}
+
+#[test]
+fn parts_of_an_action_of_ones_own_are_those_of_an_action_of_their_package() {
+    let made = |signature: &str| Interface::of(&signature.parse().unwrap()).unwrap();
+    let [request, response] = made("robot/Go_Goal{x:float64;}").send_goal().unwrap();
+    assert_eq!((request.name(), response.name()), ("robot/action/Go_SendGoal_Request", "robot/action/Go_SendGoal_Response"));
+    let ty = request.ty().unwrap().to_string();
+    let id = "goal_id:unique_identifier_msgs/msg/UUID{uuid:uint8[16];};";
+    assert_eq!(ty, format!("robot/action/Go_SendGoal_Request{{{id}goal:robot/action/Go_Goal{{x:float64;}};}}"));
+    assert_eq!(made("robot/Goal{x:float64;}").send_goal(), None);
+    assert_eq!(made("robot/Go_Goal{x:float64;}").get_result(), None);
+}
+
+#[test]
 fn types_that_sinew_knows_have_the_same_hash_without_a_definition_unless_something_in_them_is_bounded() {
     let (library, mut same, mut other) = (standard(), 0, Vec::new());
     let with_wstrings = |name: &str| name.contains("WString");
