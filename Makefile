@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway soak seeded lint install clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded lint install clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -95,6 +95,14 @@ bench-gateway: ## Between two machines: beside nothing, bare quinn and Zenoh, ov
 	cd rust && PKG_CONFIG_PATH=$(COMMAND)/lib/pkgconfig CARGO_TARGET_DIR=$(CURDIR)/build/rust cargo build --release --locked --jobs $(JOBS) --package sinew-gateway --examples
 	tools/python_env.py bench/peers/python/requirements.txt $(PEERS_PYTHON)
 	$(PYTHON) bench/gateway.py
+
+bench-ros2: ## What the bridge to ROS 2 costs, beside DDS alone; writes build/bench/ros2.md
+	@tools/setup bench rust
+	$(CONFIGURE) -DSINEW_BENCH=ON
+	$(BUILD)
+	cmake --install build --prefix $(COMMAND)
+	@tools/install_command.py --jobs $(JOBS) $(COMMAND)
+	$(PYTHON) bench/ros2.py
 
 soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
 	@tools/setup test
