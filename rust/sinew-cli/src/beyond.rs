@@ -87,6 +87,16 @@ impl Far {
         parsed(&self.signature)
     }
 
+    /// The name of that, which may be all that is known of it.
+    pub fn type_name(&self) -> String {
+        name_of(&self.signature)
+    }
+
+    /// Likewise, of responses of the service.
+    pub fn response_name(&self) -> String {
+        name_of(&self.response)
+    }
+
     /// What responses of the service are.
     pub fn response_ty(&self) -> Done<Type> {
         parsed(&self.response)
@@ -98,6 +108,17 @@ impl Far {
     }
 }
 
+fn name_of(signature: &str) -> String {
+    signature.parse().map_or_else(|_| signature.to_owned(), |ty: Type| ty.name())
+}
+
 fn parsed(signature: &str) -> Done<Type> {
-    signature.parse().map_err(|why| Failure::Failed(format!("a gateway tells of a type that is none: {why}")))
+    signature.parse().map_err(|why| {
+        Failure::Failed(if signature.contains('{') {
+            format!("a gateway tells of a type that is none: {why}")
+        } else {
+            let name = shown(signature);
+            format!("nothing is known of the type {name} but its name: a folder that has its definition is to stand in \"definitions\" of the bridge")
+        })
+    })
 }

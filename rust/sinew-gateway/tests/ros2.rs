@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use common::ros2::{Domain, Peer, Robot};
 use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
-use sinew::Qos;
+use sinew::msg::Type;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, Qos};
 
 const STRING: &str = "std_msgs/msg/String{data:string;}";
 
@@ -228,6 +229,135 @@ async fn a_subscriber_that_asks_for_more_is_told_with_the_policy() {
     peer.read("heard", "rt/chatter", "std_msgs/msg/String", &json!({"transient_local": true}));
     let why = "refused: a subscriber there asks for more than publishers here offer: durability";
     until("it is told", || robot.state("chatter", true) == why);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_publisher_that_offers_less_is_told_with_the_policy() {
+    for (qos, policy) in [(json!({"reliable": false}), "reliability"), (json!({}), "durability")] {
+        let domain = Domain::new();
+        let Some(mut peer) = Peer::new(&domain) else { return };
+        let robot = Robot::new(all(), &domain);
+        peer.ty("std_msgs/msg/String", "string data\n");
+        let node = robot.node("node");
+        let heard = listener(&node, &latched(1));
+        peer.write("said", "rt/chatter", "std_msgs/msg/String", &qos);
+        let why = format!("refused: a publisher there offers less than subscribers here ask for: {policy}");
+        until("it is told", || robot.state("chatter", false) == why);
+        assert_eq!(heard.statistics().publishers, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscription_that_a_program_closes_is_not_read_for_any_more() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::with_key_hashes(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    peer.ty("std_msgs/msg/String", "string data\n");
+    let node = robot.node("node");
+    let said = chatter(&node, &reliable(10));
+    for _life in 0..2 {
+        peer.read("heard", "rt/chatter", "std_msgs/msg/String", &json!({}));
+        until("somebody there wants it", || said.statistics().subscribers == 1);
+        peer.ask(&json!({"do": "close", "id": "heard"}));
+        until("nobody there wants it any more", || said.statistics().subscribers == 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_of_the_domain_are_listed_with_what_they_have_there() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (talker, nested) = (robot.node("talker"), robot.node("arm/planner"));
+    let _said = chatter(&talker, &reliable(1));
+    let _heard = listener(&nested, &reliable(1));
+    let behind = format!("\n{}\nMSG: rmw_dds_common/", "=".repeat(80));
+    let info = format!(
+        "Gid gid\nNodeEntitiesInfo[] node_entities_info_seq{behind}Gid\nuint8[16] data{behind}NodeEntitiesInfo\nstring node_namespace\nstring node_name\nGid[] reader_gid_seq\nGid[] writer_gid_seq\n"
+    );
+    let name = "rmw_dds_common/msg/ParticipantEntitiesInfo";
+    peer.ty(
+        name,
+        &info
+            .replace("Gid ", "rmw_dds_common/Gid ")
+            .replace("Gid[]", "rmw_dds_common/Gid[]")
+            .replace("NodeEntitiesInfo[]", "rmw_dds_common/NodeEntitiesInfo[]"),
+    );
+    peer.read("graph", "ros_discovery_info", name, &json!({"transient_local": true, "depth": 1}));
+    let begin = Instant::now();
+    loop {
+        let told = peer.streams("graph", 1).pop().expect("it is one");
+        let nodes = nodes_in(&told);
+        let has = |name: &str, readers, writers| nodes.contains(&(name.to_owned(), readers, writers));
+        if has("/talker", 0, 1) && has("/arm/planner", 1, 0) {
+            return;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{nodes:?}");
+    }
+}
+
+/// Names of nodes, and how many readers and writers they have.
+fn nodes_in(message: &[u8]) -> Vec<(String, u64, u64)> {
+    let parts = [message];
+    let mut reader = sinew::msg::stream::Reader::new(&parts).expect("it is a stream");
+    let gid: Type = "Gid{data:uint8[16];}".parse().expect("it is a type");
+    reader.skip_value(&gid).expect("it is there");
+    let count = reader.number::<u32>().expect("it is there");
+    let text = |reader: &mut sinew::msg::stream::Reader<'_>| {
+        String::from_utf8(reader.string().expect("it is there").into_owned()).expect("it is a text")
+    };
+    let gids = |reader: &mut sinew::msg::stream::Reader<'_>| {
+        let count = reader.count(&gid).expect("it is there");
+        reader.skip_values(&gid, count).expect("they are there");
+        count
+    };
+    let node = |_| {
+        let (namespace, name) = (text(&mut reader), text(&mut reader));
+        (format!("{}/{name}", namespace.trim_end_matches('/')), gids(&mut reader), gids(&mut reader))
+    };
+    (0..count).map(node).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_only_ros_2_has_is_told_to_those_who_look() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(
+        rules(
+            r#"{ "topics": { "base_rule": "both", "exceptions": [{ "name": "secret", "rule": "out" }] }, "services": { "base_rule": "both" } }"#,
+        ),
+        &domain,
+    );
+    let node = robot.node("viewer");
+    peer.ty("std_msgs/msg/String", "string data\n");
+    peer.ty("their_msgs/msg/Thing", "uint8 x\n");
+    peer.write("known", "rt/known", "std_msgs/msg/String", &json!({"transient_local": true}));
+    peer.write("unknown", "rt/unknown", "their_msgs/msg/Thing", &json!({"reliable": false}));
+    peer.write("secret", "rt/secret", "std_msgs/msg/String", &json!({}));
+    peer.read("read", "rt/read", "std_msgs/msg/String", &json!({}));
+    peer.ask(&json!({"do": "serve"}));
+    let entry = |name: &str, kind: &str, signature: &str| GatewayEntry {
+        name: name.into(),
+        kind: kind.into(),
+        signature: signature.into(),
+        ..GatewayEntry::default()
+    };
+    let known = GatewayEntry { depth: 1, reliable: true, transient_local: true, ..entry("known", "topic", STRING) };
+    let unknown = GatewayEntry { depth: 1, ..entry("unknown", "topic", "their_msgs/msg/Thing") };
+    let add = GatewayEntry {
+        response: "example_interfaces/srv/AddTwoInts_Response{sum:int64;}".to_owned(),
+        ..entry("add", "service", "example_interfaces/srv/AddTwoInts_Request{a:int64;b:int64;}")
+    };
+    let expected = [known, unknown, add];
+    until("all is told", || {
+        let state = node.domain_state().expect("there is a manager");
+        let Some(bridge) = state.nodes.values().find(|node| node.name.starts_with("gateway_")) else { return false };
+        let client =
+            Client::<GatewayCatalogueRequest, GatewayCatalogue>::new(&node, &GatewayCatalogue::service(&bridge.name), &Default::default());
+        let answer = client.expect("it may call").call(&GatewayCatalogueRequest::default(), PATIENCE).expect("it is answered");
+        let told = answer.read().expect("it is one");
+        told.peers.len() == 1 && told.peers[0].entries == expected
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]

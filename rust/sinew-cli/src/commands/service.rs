@@ -49,8 +49,8 @@ pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
     let is_here = |name: &String| services.iter().any(|service| service.name == name);
     let far = beyond.services.iter().filter(|(name, _)| !is_here(name)).map(|(name, far)| Listed {
         name,
-        request: far.ty().ok().map(|ty| ty.name()),
-        response: far.response_ty().ok().map(|ty| ty.name()),
+        request: Some(far.type_name()),
+        response: Some(far.response_name()),
         providers: Vec::new(),
         clients: Vec::new(),
         at: far.at.clone(),

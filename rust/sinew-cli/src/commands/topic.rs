@@ -39,7 +39,7 @@ pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
         .topics
         .iter()
         .filter(|(name, _)| view.state.topic(name).is_none() && (parts || !is_part(name)))
-        .filter_map(|(name, far)| Some((name, far.ty().ok()?.name())))
+        .map(|(name, far)| (name, far.type_name()))
         .collect();
     for (name, type_name) in &far {
         all.push(Listed { name, type_name, publishers: 0, subscribers: 0, at: beyond.topics[*name].at.clone() });
@@ -219,7 +219,7 @@ struct FarTopic<'a> {
 fn info_of_far(cli: &Cli, beyond: &Beyond, name: &str) -> Option<Done> {
     let (name, far) = beyond.topic(name)?;
     let told = || {
-        let told = FarTopic { name, type_name: far.ty()?.name(), signature: &far.signature, at: &far.at };
+        let told = FarTopic { name, type_name: far.type_name(), signature: &far.signature, at: &far.at };
         if cli.json {
             return json(&told);
         }

@@ -6,13 +6,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
-use sinew::{GatewayChannel, GatewayPeer};
+use sinew::raw::ProviderOptions;
+use sinew::{
+    Call, GatewayCatalogue, GatewayCatalogueRequest, GatewayChannel, GatewayEntry, GatewayPeer, GatewayPeerCatalogue, GatewayStatus, Node,
+    Provider,
+};
 
 use super::due::{Due, Key, Way, due};
 use super::network::{Channel, Look, Network};
 use crate::channels::State;
 use crate::config::Settings;
 use crate::domain::Followed;
+use crate::protocol::Kind;
 use crate::rules::Rules;
 use crate::status::{self, Teller};
 
@@ -28,9 +33,14 @@ pub enum Event {
     Rules(Rules),
     /// Somebody wants to know how it stands.
     Status(Sender<Vec<GatewayPeer>>),
+    /// Somebody in the domain wants to know what others have.
+    Catalogue(Asking),
     /// It is over.
     End,
 }
+
+type Asking = Call<GatewayCatalogueRequest, GatewayCatalogue>;
+type Catalogue = Provider<GatewayCatalogueRequest, GatewayCatalogue>;
 
 /// Where the exchange hears of things. Cheap to clone; never blocks.
 #[derive(Clone)]
@@ -63,8 +73,11 @@ pub struct Exchange {
     /// Of the network, until it is joined.
     name: String,
     domain: Followed,
+    node: Node,
     ear: Ear,
     teller: Teller,
+    /// None: the network cannot tell.
+    catalogue: Option<Catalogue>,
     channels: BTreeMap<Key, (Due, Open)>,
     /// None: it is not joined yet.
     network: Option<Box<dyn Network>>,
@@ -73,9 +86,9 @@ pub struct Exchange {
 
 impl Exchange {
     /// Before the network is joined.
-    pub fn new(settings: &Settings, domain: Followed, ear: Ear, teller: Teller) -> Exchange {
-        let (rules, name) = (settings.rules.clone(), settings.tag.clone());
-        Exchange { rules, name, domain, ear, teller, channels: BTreeMap::new(), network: None, is_connected: false }
+    pub fn new(settings: &Settings, node: Node, domain: Followed, ear: Ear, teller: Teller) -> Exchange {
+        let (rules, name, channels) = (settings.rules.clone(), settings.tag.clone(), BTreeMap::new());
+        Exchange { rules, name, domain, node, ear, teller, catalogue: None, channels, network: None, is_connected: false }
     }
 
     /// Until the end.
@@ -108,6 +121,7 @@ impl Exchange {
                 }
             }
             Event::Joined(network) => {
+                self.catalogue = if network.catalogue().is_some() { provide(&self.node, &self.ear) } else { None };
                 self.network = Some(network);
                 self.look_at_network();
                 self.follow();
@@ -125,8 +139,29 @@ impl Exchange {
                 self.look_at_network();
                 let _ = tell.send(vec![self.status()]);
             }
+            Event::Catalogue(call) => {
+                let told = match call.request() {
+                    Ok(asked) => call.answer(&self.told_catalogue(&asked.peer)),
+                    Err(why) => call.fail(&why.to_string()),
+                };
+                if let Err(why) = told {
+                    log::debug!("what others have could not be told: {why}");
+                }
+            }
             Event::End => {}
         }
+    }
+
+    /// What the rules let in.
+    fn told_catalogue(&self, peer: &str) -> GatewayCatalogue {
+        if !peer.is_empty() && peer != self.name {
+            return GatewayCatalogue::default();
+        }
+        let mut entries = self.network.as_ref().and_then(|network| network.catalogue()).unwrap_or_default();
+        let tag = self.network.as_ref().map_or("", |network| network.tag());
+        let kind_of = |entry: &GatewayEntry| if entry.kind == Kind::Topic.name() { Kind::Topic } else { Kind::Service };
+        entries.retain(|entry| self.rules.decide(kind_of(entry), &entry.name, tag).symbol.lets_in());
+        GatewayCatalogue { peers: vec![GatewayPeerCatalogue { name: self.name.clone(), answered: true, entries }] }
     }
 
     fn look_at_network(&mut self) {
@@ -152,6 +187,9 @@ impl Exchange {
     fn follow(&mut self) {
         let Some(network) = &mut self.network else { return };
         let mut due = due(self.domain.local(), &self.rules, network.tag());
+        // What bridges tell, each tells its own domain.
+        let (status, catalogue) = (GatewayStatus::TOPIC, GatewayCatalogue::service(&self.node.name()));
+        due.retain(|(_, name, _), _| name != status && *name != catalogue);
         // First, so that the places of those that are opened anew are free.
         self.channels.retain(|key, (before, _)| due.get(key) == Some(before));
         due.retain(|key, _| !self.channels.contains_key(key));
@@ -181,6 +219,14 @@ impl Exchange {
             ..GatewayPeer::default()
         }
     }
+}
+
+/// Blocks until the manager has agreed; where it does not, that is logged, and nothing is told.
+fn provide(node: &Node, ear: &Ear) -> Option<Catalogue> {
+    let ear = ear.clone();
+    let ask = move |call: Asking| ear.tell(Event::Catalogue(call));
+    let provided = Provider::new(node, &GatewayCatalogue::service(&node.name()), &ProviderOptions::default(), ask);
+    provided.map_err(|why| log::warn!("what others have is not told in the domain: {why}")).ok()
 }
 
 /// None: there is nothing to tell, as nobody wants it.

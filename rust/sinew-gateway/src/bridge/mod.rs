@@ -61,7 +61,7 @@ impl Bridge {
         let told = ear.clone();
         let (followed, watch) = Followed::start(&node, move || told.tell(Event::Domain))
             .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
-        let exchange = Exchange::new(settings, followed, ear.clone(), teller);
+        let exchange = Exchange::new(settings, node.clone(), followed, ear.clone(), teller);
         let (joins, joined) = (join(node, ear.clone()).map_err(CannotStart)?, ear.clone());
         let joining = tokio::runtime::Handle::current().spawn(async move {
             let network: Box<dyn Network> = Box::new(joins.await);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use sinew::GatewayEntry;
+
 use super::due::{Due, Key};
 use crate::channels::State;
 use crate::domain::Local;
@@ -19,6 +21,11 @@ pub trait Network: Send {
 
     /// Something that goes over from now on, or will when somebody there wants it or has it: [`Look`] tells that to look again is worth it. Fails with half a sentence.
     fn open(&self, key: &Key, due: &Due, look: Look) -> Result<Box<dyn Channel>, String>;
+
+    /// What others have there. None: in such a network nobody can tell.
+    fn catalogue(&self) -> Option<Vec<GatewayEntry>> {
+        None
+    }
 
     /// This is what there is in the domain, and nothing is to be opened or closed at the moment.
     fn settled(&mut self, _local: &Local) {}

@@ -43,8 +43,9 @@ pub fn normalize(message: &mut [u8]) -> Option<(bool, usize)> {
 }
 
 /// What is to be sent, in its parts: a stream of sinew whose numbers begin with their least byte.
-pub fn parts<'a>(header: &'a [u8; HEADER], call: Call, stream: impl Iterator<Item = &'a [u8]>) -> Vec<&'a [u8]> {
-    let mut parts: Vec<&[u8]> = stream.collect();
+pub fn parts<'a, 's: 'a>(header: &'a [u8; HEADER], call: Call, stream: impl Iterator<Item = &'s [u8]>) -> Vec<&'a [u8]> {
+    let stream: Vec<&'s [u8]> = stream.collect();
+    let mut parts: Vec<&'a [u8]> = stream;
     if let (Call::Within(..), Some(first)) = (call, parts.first().copied())
         && let Some((encapsulation, rest)) = first.split_at_checked(ENCAPSULATION)
     {

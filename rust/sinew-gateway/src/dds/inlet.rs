@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sinew::raw::{Loan, Publisher};
 
+use super::action::{self, Clock, MORE};
 use super::back_end::{self, Listener, Message, Reader};
+use super::form::Form;
 use super::guid::Guid;
 use super::matched::Matched;
 use super::network::Place;
@@ -26,6 +28,7 @@ pub struct Inlet {
     place: Place,
     key: Key,
     due: Due,
+    form: Form,
     ty: RosType,
 }
 
@@ -40,7 +43,7 @@ struct Counts {
 impl Inlet {
     /// `look` is called when [`Inlet::look`] is to be.
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Inlet, String> {
-        let ty = place.types.of(&due.signature)?;
+        let (form, ty) = Form::of(place, &key.1, &due.signature)?;
         let mut inlet = Inlet {
             reader: None,
             landing: None,
@@ -50,6 +53,7 @@ impl Inlet {
             place: place.clone(),
             key: key.clone(),
             due: due.clone(),
+            form,
             ty,
         };
         inlet.look();
@@ -79,11 +83,13 @@ impl Inlet {
         let landing = if offers.is_empty() {
             None
         } else {
-            let offer = qos::offered(&self.due.offer, offers.iter());
+            let offer = self.form.offer(qos::offered(&self.due.offer, offers.iter()));
             let ghost = connected_ghost(&self.place.node, &self.key.1, &self.due.signature, &offer).map_err(|why| why.to_string())?;
             Some(Arc::new(Landing {
-                loan: Mutex::new(None),
+                room: Mutex::new(None),
+                lacking: qos::lacking(&self.due.offer, &offer),
                 publisher: ghost,
+                form: self.form.clone(),
                 place: self.place.clone(),
                 counts: Arc::clone(&self.counts),
             }))
@@ -118,12 +124,11 @@ impl Channel for Inlet {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        let too_little = |policy: &str| State::Refused(format!("a publisher there offers less than subscribers here ask for: {policy}"));
         let state = match (&self.refused, &self.landing, self.matched.incompatible()) {
             (Some(why), ..) => State::Refused(why.clone()),
-            (None, Some(_), Some(policy)) => {
-                State::Refused(format!("a publisher there offers less than subscribers here ask for: {policy}"))
-            }
-            (None, Some(_), None) => State::Open,
+            (None, Some(_), Some(policy)) => too_little(&policy),
+            (None, Some(landing), None) => landing.lacked().map_or(State::Open, too_little),
             (None, None, _) => State::Waiting,
         };
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -140,15 +145,29 @@ impl Drop for Inlet {
 /// Where messages are put down: in the memory where subscribers will read them.
 struct Landing {
     /// Of the message that comes. Before the publisher, of which it is.
-    loan: Mutex<Option<Loan<'static>>>,
+    room: Mutex<Option<Room>>,
     publisher: Publisher,
+    /// A policy of which it offers too little for some who subscribe.
+    lacking: Option<&'static str>,
+    form: Form,
     place: Place,
     counts: Arc<Counts>,
 }
 
+enum Room {
+    Shared(Loan<'static>),
+    /// What becomes another message.
+    Own(Vec<u8>),
+}
+
 impl Landing {
-    fn loan(&self) -> MutexGuard<'_, Option<Loan<'static>>> {
-        self.loan.lock().unwrap_or_else(PoisonError::into_inner)
+    fn room(&self) -> MutexGuard<'_, Option<Room>> {
+        self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// That policy, where nobody here gets anything for it.
+    fn lacked(&self) -> Option<&'static str> {
+        self.lacking.filter(|_| self.publisher.statistics().subscribers == 0)
     }
 
     fn lose(&self, why: impl FnOnce() -> String) {
@@ -158,17 +177,28 @@ impl Landing {
         }
     }
 
+    /// Bytes that a message has more here, before what comes.
+    fn before(&self) -> usize {
+        if matches!(self.form, Form::Feedback(..)) { MORE } else { 0 }
+    }
+
     fn room_for(&self, size: usize) -> Option<*mut u8> {
         if size as u64 > self.place.max_message {
             self.lose(|| format!("a message has {size} bytes, where \"max_message\" of this bridge are {}", self.place.max_message));
             return None;
         }
-        match self.publisher.loan(size) {
+        if matches!(self.form, Form::Status) {
+            let mut own = vec![0; size];
+            let room = own.as_mut_ptr();
+            *self.room() = Some(Room::Own(own));
+            return Some(room);
+        }
+        match self.publisher.loan(self.before() + size) {
             Ok(loan) => {
                 // SAFETY: the loan is dropped before the publisher, which stands behind it here and does not move: both are within an Arc.
                 let mut loan = unsafe { std::mem::transmute::<Loan<'_>, Loan<'static>>(loan) };
-                let room = loan.bytes().as_mut_ptr();
-                *self.loan() = Some(loan);
+                let room = loan.bytes()[self.before()..].as_mut_ptr();
+                *self.room() = Some(Room::Shared(loan));
                 Some(room)
             }
             Err(why) => {
@@ -178,23 +208,53 @@ impl Landing {
         }
     }
 
-    fn publish(&self, message: &Message) {
-        let Some(mut loan) = self.loan().take() else { return };
+    fn message(&self, message: &Message) {
+        let Some(room) = self.room().take() else { return };
         if message.identity.writer.participant() == self.place.participant.guid().participant()
             || self.place.strangers().is_echo(message.identity.writer)
         {
             return;
         }
-        let Some((_, size)) = loan.bytes().get_mut(..message.size).and_then(convention::normalize) else {
-            return self.lose(|| "a message is encoded as no message of ROS 2 is".to_owned());
+        let published = match room {
+            Room::Shared(loan) => self.publish(loan, message.size),
+            Room::Own(own) => self.publish_status(own, message.size),
         };
-        match loan.publish(size) {
-            Ok(()) => {
+        match published {
+            Ok(size) => {
                 self.counts.messages.fetch_add(1, Ordering::Relaxed);
                 self.counts.bytes.fetch_add(size as u64, Ordering::Relaxed);
             }
-            Err(why) => self.lose(|| format!("a message could not be published: {why}")),
+            Err(why) => self.lose(|| why),
         }
+    }
+
+    /// What came, of so many bytes, and how many there are now. Fails with a sentence.
+    fn publish(&self, mut loan: Loan<'_>, size: usize) -> Result<usize, String> {
+        let no_message = || "a message is encoded as no message of ROS 2 is".to_owned();
+        let before = self.before();
+        let came = loan.bytes().get_mut(before..before + size);
+        let size = before + came.and_then(convention::normalize).ok_or_else(no_message)?.1;
+        let goal = if let Form::Feedback(_, feedbacks) = &self.form {
+            let whole = loan.bytes().get_mut(..size).ok_or_else(no_message)?;
+            let id = action::feedback_in(whole, feedbacks.server(), feedbacks.next_number()).ok_or_else(no_message)?;
+            Some((feedbacks, id))
+        } else {
+            None
+        };
+        loan.publish(size).map_err(|why| format!("a message could not be published: {why}"))?;
+        if let Some((feedbacks, id)) = goal {
+            feedbacks.told_of(id);
+        }
+        Ok(size)
+    }
+
+    fn publish_status(&self, mut came: Vec<u8>, size: usize) -> Result<usize, String> {
+        let normal = came.get_mut(..size).and_then(convention::normalize);
+        let (_, size) = normal.ok_or("a message is encoded as no message of ROS 2 is")?;
+        let made = action::status_in(&came[..size], &Clock::now());
+        let message = made.map_err(|why| format!("what is told of goals cannot be read: {why}"))?;
+        self.publisher.publish(&[&message]).map_err(|why| format!("a message could not be published: {why}"))?;
+        Ok(message.len())
     }
 }
 
@@ -218,7 +278,7 @@ impl Listener for Heard {
 
     fn message(&self, message: &Message) {
         if let Some(landing) = &self.landing {
-            landing.publish(message);
+            landing.message(message);
         }
     }
 }

@@ -7,12 +7,16 @@
 //! | `back_end`, `sys` | an implementation of DDS, which is loaded (bridges/raw_dds.h) |
 //! | `network` | the DDS domain, in which a [`Bridge`] opens and closes what is to go over |
 //! | `graph` | nodes of the domain, as tools of ROS 2 list them |
-//! | `outlet`, `inlet` | topics that go there, and come from there |
+//! | `outlet`, `inlet`, `form` | topics that go there, and come from there, and how their messages are told |
 //! | `served`, `provided` | services that are called from there, and here |
+//! | `replier`, `requester` | the two sides of a service in DDS |
+//! | `action/` | goals of actions that come from there, and go there |
 //! | `matched` | who is connected |
 
+mod action;
 mod back_end;
 mod convention;
+mod form;
 mod graph;
 mod guid;
 mod inlet;
@@ -22,6 +26,8 @@ mod network;
 mod outlet;
 mod provided;
 mod qos;
+mod replier;
+mod requester;
 mod served;
 mod strangers;
 mod sys;

@@ -3,21 +3,23 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sinew::Node;
-use sinew::msg::ros2::Library;
+use sinew::msg::ros2::{Library, ros_name};
+use sinew::{GatewayEntry, Node};
 use tokio::runtime::Handle;
 
+use super::action::{Executed, OfActions, Part, Sent, TakenAlong, part_of};
 use super::back_end::{self, BackEnd, Heard, Participant};
 use super::graph::{Graph, Told};
 use super::inlet::Inlet;
 use super::outlet::Outlet;
 use super::provided::Provided;
 use super::served::Served;
-use super::strangers::{MARK, Strangers};
+use super::strangers::{Endpoint, MARK, Strangers};
 use super::types::Types;
 use crate::bridge::{Channel, Due, Ear, Key, Look, Network, Way};
 use crate::config::{ROS2, Ros2, Settings};
 use crate::domain::Local;
+use crate::peers::printable;
 use crate::protocol::Kind;
 
 /// Those that come with sinew, below its prefix.
@@ -38,6 +40,8 @@ pub struct Place {
     pub types: Arc<Types>,
     /// What the bridge has in DDS.
     pub graph: Arc<Graph>,
+    /// What was told of goals.
+    pub actions: Arc<OfActions>,
     strangers: Arc<Mutex<Strangers>>,
 }
 
@@ -56,6 +60,7 @@ fn lock(strangers: &Mutex<Strangers>) -> MutexGuard<'_, Strangers> {
 pub struct Joined {
     told: Told,
     place: Place,
+    ear: Ear,
 }
 
 impl Joined {
@@ -63,7 +68,7 @@ impl Joined {
     pub fn join(settings: &Settings, ros2: &Ros2, (node, ear): (Node, Ear), runtime: Handle) -> Result<Joined, String> {
         let mark = mark(settings);
         let strangers = Arc::new(Mutex::new(Strangers::new(mark.clone())));
-        let heard_of = Arc::clone(&strangers);
+        let (heard_of, hearing) = (Arc::clone(&strangers), ear.clone());
         let heard = move |heard: Heard| {
             let keys = {
                 let mut strangers = lock(&heard_of);
@@ -78,7 +83,7 @@ impl Joined {
                 }
             };
             for key in keys {
-                ear.look(key);
+                hearing.look(key);
             }
         };
         let back_end = BackEnd::load()?;
@@ -89,8 +94,9 @@ impl Joined {
         let graph = Arc::<Graph>::default();
         let told = Told::open(&participant, &graph)?;
         let types = Arc::new(Types::new(Library::new(folders(ros2))));
-        let place = Place { node, runtime, participant, max_message: settings.max_message, types, graph, strangers };
-        Ok(Joined { told, place })
+        let (max_message, actions) = (settings.max_message, Arc::default());
+        let place = Place { node, runtime, participant, max_message, types, graph, actions, strangers };
+        Ok(Joined { told, place, ear })
     }
 }
 
@@ -109,16 +115,54 @@ impl Network for Joined {
 
     fn open(&self, key: &Key, due: &Due, look: Look) -> Result<Box<dyn Channel>, String> {
         let place = &self.place;
-        Ok(match (key.0, key.2) {
-            (Kind::Topic, Way::Out) => Box::new(Outlet::open(place, key, due, look)?),
-            (Kind::Topic, Way::In) => Box::new(Inlet::open(place, key, due, look)?),
-            (Kind::Service, Way::Out) => Box::new(Served::open(place, key, due, look)?),
-            (Kind::Service, Way::In) => Box::new(Provided::open(place, key, due, look)?),
+        let (action, part) = Part::of(&key.1, &due.signature).unzip();
+        if let (Some(action), Some(Part::Cancel)) = (action, part) {
+            // Goals that go there listen to it, and may have been open before it was there.
+            self.ear.look((Kind::Service, part_of(action, "goal"), Way::In));
+        }
+        Ok(match (key.0, key.2, part) {
+            (Kind::Service, Way::Out, Some(Part::Goals)) => Box::new(Executed::open(place, key, due, look)?),
+            (Kind::Service, Way::In, Some(Part::Goals)) => Box::new(Sent::open(place, key, due, look)?),
+            (Kind::Topic, _, Some(Part::Cancel)) => Box::new(TakenAlong),
+            (Kind::Topic, Way::Out, _) => Box::new(Outlet::open(place, key, due, look)?),
+            (Kind::Topic, Way::In, _) => Box::new(Inlet::open(place, key, due, look)?),
+            (Kind::Service, Way::Out, _) => Box::new(Served::open(place, key, due, look)?),
+            (Kind::Service, Way::In, _) => Box::new(Provided::open(place, key, due, look)?),
         })
+    }
+
+    fn catalogue(&self) -> Option<Vec<GatewayEntry>> {
+        let had = self.place.strangers().had();
+        // Parts of actions are no topics and services to those who look for some.
+        Some(had.into_iter().filter(|(_, name, _)| !name.contains("/_action/")).map(|had| entry(&self.place.types, had)).collect())
     }
 
     fn settled(&mut self, local: &Local) {
         self.told.tell(local);
+    }
+}
+
+/// Of a type without a definition nothing is known but its name.
+fn entry(types: &Types, (kind, name, ends): (Kind, String, Vec<Endpoint>)) -> GatewayEntry {
+    let signature = |end: &Endpoint| {
+        let name = ros_name(&end.ty).unwrap_or_else(|| printable(&end.ty));
+        let ty = types.find(&name).and_then(|interface| interface.ty().ok());
+        ty.map_or(name, |ty| ty.to_string())
+    };
+    let told = GatewayEntry {
+        name,
+        kind: kind.name().to_owned(),
+        signature: ends.first().map(signature).unwrap_or_default(),
+        ..GatewayEntry::default()
+    };
+    match kind {
+        Kind::Service => GatewayEntry { response: ends.get(1).map(signature).unwrap_or_default(), ..told },
+        Kind::Topic => GatewayEntry {
+            depth: 1, // discovery does not tell it
+            reliable: ends.iter().all(|end| end.qos.reliable),
+            transient_local: ends.iter().all(|end| end.qos.transient_local),
+            ..told
+        },
     }
 }
 

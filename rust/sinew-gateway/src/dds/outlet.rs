@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 
 use super::back_end::{self, Listener, Writer};
+use super::form::Form;
 use super::guid::Guid;
 use super::matched::Matched;
 use super::network::Place;
@@ -28,7 +29,7 @@ pub struct Outlet {
     place: Place,
     key: Key,
     due: Due,
-    ty: Arc<RosType>,
+    told: Arc<(Form, RosType)>,
 }
 
 struct Heard(Arc<Matched>);
@@ -46,12 +47,18 @@ impl Listener for Heard {
 impl Outlet {
     /// `look` is called when [`Outlet::look`] is to be.
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Outlet, String> {
-        let ty = Arc::new(place.types.of(&due.signature)?);
+        let told = Arc::new(Form::of(place, &key.1, &due.signature)?);
+        let (form, ty) = &*told;
         let matched = Arc::new(Matched::new(look));
-        let at = back_end::Place { topic: &names::topic(&key.1), ty: &ty.dds, qos: qos::of_writer(&due.offer), user_data: &ty.user_data() };
+        let at = back_end::Place {
+            topic: &names::topic(&key.1),
+            ty: &ty.dds,
+            qos: qos::of_writer(&form.offer_there(&due.offer)),
+            user_data: &ty.user_data(),
+        };
         let writer = Arc::new(Writer::open(&place.participant, &at, Heard(Arc::clone(&matched)))?);
         place.graph.opened(key, true, writer.guid());
-        Ok(Outlet { flow: None, writer, matched, refused: None, place: place.clone(), key: key.clone(), due: due.clone(), ty })
+        Ok(Outlet { flow: None, writer, matched, refused: None, place: place.clone(), key: key.clone(), due: due.clone(), told })
     }
 }
 
@@ -64,7 +71,7 @@ impl Channel for Outlet {
             }
             self.refused = None;
         } else if self.flow.is_none() && self.refused.is_none() {
-            match Flow::open(&self.place, &self.key.1, &self.due, &self.ty, &self.writer) {
+            match Flow::open(&self.place, &self.key.1, &self.due, &self.told, &self.writer) {
                 Ok(flow) => self.flow = Some(flow),
                 Err(why) => {
                     let text = format!("'{}' cannot be opened in this domain: {why}", self.key.1);
@@ -108,8 +115,8 @@ struct Counts {
 }
 
 impl Flow {
-    fn open(place: &Place, name: &str, due: &Due, ty: &Arc<RosType>, writer: &Arc<Writer>) -> sinew::Result<Flow> {
-        let reading = Reading::of(&due.offer, true, &due.traffic);
+    fn open(place: &Place, name: &str, due: &Due, told: &Arc<(Form, RosType)>, writer: &Arc<Writer>) -> sinew::Result<Flow> {
+        let reading = Reading::of(&told.0.offer_there(&due.offer), true, &due.traffic);
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         let options = SubscriberOptions {
@@ -119,12 +126,12 @@ impl Flow {
             ..SubscriberOptions::default()
         };
         let counts = Arc::<Counts>::default();
-        let (to, ty, counted, most) = (Arc::clone(writer), Arc::clone(ty), Arc::clone(&counts), place.max_message);
+        let (to, told, counted, most) = (Arc::clone(writer), Arc::clone(told), Arc::clone(&counts), place.max_message);
         let write = move |frame: Frame| {
             let size = frame.size() as u64;
-            let mut parts: Vec<&[u8]> = frame.extents().collect();
-            parts.push(ty.padding());
-            if size <= most && to.write(&parts, None).is_some() {
+            let (form, ty) = &*told;
+            let is_sent = size <= most && form.write(&frame, ty, |parts| to.write(parts, None)).flatten().is_some();
+            if is_sent {
                 counted.sent.fetch_add(1, Ordering::Relaxed);
                 counted.bytes.fetch_add(size, Ordering::Relaxed);
             } else {

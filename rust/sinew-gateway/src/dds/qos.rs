@@ -66,6 +66,23 @@ pub fn offered<'a>(wanted: &Offer, writers: impl Iterator<Item = &'a Qos> + Clon
     }
 }
 
+/// The first policy of which less is offered than is asked for. None: it is enough.
+pub fn lacking(wanted: &Offer, offered: &Offer) -> Option<&'static str> {
+    // Nothing said is for ever, which is less than any time.
+    let is_longer = |wanted: Option<Duration>, offered: Option<Duration>| wanted.is_some_and(|most| offered.is_none_or(|time| time > most));
+    if wanted.reliable && !offered.reliable {
+        Some("reliability")
+    } else if wanted.transient_local && !offered.transient_local {
+        Some("durability")
+    } else if is_longer(wanted.deadline, offered.deadline) {
+        Some("deadline")
+    } else if is_longer(wanted.lease, offered.lease) {
+        Some("liveliness")
+    } else {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +113,21 @@ mod tests {
         assert_eq!(deadline(&[writer(true, true, 10), writer(true, true, 30)]), Some(Duration::from_millis(30)));
         assert_eq!(deadline(&[writer(true, true, 10), writer(true, true, 0)]), None);
         assert_eq!(deadline(&[]), None);
+    }
+
+    #[test]
+    fn the_policy_is_named_of_which_too_little_is_offered() {
+        let deadline = |ms| Some(Duration::from_millis(ms));
+        let wanted = Offer { reliable: true, deadline: deadline(20), ..Offer::default() };
+        let offered = Offer { reliable: true, transient_local: true, deadline: deadline(10), ..Offer::default() };
+        assert_eq!(lacking(&wanted, &offered), None);
+        assert_eq!(lacking(&wanted, &Offer { reliable: false, ..offered.clone() }), Some("reliability"));
+        assert_eq!(
+            lacking(&Offer { transient_local: true, ..wanted.clone() }, &Offer { transient_local: false, ..offered.clone() }),
+            Some("durability")
+        );
+        assert_eq!(lacking(&wanted, &Offer { deadline: deadline(30), ..offered.clone() }), Some("deadline"));
+        assert_eq!(lacking(&wanted, &Offer { deadline: None, ..offered.clone() }), Some("deadline"));
+        assert_eq!(lacking(&Offer { lease: deadline(20), ..wanted }, &offered), Some("liveliness"));
     }
 }

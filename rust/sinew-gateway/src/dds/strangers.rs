@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::action::goals_of;
 use super::guid::Guid;
-use super::names::{Role, role};
+use super::names::{self, Role, role};
 use super::qos::Qos;
 use super::user_data;
 use crate::bridge::{Key, Way};
@@ -122,6 +123,26 @@ impl Strangers {
         endpoints.filter(move |endpoint| endpoint.writes == writes && !self.is_echo(endpoint.guid))
     }
 
+    /// Topics that somebody writes, with all who do, and services that somebody provides, with who reads requests and who writes replies.
+    pub fn had(&self) -> Vec<(Kind, String, Vec<Endpoint>)> {
+        let mut had = Vec::new();
+        for topic in self.by_topic.keys() {
+            let (kind, name, ends): (_, _, Vec<&Endpoint>) = match role(topic) {
+                Some(Role::Topic(name)) => (Kind::Topic, name, self.on(topic, true).collect()),
+                Some(Role::Requests(name)) => {
+                    let replier = self.on(&names::replies(name), true).next();
+                    (Kind::Service, name, self.on(topic, false).next().into_iter().zip(replier).flat_map(|(a, b)| [a, b]).collect())
+                }
+                _ => continue,
+            };
+            if !ends.is_empty() {
+                had.push((kind, name.to_owned(), ends.into_iter().cloned().collect()));
+            }
+        }
+        had.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        had
+    }
+
     /// What it writes this domain has already.
     pub fn is_echo(&self, guid: Guid) -> bool {
         self.participants.get(&guid.participant()).is_some_and(|stranger| self.is_of_us(stranger))
@@ -142,7 +163,11 @@ fn keys_of(topic: &str) -> Vec<Key> {
     let both = |kind, name: &str| vec![(kind, name.to_owned(), Way::Out), (kind, name.to_owned(), Way::In)];
     match role(topic) {
         Some(Role::Topic(name)) => both(Kind::Topic, name),
-        Some(Role::Requests(name) | Role::Replies(name)) => both(Kind::Service, name),
+        Some(Role::Requests(name) | Role::Replies(name)) => {
+            let mut keys = both(Kind::Service, name);
+            keys.extend(goals_of(name).into_iter().flat_map(|goals| both(Kind::Service, &goals)));
+            keys
+        }
         None => Vec::new(),
     }
 }
@@ -190,6 +215,33 @@ mod tests {
         strangers.opened(endpoint(2, 2, "rt/a", true));
         assert!(strangers.is_anybody() && !strangers.is_echo(guid(2, 2)));
         assert_eq!(entities(&strangers, "rt/a", true), [2]);
+    }
+
+    #[test]
+    fn what_is_had_there_is_what_somebody_writes_or_answers() {
+        let mut strangers = Strangers::new("here".to_owned());
+        strangers.came(guid(9, 0), Stranger::of([1, 15], b"sinew=here;"));
+        for (participant, topic, writes) in [
+            (1, "rt/b", true),
+            (2, "rt/b", true),
+            (1, "rt/read", false),
+            (9, "rt/echo", true),
+            (1, "rq/aRequest", false),
+            (1, "rr/aReply", true),
+            (1, "rq/halfRequest", false),
+        ] {
+            strangers.opened(endpoint(participant, topic.len() as u8, topic, writes));
+        }
+        let had: Vec<_> = strangers.had().into_iter().map(|(kind, name, ends)| (kind, name, ends.len())).collect();
+        assert_eq!(had, [(Kind::Topic, "b".to_owned(), 2), (Kind::Service, "a".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn a_service_of_an_action_is_of_its_goals_in_the_domain_too() {
+        let mut strangers = Strangers::default();
+        let keys = strangers.opened(endpoint(1, 1, "rr/arm/go/_action/send_goalReply", true));
+        let names: Vec<&str> = keys.iter().map(|(_, name, _)| name.as_str()).collect();
+        assert_eq!(names, [["arm/go/_action/send_goal"; 2], ["arm/go/_action/goal"; 2]].concat());
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct Types {
 /// A type.
 #[derive(Clone, Debug)]
 pub struct RosType {
-    /// As it is in messages.
+    /// As it is in messages there.
     pub ty: Type,
     /// As DDS has it.
     pub dds: String,
@@ -37,20 +37,47 @@ impl Types {
     /// Fails with half a sentence.
     pub fn of(&self, signature: &str) -> Result<RosType, String> {
         let ty: Type = signature.parse().map_err(|why| format!("its type cannot be read: {why}"))?;
+        self.known(ty)
+    }
+
+    /// Likewise.
+    pub fn known(&self, ty: Type) -> Result<RosType, String> {
         let said = Interface::of(&ty).ok_or_else(|| format!("ROS 2 can have no type like {}, which has variants", ty.name()))?;
-        let defined = self.library.find(said.name()).unwrap_or_else(|why| {
-            log::warn!("a definition is passed over: {why}");
-            None
-        });
+        let defined = self.find(said.name());
         let (interface, is_defined, other) = match defined {
             Some(defined) if said.difference(&defined).is_none() => (defined, true, None),
             other => (said, false, other),
         };
         Ok(RosType { dds: dds_name(interface.name()), hash: interface.hash(), ty, interface, is_defined, other })
     }
+
+    /// By its definition. None: there is none.
+    pub fn find(&self, name: &str) -> Option<Interface> {
+        self.library.find(name).unwrap_or_else(|why| {
+            log::warn!("a definition is passed over: {why}");
+            None
+        })
+    }
 }
 
 impl RosType {
+    /// What ROS 2 makes of other types, which are defined, or are not. None: it makes none.
+    pub fn made(interface: Option<Interface>, is_defined: bool) -> Option<RosType> {
+        let interface = interface?;
+        let ty = interface.ty().ok()?;
+        Some(RosType { dds: dds_name(interface.name()), hash: interface.hash(), ty, interface, is_defined, other: None })
+    }
+
+    /// All that is known of it.
+    pub fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    /// Its hash is the one that ROS 2 has.
+    pub fn is_defined(&self) -> bool {
+        self.is_defined
+    }
+
     /// What others find behind a message of it (see [`schema::padding`]).
     pub fn padding(&self) -> &'static [u8] {
         schema::padding(&self.ty)

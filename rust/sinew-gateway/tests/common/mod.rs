@@ -1,6 +1,7 @@
 //! What tests of the gateway have in common: robots, each with a domain and a gateway of its own.
 #![allow(dead_code)] // by each test file, another part
 
+pub mod actions;
 pub mod machine;
 pub mod net;
 pub mod program;
@@ -8,6 +9,7 @@ pub mod relay;
 pub mod ros2;
 pub mod services;
 pub mod stranger;
+pub mod values;
 #[cfg(feature = "zenoh")]
 pub mod zenoh;
 
@@ -175,7 +177,7 @@ pub fn number_of(frame: &Frame) -> u32 {
 }
 
 /// Waits until it is so.
-pub fn until(what: &str, is_so: impl Fn() -> bool) {
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !is_so() {
         assert!(begin.elapsed() < PATIENCE, "in vain: {what}");

@@ -1,0 +1,291 @@
+//! Goals that come from DDS, and are executed in the domain.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::future::join_all;
+use sinew::Qos;
+use sinew::raw::{Client, ClientOptions, Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use super::clock::{Clock, Stamp};
+use super::goals::{Answer, Goals};
+use super::messages::{self, GoalId, state};
+use super::part::{Part, part_of};
+use super::types::ActionTypes;
+use crate::bridge::{Channel, Due, Key, Look};
+use crate::channels::{Counts, State};
+use crate::dds::network::Place;
+use crate::dds::replier::{Asked, Caller, Replier, Replies};
+
+const STATUS: &str = "sinew/ActionStatus{goals:sinew/GoalStatus{id:uint8[16];accepted_at:int64;state:sinew/GoalState(uint8);}[];}";
+/// Of a wish to cancel.
+pub const CANCEL: &str = "sinew/ActionCancel{id:uint8[16];sent_at:int64;}";
+/// Wishes that are kept (A4).
+pub const WISHES: u32 = 512;
+
+/// Goals under way, and what is asked about goals, that are worked at at a time.
+const MOST: usize = 4096;
+
+/// What has become of a wish, where nothing is cancelled: numbers of action_msgs/srv/CancelGoal.
+const UNKNOWN_GOAL: u8 = 2;
+const ENDED_GOAL: u8 = 3;
+
+/// Offers the action to those there, as a ghost client of the domain's servers.
+pub struct Executed {
+    // First, so that nothing is asked any more.
+    repliers: Vec<Replier>,
+    _statuses: Subscriber,
+    executing: Arc<Executing>,
+    place: Place,
+    key: Key,
+}
+
+/// What all goals need.
+struct Executing {
+    action: String,
+    client: Client,
+    wishes: Publisher,
+    types: ActionTypes,
+    goals: Mutex<Goals<Waiting>>,
+    counts: Arc<Counts>,
+}
+
+/// Somebody who is to be told a result.
+struct Waiting {
+    replies: Arc<Replies>,
+    by: Caller,
+}
+
+/// What is under way, until nobody has this.
+#[derive(Clone)]
+struct Tasks {
+    runtime: Handle,
+    all: Arc<Mutex<JoinSet<()>>>,
+}
+
+impl Tasks {
+    /// Refuses what is one too many.
+    fn begin(&self, replies: &Replies, task: impl Future<Output = ()> + Send + 'static) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        while all.try_join_next().is_some() {}
+        if all.len() >= MOST {
+            drop(all);
+            return replies.refuse(&format!("{MOST} others are under way, which are the most"));
+        }
+        all.spawn_on(task, &self.runtime);
+    }
+}
+
+impl Executed {
+    /// `look` is called when somebody there comes or goes; it changes nothing. Blocks until the manager has agreed.
+    pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Executed, String> {
+        let (action, _) = Part::of(&key.1, &due.signature).ok_or("it is of no action")?;
+        let types = ActionTypes::of(&place.types, &due.signature, &due.response)?;
+        let node = &place.node;
+        let failed = |why: sinew::Error| why.to_string();
+        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let client = Client::new(node, &key.1, &due.signature, &due.response, &options).map_err(failed)?;
+        let options = PublisherOptions { ghost: true, ..PublisherOptions::default() };
+        let wishes = Publisher::new(node, &part_of(action, "cancel"), CANCEL, &kept(WISHES), options).map_err(failed)?;
+        let counts = Arc::<Counts>::default();
+        let goals = Mutex::default();
+        let executing = Arc::new(Executing { action: action.to_owned(), client, wishes, types, goals, counts });
+        let (seeing, options) = (Arc::clone(&executing), SubscriberOptions { ghost: true, ..SubscriberOptions::default() });
+        let see = move |frame: Frame| seeing.see(&frame);
+        let statuses = Subscriber::with_callback(node, &part_of(action, "status"), STATUS, &kept(1), options, see).map_err(failed)?;
+
+        let mut executed = Executed {
+            repliers: Vec::new(),
+            _statuses: statuses,
+            executing: Arc::clone(&executing),
+            place: place.clone(),
+            key: key.clone(),
+        };
+        let tasks = Tasks { runtime: place.runtime.clone(), all: Arc::default() };
+        let [on_goal, on_result, on_cancel] = [(); 3].map(|()| (Arc::clone(&executing), tasks.clone()));
+        let (types, counts) = (&executing.types, &executing.counts);
+        let name = part_of(action, "send_goal");
+        executed.repliers.push(Replier::open(
+            place,
+            key,
+            (&name, types.send_goal.each_ref()),
+            counts,
+            Arc::clone(&look),
+            move |replies, asked| {
+                let (executing, tasks) = &on_goal;
+                tasks.begin(replies, Arc::clone(executing).send_goal(Arc::clone(replies), asked));
+            },
+        )?);
+        let name = part_of(action, "get_result");
+        executed.repliers.push(Replier::open(
+            place,
+            key,
+            (&name, types.get_result.each_ref()),
+            counts,
+            Arc::clone(&look),
+            move |replies, asked| {
+                let (executing, tasks) = &on_result;
+                tasks.begin(replies, Arc::clone(executing).get_result(Arc::clone(replies), asked));
+            },
+        )?);
+        let name = part_of(action, "cancel_goal");
+        executed.repliers.push(Replier::open(place, key, (&name, types.cancel_goal.each_ref()), counts, look, move |replies, asked| {
+            let (executing, tasks) = &on_cancel;
+            tasks.begin(replies, Arc::clone(executing).cancel_goal(Arc::clone(replies), asked));
+        })?);
+        Ok(executed)
+    }
+}
+
+/// As topics of actions are (A4).
+pub fn kept(depth: u32) -> Qos {
+    Qos { reliable: true, transient_local: true, ..Qos::keep_last(depth) }
+}
+
+impl Channel for Executed {
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        Some((State::Open, self.executing.counts.told()))
+    }
+}
+
+impl Drop for Executed {
+    fn drop(&mut self) {
+        self.place.graph.closed(&self.key);
+    }
+}
+
+impl Executing {
+    fn goals(&self) -> MutexGuard<'_, Goals<Waiting>> {
+        self.goals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn see(&self, frame: &Frame) {
+        match frame.reader().and_then(messages::statuses) {
+            Ok(statuses) => self.goals().see(statuses),
+            Err(why) => log::warn!("how goals of '{}' stand cannot be read: {why}", self.action),
+        }
+    }
+
+    async fn tell(&self, replies: &Replies, to: &Caller, stream: &[u8]) {
+        if let Err(why) = replies.answer(to, &[stream]).await {
+            replies.refuse(why);
+        }
+    }
+
+    /// A goal goes on when who has sent it is gone, as in ROS 2; but not when this is, whose call it is.
+    async fn send_goal(self: Arc<Executing>, replies: Arc<Replies>, asked: Asked) {
+        let Asked { request, by } = asked;
+        let size = request.len();
+        let sent = messages::goal_in(&request, Clock::now().monotonic());
+        drop(request);
+        let begun = sent.and_then(|(id, request)| Some((id, request, self.goals().send(id)?)));
+        let Some((id, request, accepted)) = begun else {
+            log::info!("a goal of '{}' is not accepted: it was sent before, has no id, or is one too many", self.action);
+            return self.tell(&replies, &by, &messages::accepted(false, Stamp::default())).await;
+        };
+        let mut ending = match self.client.start(request, None) {
+            Ok(ending) => ending,
+            Err(why) => return self.reject(&id, &replies, &by, &why.to_string()).await,
+        };
+        // Its server tells that it is accepted before it answers, but what it tells may be lost.
+        let (accepted_at, early) = tokio::select! {
+            biased;
+            at = accepted => (at.ok(), None),
+            answer = &mut ending => (None, Some(answer)),
+        };
+        if let Some(why) = early.as_ref().and_then(|answer| why_rejected(answer, &self.types)) {
+            return self.reject(&id, &replies, &by, &why).await;
+        }
+        let clock = Clock::now();
+        let stamp = clock.stamp(accepted_at.unwrap_or(clock.monotonic()));
+        self.tell(&replies, &by, &messages::accepted(true, stamp)).await;
+        let answer = match early {
+            Some(answer) => answer,
+            None => ending.await,
+        };
+        self.end(id, size, answer).await;
+    }
+
+    async fn reject(&self, id: &GoalId, replies: &Replies, by: &Caller, why: &str) {
+        log::info!("a goal of '{}' is not accepted: {why}", self.action);
+        self.goals().forget(id);
+        self.tell(replies, by, &messages::accepted(false, Stamp::default())).await;
+    }
+
+    /// Tells those who have asked what it has ended with.
+    async fn end(&self, id: GoalId, size: usize, answer: sinew::Result<Frame>) {
+        let told = match &answer {
+            Ok(frame) => frame.reader().and_then(|reader| messages::result_out(reader, &self.types.result)).map_err(|why| why.to_string()),
+            Err(why) => Err(why.to_string()),
+        };
+        let result = told.unwrap_or_else(|why| {
+            log::warn!("a goal of '{}' has no result: {why}", self.action);
+            self.without_result(state::ABORTED)
+        });
+        self.counts.answered(size + result.len());
+        let result = Arc::new(result);
+        let waiting = self.goals().end(id, Arc::clone(&result));
+        // Who has gone is waited for, and nobody else is to wait for that.
+        join_all(waiting.iter().map(|waits| self.tell(&waits.replies, &waits.by, &result))).await;
+    }
+
+    fn without_result(&self, state: u8) -> Vec<u8> {
+        messages::without_result(&self.types.get_result[1].ty, state, "").unwrap_or_default()
+    }
+
+    async fn get_result(self: Arc<Executing>, replies: Arc<Replies>, asked: Asked) {
+        let id = messages::id_in(&asked.request).unwrap_or_default();
+        let answer = self.goals().result(&id, Waiting { replies: Arc::clone(&replies), by: asked.by });
+        let result = match answer {
+            Answer::Later => return,
+            Answer::Now(result) => result,
+            Answer::Unknown => Arc::new(self.without_result(state::UNKNOWN)),
+        };
+        self.tell(&replies, &asked.by, &result).await;
+    }
+
+    async fn cancel_goal(self: Arc<Executing>, replies: Arc<Replies>, asked: Asked) {
+        let clock = Clock::now();
+        let Ok((id, stamp)) = messages::cancel_of(&asked.request) else { return };
+        let (is_one, is_until) = (id != GoalId::default(), stamp != Stamp::default());
+        let until = match (is_one, is_until) {
+            (_, true) => Some(clock.monotonic_of(stamp)),
+            (false, false) => Some(clock.monotonic()),
+            (true, false) => None,
+        };
+        let (meant, is_known) = {
+            let goals = self.goals();
+            (goals.meant(&id, until), goals.is_known(&id))
+        };
+        if is_one {
+            self.wish(&messages::wish(&id, clock.monotonic()));
+        }
+        if let Some(until) = until {
+            self.wish(&messages::wish(&GoalId::default(), until));
+        }
+        let code = match (meant.is_empty() && is_one, is_known) {
+            (false, _) => 0,
+            (true, true) => ENDED_GOAL,
+            (true, false) => UNKNOWN_GOAL,
+        };
+        let goals: Vec<_> = meant.iter().map(|goal| (goal.id, clock.stamp(goal.accepted_at))).collect();
+        self.tell(&replies, &asked.by, &messages::cancelling(code, &goals)).await;
+    }
+
+    fn wish(&self, wish: &[u8]) {
+        if let Err(why) = self.wishes.publish(&[wish]) {
+            log::warn!("a wish to cancel goals of '{}' could not be published: {why}", self.action);
+        }
+    }
+}
+
+/// None: a server has executed the goal.
+fn why_rejected(answer: &sinew::Result<Frame>, types: &ActionTypes) -> Option<String> {
+    let frame = match answer {
+        Ok(frame) => frame,
+        Err(why) => return Some(why.to_string()),
+    };
+    let is_rejected = frame.reader().and_then(|mut reader| reader.number::<u8>()).is_ok_and(|it| it == state::REJECTED);
+    is_rejected.then(|| frame.reader().and_then(|reader| messages::text_of(reader, &types.result)).unwrap_or_default())
+}

@@ -1,0 +1,195 @@
+//! The side of a service in DDS that asks.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::back_end::{self, Listener, Message, Reader, Writer};
+use super::convention::{self, Call};
+use super::guid::{Guid, Identity};
+use super::matched::Matched;
+use super::names;
+use super::network::Place;
+use super::replier::service_qos;
+use super::strangers::Convention;
+use super::types::RosType;
+use crate::bridge::{Key, Look, check};
+use crate::gateway::drawn;
+
+/// How requests and replies are told apart by a server of the service `name` that fits. None: there is none; and, where there is one, why it does not.
+pub fn server(place: &Place, name: &str, [request, response]: [&RosType; 2]) -> (Option<Convention>, Option<String>) {
+    let strangers = place.strangers();
+    let (requests, replies) = (names::requests(name), names::replies(name));
+    let mut why = None;
+    for reader in strangers.on(&requests, false) {
+        let replier = strangers.on(&replies, true).find(|writer| writer.guid.participant() == reader.guid.participant());
+        let Some(writer) = replier else { continue };
+        match request.fits(name, reader).and_then(|()| response.fits(name, writer)) {
+            Ok(()) => return (Some(strangers.convention(reader.guid)), None),
+            Err(text) => why = Some(text),
+        }
+    }
+    (None, why)
+}
+
+/// Asks servers that tell requests and replies apart in one way, until it gives up.
+pub struct Requester {
+    /// None: it has given up. Calls that are under way have this whole, and a reader that was there for them would be taken for one that reads.
+    replies: Mutex<Option<Reader>>,
+    convention: Convention,
+    requests: Writer,
+    /// Who reads the replies, as requests tell it.
+    own: Guid,
+    /// The same, where that is told within.
+    client: u64,
+    number: AtomicU64,
+    pending: Arc<Pending>,
+    servers: Arc<Matched>,
+    /// Of requests.
+    padding: &'static [u8],
+    response: RosType,
+}
+
+/// Calls that are under way, by what their replies tell.
+#[derive(Default)]
+struct Pending(Mutex<HashMap<Call, oneshot::Sender<Vec<u8>>>>);
+
+impl Pending {
+    fn calls(&self) -> MutexGuard<'_, HashMap<Call, oneshot::Sender<Vec<u8>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Heard(Arc<Matched>);
+
+impl Listener for Heard {
+    fn matched(&self, other: Guid, is_matched: bool) {
+        self.0.tell(other, is_matched);
+    }
+}
+
+/// By what a reply is known that is told beside.
+fn beside(number: u64) -> Call {
+    Call::Beside(Identity { writer: Guid::default(), number })
+}
+
+struct Replies {
+    convention: Convention,
+    participant: [u8; 12],
+    max_message: u64,
+    pending: Arc<Pending>,
+    message: Mutex<Vec<u8>>,
+}
+
+impl Listener for Replies {
+    fn room_for(&self, size: usize) -> Option<*mut u8> {
+        if size as u64 > self.max_message {
+            return None;
+        }
+        let mut message = self.message.lock().unwrap_or_else(PoisonError::into_inner);
+        *message = vec![0; size];
+        Some(message.as_mut_ptr())
+    }
+
+    /// Those to other clients come here, too.
+    fn message(&self, message: &Message) {
+        let bytes = std::mem::take(&mut *self.message.lock().unwrap_or_else(PoisonError::into_inner));
+        let Some((response, within)) = convention::read(self.convention, bytes) else { return };
+        // A server that does not know who reads replies names who has written the request.
+        let is_ours = within.is_some() || message.related.writer.participant() == self.participant;
+        let call = within.unwrap_or(beside(message.related.number));
+        if !is_ours {
+            return;
+        }
+        if let Some(waits) = self.pending.calls().remove(&call) {
+            let _ = waits.send(response);
+        }
+    }
+}
+
+/// A call that is under way. Who drops it does not wait for its reply any more.
+pub struct Asked {
+    call: Call,
+    pending: Arc<Pending>,
+    answer: oneshot::Receiver<Vec<u8>>,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.pending.calls().remove(&self.call);
+    }
+}
+
+impl Requester {
+    /// Of the service `name`. `look` is called when a server comes or goes.
+    pub fn open(
+        place: &Place,
+        key: &Key,
+        (name, [request, response]): (&str, [&RosType; 2]),
+        convention: Convention,
+        look: Look,
+    ) -> Result<Requester, String> {
+        let (pending, servers) = (Arc::<Pending>::default(), Arc::new(Matched::new(look)));
+        let (topic, said) = (names::replies(name), response.user_data());
+        let at = back_end::Place { topic: &topic, ty: &response.dds, qos: service_qos(), user_data: &said };
+        let participant = place.participant.guid().participant();
+        let (waiting, message) = (Arc::clone(&pending), Mutex::default());
+        let heard = Replies { convention, participant, max_message: place.max_message, pending: waiting, message };
+        let replies = Reader::open(&place.participant, &at, heard)?;
+        let (topic, said) = (names::requests(name), request.user_data());
+        let at = back_end::Place { topic: &topic, ty: &request.dds, qos: service_qos(), user_data: &said };
+        let requests = Writer::open(&place.participant, &at, Heard(Arc::clone(&servers)))?;
+        place.graph.opened(key, false, replies.guid());
+        place.graph.opened(key, true, requests.guid());
+        let (own, client, number) = (replies.guid(), u128::from_le_bytes(drawn()) as u64, AtomicU64::new(1));
+        let (padding, response) = (request.padding(), response.clone());
+        Ok(Requester { replies: Mutex::new(Some(replies)), convention, requests, own, client, number, pending, servers, padding, response })
+    }
+
+    /// In which way.
+    pub fn convention(&self) -> Convention {
+        self.convention
+    }
+
+    /// Whether a server gets what is asked. That it is connected with who reads replies it waits for itself.
+    pub fn is_ready(&self) -> bool {
+        self.servers.is_anybody()
+    }
+
+    /// Reads no replies any more; whoever waits for one is told that there will be none.
+    pub fn give_up(&self) {
+        *self.replies.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.pending.calls().clear();
+    }
+
+    /// Sends the request that the parts, joined, are. The reply may come before it is known by what, so that nobody looks for calls meanwhile. Fails with a sentence.
+    pub fn ask<'a>(&self, stream: impl Iterator<Item = &'a [u8]>) -> Result<Asked, &'static str> {
+        let (tell, answer) = oneshot::channel();
+        let mut calls = self.pending.calls();
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let within = Call::Within(self.client, number);
+        let header = within.header();
+        let (told, related) = match self.convention {
+            Convention::Within => (within, None),
+            Convention::Beside => (beside(0), Some(Identity { writer: self.own, number: 0 })),
+        };
+        let mut parts = convention::parts(&header, told, stream);
+        parts.push(self.padding);
+        let sent = tokio::task::block_in_place(|| self.requests.write(&parts, related)).ok_or("the request could not be sent")?;
+        let call = if self.convention == Convention::Beside { beside(sent.number) } else { within };
+        calls.insert(call, tell);
+        drop(calls);
+        Ok(Asked { call, pending: Arc::clone(&self.pending), answer })
+    }
+
+    /// Waits for the reply. Fails with a sentence.
+    pub async fn reply(&self, asked: &mut Asked) -> Result<Vec<u8>, String> {
+        let lost = "the server there has gone before it answered; the call may have been executed, or not";
+        let response = (&mut asked.answer).await.map_err(|_| lost.to_owned())?;
+        check([&response[..]].into_iter(), &self.response.ty)
+            .map_err(|why| format!("what was answered is no {}: {why}", self.response.ty.name()))?;
+        Ok(response)
+    }
+}
