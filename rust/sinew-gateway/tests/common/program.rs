@@ -81,16 +81,6 @@ impl Program {
         line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
     }
 
-    /// Files, sockets and memory that it has open.
-    pub fn descriptors(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs").count()
-    }
-
-    /// That it has.
-    pub fn threads(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs").count()
-    }
-
     pub fn signal(&self, signal: &str) {
         let done = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status().expect("there is kill");
         assert!(done.success());
