@@ -2,7 +2,7 @@
 """Measures what `sinew bridge ros2` costs: messages between a program of DDS and one of sinew, beside the same message between two programs of DDS, and a bridge with nothing to do. Writes ros2.json and ros2.md.
 
 Examples:
-  bench/ros2.py                    five rounds, about ten minutes; leave the machine alone meanwhile
+  bench/ros2.py                    five rounds, about twenty minutes; leave the machine alone meanwhile
   bench/ros2.py --quick            one short round: shows that all of it works
   bench/ros2.py --only idle        only that
 
