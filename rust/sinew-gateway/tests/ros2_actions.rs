@@ -7,14 +7,28 @@ use common::ros2::{Domain, Peer, Robot};
 use common::{all, until};
 use serde_json::json;
 
+/// Two domains with a bridge each: one executes goals, and the other one sends them.
+struct Across {
+    server: Server,
+    sender: Sender,
+    there: Robot,
+    _here: Robot,
+    _domain: Domain,
+}
+
+impl Across {
+    fn new() -> Across {
+        let domain = Domain::new();
+        let (here, there) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+        let (server, sender) = (Server::new(&there.node("counter")), Sender::new(&here.node("user")));
+        sender.ready();
+        Across { server, sender, there, _here: here, _domain: domain }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn goals_are_executed_across_with_feedback_and_results() {
-    let domain = Domain::new();
-    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
-    let (counter, user) = (drone.node("counter"), base.node("user"));
-    let server = Server::new(&counter);
-    let sender = Sender::new(&user);
-    sender.ready();
+    let Across { server, sender, .. } = &Across::new();
     let told = ended(sender.send(1, 5)).await;
     assert_eq!((told.state, &told.sequence, told.text.as_str()), (SUCCEEDED, &fibonacci(5), ""));
     let feedback = sender.feedback(5);
@@ -32,12 +46,7 @@ async fn goals_are_executed_across_with_feedback_and_results() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_goal_that_is_not_accepted_is_rejected() {
-    let domain = Domain::new();
-    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
-    let (counter, user) = (drone.node("counter"), base.node("user"));
-    let _server = Server::new(&counter);
-    let sender = Sender::new(&user);
-    sender.ready();
+    let Across { sender, .. } = &Across::new();
     let rejected = ended(sender.send(1, -1)).await;
     let text = "the server there does not accept the goal".to_owned();
     assert_eq!(rejected, Ended { state: REJECTED, server: 0, last_feedback: 0, sequence: vec![], text });
@@ -45,12 +54,7 @@ async fn a_goal_that_is_not_accepted_is_rejected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_goal_is_cancelled_by_a_wish() {
-    let domain = Domain::new();
-    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
-    let (counter, user) = (drone.node("counter"), base.node("user"));
-    let server = Server::new(&counter);
-    let sender = Sender::new(&user);
-    sender.ready();
+    let Across { server, sender, .. } = &Across::new();
     let [kept, cancelled] = [1, 2].map(|number| sender.send(number, WITHOUT_END));
     sender.stands(&[EXECUTING, EXECUTING]);
     sender.cancel(2);
@@ -63,12 +67,7 @@ async fn a_goal_is_cancelled_by_a_wish() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_goal_whose_client_has_gone_is_to_give_up() {
-    let domain = Domain::new();
-    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
-    let (counter, user) = (drone.node("counter"), base.node("user"));
-    let server = Server::new(&counter);
-    let sender = Sender::new(&user);
-    sender.ready();
+    let Across { server, sender, .. } = &Across::new();
     let response = sender.send(1, WITHOUT_END);
     sender.stands(&[EXECUTING]);
     drop(response);
@@ -77,16 +76,11 @@ async fn a_goal_whose_client_has_gone_is_to_give_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_goal_whose_bridge_has_gone_is_to_give_up() {
-    let domain = Domain::new();
-    let (base, mut drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
-    let (counter, user) = (drone.node("counter"), base.node("user"));
-    let server = Server::new(&counter);
-    let sender = Sender::new(&user);
-    sender.ready();
-    let response = sender.send(1, WITHOUT_END);
-    sender.stands(&[EXECUTING]);
-    drone.stop().await;
-    until("it is given up", || server.is_given_up());
+    let mut across = Across::new();
+    let response = across.sender.send(1, WITHOUT_END);
+    across.sender.stands(&[EXECUTING]);
+    across.there.stop().await;
+    until("it is given up", || across.server.is_given_up());
     let error = response.await.expect_err("nobody can answer");
     assert_eq!(error.kind(), sinew::ErrorKind::Lost, "{error}");
 }
