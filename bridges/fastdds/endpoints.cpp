@@ -30,19 +30,32 @@ void tell_matched(const Participant& participant, const sinew_dds_listener& list
   listener.on_matched(listener.context, &told, status.current_count_change > 0);
 }
 
+/// To be done before an endpoint is deleted. Fast DDS 2.9 takes the endpoint's own listener away first, and a thread of its that just
+/// matches the endpoint with a discovered one calls it all the same, at address 0. In a partition of its own the endpoint matches nobody's.
+template <class Group>
+void unmatch(Participant& participant, Group& group) noexcept {
+  auto qos = group.get_qos();
+  qos.partition().push_back("sinew/closed");
+  group.set_qos(qos);
+  participant.outlast_matching();
+}
+
 }  // namespace
 
 Writer::Writer(Participant& participant, const sinew_dds_topic& topic, const sinew_dds_listener& listener)
-    : topic_(participant, topic),
-      listener_(listener),
-      writer_(participant.publisher().create_datawriter(topic_.topic, writer_qos_of(topic), this,
-                                                        dds::StatusMask::publication_matched()
-                                                            << dds::StatusMask::offered_incompatible_qos())) {
-  if (writer_ == nullptr) throw std::runtime_error("a writer of '" + std::string(topic.name) + "' could not be made");
+    : topic_(participant, topic), listener_(listener), publisher_(participant.dds().create_publisher(dds::PUBLISHER_QOS_DEFAULT)) {
+  if (publisher_ != nullptr)
+    writer_ = publisher_->create_datawriter(topic_.topic, writer_qos_of(topic), this,
+                                            dds::StatusMask::publication_matched() << dds::StatusMask::offered_incompatible_qos());
+  if (writer_ != nullptr) return;
+  if (publisher_ != nullptr) participant.dds().delete_publisher(publisher_);
+  throw std::runtime_error("a writer of '" + std::string(topic.name) + "' could not be made");
 }
 
 Writer::~Writer() {
-  topic_.participant.publisher().delete_datawriter(writer_);
+  unmatch(topic_.participant, *publisher_);
+  publisher_->delete_datawriter(writer_);
+  topic_.participant.dds().delete_publisher(publisher_);
 }
 
 bool Writer::write(std::span<const sinew_dds_bytes> parts, const sinew_dds_identity* related, sinew_dds_identity* identity) {
@@ -74,16 +87,20 @@ void Writer::on_offered_incompatible_qos(dds::DataWriter*, const dds::OfferedInc
 }
 
 Reader::Reader(Participant& participant, const sinew_dds_topic& topic, const sinew_dds_listener& listener)
-    : topic_(participant, topic),
-      listener_(listener),
-      reader_(participant.subscriber().create_datareader(
-          topic_.topic, reader_qos_of(topic), this,
-          dds::StatusMask::subscription_matched() << dds::StatusMask::requested_incompatible_qos() << dds::StatusMask::data_available())) {
-  if (reader_ == nullptr) throw std::runtime_error("a reader of '" + std::string(topic.name) + "' could not be made");
+    : topic_(participant, topic), listener_(listener), subscriber_(participant.dds().create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT)) {
+  if (subscriber_ != nullptr)
+    reader_ = subscriber_->create_datareader(topic_.topic, reader_qos_of(topic), this,
+                                             dds::StatusMask::subscription_matched()
+                                                 << dds::StatusMask::requested_incompatible_qos() << dds::StatusMask::data_available());
+  if (reader_ != nullptr) return;
+  if (subscriber_ != nullptr) participant.dds().delete_subscriber(subscriber_);
+  throw std::runtime_error("a reader of '" + std::string(topic.name) + "' could not be made");
 }
 
 Reader::~Reader() {
-  topic_.participant.subscriber().delete_datareader(reader_);
+  unmatch(topic_.participant, *subscriber_);
+  subscriber_->delete_datareader(reader_);
+  topic_.participant.dds().delete_subscriber(subscriber_);
 }
 
 // Threads of several transports may announce messages at a time, and hold locks of Fast DDS: none waits for another. One takes, for all of them.

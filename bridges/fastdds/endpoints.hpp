@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <fastdds/dds/publisher/DataWriter.hpp>
 #include <fastdds/dds/publisher/DataWriterListener.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
 #include <fastdds/dds/subscriber/DataReader.hpp>
 #include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <span>
 
 #include "fastdds/participant.hpp"
@@ -46,7 +48,9 @@ class Writer : eprosima::fastdds::dds::DataWriterListener {
 
   TakenTopic topic_;
   const sinew_dds_listener listener_;
-  eprosima::fastdds::dds::DataWriter* writer_;
+  /// Its own, for unmatch().
+  eprosima::fastdds::dds::Publisher* publisher_;
+  eprosima::fastdds::dds::DataWriter* writer_ = nullptr;
 };
 
 class Reader : eprosima::fastdds::dds::DataReaderListener {
@@ -71,7 +75,9 @@ class Reader : eprosima::fastdds::dds::DataReaderListener {
   const sinew_dds_listener listener_;
   /// How often messages were announced that the thread that takes has yet to look for.
   std::atomic<std::uint32_t> announced_ = 0;
-  eprosima::fastdds::dds::DataReader* reader_;
+  /// Its own, likewise.
+  eprosima::fastdds::dds::Subscriber* subscriber_;
+  eprosima::fastdds::dds::DataReader* reader_ = nullptr;
 };
 
 }  // namespace sinew::fastdds

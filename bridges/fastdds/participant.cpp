@@ -110,11 +110,13 @@ Participant::Participant(const sinew_dds_options& options, const sinew_dds_disco
     throw std::runtime_error("no participant could be made in domain " + std::to_string(options.domain) +
                              " (its UDP ports are taken, or no interface has one of the addresses)");
   publisher_ = participant_->create_publisher(dds::PUBLISHER_QOS_DEFAULT);
-  subscriber_ = participant_->create_subscriber(dds::SUBSCRIBER_QOS_DEFAULT);
-  if (publisher_ != nullptr && subscriber_ != nullptr) return;
+  const dds::TypeSupport nothing(new MessageType("sinew::Nothing"));
+  if (nothing.register_type(participant_) == Returned::RETCODE_OK)
+    unheard_ = participant_->create_topic("sinew/unheard", nothing.get_type_name(), dds::TOPIC_QOS_DEFAULT);
+  if (publisher_ != nullptr && unheard_ != nullptr) return;
   participant_->delete_contained_entities();
   factory().delete_participant(participant_);
-  throw std::runtime_error("no publisher and subscriber could be made");
+  throw std::runtime_error("no publisher could be made");
 }
 
 Participant::~Participant() {
@@ -161,6 +163,14 @@ void Participant::give_back(dds::Topic* topic) noexcept {
   if (--types_[type] > 0) return;
   types_.erase(type);
   participant_->unregister_type(type);
+}
+
+// They go through the endpoints under a lock that is shared among them; to be entered in the list, or to leave it, takes the lock alone.
+void Participant::outlast_matching() noexcept {
+  dds::DataWriterQos qos;
+  qos.resource_limits().allocated_samples = 1;
+  dds::DataWriter* const entered = publisher_->create_datawriter(unheard_, qos, nullptr, dds::StatusMask::none());
+  if (entered != nullptr) publisher_->delete_datawriter(entered);
 }
 
 }  // namespace sinew::fastdds

@@ -5,7 +5,6 @@
 #include <fastdds/dds/domain/DomainParticipant.hpp>
 #include <fastdds/dds/domain/DomainParticipantListener.hpp>
 #include <fastdds/dds/publisher/Publisher.hpp>
-#include <fastdds/dds/subscriber/Subscriber.hpp>
 #include <fastdds/dds/topic/Topic.hpp>
 #include <map>
 #include <mutex>
@@ -49,18 +48,21 @@ class Participant {
 
   sinew_dds_guid guid() const { return guid_of(participant_->guid()); }
   bool is_own(const eprosima::fastrtps::rtps::GUID_t& guid) const { return guid.guidPrefix == participant_->guid().guidPrefix; }
-  eprosima::fastdds::dds::Publisher& publisher() { return *publisher_; }
-  eprosima::fastdds::dds::Subscriber& subscriber() { return *subscriber_; }
+  eprosima::fastdds::dds::DomainParticipant& dds() { return *participant_; }
 
   /// The topic, which a writer and a reader may have both. To be given back when they are gone. Throws likewise.
   eprosima::fastdds::dds::Topic* take_topic(const std::string& name, const std::string& type);
   void give_back(eprosima::fastdds::dds::Topic* topic) noexcept;
 
+  /// Waits for the threads of Fast DDS that match endpoints by what they knew of them before. Not to be called by one of them.
+  void outlast_matching() noexcept;
+
  private:
   Discovery discovery_;
   eprosima::fastdds::dds::DomainParticipant* participant_ = nullptr;
   eprosima::fastdds::dds::Publisher* publisher_ = nullptr;
-  eprosima::fastdds::dds::Subscriber* subscriber_ = nullptr;
+  /// Nobody's: see outlast_matching.
+  eprosima::fastdds::dds::Topic* unheard_ = nullptr;
   std::mutex mutex_;
   std::map<eprosima::fastdds::dds::Topic*, unsigned> topics_;
   std::map<std::string, unsigned> types_;

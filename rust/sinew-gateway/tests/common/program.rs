@@ -81,6 +81,12 @@ impl Program {
         line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") * 1024
     }
 
+    /// Descriptors that it has open, and its threads.
+    pub fn holds(&self) -> (usize, usize) {
+        let count = |what: &str| std::fs::read_dir(format!("/proc/{}/{what}", self.child.id())).expect("it runs").count();
+        (count("fd"), count("task"))
+    }
+
     pub fn signal(&self, signal: &str) {
         let done = Command::new("kill").arg(format!("-{signal}")).arg(self.child.id().to_string()).status().expect("there is kill");
         assert!(done.success());
