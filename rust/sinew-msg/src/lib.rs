@@ -1,6 +1,6 @@
 //! Types and messages of sinew without generated code.
 //!
-//! A [`Type`] is read from the signature that a topic tells, [`stream::Reader`] reads a message of it where it lies. [`mod@print`] makes text of a message, and [`path`] finds a part of it. The feature `value` makes messages of text; programs that have no use for that are built without readers of JSON and YAML. The feature `ros2` knows types as ROS 2 does. Nothing here needs the library, or a domain.
+//! A [`Type`] is read from the signature that a topic tells, [`stream::Reader`] reads a message of it where it lies. [`mod@print`] makes text of a message, and [`path`] finds a part of it. The feature `value` makes messages of text; programs that have no use for that are built without readers of JSON and YAML. The features `ros1` and `ros2` know types as ROS 1 and ROS 2 do. Nothing here needs the library, or a domain.
 //!
 //! ```
 //! use sinew_msg::{Type, stream::Reader};
@@ -22,6 +22,8 @@ mod hash;
 mod names;
 pub mod path;
 pub mod print;
+#[cfg(feature = "ros1")]
+pub mod ros1;
 #[cfg(feature = "ros2")]
 pub mod ros2;
 pub mod schema;

@@ -33,6 +33,8 @@
 mod budget;
 mod definitions;
 mod field;
+#[cfg(any(feature = "ros1", feature = "ros2"))]
+mod file;
 mod idl;
 mod legal;
 mod msg;
@@ -43,6 +45,10 @@ mod write;
 use std::fmt;
 
 pub(crate) use field::{Line, Row};
+#[cfg(any(feature = "ros1", feature = "ros2"))]
+pub(crate) use file::{is_word, read};
+#[cfg(feature = "ros1")]
+pub(crate) use legal::ros1_field;
 pub(crate) use msg::{Definition, package_and_name, ros2_definitions};
 
 use crate::signature::{MAX_SIGNATURE, quoted};
@@ -50,6 +56,8 @@ use crate::types::{MAX_DEPTH, Type};
 
 /// Bytes of a description that is read.
 pub(crate) const MAX_TEXT: usize = 1 << 20;
+/// What a structure of ROS 2 without fields has, as IDL knows none.
+pub(crate) const PLACEHOLDER: &str = "structure_needs_at_least_one_member";
 /// Bytes of a word of it: what is looked for by a name takes no time without end.
 pub(crate) const MAX_WORD: usize = 255;
 
@@ -67,6 +75,12 @@ pub struct Schema {
 /// Of messages of this type, encoded as CDR the way sinew does it.
 pub fn of(ty: &Type) -> Schema {
     if has_variant(ty) { write::idl(ty) } else { write::msg(ty) }
+}
+
+/// Of messages of this type, as ROS 1 has them, without constants. None: it can have none like them, as they have variants.
+#[cfg(feature = "ros1")]
+pub(crate) fn ros1(ty: &Type) -> Option<Schema> {
+    (!has_variant(ty)).then(|| write::ros1(ty))
 }
 
 /// What to put behind each message of this type for readers of its description; for readers of sinew it is padding (C1.4). Almost always nothing. But of a message without bytes, as those of
@@ -130,7 +144,7 @@ pub fn parse(name: &str, encoding: &str, text: &str) -> Result<Type, SchemaError
     Ok(ty)
 }
 
-fn check_size(name: &str, text: &str) -> Result<(), SchemaError> {
+pub(crate) fn check_size(name: &str, text: &str) -> Result<(), SchemaError> {
     if text.len() <= MAX_TEXT {
         return Ok(());
     }

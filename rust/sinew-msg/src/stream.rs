@@ -177,6 +177,22 @@ impl<'a> Reader<'a> {
         Ok(if self.is_native { native } else { Cow::Owned(native.iter().map(|number| number.swapped()).collect()) })
     }
 
+    /// So many numbers of `size` bytes each, as they lie. Borrowed where they lie in one part.
+    #[cfg(feature = "ros1")]
+    pub(crate) fn block(&mut self, size: usize, count: u64) -> Result<Cow<'a, [u8]>, Malformed> {
+        if count == 0 {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        self.align(size)?;
+        self.bytes(count.saturating_mul(size as u64))
+    }
+
+    /// Whether numbers begin with their least byte.
+    #[cfg(feature = "ros1")]
+    pub(crate) fn is_little(&self) -> bool {
+        self.is_native == cfg!(target_endian = "little")
+    }
+
     /// So many bytes as they are. Borrowed where they lie in one part.
     pub fn bytes(&mut self, size: u64) -> Result<Cow<'a, [u8]>, Malformed> {
         self.require(size)?;

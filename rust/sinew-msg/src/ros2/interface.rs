@@ -7,8 +7,6 @@ use crate::schema::{self, Definition, Line, Row, SchemaError};
 use crate::signature::{MAX_SIGNATURE, quoted};
 use crate::types::{self, MAX_DEPTH, MAX_MEMBERS, Number, Structure, Type};
 
-/// What a structure without fields has, as IDL knows none.
-const PLACEHOLDER: &str = "structure_needs_at_least_one_member";
 /// Which every definition may refer to, and which sinew knows without one.
 const TIME: (&str, [(&str, Number); 2]) = ("builtin_interfaces/msg/Time", [("sec", Number::Int32), ("nanosec", Number::Uint32)]);
 const DURATION: (&str, [(&str, Number); 2]) = ("builtin_interfaces/msg/Duration", [("sec", Number::Int32), ("nanosec", Number::Uint32)]);
@@ -194,7 +192,7 @@ pub(super) fn fields_of(definition: &Definition<'_>) -> Result<Vec<Field>, Schem
         fields.push(field(definition, line)?);
     }
     if fields.is_empty() {
-        fields.push(Field { name: PLACEHOLDER.to_owned(), base: Base::Number(Number::Uint8), row: Row::One });
+        fields.push(Field { name: schema::PLACEHOLDER.to_owned(), base: Base::Number(Number::Uint8), row: Row::One });
     }
     Ok(fields)
 }

@@ -1,12 +1,10 @@
 //! Definitions in folders.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::interface::{Base, Field, Interface, fields_of};
-use crate::schema::{MAX_TEXT, MAX_WORD, SchemaError, ros2_definitions};
+use crate::schema::{SchemaError, is_word, read, ros2_definitions};
 use crate::signature::quoted;
 
 /// What a file of a service or an action has parts for, in their order.
@@ -79,24 +77,9 @@ impl Library {
 
 /// Words alone, so that no name leads out of a folder.
 fn parts_of(name: &str) -> Option<(&str, &str, &str)> {
-    let is_word =
-        |word: &str| (1..=MAX_WORD).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let mut words = name.split('/');
     let parts = (words.next()?, words.next()?, words.next()?);
     (words.next().is_none() && is_word(parts.0) && is_word(parts.1) && is_word(parts.2)).then_some(parts)
-}
-
-/// None: there is no such file.
-fn read(path: &Path) -> io::Result<Option<String>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(why) => return Err(why),
-    };
-    let mut text = String::new();
-    // What is longer is refused where it is read as a definition.
-    file.take(MAX_TEXT as u64 + 1).read_to_string(&mut text)?;
-    Ok(Some(text))
 }
 
 /// What stands between lines of three dashes or more.

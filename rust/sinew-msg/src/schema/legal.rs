@@ -5,6 +5,9 @@ use std::collections::HashMap;
 /// In what a description is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Language {
+    /// `ros1msg`, in which capital letters and underscores stand where one likes.
+    #[cfg(feature = "ros1")]
+    Ros1,
     /// `ros2msg`
     Msg,
     /// `omgidl`
@@ -34,17 +37,29 @@ pub(super) fn of_type(name: &str, language: Language) -> (String, &'static str, 
     if room.is_some() {
         namespaces.pop();
     }
-    let package = snake(&namespaces.join("_"));
+    let is_legal = |name: &str| !matches!(language, Language::Msg | Language::Idl) && is_word(name);
+    let package = namespaces.join("_");
+    let package = if is_legal(&package) { package } else { snake(&package) };
     let package = if package.is_empty() { "sinew".to_owned() } else { beginning_with_a_letter(package, "package_") };
-    (but_no_word(package, language), room.unwrap_or("msg"), but_no_word(camel(last), language))
+    let last = if is_legal(last) { last.to_owned() } else { camel(last) };
+    (but_no_word(package, language), room.unwrap_or("msg"), but_no_word(last, language))
 }
 
 /// The name of a field.
 pub(super) fn of_field(name: &str, language: Language) -> String {
-    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    let is_legal = language == Language::Idl && begins && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_legal = language != Language::Msg && is_word(name);
     let name = if is_legal { name.to_owned() } else { beginning_with_a_letter(snake(name), "field_") };
     but_no_word(name, language)
+}
+
+/// The name of a field in ROS 1.
+#[cfg(feature = "ros1")]
+pub(crate) fn ros1_field(name: &str) -> String {
+    of_field(name, Language::Ros1)
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// Names that are given to one thing each.
@@ -146,6 +161,19 @@ mod tests {
             ("/", "sinew/msg/Type"),
         ] {
             assert_eq!(type_name(name), expected, "{name}");
+        }
+    }
+
+    #[cfg(feature = "ros1")]
+    #[test]
+    fn to_ros_1_more_names_are_legal() {
+        for (name, package, base) in
+            [("MyRobot/image_data", "MyRobot", "image_data"), ("3d/2.5D", "package_3d", "Type25D"), ("A", "sinew", "A")]
+        {
+            assert_eq!(of_type(name, Language::Ros1), (package.to_owned(), "msg", base.to_owned()), "{name}");
+        }
+        for (name, expected) in [("frameId", "frameId"), ("x_", "x_"), ("K", "K"), ("_0", "field_0"), ("größe", "gr_e")] {
+            assert_eq!(of_field(name, Language::Ros1), expected);
         }
     }
 

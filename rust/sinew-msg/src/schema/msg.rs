@@ -115,7 +115,7 @@ impl<'d, 'a> Resolving<'d, 'a> {
         }
         if fields.is_empty() && self.dialect == Dialect::Ros2 {
             // So do the generators of ROS 2.
-            fields.push(Field { name: "structure_needs_at_least_one_member".to_owned(), ty: Type::Number(Number::Uint8) });
+            fields.push(Field { name: super::PLACEHOLDER.to_owned(), ty: Type::Number(Number::Uint8) });
         }
         Ok(Type::Structure(Structure { name, fields }))
     }
