@@ -420,6 +420,13 @@ class Bridges(Case):
         self.assert_shows("kill %1; wait %1")
         self.assert_comes_to_show("sinew gateway status", "there is no gateway in this domain", status=3)
 
+    def test_ros1_waits_for_a_master_until_it_is_interrupted(self):
+        self.assert_shows("sinew bridge ros1 --master http://localhost:1 --hostname localhost 2>bridged &")
+        self.assert_comes_to_show("sinew gateway status; cat bridged", r"gateway \S+ as node gateway_", r"(?m)^ros1 \(tag ros1\) ", r"the master of ROS 1 cannot be asked, which is tried again")
+        self.assert_shows("sinew bridge ros1 --master localhost:11311", r"it is no address like http://localhost:11311", status=2)
+        self.assert_shows("kill %1; wait %1")
+        self.assert_comes_to_show("sinew gateway status", "there is no gateway in this domain", status=3)
+
 
 class Shell(Case):
     def test_tab_completes_what_is_typed(self):

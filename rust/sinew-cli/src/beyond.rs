@@ -43,7 +43,7 @@ impl Beyond {
         let Some(topic) = topic_of(view) else { return beyond };
         let services = view.services();
         for gateway in view.endpoints(topic.id, true).filter(|publisher| !publisher.ghost).map(|publisher| view.name_of(publisher.node)) {
-            // In a Zenoh network nobody could tell: a gateway to one has no such service, and a call would wait for it.
+            // In a Zenoh network that is none of ROS 2 nobody could tell: a gateway to one has no such service, and a call would wait for it.
             let name = GatewayCatalogue::service(gateway);
             let is_provided = |service: &Service<'_>| service.name == name && !view.publishing(service.responses).is_empty();
             if services.iter().any(is_provided) {

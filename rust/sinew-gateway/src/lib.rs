@@ -16,7 +16,9 @@
 //! | [`status`], [`catalogue`] | telling the domain how it stands, and what peers have |
 //! | [`point`] | places where tests kill it |
 //! | `zenoh` | a Zenoh network in place of peers |
+//! | [`ros2`] | what ROS 2 calls things, whatever carries it |
 //! | [`dds`] | ROS 2 over DDS in place of peers |
+//! | [`ros1`] | ROS 1 over TCPROS in place of peers |
 //! | [`commands`] | the verbs of the program |
 
 pub mod bridge;
@@ -35,6 +37,8 @@ pub mod peers;
 pub mod point;
 pub mod protocol;
 pub mod repair;
+pub mod ros1;
+pub mod ros2;
 pub mod rules;
 pub mod security;
 pub mod status;

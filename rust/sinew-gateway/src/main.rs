@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use sinew_gateway::commands::certs::{Certs, certs};
 use sinew_gateway::commands::check::{Check, Verdict, check};
+use sinew_gateway::commands::ros1::{AskedRos1, ros1};
 use sinew_gateway::commands::ros2::{AskedRos2, ros2};
 use sinew_gateway::commands::run::{Run, run};
 
@@ -21,6 +22,7 @@ struct Cli {
 enum Command {
     Run(Run),
     Ros2(AskedRos2),
+    Ros1(AskedRos1),
     Check(Check),
     Certs(Certs),
     /// Print what completes this command in a shell
@@ -40,6 +42,10 @@ fn main() -> ExitCode {
             Err(why) => failed(&why),
         },
         Command::Ros2(asked) => match ros2(&asked) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => failed(&why),
+        },
+        Command::Ros1(asked) => match ros1(&asked) {
             Ok(()) => ExitCode::SUCCESS,
             Err(why) => failed(&why),
         },

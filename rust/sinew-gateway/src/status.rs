@@ -68,6 +68,7 @@ pub fn channel(kind: Kind, name: &str, outgoing: bool, state: &State, (messages,
     let (state, why) = match state {
         State::Waiting => ("waiting", ""),
         State::Open => ("open", ""),
+        State::OpenBut(why) => ("open", why.as_str()),
         State::Refused(why) => ("refused", why.as_str()),
     };
     GatewayChannel {

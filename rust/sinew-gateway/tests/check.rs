@@ -71,6 +71,23 @@ fn a_zenoh_network_is_a_peer_with_a_tag_of_its_own() {
 }
 
 #[test]
+fn ros_2_over_zenoh_is_told_with_its_domain() {
+    let (status, out, err) = said(&["rmw_zenoh.json"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    for part in [
+        "ROS 2 over Zenoh (rmw_zenoh), domain 7",
+        "tcp/10.0.0.1:7447",
+        "/opt/ros/jazzy/share, our_packages",
+        "'our_packages' cannot be read",
+    ] {
+        assert!(out.contains(part), "'{part}' is not in:\n{out}");
+    }
+    let (_, told) = json(&["rmw_zenoh.json"]);
+    let told = &told["configuration"];
+    assert_eq!((&told["transport"], &told["ros2"]["domain_id"], &told["prefix"]), (&"zenoh".into(), &7.into(), &Value::Null));
+}
+
+#[test]
 fn an_invalid_configuration_ends_with_1_and_the_line_with_a_caret() {
     let folder = tempfile::tempdir().expect("there is room");
     let file = folder.path().join("wrong.json");
@@ -91,6 +108,19 @@ fn an_invalid_configuration_ends_with_1_and_the_line_with_a_caret() {
         (1, &false.into(), &2.into(), &3.into())
     );
     assert!(said(&["none.json"]).2.contains("none.json:1:1: the configuration cannot be read"));
+}
+
+#[test]
+fn ros_1_is_a_peer_with_a_tag_of_its_own() {
+    let (status, out, err) = said(&["ros1.json"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    for part in
+        ["robot-7, the tag 'ros1'", "ROS 1 over TCPROS", "http://robot.local:11311/", "192.168.1.7", "/opt/ros/noetic/share, our_packages"]
+    {
+        assert!(out.contains(part), "'{part}' is not in:\n{out}");
+    }
+    let (status, document) = json(&["ros1.json", "--topic", "cmd_vel"]);
+    assert_eq!((status, &document["channel"]["peer_tag"], &document["channel"]["combined"]), (0, &"ros1".into(), &"in".into()));
 }
 
 #[test]

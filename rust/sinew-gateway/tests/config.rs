@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use sinew_gateway::config::{Discovery, Error, MAX_SIZE, Ros2, Security, Settings, Transport, Zenoh};
+use sinew_gateway::config::{Discovery, Error, MAX_SIZE, RmwZenoh, Ros1, Ros2, Security, Settings, Transport, Zenoh};
 use sinew_gateway::protocol::{Kind, Packing};
 use sinew_gateway::rules::{Symbol, Traffic};
 
@@ -78,12 +78,13 @@ fn everything_that_can_be_said_of_a_zenoh_network_is_read() {
         config_file: Some(file.parent().expect("it is in one").join("zenoh.json5")),
         connect: vec!["tls/router.local:7447".into(), "tcp/10.0.0.1:7447".into()],
         prefix: "fleet/north".into(),
+        ros2: None,
     };
     assert_eq!((settings.transport, settings.tag.as_str(), settings.max_message), (Transport::Zenoh(zenoh), "zenoh", 16 << 20));
     let command = settings.rules.decide(Kind::Topic, "cmd_vel", "zenoh");
     assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
     let least = parse(r#"{ "transport": "zenoh" }"#);
-    let zenoh = Zenoh { config_file: None, connect: vec![], prefix: "sinew".into() };
+    let zenoh = Zenoh { config_file: None, connect: vec![], prefix: "sinew".into(), ros2: None };
     assert_eq!(least.transport, Transport::Zenoh(zenoh));
 }
 
@@ -101,6 +102,19 @@ fn everything_that_can_be_said_of_ros_2_is_read() {
     let image = settings.rules.decide(Kind::Topic, "camera/image", "ros2");
     assert_eq!((image.symbol, image.traffic.max_rate), (Symbol::Out, Some(5.0)));
     assert_eq!(parse(r#"{ "transport": "ros2" }"#).transport, Transport::Ros2(Ros2::default()));
+}
+
+#[test]
+fn everything_that_can_be_said_of_ros_2_over_zenoh_is_read() {
+    let file = example("rmw_zenoh.json");
+    let settings = Settings::read(&file).expect("it is valid");
+    let folder = file.parent().expect("it is in one");
+    let ros2 = RmwZenoh { domain_id: 7, definitions: vec!["/opt/ros/jazzy/share".into(), folder.join("our_packages")] };
+    let zenoh = Zenoh { connect: vec!["tcp/10.0.0.1:7447".into()], ros2: Some(ros2), ..Zenoh::default() };
+    assert_eq!((settings.transport, settings.tag.as_str()), (Transport::Zenoh(zenoh), "zenoh"));
+    let least = parse(r#"{ "transport": "zenoh", "zenoh": { "ros2": true } }"#);
+    assert_eq!(least.transport, Transport::Zenoh(Zenoh { ros2: Some(RmwZenoh::default()), ..Zenoh::default() }));
+    assert_eq!(parse(r#"{ "transport": "zenoh", "zenoh": { "ros2": false } }"#).transport, Transport::Zenoh(Zenoh::default()));
 }
 
 #[test]
@@ -127,6 +141,44 @@ fn what_is_not_for_ros_2_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn everything_that_can_be_said_of_ros_1_is_read() {
+    let file = example("ros1.json");
+    let settings = Settings::read(&file).expect("it is valid");
+    let folder = file.parent().expect("it is in one");
+    let ros1 = Ros1 {
+        master: Some("http://robot.local:11311".parse().expect("it is one")),
+        hostname: Some("192.168.1.7".to_owned()),
+        definitions: vec!["/opt/ros/noetic/share".into(), folder.join("our_packages")],
+    };
+    assert_eq!((settings.transport, settings.tag.as_str(), settings.max_message), (Transport::Ros1(ros1), "ros1", 16 << 20));
+    let image = settings.rules.decide(Kind::Topic, "camera/image", "ros1");
+    assert_eq!((image.symbol, image.traffic.max_rate), (Symbol::Out, Some(5.0)));
+    assert_eq!(settings.rules.decide(Kind::Service, "arm/move", "ros1").symbol, Symbol::None);
+    assert_eq!(parse(r#"{ "transport": "ros1" }"#).transport, Transport::Ros1(Ros1::default()));
+}
+
+#[test]
+fn what_is_not_for_ros_1_is_refused_with_what_to_do() {
+    for (wrong, instead) in [
+        (r#""tag": "a""#, "leave it out"),
+        (r#""listen": "[::]:7463""#, "at \"hostname\" of 'ros1'"),
+        (r#""peers": ["base.local"]"#, "as \"master\" of 'ros1'"),
+        (r#""discovery": false"#, "the master knows"),
+        (r#""security": "ad-hoc""#, "rules alone"),
+        (r#""budget": "20 Mbit/s""#, "say \"max_rate\" in rules"),
+        (r#""rules": [{ "services": { "base_rule": "x" } }]"#, "topics alone go over"),
+        (r#""rules": [{ "topics": { "base_rule": "x", "priority": 1 } }]"#, "a connection of its own"),
+        (r#""rules": [{ "topics": { "base_rule": "x", "exceptions": [{ "name": "a", "rule": "x", "reliable": true }] } }]"#, "go by TCP"),
+        (r#""ros1": { "master": "localhost:11311" }"#, "as \"http://localhost:11311\""),
+        (r#""ros1": { "hostname": "http://robot" }"#, "by which others reach this machine"),
+        (r#""ros1": { "mater": "" }"#, "did you mean 'master'?"),
+    ] {
+        let error = refused(&format!("{{ \"transport\": \"ros1\",\n{wrong} }}"));
+        assert!(error.text.contains(instead) && error.at.line == 2, "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn what_zenoh_has_a_configuration_of_its_own_for_is_refused_with_where_it_goes() {
     for (wrong, instead) in [
         (r#""tag": "a""#, "leave it out"),
@@ -143,11 +195,17 @@ fn what_zenoh_has_a_configuration_of_its_own_for_is_refused_with_where_it_goes()
         (r#""zenoh": { "connect": ["10.0.0.1:7447"] }"#, "\"tcp/10.0.0.1:7447\""),
         (r#""zenoh": { "prefix": "sinew/**" }"#, "the begin of key expressions"),
         (r#""zenoh": { "config_fil": "zenoh.json5" }"#, "did you mean 'config_file'?"),
+        (r#""zenoh": { "domain_id": 7 }"#, "is for \"ros2\": true alone"),
+        (r#""zenoh": { "ros2": false, "definitions": [] }"#, "is for \"ros2\": true alone"),
+        (r#""zenoh": { "ros2": true, "prefix": "sinew" }"#, "key expressions of ROS 2 begin with \"domain_id\""),
+        (r#""zenoh": { "ros2": true, "domain_id": 233 }"#, "a whole number from 0 to 232"),
+        (r#""zenoh": { "ros2": {} }"#, "true or false"),
     ] {
         let error = refused(&format!("{{ \"transport\": \"zenoh\",\n{wrong} }}"));
         assert!(error.text.contains(instead) && error.at.line == 2, "{wrong}: {error}");
     }
     assert!(refused_beside(r#""ros2": {}"#).contains("is for \"transport\": \"ros2\" alone"));
+    assert!(refused_beside(r#""ros1": {}"#).contains("is for \"transport\": \"ros1\" alone"));
     assert!(refused_beside(r#""zenoh": {}"#).contains("is for \"transport\": \"zenoh\" alone"));
     assert!(refused_beside(r#""transport": "zeno""#).contains("did you mean \"zenoh\"?"));
 }
@@ -310,8 +368,8 @@ fn a_file_that_cannot_be_a_configuration_is_refused_by_its_name() {
 
 /// Examples with some bytes replaced, left out or doubled.
 fn nearly_valid() -> impl Strategy<Value = String> {
-    let examples =
-        ["thesis.json", "robot.json", "zenoh.json", "ros2.json"].map(|name| std::fs::read_to_string(example(name)).expect("it is there"));
+    let examples = ["thesis.json", "robot.json", "zenoh.json", "ros2.json", "rmw_zenoh.json", "ros1.json"]
+        .map(|name| std::fs::read_to_string(example(name)).expect("it is there"));
     let change = (any::<prop::sample::Index>(), 0..4_usize, prop::sample::select(r#"{}[]",:\/*x0-.eé"#.chars().collect::<Vec<_>>()));
     (prop::sample::select(examples.to_vec()), prop::collection::vec(change, 1..6)).prop_map(|(text, changes)| {
         let mut text: Vec<char> = text.chars().collect();

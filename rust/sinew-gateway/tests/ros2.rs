@@ -4,12 +4,12 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::ros2::{Domain, Peer, Robot};
+use common::ros2::{Domain, Peer, Robot, told};
 use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
 use sinew::msg::Type;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, Qos};
+use sinew::{GatewayEntry, Qos};
 
 const STRING: &str = "std_msgs/msg/String{data:string;}";
 
@@ -229,6 +229,10 @@ async fn a_subscriber_that_asks_for_more_is_told_with_the_policy() {
     peer.read("heard", "rt/chatter", "std_msgs/msg/String", &json!({"transient_local": true}));
     let why = "refused: a subscriber there asks for more than publishers here offer: durability";
     until("it is told", || robot.state("chatter", true) == why);
+    // Those who ask for no more hear it, and of the others it is told all the same.
+    peer.read("easy", "rt/chatter", "std_msgs/msg/String", &json!({}));
+    let why = "open: a subscriber there asks for more than publishers here offer: durability";
+    until("it is open", || robot.state("chatter", true) == why);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -244,6 +248,13 @@ async fn a_publisher_that_offers_less_is_told_with_the_policy() {
         let why = format!("refused: a publisher there offers less than subscribers here ask for: {policy}");
         until("it is told", || robot.state("chatter", false) == why);
         assert_eq!(heard.statistics().publishers, 0);
+        // Those who ask for no more hear it, and of the others it is told all the same.
+        let easy = listener(&node, &Qos::default());
+        let why = format!("open: a publisher there offers less than subscribers here ask for: {policy}");
+        until("it is open", || robot.state("chatter", false) == why && easy.statistics().publishers == 1);
+        assert_eq!(heard.statistics().publishers, 0);
+        drop(heard);
+        until("nobody asks for more", || robot.state("chatter", false) == "open");
     }
 }
 
@@ -349,15 +360,7 @@ async fn what_only_ros_2_has_is_told_to_those_who_look() {
         ..entry("add", "service", "example_interfaces/srv/AddTwoInts_Request{a:int64;b:int64;}")
     };
     let expected = [known, unknown, add];
-    until("all is told", || {
-        let state = node.domain_state().expect("there is a manager");
-        let Some(bridge) = state.nodes.values().find(|node| node.name.starts_with("gateway_")) else { return false };
-        let client =
-            Client::<GatewayCatalogueRequest, GatewayCatalogue>::new(&node, &GatewayCatalogue::service(&bridge.name), &Default::default());
-        let answer = client.expect("it may call").call(&GatewayCatalogueRequest::default(), PATIENCE).expect("it is answered");
-        let told = answer.read().expect("it is one");
-        told.peers.len() == 1 && told.peers[0].entries == expected
-    });
+    until("all is told", || told(&node) == expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

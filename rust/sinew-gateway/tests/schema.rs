@@ -33,7 +33,7 @@ fn ruleset(traffic: &Value) -> Value {
 }
 
 /// These together have all keys.
-fn wholes() -> [Value; 3] {
+fn wholes() -> [Value; 5] {
     let traffic = json!({ "priority": 1, "max_rate": 2.5, "max_bandwidth": "1 Mbit/s", "reliable": true, "compression": "zstd" });
     let quic = json!({
         "$schema": "config.schema.json", "transport": "quic", "name": "robot", "tag": "a", "domain": "left", "listen": "0.0.0.0:1", "peers": ["host:7463", "[::1]", "[fe80::1%wlan0]:7463"],
@@ -51,7 +51,18 @@ fn wholes() -> [Value; 3] {
         "ros2": { "domain_id": 7, "interfaces": ["127.0.0.1", "fd00::2"], "definitions": ["share", "/opt/ros/jazzy/share"] },
         "rules": [ruleset(&json!({ "max_rate": 2.5 })), {}]
     });
-    [quic, zenoh, ros2]
+    let rmw_zenoh = json!({
+        "$schema": "config.schema.json", "transport": "zenoh", "name": "robot", "domain": "left", "max_message": "64 MiB",
+        "zenoh": { "config_file": "zenoh.json5", "connect": ["tcp/[::1]:7447"], "ros2": true, "domain_id": 7, "definitions": ["share"] },
+        "rules": [ruleset(&json!({ "priority": 1, "max_rate": 2.5, "reliable": true })), {}]
+    });
+    let mut ros1 = json!({
+        "$schema": "config.schema.json", "transport": "ros1", "name": "robot", "domain": "left", "max_message": "64 MiB",
+        "ros1": { "master": "http://[fd00::1]:11311/", "hostname": "fd00::2", "definitions": ["share", "/opt/ros/noetic/share"] },
+        "rules": [ruleset(&json!({ "max_rate": 2.5 })), {}]
+    });
+    ros1["rules"][0].as_object_mut().expect("it is one").remove("services");
+    [quic, zenoh, ros2, rmw_zenoh, ros1]
 }
 
 /// A document, with the path of each of its objects.
@@ -183,14 +194,23 @@ fn the_whole_configuration_has_every_key_of_the_schema_and_of_the_reader() {
 
 #[test]
 fn what_belongs_to_another_transport_both_refuse() {
-    let (validator, [quic, zenoh, ros2]) = (validator(), wholes());
+    let (validator, [quic, zenoh, ros2, rmw_zenoh, ros1]) = (validator(), wholes());
     let of_quic = ["tag", "listen", "peers", "discovery", "security", "budget", "rules"];
-    for (of, with, key) in
-        [(&quic, &zenoh, "zenoh"), (&quic, &ros2, "ros2"), (&zenoh, &ros2, "ros2"), (&ros2, &zenoh, "zenoh"), (&ros2, &zenoh, "rules")]
-            .into_iter()
-            .chain(of_quic.map(|key| (&zenoh, &quic, key)))
-            .chain(of_quic.map(|key| (&ros2, &quic, key)))
-    {
+    let others = [
+        (&quic, &zenoh, "zenoh"),
+        (&quic, &ros2, "ros2"),
+        (&quic, &ros1, "ros1"),
+        (&zenoh, &ros2, "ros2"),
+        (&ros2, &zenoh, "zenoh"),
+        (&ros2, &zenoh, "rules"),
+        (&ros2, &ros1, "ros1"),
+        (&ros1, &ros2, "ros2"),
+        (&ros1, &ros2, "rules"),
+        (&rmw_zenoh, &ros1, "ros1"),
+        (&ros1, &rmw_zenoh, "zenoh"),
+    ];
+    let of_peers = [&zenoh, &ros2, &rmw_zenoh, &ros1].into_iter().flat_map(|of| of_quic.map(|key| (of, &quic, key)));
+    for (of, with, key) in others.into_iter().chain(of_peers) {
         let mut document = of.clone();
         document[key] = with[key].clone();
         assert!(!validator.is_valid(&document) && reads(&document).is_err(), "{key}");

@@ -90,7 +90,7 @@ pub struct GatewayChannel {
     pub outgoing: bool,
     /// `open`; `waiting`: the other side does not have it, or its rules do not let it; `refused`.
     pub state: String,
-    /// Why it was refused.
+    /// Why it was refused, or what is not as somebody wants though it is open. Empty: all is well.
     pub why: String,
     /// Messages that were sent, or published here; calls that were answered.
     pub messages: u64,

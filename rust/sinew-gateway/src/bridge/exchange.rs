@@ -77,7 +77,7 @@ pub struct Exchange {
     ear: Ear,
     teller: Teller,
     /// None: the network cannot tell.
-    catalogue: Option<Catalogue>,
+    _catalogue: Option<Catalogue>,
     channels: BTreeMap<Key, (Due, Open)>,
     /// None: it is not joined yet.
     network: Option<Box<dyn Network>>,
@@ -88,7 +88,7 @@ impl Exchange {
     /// Before the network is joined.
     pub fn new(settings: &Settings, node: Node, domain: Followed, ear: Ear, teller: Teller) -> Exchange {
         let (rules, name, channels) = (settings.rules.clone(), settings.tag.clone(), BTreeMap::new());
-        Exchange { rules, name, domain, node, ear, teller, catalogue: None, channels, network: None, is_connected: false }
+        Exchange { rules, name, domain, node, ear, teller, _catalogue: None, channels, network: None, is_connected: false }
     }
 
     /// Until the end.
@@ -121,7 +121,7 @@ impl Exchange {
                 }
             }
             Event::Joined(network) => {
-                self.catalogue = if network.catalogue().is_some() { provide(&self.node, &self.ear) } else { None };
+                self._catalogue = if network.catalogue().is_some() { provide(&self.node, &self.ear) } else { None };
                 self.network = Some(network);
                 self.look_at_network();
                 self.follow();
@@ -186,6 +186,7 @@ impl Exchange {
     /// Opens what is to be open, and closes the rest.
     fn follow(&mut self) {
         let Some(network) = &mut self.network else { return };
+        network.follow(self.domain.local());
         let mut due = due(self.domain.local(), &self.rules, network.tag());
         // What bridges tell, each tells its own domain.
         let (status, catalogue) = (GatewayStatus::TOPIC, GatewayCatalogue::service(&self.node.name()));

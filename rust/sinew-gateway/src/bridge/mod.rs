@@ -4,12 +4,13 @@
 //! | --- | --- |
 //! | `due` | what is to be open; pure |
 //! | `network` | what such a network is to do |
-//! | `ghost` | who publishes here what comes from there |
+//! | `ghost`, `mark` | who publishes here what comes from there, and by what bridges of one domain know each other |
 //! | `exchange` | the thread that opens and closes what is to go over |
 
 mod due;
 mod exchange;
 mod ghost;
+mod mark;
 mod network;
 
 use std::thread::JoinHandle;
@@ -23,6 +24,7 @@ pub use due::{Due, Key, Way};
 pub use exchange::Ear;
 use exchange::{Event, Exchange};
 pub(crate) use ghost::connected_ghost;
+pub(crate) use mark::mark;
 pub use network::{Channel, Look, Network};
 
 use crate::config::Settings;

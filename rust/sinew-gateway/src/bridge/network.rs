@@ -22,6 +22,9 @@ pub trait Network: Send {
     /// Something that goes over from now on, or will when somebody there wants it or has it: [`Look`] tells that to look again is worth it. Fails with half a sentence.
     fn open(&self, key: &Key, due: &Due, look: Look) -> Result<Box<dyn Channel>, String>;
 
+    /// This is what there is in the domain now, before anything is opened or closed for it.
+    fn follow(&self, _local: &Arc<Local>) {}
+
     /// What others have there. None: in such a network nobody can tell.
     fn catalogue(&self) -> Option<Vec<GatewayEntry>> {
         None

@@ -111,6 +111,8 @@ pub enum State {
     Waiting,
     /// Messages go over it.
     Open,
+    /// They do, but not for everybody as they should, and why.
+    OpenBut(String),
     /// Why not.
     Refused(String),
 }

@@ -24,6 +24,6 @@ pub use received::Received;
 pub(crate) use {calls::Counts, outlet::Reading, received::ghost};
 #[cfg(feature = "zenoh")]
 pub(crate) use {
-    origin::{Recent, origin_of},
+    origin::Recent,
     outlet::{outgoing, parts_of},
 };

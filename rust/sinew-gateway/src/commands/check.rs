@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use crate::config::{Error, Settings, Transport, ZENOH};
+use crate::config::{Error, Settings};
 use crate::protocol::Kind;
 use crate::rules::{Decision, Symbol};
 use told::{Mistake, Rule, Summary, quoted_tag};
@@ -34,7 +34,7 @@ pub struct Check {
     /// Who may provide this service
     #[arg(long, value_name = "NAME", group = "channel")]
     pub service: Option<String>,
-    /// To and from a peer with this tag; without, a peer that has none. A Zenoh network has the tag `zenoh`
+    /// To and from a peer with this tag; without, a peer that has none. A network of others has its own: `zenoh`, `ros2`, `ros1`
     #[arg(long, value_name = "TAG", requires = "channel", conflicts_with = "peer")]
     pub peer_tag: Option<String>,
     /// To and from the gateway with this configuration, whose rules count, too
@@ -106,8 +106,7 @@ pub fn check(asked: &Check, out: &mut dyn Write) -> io::Result<Verdict> {
         return Ok(Verdict::Good);
     };
 
-    let only = if local.transport == Transport::Quic { "" } else { ZENOH };
-    let peer_tag = peer.as_ref().map_or(asked.peer_tag.as_deref().unwrap_or(only), |peer| &peer.tag);
+    let peer_tag = peer.as_ref().map_or(asked.peer_tag.as_deref().unwrap_or(local.transport.tag()), |peer| &peer.tag);
     let ours = local.rules.decide(kind, name, peer_tag);
     let theirs = peer.as_ref().map(|peer| peer.rules.decide(kind, name, &local.tag));
     let combined = theirs.as_ref().map_or(ours.symbol, |theirs| ours.symbol.combined(theirs.symbol));

@@ -2,5 +2,6 @@
 
 pub mod certs;
 pub mod check;
+pub mod ros1;
 pub mod ros2;
 pub mod run;

@@ -42,7 +42,7 @@ pub fn ros2(asked: &AskedRos2) -> Result<(), String> {
     let Some(file) = &asked.file else {
         let domain_id = asked.domain_id.map_or_else(domain_id, Ok)?;
         let ros2 = Ros2 { domain_id, interfaces: asked.interface.clone(), definitions: asked.definitions.clone() };
-        return run::serve(Settings::everything(asked.domain.clone(), ros2), None);
+        return run::serve(Settings::everything(asked.domain.clone(), Transport::Ros2(ros2)), None);
     };
     let settings = Settings::read(file).map_err(|error| error.to_string())?;
     if !matches!(settings.transport, Transport::Ros2(_)) {

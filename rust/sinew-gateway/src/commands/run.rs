@@ -6,10 +6,10 @@ use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::bridge::Bridge;
-use crate::config::{Ros2, Settings, Transport, Zenoh};
-use crate::dds;
+use crate::config::{Ros1, Ros2, Settings, Transport, Zenoh};
 use crate::gateway::Gateway;
 use crate::security::Identity;
+use crate::{dds, ros1};
 
 /// What is shown of it with `--help`.
 pub const EXAMPLES: &str = "\
@@ -47,6 +47,7 @@ pub(super) fn serve(settings: Settings, file: Option<&Path>) -> Result<(), Strin
         }
         Transport::Zenoh(zenoh) => runtime.block_on(serve_zenoh(file, settings, zenoh)),
         Transport::Ros2(ros2) => runtime.block_on(serve_ros2(file, settings, ros2)),
+        Transport::Ros1(ros1) => runtime.block_on(serve_ros1(file, settings, ros1)),
     }
 }
 
@@ -102,13 +103,22 @@ async fn serve_quic(file: Option<&Path>, settings: Settings, mut identity: Ident
 #[cfg(feature = "zenoh")]
 async fn serve_zenoh(file: Option<&Path>, settings: Settings, zenoh: Zenoh) -> Result<(), String> {
     let bridge = crate::zenoh::start(&settings, &zenoh).map_err(|why| why.to_string())?;
-    log::info!("'{}' joins the Zenoh network, below '{}'", settings.name, zenoh.prefix);
+    match &zenoh.ros2 {
+        Some(ros2) => log::info!("'{}' joins ROS 2 over Zenoh in domain {}", settings.name, ros2.domain_id),
+        None => log::info!("'{}' joins the Zenoh network, below '{}'", settings.name, zenoh.prefix),
+    }
     follow(file, &settings, bridge).await
 }
 
 async fn serve_ros2(file: Option<&Path>, settings: Settings, ros2: Ros2) -> Result<(), String> {
     let bridge = dds::start(&settings, &ros2).map_err(|why| why.to_string())?;
     log::info!("'{}' joins ROS 2 in domain {}", settings.name, ros2.domain_id);
+    follow(file, &settings, bridge).await
+}
+
+async fn serve_ros1(file: Option<&Path>, settings: Settings, asked: Ros1) -> Result<(), String> {
+    let bridge = ros1::start(&settings, &asked).map_err(|why| why.to_string())?;
+    log::info!("'{}' joins ROS 1", settings.name);
     follow(file, &settings, bridge).await
 }
 

@@ -5,6 +5,7 @@
 
 mod node;
 mod own;
+mod ros1;
 mod ros2;
 mod rulesets;
 mod source;
@@ -18,8 +19,10 @@ use std::path::{Path, PathBuf};
 
 use sinew::GatewayStatus;
 
+use crate::ros1::Uri;
 use crate::rules::{Exception, Names, Place, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
 
+pub use ros1::TAG as ROS1;
 pub use ros2::TAG as ROS2;
 pub use source::{Error, MAX_SIZE};
 pub use units::bandwidth;
@@ -65,8 +68,22 @@ pub enum Transport {
     Quic,
     /// Through a Zenoh network, which is there already. Of the [`Settings`] it leaves `listen`, `peers`, `discovery`, `security` and `budget` as they are where nothing is said; they mean nothing.
     Zenoh(Zenoh),
-    /// To programs of ROS 2, over DDS. Likewise.
+    /// To programs of ROS 2, over DDS. Likewise. To those with rmw_zenoh it is Zenoh.
     Ros2(Ros2),
+    /// To programs of ROS 1, over TCPROS. Likewise.
+    Ros1(Ros1),
+}
+
+impl Transport {
+    /// The tag of all that is beyond it. "": peers have their own.
+    pub fn tag(&self) -> &'static str {
+        match self {
+            Transport::Quic => "",
+            Transport::Zenoh(_) => ZENOH,
+            Transport::Ros2(_) => ROS2,
+            Transport::Ros1(_) => ROS1,
+        }
+    }
 }
 
 /// The Zenoh network, and the place in it.
@@ -76,14 +93,25 @@ pub struct Zenoh {
     pub config_file: Option<PathBuf>,
     /// Endpoints of routers or peers, beside those in the file.
     pub connect: Vec<String>,
-    /// What all key expressions begin with.
+    /// What all key expressions begin with. Of no meaning where `ros2` is there.
     pub prefix: String,
+    /// It is that of ROS 2, with rmw_zenoh.
+    pub ros2: Option<RmwZenoh>,
 }
 
 impl Default for Zenoh {
     fn default() -> Zenoh {
-        Zenoh { config_file: None, connect: Vec::new(), prefix: "sinew".to_owned() }
+        Zenoh { config_file: None, connect: Vec::new(), prefix: "sinew".to_owned(), ros2: None }
     }
+}
+
+/// Where ROS 2 is in a Zenoh network, and what is known of its types.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RmwZenoh {
+    /// ROS_DOMAIN_ID.
+    pub domain_id: u32,
+    /// As in [`Ros2`].
+    pub definitions: Vec<PathBuf>,
 }
 
 /// Where ROS 2 is, and what is known of its types.
@@ -94,6 +122,17 @@ pub struct Ros2 {
     /// Addresses of the interfaces that DDS uses. Empty: all.
     pub interfaces: Vec<IpAddr>,
     /// Folders with packages, beside those that come with sinew and those in AMENT_PREFIX_PATH.
+    pub definitions: Vec<PathBuf>,
+}
+
+/// Where ROS 1 is, and what is known of its types.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ros1 {
+    /// None: what ROS_MASTER_URI says, else port 11311 of this machine.
+    pub master: Option<Uri>,
+    /// By which others reach this machine, a name or an address. None: what ROS_HOSTNAME or ROS_IP say, else the name of the machine.
+    pub hostname: Option<String>,
+    /// Folders with packages, before those in ROS_PACKAGE_PATH and Debian's.
     pub definitions: Vec<PathBuf>,
 }
 
@@ -137,17 +176,17 @@ impl Settings {
         )
     }
 
-    /// Everything that others make goes over to ROS 2, and comes from there.
-    pub fn everything(domain: Option<PathBuf>, ros2: Ros2) -> Settings {
+    /// Everything that others make goes over, and comes from there, as far as it can.
+    pub fn everything(domain: Option<PathBuf>, transport: Transport) -> Settings {
         let rule = |symbol| Rule { at: Place::default(), symbol, traffic: Traffic::default() };
         let all_but = |names| {
             let exceptions = vec![Exception { names, rule: rule(Symbol::None) }];
             Some(RuleList { base: rule(Symbol::Both), exceptions })
         };
         let topics = all_but(Names::Is(GatewayStatus::TOPIC.to_owned()));
-        let services = all_but(Names::StartsWith("gateway_".to_owned()));
+        let services = all_but(Names::StartsWith("gateway_".to_owned())).filter(|_| !matches!(transport, Transport::Ros1(_)));
         let rulesets = vec![Ruleset { at: Place::default(), tag: None, topics, services }];
-        let (tag, transport) = (ros2::TAG.to_owned(), Transport::Ros2(ros2));
+        let tag = transport.tag().to_owned();
         Settings { tag, domain, transport, rules: Rules { at: Place::default(), rulesets }, ..Settings::unsaid() }
     }
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use super::node::{Node, Table};
 use super::source::Outcome;
-use super::{Discovery, Security, Settings, Transport, ros2, rulesets, transport, zenoh};
+use super::{Discovery, Security, Settings, Transport, rulesets, transport};
 
-pub const KEYS: [&str; 14] = [
+pub const KEYS: [&str; 15] = [
     "$schema",
     "name",
     "tag",
@@ -15,6 +15,7 @@ pub const KEYS: [&str; 14] = [
     "transport",
     "zenoh",
     "ros2",
+    "ros1",
     "listen",
     "peers",
     "discovery",
@@ -43,10 +44,10 @@ pub fn read(root: &Node<'_>) -> Outcome<Settings> {
         if domain.contains('/') { path(node) } else { node.name().map(PathBuf::from) }
     })?;
     settings.transport = transport::read(&table)?;
-    match settings.transport {
-        Transport::Quic => read_quic(&table, &mut settings)?,
-        Transport::Zenoh(_) => zenoh::TAG.clone_into(&mut settings.tag),
-        Transport::Ros2(_) => ros2::TAG.clone_into(&mut settings.tag),
+    if settings.transport == Transport::Quic {
+        read_quic(&table, &mut settings)?;
+    } else {
+        settings.transport.tag().clone_into(&mut settings.tag);
     }
     if let Some(most) = table.read("max_message", |node| node.size(MOST))? {
         settings.max_message = most;

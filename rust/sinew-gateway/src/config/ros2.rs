@@ -32,13 +32,14 @@ pub const SHAPED_ELSEWHERE: [(&str, &str); 4] = [
 
 pub fn ros2(node: &Node<'_>) -> Outcome<Ros2> {
     let table = node.table(&KEYS)?;
-    let mut ros2 = Ros2::default();
-    if let Some(id) = table.read("domain_id", |node| node.integer(0, HIGHEST))? {
-        ros2.domain_id = id.unsigned_abs();
-    }
+    let mut ros2 = Ros2 { domain_id: table.read("domain_id", domain_id)?.unwrap_or_default(), ..Ros2::default() };
     ros2.interfaces = table.read("interfaces", interfaces)?.unwrap_or_default();
     ros2.definitions = table.read("definitions", definitions)?.unwrap_or_default();
     Ok(ros2)
+}
+
+pub fn domain_id(node: &Node<'_>) -> Outcome<u32> {
+    node.integer(0, HIGHEST).map(i32::unsigned_abs)
 }
 
 fn interfaces(node: &Node<'_>) -> Outcome<Vec<IpAddr>> {
@@ -47,6 +48,6 @@ fn interfaces(node: &Node<'_>) -> Outcome<Vec<IpAddr>> {
     node.list("interface", "a list of IP addresses of this machine, as [\"127.0.0.1\"]")?.iter().map(address).collect()
 }
 
-fn definitions(node: &Node<'_>) -> Outcome<Vec<PathBuf>> {
+pub fn definitions(node: &Node<'_>) -> Outcome<Vec<PathBuf>> {
     node.list("folder", "a list of folders with packages of ROS 2, as [\"/opt/ros/jazzy/share\"]")?.iter().map(path).collect()
 }

@@ -21,6 +21,7 @@ pub fn read(node: &Node<'_>, transport: &Transport) -> Outcome<Rules> {
 
 fn ruleset(node: &Node<'_>, transport: &Transport) -> Outcome<Ruleset> {
     let table = node.table(&RULESET_KEYS)?;
+    transport::ruled(&table, transport)?;
     Ok(Ruleset {
         at: table.at(),
         tag: table.read("tag", Node::name)?,

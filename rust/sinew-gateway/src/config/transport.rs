@@ -2,16 +2,17 @@
 
 use super::node::Table;
 use super::source::Outcome;
-use super::{Transport, ros2, zenoh};
+use super::{Transport, ros1, ros2, zenoh};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Quic,
     Zenoh,
     Ros2,
+    Ros1,
 }
 
-const ALL: [(&str, Kind); 3] = [("quic", Kind::Quic), ("zenoh", Kind::Zenoh), ("ros2", Kind::Ros2)];
+const ALL: [(&str, Kind); 4] = [("quic", Kind::Quic), ("zenoh", Kind::Zenoh), ("ros2", Kind::Ros2), ("ros1", Kind::Ros1)];
 
 /// Which it is, with what it needs. What of the table does not fit it is refused.
 pub fn read(table: &Table<'_>) -> Outcome<Transport> {
@@ -31,6 +32,10 @@ pub fn read(table: &Table<'_>) -> Outcome<Transport> {
             without(table, ros2::TAG, &ros2::ELSEWHERE)?;
             Transport::Ros2(table.read("ros2", ros2::ros2)?.unwrap_or_default())
         }
+        Kind::Ros1 => {
+            without(table, ros1::TAG, &ros1::ELSEWHERE)?;
+            Transport::Ros1(table.read("ros1", ros1::ros1)?.unwrap_or_default())
+        }
     })
 }
 
@@ -40,6 +45,15 @@ pub fn shaping(table: &Table<'_>, transport: &Transport) -> Outcome<()> {
         Transport::Quic => Ok(()),
         Transport::Zenoh(_) => without(table, zenoh::TAG, &zenoh::SHAPED_ELSEWHERE),
         Transport::Ros2(_) => without(table, ros2::TAG, &ros2::SHAPED_ELSEWHERE),
+        Transport::Ros1(_) => without(table, ros1::TAG, &ros1::SHAPED_ELSEWHERE),
+    }
+}
+
+/// What a ruleset may not be for with this transport.
+pub fn ruled(table: &Table<'_>, transport: &Transport) -> Outcome<()> {
+    match transport {
+        Transport::Quic | Transport::Zenoh(_) | Transport::Ros2(_) => Ok(()),
+        Transport::Ros1(_) => without(table, ros1::TAG, &ros1::UNRULED),
     }
 }
 

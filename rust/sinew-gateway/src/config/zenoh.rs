@@ -1,11 +1,11 @@
 //! `"transport": "zenoh"`, and what belongs to it.
 
-use super::Zenoh;
-use super::node::Node;
+use super::node::{Node, Table};
 use super::own::path;
 use super::source::Outcome;
+use super::{RmwZenoh, Zenoh, ros2};
 
-pub const KEYS: [&str; 3] = ["config_file", "connect", "prefix"];
+pub const KEYS: [&str; 6] = ["config_file", "connect", "prefix", "ros2", "domain_id", "definitions"];
 /// The tag of a whole Zenoh network.
 pub const TAG: &str = "zenoh";
 /// What of the configuration is for QUIC alone, and where it goes instead.
@@ -40,7 +40,27 @@ pub fn zenoh(node: &Node<'_>) -> Outcome<Zenoh> {
     if let Some(prefix) = table.read("prefix", prefix)? {
         zenoh.prefix = prefix;
     }
+    zenoh.ros2 = rmw_zenoh(&table)?;
     Ok(zenoh)
+}
+
+/// None: it is sinew's own.
+fn rmw_zenoh(table: &Table<'_>) -> Outcome<Option<RmwZenoh>> {
+    if !table.read("ros2", Node::boolean)?.unwrap_or(false) {
+        for key in ["domain_id", "definitions"] {
+            if let Some(node) = table.get(key) {
+                return Err(node.error(format!("'{key}' is for \"ros2\": true alone: say that, too, or leave this out")));
+            }
+        }
+        return Ok(None);
+    }
+    if let Some(node) = table.get("prefix") {
+        return Err(node.error("'prefix' is not for \"ros2\": true: leave it out, as key expressions of ROS 2 begin with \"domain_id\""));
+    }
+    Ok(Some(RmwZenoh {
+        domain_id: table.read("domain_id", ros2::domain_id)?.unwrap_or_default(),
+        definitions: table.read("definitions", ros2::definitions)?.unwrap_or_default(),
+    }))
 }
 
 fn connect(node: &Node<'_>) -> Outcome<Vec<String>> {

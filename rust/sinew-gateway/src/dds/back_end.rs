@@ -1,7 +1,7 @@
 //! An implementation of DDS, loaded when the program runs. The only place that knows of its C.
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use super::guid::{Guid, Identity};
 use super::qos::Qos;
 use super::strangers::{Endpoint, Stranger};
 use super::{sys, user_data};
+use crate::ros2::place::library;
 
 /// The library, beside that of sinew.
 const FAST_DDS: &str = "sinew/libsinew-fastdds.so";
@@ -106,13 +107,6 @@ impl BackEnd {
         // SAFETY: a constant.
         unsafe { CStr::from_ptr(self.0.name) }.to_str().unwrap_or_default()
     }
-}
-
-/// The folder of libsinew.so, as this process has mapped it.
-pub fn library() -> Option<PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let path = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..])).find(|path| path.contains("/libsinew.so"))?;
-    Path::new(path).parent().map(Path::to_path_buf)
 }
 
 // --- participants --------------------------------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 use super::guid::Identity;
 use super::strangers::Convention;
+use crate::ros2::encapsulation::ENCAPSULATION;
+pub use crate::ros2::encapsulation::normalize;
 
 /// Bytes that stand before a message where it is told within: a number of the client, and one of the call.
 const HEADER: usize = 16;
-const ENCAPSULATION: usize = 4;
 
 /// Which call a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,15 +32,6 @@ pub fn read(convention: Convention, mut message: Vec<u8>) -> Option<(Vec<u8>, Op
     let call = Call::Within(number(0)?, number(8)?);
     message.drain(ENCAPSULATION..ENCAPSULATION + HEADER);
     Some((message, Some(call)))
-}
-
-/// Makes the encapsulation of a message that of sinew, where it is CDR as ROS 2 has it; whether its numbers begin with their greatest byte, and how long it is without what was added behind it. None: it is something else.
-pub fn normalize(message: &mut [u8]) -> Option<(bool, usize)> {
-    let whole = message.len();
-    let [0, order @ (0 | 1), options @ ..] = message.first_chunk_mut::<ENCAPSULATION>()? else { return None };
-    let added = usize::from(options[1] & 3);
-    *options = [0, 0];
-    Some((*order == 0, whole.checked_sub(added).filter(|size| *size >= ENCAPSULATION)?))
 }
 
 /// What is to be sent, in its parts: a stream of sinew whose numbers begin with their least byte.

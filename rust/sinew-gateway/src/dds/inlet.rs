@@ -16,6 +16,7 @@ use super::types::RosType;
 use super::{convention, names, qos};
 use crate::bridge::{Channel, Due, Key, Look, connected_ghost};
 use crate::channels::State;
+use crate::protocol::Offer;
 
 /// Wants the topic. The domain has a ghost for it while somebody there publishes it.
 pub struct Inlet {
@@ -66,7 +67,7 @@ impl Inlet {
         let mut offers = Vec::new();
         let mut why = None;
         for writer in strangers.on(&names::topic(&self.key.1), true) {
-            match self.ty.fits(&self.key.1, writer) {
+            match self.ty.fits(&self.key.1, &writer.ty, writer.hash.as_deref()) {
                 Ok(()) => offers.push(writer.qos.clone()),
                 Err(text) => why = Some(text),
             }
@@ -87,8 +88,8 @@ impl Inlet {
             let ghost = connected_ghost(&self.place.node, &self.key.1, &self.due.signature, &offer).map_err(|why| why.to_string())?;
             Some(Arc::new(Landing {
                 room: Mutex::new(None),
-                lacking: qos::lacking(&self.due.offer, &offer),
                 publisher: ghost,
+                offer,
                 form: self.form.clone(),
                 place: self.place.clone(),
                 counts: Arc::clone(&self.counts),
@@ -124,11 +125,10 @@ impl Channel for Inlet {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        let too_little = |policy: &str| State::Refused(format!("a publisher there offers less than subscribers here ask for: {policy}"));
         let state = match (&self.refused, &self.landing, self.matched.incompatible()) {
             (Some(why), ..) => State::Refused(why.clone()),
-            (None, Some(_), Some(policy)) => too_little(&policy),
-            (None, Some(landing), None) => landing.lacked().map_or(State::Open, too_little),
+            (None, Some(_), Some(policy)) => State::Refused(qos::offers_less(&policy)),
+            (None, Some(landing), None) => qos::stands(&self.due.offer, &landing.offer, landing.publisher.statistics().subscribers),
             (None, None, _) => State::Waiting,
         };
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
@@ -147,8 +147,8 @@ struct Landing {
     /// Of the message that comes. Before the publisher, of which it is.
     room: Mutex<Option<Room>>,
     publisher: Publisher,
-    /// A policy of which it offers too little for some who subscribe.
-    lacking: Option<&'static str>,
+    /// What it offers.
+    offer: Offer,
     form: Form,
     place: Place,
     counts: Arc<Counts>,
@@ -163,11 +163,6 @@ enum Room {
 impl Landing {
     fn room(&self) -> MutexGuard<'_, Option<Room>> {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// That policy, where nobody here gets anything for it.
-    fn lacked(&self) -> Option<&'static str> {
-        self.lacking.filter(|_| self.publisher.statistics().subscribers == 0)
     }
 
     fn lose(&self, why: impl FnOnce() -> String) {

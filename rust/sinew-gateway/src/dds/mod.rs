@@ -2,7 +2,7 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `names`, `qos`, `types`, `convention`, `user_data` | what ROS 2 calls things, what it offers, and how its calls are told apart; pure |
+//! | `names`, `convention`, `user_data` | what ROS 2 calls things over DDS, and how its calls are told apart; pure. Types and quality of service are in [`ros2`](crate::ros2) |
 //! | `guid`, `strangers` | who else is there; pure |
 //! | `back_end`, `sys` | an implementation of DDS, which is loaded (bridges/raw_dds.h) |
 //! | `network` | the DDS domain, in which a [`Bridge`] opens and closes what is to go over |
@@ -25,13 +25,11 @@ mod names;
 mod network;
 mod outlet;
 mod provided;
-mod qos;
 mod replier;
 mod requester;
 mod served;
 mod strangers;
 mod sys;
-mod types;
 mod user_data;
 
 use network::Joined;
@@ -40,6 +38,7 @@ use tokio::runtime::Handle;
 use crate::bridge::Bridge;
 use crate::config::{Ros2, Settings};
 use crate::gateway::CannotStart;
+use crate::ros2::{qos, types};
 
 /// Joins both domains. See [`Bridge::start`].
 pub fn start(settings: &Settings, ros2: &Ros2) -> Result<Bridge, CannotStart> {

@@ -1,14 +1,13 @@
 //! The DDS domain, and what goes over there.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sinew::msg::ros2::{Library, ros_name};
+use sinew::msg::ros2::Library;
 use sinew::{GatewayEntry, Node};
 use tokio::runtime::Handle;
 
 use super::action::{Executed, OfActions, Part, Sent, TakenAlong, part_of};
-use super::back_end::{self, BackEnd, Heard, Participant};
+use super::back_end::{BackEnd, Heard, Participant};
 use super::graph::{Graph, Told};
 use super::inlet::Inlet;
 use super::outlet::Outlet;
@@ -16,14 +15,12 @@ use super::provided::Provided;
 use super::served::Served;
 use super::strangers::{Endpoint, MARK, Strangers};
 use super::types::Types;
-use crate::bridge::{Channel, Due, Ear, Key, Look, Network, Way};
+use crate::bridge::{Channel, Due, Ear, Key, Look, Network, Way, mark};
 use crate::config::{ROS2, Ros2, Settings};
 use crate::domain::Local;
-use crate::peers::printable;
 use crate::protocol::Kind;
-
-/// Those that come with sinew, below its prefix.
-const DEFINITIONS: &str = "share/sinew/msggen/definitions";
+use crate::ros2::catalogue;
+use crate::ros2::place::folders;
 
 /// What all channels need. Cheap to clone.
 #[derive(Clone)]
@@ -93,7 +90,7 @@ impl Joined {
         let participant = Participant::open(back_end, (ros2.domain_id, &settings.name, &interfaces.join(",")), &said, heard)?;
         let graph = Arc::<Graph>::default();
         let told = Told::open(&participant, &graph)?;
-        let types = Arc::new(Types::new(Library::new(folders(ros2))));
+        let types = Arc::new(Types::new(Library::new(folders(&ros2.definitions))));
         let (max_message, actions) = (settings.max_message, Arc::default());
         let place = Place { node, runtime, participant, max_message, types, graph, actions, strangers };
         Ok(Joined { told, place, ear })
@@ -133,8 +130,7 @@ impl Network for Joined {
 
     fn catalogue(&self) -> Option<Vec<GatewayEntry>> {
         let had = self.place.strangers().had();
-        // Parts of actions are no topics and services to those who look for some.
-        Some(had.into_iter().filter(|(_, name, _)| !name.contains("/_action/")).map(|had| entry(&self.place.types, had)).collect())
+        Some(had.iter().filter(|(_, name, _)| catalogue::is_listed(name)).map(|had| entry(&self.place.types, had)).collect())
     }
 
     fn settled(&mut self, local: &Local) {
@@ -142,45 +138,11 @@ impl Network for Joined {
     }
 }
 
-/// Of a type without a definition nothing is known but its name.
-fn entry(types: &Types, (kind, name, ends): (Kind, String, Vec<Endpoint>)) -> GatewayEntry {
-    let signature = |end: &Endpoint| {
-        let name = ros_name(&end.ty).unwrap_or_else(|| printable(&end.ty));
-        let ty = types.find(&name).and_then(|interface| interface.ty().ok());
-        ty.map_or(name, |ty| ty.to_string())
-    };
-    let told = GatewayEntry {
-        name,
-        kind: kind.name().to_owned(),
-        signature: ends.first().map(signature).unwrap_or_default(),
-        ..GatewayEntry::default()
-    };
+fn entry(types: &Types, (kind, name, ends): &(Kind, String, Vec<Endpoint>)) -> GatewayEntry {
+    let ty = |at: usize| ends.get(at).map_or("", |end| end.ty.as_str());
     match kind {
-        Kind::Service => GatewayEntry { response: ends.get(1).map(signature).unwrap_or_default(), ..told },
-        Kind::Topic => GatewayEntry {
-            depth: 1, // discovery does not tell it
-            reliable: ends.iter().all(|end| end.qos.reliable),
-            transient_local: ends.iter().all(|end| end.qos.transient_local),
-            ..told
-        },
+        Kind::Service => catalogue::service(types, name, [ty(0), ty(1)]),
+        // Discovery tells of no depth.
+        Kind::Topic => GatewayEntry { depth: 1, ..catalogue::topic(types, name, ty(0), ends.iter().map(|end| &end.qos)) },
     }
-}
-
-/// With definitions, in the order in which they are asked.
-fn folders(ros2: &Ros2) -> Vec<PathBuf> {
-    let mut folders = ros2.definitions.clone();
-    let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
-    folders.extend(std::env::split_paths(&prefixes).map(|prefix| prefix.join("share")));
-    let own = back_end::library();
-    folders
-        .extend(own.iter().flat_map(|library| library.ancestors()).map(|prefix| prefix.join(DEFINITIONS)).find(|folder| folder.is_dir()));
-    folders
-}
-
-/// Of this domain, on this machine, so that bridges of one domain know each other.
-fn mark(settings: &Settings) -> String {
-    let domain = settings.domain.clone().or_else(|| std::env::var_os("SINEW_DOMAIN").map(Into::into)).unwrap_or_else(|| "default".into());
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let user = rustix::process::getuid().as_raw();
-    format!("{}/{user}/{}", boot.trim(), domain.display()).replace([';', '='], "_")
 }

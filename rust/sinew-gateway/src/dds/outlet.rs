@@ -60,6 +60,15 @@ impl Outlet {
         place.graph.opened(key, true, writer.guid());
         Ok(Outlet { flow: None, writer, matched, refused: None, place: place.clone(), key: key.clone(), due: due.clone(), told })
     }
+
+    /// What somebody there asks for that is not offered, so that he gets nothing, whoever else does.
+    fn lacking(&self) -> Option<&'static str> {
+        let (form, ty) = &*self.told;
+        let (offer, topic) = (form.offer_there(&self.due.offer), names::topic(&self.key.1));
+        let strangers = self.place.strangers();
+        let mut readers = strangers.on(&topic, false).filter(|reader| reader.ty == ty.dds);
+        readers.find_map(|reader| qos::lacking(&offer, &reader.qos))
+    }
 }
 
 impl Channel for Outlet {
@@ -84,11 +93,12 @@ impl Channel for Outlet {
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         match (&self.flow, &self.refused, self.matched.incompatible()) {
-            (Some(flow), ..) => Some((State::Open, flow.told())),
-            (None, Some(why), _) => Some((State::Refused(why.clone()), (0, 0, 0))),
-            (None, None, Some(policy)) => {
-                Some((State::Refused(format!("a subscriber there asks for more than publishers here offer: {policy}")), (0, 0, 0)))
+            (Some(flow), ..) => {
+                let state = self.lacking().map_or(State::Open, |policy| State::OpenBut(qos::asks_for_more(policy)));
+                Some((state, flow.told()))
             }
+            (None, Some(why), _) => Some((State::Refused(why.clone()), (0, 0, 0))),
+            (None, None, Some(policy)) => Some((State::Refused(qos::asks_for_more(&policy)), (0, 0, 0))),
             (None, None, None) => None,
         }
     }

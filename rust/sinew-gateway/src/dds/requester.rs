@@ -13,7 +13,7 @@ use super::matched::Matched;
 use super::names;
 use super::network::Place;
 use super::replier::service_qos;
-use super::strangers::Convention;
+use super::strangers::{Convention, Endpoint};
 use super::types::RosType;
 use crate::bridge::{Key, Look, check};
 use crate::gateway::drawn;
@@ -26,7 +26,8 @@ pub fn server(place: &Place, name: &str, [request, response]: [&RosType; 2]) -> 
     for reader in strangers.on(&requests, false) {
         let replier = strangers.on(&replies, true).find(|writer| writer.guid.participant() == reader.guid.participant());
         let Some(writer) = replier else { continue };
-        match request.fits(name, reader).and_then(|()| response.fits(name, writer)) {
+        let fits = |ty: &RosType, end: &Endpoint| ty.fits(name, &end.ty, end.hash.as_deref());
+        match fits(request, reader).and_then(|()| fits(response, writer)) {
             Ok(()) => return (Some(strangers.convention(reader.guid)), None),
             Err(text) => why = Some(text),
         }

@@ -1,28 +1,20 @@
 //! A topic of the Zenoh network that comes into the domain.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use zenoh::Wait;
 use zenoh::pubsub::Subscriber;
-use zenoh::query::{ConsolidationMode, QueryTarget, Reply};
-use zenoh::sample::{Locality, Sample};
+use zenoh::query::ReplyKeyExpr;
+use zenoh::sample::Locality;
 
 use super::delivery::{Delivery, Ledger};
 use super::network::Place;
 use super::waiting::Waiting;
-use super::{key, said};
+use super::{asking, key, said};
 use crate::bridge::{Channel, Due};
 use crate::channels::State;
-
-/// Who has kept something is waited for so long; what is published meanwhile waits.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// Messages that were kept at most, and their bytes.
-const MOST: usize = 1024;
-const MOST_BYTES: usize = 64 << 20;
 
 /// Subscribes. The domain has a ghost for it from the first message on that fits.
 pub struct Inlet {
@@ -53,7 +45,10 @@ impl Inlet {
                 tokio::select! {
                     biased;
                     () = asked.notified(), if wants_kept => {
-                        for sample in kept(&place, &key).await {
+                        let mut kept = asking::kept(&place, &key, ReplyKeyExpr::MatchingQuery).await;
+                        // Messages of gateways come first: a storage may have the same ones, and know less of them.
+                        kept.sort_by_key(|sample| sample.attachment().is_none());
+                        for sample in kept {
                             delivery.take(&sample, true);
                         }
                     }
@@ -81,34 +76,4 @@ impl Drop for Inlet {
     fn drop(&mut self) {
         self.task.abort();
     }
-}
-
-/// What gateways and storages of the network have kept. Messages of gateways come first: a storage may have the same ones, and know less of them.
-async fn kept(place: &Place, key: &str) -> Vec<Sample> {
-    let (tell, mut told) = mpsc::channel(MOST);
-    let bytes = AtomicUsize::new(0);
-    let got = place
-        .session
-        .get(key)
-        .target(QueryTarget::All)
-        .consolidation(ConsolidationMode::None)
-        .allowed_destination(Locality::Remote)
-        .timeout(PATIENCE)
-        .callback(move |reply: Reply| {
-            if let Ok(sample) = reply.into_result() {
-                let size = sample.payload().len();
-                if bytes.fetch_add(size, Ordering::Relaxed).saturating_add(size) <= MOST_BYTES {
-                    let _ = tell.try_send(sample);
-                }
-            }
-        });
-    if let Err(why) = got.wait() {
-        log::debug!("what was kept on '{key}' cannot be asked for: {why}");
-    }
-    let mut all = Vec::new();
-    while let Some(sample) = told.recv().await {
-        all.push(sample);
-    }
-    all.sort_by_key(|sample| sample.attachment().is_none());
-    all
 }

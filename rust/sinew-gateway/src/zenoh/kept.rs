@@ -10,11 +10,13 @@ use zenoh::bytes::Encoding;
 use zenoh::query::{Query, Queryable};
 use zenoh::sample::Locality;
 
-use super::attached::{Attached, Message, TypeTag};
+use super::flow::{Beside, padded};
 use super::network::Place;
-use super::{joined, said};
+use super::said;
 use crate::bridge::Due;
-use crate::channels::{Reading, origin_of, parts_of};
+use crate::channels::{Reading, Taken, outgoing};
+use crate::link::Outgoing;
+use crate::protocol::Packing;
 
 /// Who asks while so many are answered is answered nothing.
 const AT_A_TIME: usize = 8;
@@ -24,19 +26,36 @@ const FOUND: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_millis(50);
 /// Messages in one answer.
 const MOST: usize = 1024;
+/// How many of each publisher are wanted, where that is said: as AdvancedSubscribers of Zenoh say it.
+const WANTED: &str = "_max";
 
-/// Answers on this key, as long as the result is there. The domain, which keeps it, is read anew each time.
-pub fn answer(place: &Place, key: &str, name: &str, due: &Due, ty: &TypeTag) -> Result<Queryable<()>, String> {
+/// A topic that may be asked for.
+pub struct Asked {
+    /// The key that is asked at.
+    pub at: String,
+    /// That of messages.
+    pub key: String,
+    /// In the domain.
+    pub name: String,
+    /// What it is like there.
+    pub due: Due,
+    /// What stands behind each message.
+    pub padding: &'static [u8],
+}
+
+/// Answers, as long as the result is there. The domain, which keeps it, is read anew each time.
+pub fn answer(place: &Place, asked: Asked, beside: impl Fn(&Outgoing) -> Beside + Send + Sync + 'static) -> Result<Queryable<()>, String> {
     let room = Arc::new(Semaphore::new(AT_A_TIME));
-    let asked = Arc::new((place.clone(), key.to_owned(), name.to_owned(), due.clone(), ty.clone()));
+    let queryable = place.session.declare_queryable(asked.at.clone()).allowed_origin(Locality::Remote);
+    let answering = Arc::new((place.clone(), asked, beside));
     let runtime = place.runtime.clone();
-    let declared = place.session.declare_queryable(key.to_owned()).allowed_origin(Locality::Remote).callback(move |query| {
+    let declared = queryable.callback(move |query| {
         let Ok(room) = Arc::clone(&room).try_acquire_owned() else { return };
-        let asked = Arc::clone(&asked);
+        let answering = Arc::clone(&answering);
         runtime.spawn_blocking(move || {
-            let (place, key, name, due, ty) = &*asked;
-            if let Err(why) = tell(place, key, name, due, ty, &query) {
-                log::debug!("what was kept of '{name}' could not be told: {why}");
+            let (place, asked, beside) = &*answering;
+            if let Err(why) = tell(place, asked, beside, &query) {
+                log::debug!("what was kept of '{}' could not be told: {why}", asked.name);
             }
             drop(room);
         });
@@ -44,23 +63,25 @@ pub fn answer(place: &Place, key: &str, name: &str, due: &Due, ty: &TypeTag) -> 
     declared.wait().map_err(|why| said(&why))
 }
 
-fn tell(place: &Place, key: &str, name: &str, due: &Due, ty: &TypeTag, query: &Query) -> Result<(), String> {
+fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, query: &Query) -> Result<(), String> {
+    let Asked { key, name, due, .. } = asked;
     let options = SubscriberOptions { ghost: true, ..SubscriberOptions::default() };
-    let qos = Reading::of(&due.offer, true, &due.traffic).qos;
+    let mut qos = Reading::of(&due.offer, true, &due.traffic).qos;
+    if let Some(wanted) = query.parameters().get(WANTED).and_then(|wanted| wanted.parse::<u32>().ok()) {
+        qos.depth = qos.depth.min(wanted.max(1));
+    }
     let subscriber = Subscriber::new(&place.node, name, &due.signature, &qos, options).map_err(|why| why.to_string())?;
     let begin = Instant::now();
     while subscriber.statistics().publishers == 0 && begin.elapsed() < FOUND {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let mut message = Message { ty: ty.clone(), origin: 0, source: place.drawn(), sequence: 0, is_kept: true, offer: due.offer.clone() };
+    let taken = Taken { max_message: place.max_message, compression: 0 };
     for _ in 0..MOST {
         let Some(frame) = subscriber.take(QUIET).map_err(|why| why.to_string())? else { break };
-        if frame.size() as u64 > place.max_message {
-            continue;
-        }
-        message.origin = origin_of(&frame.info());
-        let attached = Attached::Message(message.clone()).encode();
-        let reply = query.reply(key, joined(parts_of(frame))).encoding(Encoding::APPLICATION_CDR).attachment(attached);
+        let Some(message) = outgoing(frame, due.offer.lifespan, Packing::None, taken) else { continue };
+        let Beside { attachment, timestamp } = beside(&message);
+        let payload = padded(message.parts, asked.padding);
+        let reply = query.reply(key, payload).encoding(Encoding::APPLICATION_CDR).attachment(attachment).timestamp(timestamp);
         reply.wait().map_err(|why| said(&why))?;
     }
     Ok(())

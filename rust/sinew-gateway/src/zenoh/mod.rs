@@ -4,12 +4,15 @@
 //! | --- | --- |
 //! | `key`, `attached`, `qos` | names as key expressions, what stands beside payloads, priorities; pure |
 //! | `network` | the session, in which a [`Bridge`] opens and closes what is to go over |
-//! | `outlet`, `kept` | topics that go to the network, and what was kept of them, for those who ask |
-//! | `inlet`, `delivery`, `waiting` | topics that come from it |
+//! | `outlet`, `flow`, `kept` | topics that go to the network, and what was kept of them, for those who ask |
+//! | `inlet`, `delivery`, `waiting`, `asking` | topics that come from it, and what others have kept of them |
 //! | `served`, `provided` | services that are called from there, and here |
+//! | `ros2/` | all of this as rmw_zenoh has it: topics and services of ROS 2 |
 
+mod asking;
 mod attached;
 mod delivery;
+mod flow;
 mod inlet;
 mod kept;
 mod key;
@@ -17,6 +20,7 @@ mod network;
 mod outlet;
 mod provided;
 mod qos;
+mod ros2;
 mod served;
 mod waiting;
 
@@ -31,6 +35,9 @@ use crate::gateway::CannotStart;
 /// Joins the domain, and the network as soon as that lets it. See [`Bridge::start`].
 pub fn start(settings: &Settings, zenoh: &Zenoh) -> Result<Bridge, CannotStart> {
     let config = network::config(zenoh).map_err(CannotStart)?;
+    if let Some(asked) = &zenoh.ros2 {
+        return ros2::start(settings, asked, config);
+    }
     let (runtime, prefix, max_message) = (Handle::current(), zenoh.prefix.clone(), settings.max_message);
     Bridge::start(settings, |node, _| {
         Ok(async move {

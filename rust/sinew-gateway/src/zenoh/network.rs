@@ -75,8 +75,8 @@ impl Drop for Joined {
     }
 }
 
-/// Between two attempts to join it.
-const FIRST: Duration = Duration::from_secs(1);
+/// Between two attempts to join it, at first.
+pub const RETRY: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(8);
 
 /// What Zenoh is to do, or a sentence why that cannot be.
@@ -84,6 +84,7 @@ pub fn config(asked: &config::Zenoh) -> Result<Config, String> {
     let mut config = match &asked.config_file {
         Some(file) => Config::from_file(file)
             .map_err(|why| format!("Zenoh's own configuration, {}, cannot be used: {}", file.display(), said(&why)))?,
+        None if asked.ros2.is_some() => as_rmw_zenoh(asked.connect.is_empty())?,
         None => Config::default(),
     };
     if !asked.connect.is_empty() {
@@ -93,6 +94,23 @@ pub fn config(asked: &config::Zenoh) -> Result<Config, String> {
         set.map_err(|why| {
             format!("\"connect\" of 'zenoh', which is {}, is not what Zenoh takes: {}", asked.connect.join(", "), said(&why))
         })?;
+    }
+    Ok(config)
+}
+
+/// What sessions of rmw_zenoh do where nobody says otherwise, so that a robot that runs its router needs no file.
+fn as_rmw_zenoh(is_alone: bool) -> Result<Config, String> {
+    let mut said_there = vec![
+        ("mode", r#""peer""#),
+        // From other machines all comes through routers.
+        ("listen/endpoints", r#"["tcp/localhost:0"]"#),
+        ("scouting/multicast/enabled", "false"),
+        ("timestamping/enabled", r#"{ "router": true, "peer": true, "client": true }"#),
+    ];
+    said_there.extend(is_alone.then_some(("connect/endpoints", r#"["tcp/localhost:7447"]"#)));
+    let mut config = Config::default();
+    for (key, value) in said_there {
+        config.insert_json5(key, value).map_err(|why| format!("Zenoh does not take '{key}': {}", said(&why)))?;
     }
     Ok(config)
 }
@@ -111,7 +129,7 @@ fn with(there: Value, more: &[String]) -> Value {
 
 /// Joins it, and tries again where that fails: a robot may start before its router does.
 pub async fn join(config: Config) -> Session {
-    let mut pause = FIRST;
+    let mut pause = RETRY;
     loop {
         match zenoh::open(config.clone()).await {
             Ok(session) => return session,
@@ -147,6 +165,18 @@ mod tests {
             let told = endpoints(&config);
             assert_eq!(told.get("client").unwrap_or(&told), &all, "{there}");
         }
+    }
+
+    #[test]
+    fn of_ros_2_sessions_are_as_those_of_rmw_zenoh_where_no_file_says_otherwise() {
+        let ros2 = config::Zenoh { ros2: Some(config::RmwZenoh::default()), ..config::Zenoh::default() };
+        let local = config(&ros2).expect("it is valid");
+        let said = |config: &Config, key: &str| config.get_json(key).expect("it is there");
+        assert_eq!((endpoints(&local), said(&local, "mode").as_str()), (json!(["tcp/localhost:7447"]), r#""peer""#));
+        assert_eq!(said(&local, "scouting/multicast/enabled"), "false");
+        let other = config(&config::Zenoh { connect: vec!["tcp/[::1]:1".into()], ..ros2 }).expect("it is valid");
+        let told = endpoints(&other);
+        assert_eq!(told.get("peer").unwrap_or(&told), &json!(["tcp/[::1]:1"]));
     }
 
     #[test]

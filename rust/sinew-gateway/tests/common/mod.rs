@@ -6,6 +6,7 @@ pub mod machine;
 pub mod net;
 pub mod program;
 pub mod relay;
+pub mod ros1;
 pub mod ros2;
 pub mod services;
 pub mod stranger;

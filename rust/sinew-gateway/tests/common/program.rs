@@ -28,6 +28,11 @@ impl Program {
         machine.within(|| Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).arg("run").arg(config), domain))
     }
 
+    /// With these arguments.
+    pub fn with(arguments: &[&str], domain: &str) -> Program {
+        Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).args(arguments), domain)
+    }
+
     /// The same, in a network namespace that has a name.
     pub fn run_in(namespace: &str, config: &Path, domain: &str) -> Program {
         let mut command = Command::new("ip");

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value as Json, json};
-use sinew::{GatewayChannel, Node};
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayChannel, GatewayEntry, Node};
 use sinew_gateway::bridge::Bridge;
-use sinew_gateway::config::{Ros2, Settings};
+use sinew_gateway::config::{Ros2, Settings, Transport};
 use sinew_gateway::dds;
 use sinew_gateway::rules::Rules;
 
@@ -49,7 +49,7 @@ impl Robot {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let definitions = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../msggen/definitions")];
         let ros2 = Ros2 { domain_id: domain.id, interfaces: vec![[127, 0, 0, 1].into()], definitions };
-        let mut settings = Settings::everything(Some(folder.path().join("domain")), ros2.clone());
+        let mut settings = Settings::everything(Some(folder.path().join("domain")), Transport::Ros2(ros2.clone()));
         settings.rules = rules;
         let mut robot = Robot { folder, bridge: None, settings, ros2 };
         robot.start();
@@ -83,7 +83,7 @@ impl Robot {
     }
 }
 
-/// A program of Cyclone DDS: see ros2_peer.py.
+/// A program of ROS 2: of Cyclone DDS (ros2_peer.py), or of Zenoh (rmw_zenoh_peer.py).
 pub struct Peer {
     child: Child,
     input: Option<ChildStdin>,
@@ -92,7 +92,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// None: there is no Python that has Cyclone DDS.
+    /// Of Cyclone DDS. None: there is no Python that has it.
     pub fn new(domain: &Domain) -> Option<Peer> {
         Peer::configured(domain, "")
     }
@@ -103,19 +103,16 @@ impl Peer {
     }
 
     fn configured(domain: &Domain, more: &str) -> Option<Peer> {
-        let Ok(python) = std::env::var("SINEW_TEST_PYTHON") else {
-            eprintln!("not tried: SINEW_TEST_PYTHON is not set; tools/python_env.py makes an interpreter for it");
-            return None;
-        };
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ros2_peer.py");
-        let config = on_loopback(more);
-        let mut child = Command::new(python)
-            .args([script, &domain.id.to_string()])
-            .env("CYCLONEDDS_URI", config)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it is a program");
+        Some(Peer::run(python("ros2_peer.py")?.arg(domain.id.to_string()).env("CYCLONEDDS_URI", on_loopback(more))))
+    }
+
+    /// By its script. None: there is no Python for it.
+    pub fn start(script: &str, arguments: &[&str]) -> Option<Peer> {
+        Some(Peer::run(python(script)?.args(arguments)))
+    }
+
+    fn run(command: &mut Command) -> Peer {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it is a program");
         let output = BufReader::new(child.stdout.take().expect("it is a pipe"));
         let (tell, said) = channel();
         std::thread::spawn(move || {
@@ -124,7 +121,7 @@ impl Peer {
             }
         });
         let input = child.stdin.take();
-        Some(Peer { child, input, said, got: HashMap::new() })
+        Peer { child, input, said, got: HashMap::new() }
     }
 
     /// What it answers.
@@ -204,13 +201,36 @@ impl Drop for Peer {
     }
 }
 
+/// That runs a script of these tests. None: there is no interpreter for it.
+fn python(script: &str) -> Option<Command> {
+    let Ok(python) = std::env::var("SINEW_TEST_PYTHON") else {
+        eprintln!("not tried: SINEW_TEST_PYTHON is not set; tools/python_env.py makes an interpreter for it");
+        return None;
+    };
+    let mut command = Command::new(python);
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script));
+    Some(command)
+}
+
 /// The configuration of Cyclone DDS with which it stays on this machine.
 pub fn on_loopback(more: &str) -> String {
     let loopback = r#"<General><Interfaces><NetworkInterface name="lo" multicast="true"/></Interfaces></General>"#;
     format!("<CycloneDDS><Domain>{loopback}{more}</Domain></CycloneDDS>")
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// What the bridge of the node's domain tells those who look for what others have. Nothing: there is no bridge yet.
+pub fn told(node: &Node) -> Vec<GatewayEntry> {
+    let state = node.domain_state().expect("there is a manager");
+    let Some(bridge) = state.nodes.values().find(|node| node.name.starts_with("gateway_")) else { return Vec::new() };
+    let client =
+        Client::<GatewayCatalogueRequest, GatewayCatalogue>::new(node, &GatewayCatalogue::service(&bridge.name), &Default::default());
+    let answer = client.expect("it may call").call(&GatewayCatalogueRequest::default(), PATIENCE).expect("it is answered");
+    let mut peers = answer.read().expect("it is one").peers;
+    assert_eq!(peers.len(), 1, "the network is one peer");
+    peers.remove(0).entries
+}
+
+pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sinew::{GatewayChannel, Node};
 use sinew_gateway::bridge::Bridge;
-use sinew_gateway::config::{Settings, Zenoh};
+use sinew_gateway::config::{RmwZenoh, Settings, Zenoh};
 use sinew_gateway::rules::Rules;
 use zenoh::{Config, Session, Wait};
 
@@ -85,6 +85,16 @@ impl Robot {
 
     /// With its own words for Zenoh.
     pub fn with(rules: Rules, endpoint: &str, rest: &str) -> Robot {
+        Robot::of(rules, endpoint, rest, None)
+    }
+
+    /// Among nodes of ROS 2.
+    pub fn ros2(rules: Rules, router: &Router) -> Robot {
+        let definitions = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../msggen/definitions")];
+        Robot::of(rules, &router.endpoint, "mode: 'client', timestamping: { enabled: true }", Some(RmwZenoh { domain_id: 7, definitions }))
+    }
+
+    fn of(rules: Rules, endpoint: &str, rest: &str, ros2: Option<RmwZenoh>) -> Robot {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let file = folder.path().join("zenoh.json5");
         let quiet = "scouting: { multicast: { enabled: false }, gossip: { enabled: false } }";
@@ -93,7 +103,7 @@ impl Robot {
         let mut settings = Settings::parse(Path::new("test.json"), text).unwrap_or_else(|why| panic!("{why}"));
         settings.domain = Some(folder.path().join("domain"));
         settings.rules = rules;
-        let zenoh = Zenoh { config_file: Some(file), connect: vec![endpoint.to_owned()], ..Zenoh::default() };
+        let zenoh = Zenoh { config_file: Some(file), connect: vec![endpoint.to_owned()], ros2, ..Zenoh::default() };
         let mut robot = Robot { folder, bridge: None, settings, zenoh };
         robot.start();
         robot
@@ -128,6 +138,14 @@ impl Robot {
     /// What is told of it, if anything is.
     pub fn channel(&self, name: &str) -> Option<GatewayChannel> {
         self.channels().into_iter().find(|channel| channel.name == name)
+    }
+
+    /// "open", "waiting", "refused: ..." of what goes one way.
+    pub fn state(&self, name: &str, outgoing: bool) -> String {
+        let channel = self.channels().into_iter().find(|channel| channel.name == name && channel.outgoing == outgoing);
+        channel
+            .map(|channel| if channel.why.is_empty() { channel.state } else { format!("{}: {}", channel.state, channel.why) })
+            .unwrap_or_default()
     }
 }
 

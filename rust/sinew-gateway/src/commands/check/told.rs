@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::config::{Error, Ros2, Settings, Transport, Zenoh, bandwidth};
+use crate::config::{Error, RmwZenoh, Ros1, Ros2, Settings, Transport, Zenoh, bandwidth};
 use crate::protocol::Packing;
 use crate::rules::{Decision, Place, RuleList, Traffic};
 
@@ -54,8 +54,15 @@ pub struct Summary<'a> {
 #[serde(tag = "transport", rename_all = "lowercase")]
 enum Joined<'a> {
     Quic { listen: SocketAddr, peers: &'a [String], discovery: bool, interfaces: &'a [String], security: &'static str, budget: Option<u64> },
-    Zenoh { config_file: Option<&'a Path>, connect: &'a [String], prefix: &'a str },
+    Zenoh { config_file: Option<&'a Path>, connect: &'a [String], prefix: Option<&'a str>, ros2: Option<OverZenoh<'a>> },
     Ros2 { domain_id: u32, interfaces: &'a [IpAddr], definitions: &'a [PathBuf] },
+    Ros1 { master: Option<String>, hostname: Option<&'a str>, definitions: &'a [PathBuf] },
+}
+
+#[derive(Serialize)]
+struct OverZenoh<'a> {
+    domain_id: u32,
+    definitions: &'a [PathBuf],
 }
 
 #[derive(Serialize)]
@@ -159,15 +166,23 @@ impl<'a> Joined<'a> {
                 },
                 budget: settings.budget,
             },
-            Transport::Zenoh(Zenoh { config_file, connect, prefix }) => {
-                Joined::Zenoh { config_file: config_file.as_deref(), connect, prefix }
+            Transport::Zenoh(Zenoh { config_file, connect, prefix, ros2 }) => {
+                let over = |RmwZenoh { domain_id, definitions }: &'a RmwZenoh| OverZenoh { domain_id: *domain_id, definitions };
+                let prefix = ros2.is_none().then_some(prefix.as_str());
+                Joined::Zenoh { config_file: config_file.as_deref(), connect, prefix, ros2: ros2.as_ref().map(over) }
             }
             Transport::Ros2(Ros2 { domain_id, interfaces, definitions }) => Joined::Ros2 { domain_id: *domain_id, interfaces, definitions },
+            Transport::Ros1(Ros1 { master, hostname, definitions }) => {
+                Joined::Ros1 { master: master.as_ref().map(ToString::to_string), hostname: hostname.as_deref(), definitions }
+            }
         }
     }
 
     fn tell(&self, out: &mut dyn Write) -> io::Result<()> {
-        let all = |texts: &[String]| if texts.is_empty() { "nobody".to_owned() } else { texts.join(", ") };
+        let listed = |texts: Vec<String>, none: &str| if texts.is_empty() { none.to_owned() } else { texts.join(", ") };
+        let all = |texts: &[String]| listed(texts.to_vec(), "nobody");
+        let paths = |paths: &[PathBuf]| paths.iter().map(|path| path.display().to_string()).collect();
+        let known = |folders: &[PathBuf]| listed(paths(folders), "those that come with sinew, and of AMENT_PREFIX_PATH");
         match self {
             Joined::Quic { listen, peers, discovery, interfaces, security, budget } => {
                 writeln!(out, "  listens at   {listen}")?;
@@ -181,17 +196,25 @@ impl<'a> Joined<'a> {
                 writeln!(out, "  security     {security}")?;
                 writeln!(out, "  budget       {}", budget.map_or("none".to_owned(), bandwidth))
             }
-            Joined::Zenoh { config_file, connect, prefix } => {
-                writeln!(out, "  transport    a Zenoh network, below '{prefix}'")?;
+            Joined::Zenoh { config_file, connect, prefix, ros2 } => {
+                match ros2 {
+                    Some(ros2) => writeln!(out, "  transport    ROS 2 over Zenoh (rmw_zenoh), domain {}", ros2.domain_id)?,
+                    None => writeln!(out, "  transport    a Zenoh network, below '{}'", prefix.unwrap_or_default())?,
+                }
                 writeln!(out, "  connects to  {}", all(connect))?;
-                writeln!(out, "  its own file {}", config_file.map_or("none".into(), Path::to_string_lossy))
+                writeln!(out, "  its own file {}", config_file.map_or("none".into(), Path::to_string_lossy))?;
+                ros2.iter().try_for_each(|ros2| writeln!(out, "  definitions  {}", known(ros2.definitions)))
             }
             Joined::Ros2 { domain_id, interfaces, definitions } => {
-                let listed = |texts: Vec<String>, none: &str| if texts.is_empty() { none.to_owned() } else { texts.join(", ") };
                 writeln!(out, "  transport    ROS 2 over DDS, domain {domain_id}")?;
                 writeln!(out, "  interfaces   {}", listed(interfaces.iter().map(ToString::to_string).collect(), "all"))?;
-                let folders = definitions.iter().map(|folder| folder.display().to_string()).collect();
-                writeln!(out, "  definitions  {}", listed(folders, "those that come with sinew, and of AMENT_PREFIX_PATH"))
+                writeln!(out, "  definitions  {}", known(definitions))
+            }
+            Joined::Ros1 { master, hostname, definitions } => {
+                writeln!(out, "  transport    ROS 1 over TCPROS")?;
+                writeln!(out, "  master       {}", master.as_deref().unwrap_or("that of ROS_MASTER_URI, else of this machine"))?;
+                writeln!(out, "  hostname     {}", hostname.unwrap_or("that of ROS_HOSTNAME or ROS_IP, else of the machine"))?;
+                writeln!(out, "  definitions  {}", listed(paths(definitions), "those of ROS_PACKAGE_PATH, and Debian's"))
             }
         }
     }
@@ -211,8 +234,9 @@ fn warnings(settings: &Settings) -> Vec<String> {
             let provided = [&security.key_file, &security.cert_file].into_iter().filter(|_| security.provide_auth);
             provided.chain([&security.ca_cert_file].into_iter().filter(|_| security.require_auth)).flatten().collect()
         }
-        Transport::Zenoh(zenoh) => zenoh.config_file.iter().collect(),
+        Transport::Zenoh(zenoh) => zenoh.config_file.iter().chain(zenoh.ros2.iter().flat_map(|ros2| &ros2.definitions)).collect(),
         Transport::Ros2(ros2) => ros2.definitions.iter().collect(),
+        Transport::Ros1(ros1) => ros1.definitions.iter().collect(),
     };
     for file in files {
         if let Err(error) = File::open(file) {

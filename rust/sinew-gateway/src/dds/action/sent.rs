@@ -20,7 +20,7 @@ use crate::dds::network::Place;
 use crate::dds::provided::{self, cancelled};
 use crate::dds::requester::{Requester, server};
 use crate::dds::strangers::Convention;
-use crate::dds::types::RosType;
+use crate::ros2::types::RosType;
 
 /// Within which a server answers a wish to cancel.
 const PATIENCE: Duration = Duration::from_secs(5);

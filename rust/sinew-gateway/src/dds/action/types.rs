@@ -3,7 +3,7 @@
 use sinew::msg::Type;
 use sinew::msg::ros2::Interface;
 
-use crate::dds::types::{RosType, Types};
+use crate::ros2::types::{RosType, Types};
 
 /// Of the services of one action.
 pub struct ActionTypes {

@@ -3,13 +3,25 @@
 use sinew::msg::ros2::{Interface, Library, dds_name};
 use sinew::msg::{Type, schema};
 
-use super::strangers::Endpoint;
 use crate::peers::printable;
 
 /// Those that were looked up, by definitions that are there. Without one, a type is what its signature says of it.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     library: Library,
+}
+
+/// A service.
+#[derive(Clone, Debug)]
+pub struct RosService {
+    /// Of it.
+    pub request: RosType,
+    /// Likewise.
+    pub response: RosType,
+    /// As DDS has the name of its type.
+    pub dds: String,
+    /// RIHS01.
+    pub hash: String,
 }
 
 /// A type.
@@ -58,6 +70,38 @@ impl Types {
             None
         })
     }
+
+    /// The service with these requests and responses. Fails with half a sentence.
+    pub fn service(&self, request: &str, response: &str) -> Result<RosService, String> {
+        let (request, response) = (self.of(request)?, self.of(response)?);
+        let (asked, answered) = (request.interface.name(), response.interface.name());
+        let is_pair = asked.strip_suffix("_Request").is_some_and(|name| answered.strip_suffix("_Response") == Some(name));
+        let service = Interface::service(&request.interface, &response.interface).filter(|_| is_pair).ok_or_else(|| {
+            format!("a service of ROS 2 has requests NAME_Request and responses NAME_Response, and this one has {asked} and {answered}")
+        })?;
+        Ok(RosService { dds: dds_name(service.name()), hash: service.hash(), request, response })
+    }
+}
+
+impl RosService {
+    /// Whether what somebody serves who tells this type is the service; else why not, as a sentence.
+    pub fn fits(&self, name: &str, ty: &str, hash: &str) -> Result<(), String> {
+        if ty != self.dds {
+            return Err(another(name, ty, &self.dds));
+        }
+        if hash == self.hash || !(self.request.is_defined && self.response.is_defined) {
+            return Ok(());
+        }
+        Err(another_hash(name, &self.dds, hash, &self.hash))
+    }
+}
+
+fn another(name: &str, there: &str, here: &str) -> String {
+    format!("'{name}' has {} in the ROS 2 network, and {here} in this domain", printable(there))
+}
+
+fn another_hash(name: &str, ty: &str, there: &str, here: &str) -> String {
+    format!("'{name}' has another {ty} in the ROS 2 network ({}) than in this domain ({here})", printable(there))
 }
 
 impl RosType {
@@ -88,15 +132,14 @@ impl RosType {
         format!("typehash={};", self.hash)
     }
 
-    /// Whether what this endpoint writes, or reads, is of the type; else why not, as a sentence.
-    pub fn fits(&self, topic: &str, endpoint: &Endpoint) -> Result<(), String> {
-        if endpoint.ty != self.dds {
-            let there = printable(&endpoint.ty);
-            return Err(format!("'{topic}' has {there} in the ROS 2 network, and {} in this domain", self.dds));
+    /// Whether what somebody writes, or reads, who tells this type is of it; else why not, as a sentence. Not everybody tells a hash.
+    pub fn fits(&self, topic: &str, ty: &str, hash: Option<&str>) -> Result<(), String> {
+        if ty != self.dds {
+            return Err(another(topic, ty, &self.dds));
         }
-        let Some(there) = endpoint.hash.as_ref().filter(|there| **there != self.hash) else { return Ok(()) };
+        let Some(there) = hash.filter(|there| *there != self.hash) else { return Ok(()) };
         let name = self.interface.name();
-        if let Some(other) = self.other.as_ref().filter(|other| other.hash() == *there)
+        if let Some(other) = self.other.as_ref().filter(|other| other.hash() == there)
             && let Some(difference) = self.interface.difference(other)
         {
             return Err(format!("'{topic}' has another {name} in the ROS 2 network than in this domain: {difference}"));
@@ -105,20 +148,13 @@ impl RosType {
         if !self.is_defined {
             return Ok(());
         }
-        let there = printable(there);
-        Err(format!("'{topic}' has another {name} in the ROS 2 network ({there}) than in this domain ({})", self.hash))
+        Err(another_hash(topic, name, there, &self.hash))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dds::guid::Guid;
-    use crate::dds::qos::Qos;
-
-    fn endpoint(ty: &str, hash: Option<String>) -> Endpoint {
-        Endpoint { guid: Guid::default(), writes: true, topic: "rt/a".to_owned(), ty: ty.to_owned(), qos: Qos::default(), hash }
-    }
 
     fn types(definition: &str) -> (tempfile::TempDir, Types) {
         let folder = tempfile::tempdir().expect("there is room");
@@ -140,11 +176,11 @@ mod tests {
         let (_folder, types) = types("float64 x\nstring<=9 label\n");
         let ours = types.of(HERE).expect("it is one");
         assert_eq!((ours.dds.as_str(), Some(&ours.hash)), (NAME, hash_of("float64 x\nstring<=9 label\n").as_ref()));
-        assert_eq!(ours.fits("a", &endpoint(NAME, None)), Ok(()));
-        assert_eq!(ours.fits("a", &endpoint(NAME, Some(ours.hash.clone()))), Ok(()));
-        let why = ours.fits("a", &endpoint(NAME, hash_of("float32 x\n"))).expect_err("it is another");
+        assert_eq!(ours.fits("a", NAME, None), Ok(()));
+        assert_eq!(ours.fits("a", NAME, Some(&ours.hash)), Ok(()));
+        let why = ours.fits("a", NAME, hash_of("float32 x\n").as_deref()).expect_err("it is another");
         assert!(why.starts_with("'a' has another robot/msg/Pose in the ROS 2 network (RIHS01_"), "{why}");
-        let why = ours.fits("a", &endpoint("robot::msg::dds_::Twist_", None)).expect_err("it is another");
+        let why = ours.fits("a", "robot::msg::dds_::Twist_", None).expect_err("it is another");
         assert_eq!(why, "'a' has robot::msg::dds_::Twist_ in the ROS 2 network, and robot::msg::dds_::Pose_ in this domain");
     }
 
@@ -152,7 +188,7 @@ mod tests {
     fn a_type_that_differs_from_its_definition_names_the_field_where_that_is_what_is_there() {
         let (_folder, types) = types("float32 x\nstring label\n");
         let ours = types.of(HERE).expect("it is one");
-        let why = ours.fits("a", &endpoint(NAME, hash_of("float32 x\nstring label\n"))).expect_err("it is another");
+        let why = ours.fits("a", NAME, hash_of("float32 x\nstring label\n").as_deref()).expect_err("it is another");
         assert_eq!(
             why,
             "'a' has another robot/msg/Pose in the ROS 2 network than in this domain: field 'x' is float64 here and float32 there"
@@ -162,8 +198,24 @@ mod tests {
     #[test]
     fn without_a_definition_another_hash_may_be_of_the_same_messages() {
         let ours = Types::default().of(HERE).expect("it is one");
-        assert_eq!(ours.fits("a", &endpoint(NAME, hash_of("float64 x\nstring<=9 label\n"))), Ok(()));
+        assert_eq!(ours.fits("a", NAME, hash_of("float64 x\nstring<=9 label\n").as_deref()), Ok(()));
         assert_eq!(ours.hash, hash_of("float64 x\nstring label\n").expect("it is one"));
+    }
+
+    #[test]
+    fn a_service_has_the_name_and_the_hash_that_rosidl_gives_it() {
+        let add = |end: &str, fields: &str| format!("example_interfaces/srv/AddTwoInts_{end}{{{fields}}}");
+        let (request, response) = (add("Request", "a:int64;b:int64;"), add("Response", "sum:int64;"));
+        let service = Types::default().service(&request, &response).expect("it is one");
+        assert_eq!(service.dds, "example_interfaces::srv::dds_::AddTwoInts_");
+        assert_eq!(service.hash, "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a");
+        assert_eq!(service.fits("add", &service.dds, "RIHS01_0"), Ok(()), "nobody knows of bounds");
+        assert!(service.fits("add", "example_interfaces::srv::dds_::Trigger_", &service.hash).is_err());
+        let why = Types::default().service(&response, &request).expect_err("it is none");
+        assert!(
+            why.ends_with("and this one has example_interfaces/srv/AddTwoInts_Response and example_interfaces/srv/AddTwoInts_Request"),
+            "{why}"
+        );
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use crate::channels::State;
 use crate::protocol::Offer;
+
+/// What is longer is for ever in a domain (W60).
+const LONGEST: Duration = Duration::from_secs(36_525 * 86_400);
 
 /// Of an endpoint in DDS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,13 +52,45 @@ pub fn of_reader<'a>(wanted: &Offer, writers: impl Iterator<Item = &'a Qos>) -> 
     asked
 }
 
+/// The first policy of which more is asked for than this offers, as DDS calls it. None: it is enough.
+pub fn lacking(offered: &Offer, asked: &Qos) -> Option<&'static str> {
+    // Nothing said is for ever, which is less than any time.
+    let is_longer = |offered: Option<Duration>, asked: Option<Duration>| asked.is_some_and(|asked| offered.is_none_or(|time| time > asked));
+    let policies = [
+        (asked.reliable && !offered.reliable, "reliability"),
+        (asked.transient_local && !offered.transient_local, "durability"),
+        (is_longer(offered.deadline, asked.deadline), "deadline"),
+        (is_longer(offered.lease, asked.lease), "liveliness"),
+    ];
+    policies.into_iter().find_map(|(is_lacking, policy)| is_lacking.then_some(policy))
+}
+
+/// How a topic stands of which writers there offer this, for those in the domain who together ask for `wanted`, and of whom so many get it.
+pub fn stands(wanted: &Offer, offered: &Offer, subscribers: u64) -> State {
+    match lacking(offered, &of_writer(wanted)) {
+        None => State::Open,
+        Some(policy) if subscribers == 0 => State::Refused(offers_less(policy)),
+        Some(policy) => State::OpenBut(offers_less(policy)),
+    }
+}
+
+/// Why somebody here gets nothing from a writer there.
+pub fn offers_less(policy: &str) -> String {
+    format!("a publisher there offers less than subscribers here ask for: {policy}")
+}
+
+/// Why somebody there gets nothing from here, or not as he should.
+pub fn asks_for_more(policy: &str) -> String {
+    format!("a subscriber there asks for more than publishers here offer: {policy}")
+}
+
 /// What may be offered in the domain of what these writers publish.
 pub fn offered<'a>(wanted: &Offer, writers: impl Iterator<Item = &'a Qos> + Clone) -> Offer {
     let asked = of_reader(wanted, writers.clone());
     let longest = |of: fn(&Qos) -> Option<Duration>| {
         let mut times = writers.clone().map(of);
         let first = times.next().flatten()?;
-        times.try_fold(first, |longest, time| Some(longest.max(time?)))
+        times.try_fold(first, |longest, time| Some(longest.max(time?))).filter(|longest| *longest <= LONGEST)
     };
     Offer {
         depth: wanted.depth,
@@ -63,23 +99,6 @@ pub fn offered<'a>(wanted: &Offer, writers: impl Iterator<Item = &'a Qos> + Clon
         deadline: longest(|writer| writer.deadline),
         lifespan: longest(|writer| writer.lifespan),
         lease: longest(|writer| writer.lease),
-    }
-}
-
-/// The first policy of which less is offered than is asked for. None: it is enough.
-pub fn lacking(wanted: &Offer, offered: &Offer) -> Option<&'static str> {
-    // Nothing said is for ever, which is less than any time.
-    let is_longer = |wanted: Option<Duration>, offered: Option<Duration>| wanted.is_some_and(|most| offered.is_none_or(|time| time > most));
-    if wanted.reliable && !offered.reliable {
-        Some("reliability")
-    } else if wanted.transient_local && !offered.transient_local {
-        Some("durability")
-    } else if is_longer(wanted.deadline, offered.deadline) {
-        Some("deadline")
-    } else if is_longer(wanted.lease, offered.lease) {
-        Some("liveliness")
-    } else {
-        None
     }
 }
 
@@ -107,27 +126,46 @@ mod tests {
     }
 
     #[test]
+    fn what_is_asked_for_and_not_offered_has_the_name_of_its_policy() {
+        let second = Some(Duration::from_secs(1));
+        let offered = Offer { reliable: true, deadline: second, ..Offer::default() };
+        assert_eq!(lacking(&offered, &writer(true, false, 1000)), None);
+        assert_eq!(lacking(&offered, &writer(true, true, 0)), Some("durability"));
+        assert_eq!(lacking(&offered, &writer(false, false, 10)), Some("deadline"));
+        assert_eq!(lacking(&offered, &Qos { lease: second, ..Qos::default() }), Some("liveliness"));
+        assert_eq!(lacking(&Offer::default(), &writer(true, true, 0)), Some("reliability"));
+    }
+
+    #[test]
     fn times_are_offered_that_all_writers_keep() {
         let wanted = Offer { depth: 1, ..Offer::default() };
         let deadline = |writers: &[Qos]| offered(&wanted, writers.iter()).deadline;
         assert_eq!(deadline(&[writer(true, true, 10), writer(true, true, 30)]), Some(Duration::from_millis(30)));
         assert_eq!(deadline(&[writer(true, true, 10), writer(true, true, 0)]), None);
         assert_eq!(deadline(&[]), None);
+        assert_eq!(deadline(&[writer(true, true, 10), writer(true, true, u64::MAX)]), None, "that is for ever");
     }
 
     #[test]
     fn the_policy_is_named_of_which_too_little_is_offered() {
         let deadline = |ms| Some(Duration::from_millis(ms));
-        let wanted = Offer { reliable: true, deadline: deadline(20), ..Offer::default() };
+        let wanted = Qos { reliable: true, deadline: deadline(20), ..Qos::default() };
         let offered = Offer { reliable: true, transient_local: true, deadline: deadline(10), ..Offer::default() };
-        assert_eq!(lacking(&wanted, &offered), None);
-        assert_eq!(lacking(&wanted, &Offer { reliable: false, ..offered.clone() }), Some("reliability"));
-        assert_eq!(
-            lacking(&Offer { transient_local: true, ..wanted.clone() }, &Offer { transient_local: false, ..offered.clone() }),
-            Some("durability")
-        );
-        assert_eq!(lacking(&wanted, &Offer { deadline: deadline(30), ..offered.clone() }), Some("deadline"));
-        assert_eq!(lacking(&wanted, &Offer { deadline: None, ..offered.clone() }), Some("deadline"));
-        assert_eq!(lacking(&Offer { lease: deadline(20), ..wanted }, &offered), Some("liveliness"));
+        assert_eq!(lacking(&offered, &wanted), None);
+        assert_eq!(lacking(&Offer { reliable: false, ..offered.clone() }, &wanted), Some("reliability"));
+        let kept = Qos { transient_local: true, ..wanted.clone() };
+        assert_eq!(lacking(&Offer { transient_local: false, ..offered.clone() }, &kept), Some("durability"));
+        assert_eq!(lacking(&Offer { deadline: deadline(30), ..offered.clone() }, &wanted), Some("deadline"));
+        assert_eq!(lacking(&Offer { deadline: None, ..offered.clone() }, &wanted), Some("deadline"));
+        assert_eq!(lacking(&offered, &Qos { lease: deadline(20), ..wanted }), Some("liveliness"));
+    }
+
+    #[test]
+    fn a_topic_of_which_too_little_is_offered_is_open_for_those_who_ask_for_no_more() {
+        let wanted = Offer { reliable: true, ..Offer::default() };
+        let less = "a publisher there offers less than subscribers here ask for: reliability".to_owned();
+        assert_eq!(stands(&wanted, &wanted, 0), State::Open);
+        assert_eq!(stands(&wanted, &Offer::default(), 0), State::Refused(less.clone()));
+        assert_eq!(stands(&wanted, &Offer::default(), 1), State::OpenBut(less));
     }
 }

@@ -1,0 +1,15 @@
+//! What ROS 2 calls things, and what it offers, whatever carries it there: what [`dds`](crate::dds) and Zenoh as rmw_zenoh speaks it have in common.
+//!
+//! | file | what is there |
+//! | --- | --- |
+//! | `types` | types of the domain, as ROS 2 knows them |
+//! | `qos` | quality of service, here and there; pure |
+//! | `encapsulation` | the first bytes of a message; pure |
+//! | `catalogue` | what others have, for those who look for it |
+//! | `place` | where definitions of types lie |
+
+pub mod catalogue;
+pub mod encapsulation;
+pub mod place;
+pub mod qos;
+pub mod types;

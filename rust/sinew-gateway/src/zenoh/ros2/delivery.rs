@@ -1,0 +1,190 @@
+//! What becomes of messages that have come from nodes of rmw_zenoh. Everything in them may be wrong.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sinew::raw::Publisher;
+use tokio::sync::Notify;
+use zenoh::bytes::ZBytes;
+use zenoh::sample::{Sample, SampleKind};
+
+use super::attachment::{Attachment, Gid};
+use super::network::Place;
+use crate::protocol::Offer;
+use crate::ros2::encapsulation::normalize;
+
+/// Publishers whose messages are counted at a time.
+const MOST_SOURCES: usize = 1024;
+/// Within which it is known of a publisher that there is one, whose first message may be here before.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Who publishes in the domain what comes.
+pub struct Ghost {
+    /// Of it.
+    pub publisher: Publisher,
+    /// What it offers.
+    pub offer: Offer,
+}
+
+/// Where messages are put down while there is somebody for it. Shared between threads.
+#[derive(Default)]
+pub struct Landing {
+    ghost: Mutex<Option<Arc<Ghost>>>,
+    come: Notify,
+    messages: AtomicU64,
+    bytes: AtomicU64,
+    lost: AtomicU64,
+    is_told: AtomicBool,
+}
+
+impl Landing {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Ghost>>> {
+        self.ghost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who is there.
+    pub fn ghost(&self) -> Option<Arc<Ghost>> {
+        self.lock().clone()
+    }
+
+    /// This one is there from now on, or nobody.
+    pub fn set(&self, ghost: Option<Ghost>) {
+        *self.lock() = ghost.map(Arc::new);
+        self.come.notify_one();
+    }
+
+    /// Waits until somebody is.
+    async fn anybody(&self) -> Arc<Ghost> {
+        loop {
+            if let Some(ghost) = self.ghost() {
+                return ghost;
+            }
+            self.come.notified().await;
+        }
+    }
+
+    /// Messages, their bytes, and messages that were lost on the way or refused.
+    pub fn told(&self) -> (u64, u64, u64) {
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (now(&self.messages), now(&self.bytes), now(&self.lost))
+    }
+
+    /// Tells the first.
+    fn lose(&self, why: impl FnOnce() -> String) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+        if !self.is_told.swap(true, Ordering::Relaxed) {
+            log::warn!("{}", why());
+        }
+    }
+}
+
+/// What has come of a publisher.
+#[derive(Clone, Copy, Default)]
+struct Source {
+    /// The last number.
+    last: i64,
+    /// The last that somebody had kept.
+    kept: i64,
+}
+
+/// Of one topic, in the order in which they are to be published.
+pub struct Delivery {
+    place: Place,
+    name: String,
+    landing: Arc<Landing>,
+    sources: HashMap<Gid, Source>,
+}
+
+impl Delivery {
+    /// Into the domain.
+    pub fn new(place: &Place, name: &str, landing: &Arc<Landing>) -> Delivery {
+        Delivery { place: place.clone(), name: name.to_owned(), landing: Arc::clone(landing), sources: HashMap::new() }
+    }
+
+    /// Publishes what others have kept, in the order of its times.
+    pub async fn take_kept(&mut self, samples: Vec<Sample>) {
+        let samples = samples.into_iter().filter(|sample| sample.kind() == SampleKind::Put && !self.is_echo(sample));
+        let attached = samples.filter_map(|sample| Some((attachment(&sample)?, sample)));
+        let mut kept: Vec<(Attachment, Sample)> = attached.collect();
+        kept.sort_by_key(|(attachment, _)| (attachment.time_ns, attachment.gid, attachment.sequence));
+        for (attachment, sample) in kept {
+            let source = self.source(attachment.gid);
+            if attachment.sequence > source.last {
+                *source = Source { last: attachment.sequence, kept: attachment.sequence };
+                self.publish(&sample).await;
+            }
+        }
+    }
+
+    /// Publishes it, if it is as it should be and did not come before.
+    pub async fn take(&mut self, sample: Sample) {
+        if sample.kind() != SampleKind::Put || self.is_echo(&sample) {
+            return;
+        }
+        let Some(attachment) = attachment(&sample) else {
+            let name = &self.name;
+            return self.landing.lose(|| format!("a message on '{name}' has no attachment of rmw_zenoh beside it, as all of ROS 2 have"));
+        };
+        let source = self.source(attachment.gid);
+        if attachment.sequence <= source.kept {
+            return;
+        }
+        // Of whom nothing was heard before, nothing is known to be lost. And no number may make the count a nonsense.
+        let missing = if source.last > 0 { attachment.sequence.saturating_sub(source.last.saturating_add(1)) } else { 0 };
+        source.last = attachment.sequence;
+        self.landing.lost.fetch_add(missing.clamp(0, i64::from(u32::MAX)).unsigned_abs(), Ordering::Relaxed);
+        self.publish(&sample).await;
+    }
+
+    /// Another bridge of this domain has sent it. Bridges have time stamps, whose id is that of their session.
+    fn is_echo(&self, sample: &Sample) -> bool {
+        sample.timestamp().is_some_and(|timestamp| self.place.strangers().is_echo(&timestamp.get_id().to_string()))
+    }
+
+    fn source(&mut self, gid: Gid) -> &mut Source {
+        if self.sources.len() >= MOST_SOURCES && !self.sources.contains_key(&gid) {
+            self.sources.clear();
+        }
+        self.sources.entry(gid).or_default()
+    }
+
+    async fn publish(&self, sample: &Sample) {
+        let Ok(ghost) = tokio::time::timeout(PATIENCE, self.landing.anybody()).await else {
+            return self
+                .landing
+                .lose(|| format!("a message on '{}' is of nobody whom ROS 2 knows of: its publisher has no token", self.name));
+        };
+        match tokio::task::block_in_place(|| self.put(&ghost.publisher, sample.payload())) {
+            Ok(size) => {
+                self.landing.messages.fetch_add(1, Ordering::Relaxed);
+                self.landing.bytes.fetch_add(size as u64, Ordering::Relaxed);
+            }
+            Err(why) => self.landing.lose(|| format!("a message on '{}' {why}", self.name)),
+        }
+    }
+
+    /// Into the memory where subscribers will read it. Its size; else half a sentence.
+    fn put(&self, publisher: &Publisher, payload: &ZBytes) -> Result<usize, String> {
+        let (size, most) = (payload.len(), self.place.zenoh.max_message);
+        if size as u64 > most {
+            return Err(format!("has {size} bytes, where \"max_message\" of this bridge are {most}"));
+        }
+        let mut loan = publisher.loan(size).map_err(|why| format!("has no room in this domain: {why}"))?;
+        let room = loan.bytes().get_mut(..size).ok_or("has no room in this domain")?;
+        let mut rest = &mut *room;
+        for part in payload.slices() {
+            let (here, behind) = std::mem::take(&mut rest).split_at_mut(part.len());
+            here.copy_from_slice(part);
+            rest = behind;
+        }
+        let (_, used) = normalize(room).ok_or("is encoded as no message of ROS 2 is")?;
+        loan.publish(used).map_err(|why| format!("could not be published: {why}"))?;
+        Ok(used)
+    }
+}
+
+fn attachment(sample: &Sample) -> Option<Attachment> {
+    Attachment::decode(&sample.attachment()?.to_bytes())
+}

@@ -1,0 +1,132 @@
+//! The nodes of the domain, and what goes over of what they have, as tools of ROS 2 list them: by liveliness tokens.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zenoh::liveliness::LivelinessToken;
+use zenoh::{Session, Wait};
+
+use super::attachment::Gid;
+use super::token::{Author, End, Kind};
+use crate::bridge::{Key, Way};
+use crate::domain::Local;
+use crate::protocol;
+use crate::ros2::qos::Qos;
+use crate::zenoh::said;
+
+/// What is told. Shared between the thread that opens channels, and these.
+pub struct Graph {
+    session: Session,
+    author: Author,
+    /// Of the bridge, for what nobody is known to have.
+    own: String,
+    all: Mutex<All>,
+}
+
+#[derive(Default)]
+struct All {
+    local: Arc<Local>,
+    /// By their names, with their numbers.
+    nodes: BTreeMap<String, (u64, Option<LivelinessToken>)>,
+    ends: BTreeMap<Key, (End, BTreeMap<String, Option<LivelinessToken>>)>,
+    /// The last that was given.
+    number: u64,
+}
+
+impl Graph {
+    /// Of nobody so far. `own` is the bridge's node.
+    pub fn new(session: Session, author: Author, own: String) -> Graph {
+        Graph { session, author, own, all: Mutex::default() }
+    }
+
+    fn all(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// These are the nodes now, and what they have.
+    pub fn follow(&self, local: &Arc<Local>) {
+        let mut all = self.all();
+        all.local = Arc::clone(local);
+        let there: BTreeSet<&String> = local.nodes.iter().collect();
+        all.nodes.retain(|name, _| there.contains(name));
+        for name in &local.nodes {
+            self.number(&mut all, name);
+        }
+        let keys: Vec<Key> = all.ends.keys().cloned().collect();
+        for key in keys {
+            self.renew(&mut all, &key);
+        }
+    }
+
+    /// Something goes over, or will when somebody there is for it. The gid that its messages or calls are to have.
+    pub fn opened(&self, key: &Key, ty: &str, hash: &str, qos: Qos) -> Gid {
+        let end = End { kind: kind(key), name: key.1.clone(), ty: ty.to_owned(), hash: hash.to_owned(), qos };
+        let mut all = self.all();
+        all.ends.insert(key.clone(), (end, BTreeMap::new()));
+        self.renew(&mut all, key).unwrap_or_else(|| Gid::of(&self.author.zid))
+    }
+
+    /// It does not any more.
+    pub fn closed(&self, key: &Key) {
+        self.all().ends.remove(key);
+    }
+
+    /// Nothing is told any more.
+    pub fn clear(&self) {
+        *self.all() = All::default();
+    }
+
+    /// Tells of each node that has it, and no longer of those that had. The gid of the first that was not told of before.
+    fn renew(&self, all: &mut All, key: &Key) -> Option<Gid> {
+        let (end, mut told) = all.ends.remove(key)?;
+        let owners = owners(&all.local, key, &self.own);
+        told.retain(|owner, _| owners.contains(owner));
+        let mut first = None;
+        for owner in owners {
+            if told.contains_key(&owner) {
+                continue;
+            }
+            let node = self.number(all, &owner);
+            all.number += 1;
+            let token = self.author.token((&owner, node), Some((all.number, &end)));
+            first = first.or(Some(Gid::of(&token)));
+            told.insert(owner, self.declared(&token));
+        }
+        all.ends.insert(key.clone(), (end, told));
+        first
+    }
+
+    /// Of a node, which is told of where it was not.
+    fn number(&self, all: &mut All, name: &str) -> u64 {
+        if let Some((number, _)) = all.nodes.get(name) {
+            return *number;
+        }
+        all.number += 1;
+        let number = all.number;
+        let token = self.author.token((name, number), None);
+        all.nodes.insert(name.to_owned(), (number, self.declared(&token)));
+        number
+    }
+
+    fn declared(&self, token: &str) -> Option<LivelinessToken> {
+        let declared = self.session.liveliness().declare_token(token).wait();
+        declared.map_err(|why| log::warn!("ROS 2 does not know of '{token}': {}", said(&why))).ok()
+    }
+}
+
+/// What goes out its publishers have, or its provider; what comes in its subscribers, or those who call.
+fn owners(local: &Local, key: &Key, own: &str) -> Vec<String> {
+    let (kind, name, way) = key;
+    let channel = local.channels.get(&(*kind, name.clone()));
+    let named = channel.map(|channel| if *way == Way::Out { &channel.havers } else { &channel.wanters });
+    named.filter(|named| !named.is_empty()).cloned().unwrap_or_else(|| vec![own.to_owned()])
+}
+
+fn kind((kind, _, way): &Key) -> Kind {
+    match (kind, way) {
+        (protocol::Kind::Topic, Way::Out) => Kind::Publisher,
+        (protocol::Kind::Topic, Way::In) => Kind::Subscription,
+        (protocol::Kind::Service, Way::Out) => Kind::Server,
+        (protocol::Kind::Service, Way::In) => Kind::Client,
+    }
+}

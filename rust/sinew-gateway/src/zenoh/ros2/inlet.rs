@@ -1,0 +1,203 @@
+//! A topic of nodes of rmw_zenoh that comes into the domain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+use zenoh::Wait;
+use zenoh::pubsub::Subscriber;
+use zenoh::query::ReplyKeyExpr;
+use zenoh::sample::{Locality, Sample};
+
+use super::delivery::{Delivery, Ghost, Landing};
+use super::names;
+use super::network::Place;
+use super::token::Kind;
+use crate::bridge::{Channel, Due, Key, connected_ghost};
+use crate::channels::State;
+use crate::protocol::Offer;
+use crate::ros2::qos::{self, Qos};
+use crate::ros2::types::RosType;
+use crate::zenoh::waiting::Waiting;
+use crate::zenoh::{asking, said};
+
+/// Wants the topic. The domain has a ghost for it while somebody there publishes it.
+pub struct Inlet {
+    // First, so that nothing comes any more. By their keys: types that differ in bounds have others.
+    subscribers: BTreeMap<String, Subscriber<()>>,
+    waiting: Arc<Waiting>,
+    landing: Arc<Landing>,
+    asking: Arc<Asking>,
+    /// Publishers that keep something, by their tokens, which were asked.
+    keepers: BTreeSet<String>,
+    task: AbortHandle,
+    refused: Option<String>,
+    place: Place,
+    key: Key,
+    due: Due,
+    ty: RosType,
+}
+
+/// Whom to ask for what was kept.
+#[derive(Default)]
+struct Asking {
+    /// By the keys of messages.
+    at: Mutex<BTreeSet<String>>,
+    again: Notify,
+}
+
+/// Who publishes it there.
+#[derive(Default)]
+struct Writers {
+    /// What those offer who are of the type.
+    offers: Vec<Qos>,
+    /// Where they publish.
+    keys: BTreeSet<String>,
+    /// Tokens of those who keep messages for those who come late.
+    keepers: BTreeSet<String>,
+    /// Why others are not of the type.
+    why: Option<String>,
+}
+
+impl Inlet {
+    /// What is wanted of the network.
+    pub fn open(place: &Place, key: &Key, due: &Due) -> Result<Inlet, String> {
+        let ty = place.types.of(&due.signature)?;
+        let (waiting, landing, asking) = (Arc::<Waiting>::default(), Arc::<Landing>::default(), Arc::<Asking>::default());
+        let mut delivery = Delivery::new(place, &key.1, &landing);
+        let (from, asked, there, most) = (Arc::clone(&waiting), Arc::clone(&asking), place.zenoh.clone(), due.offer.depth);
+        let task = place.zenoh.runtime.spawn(async move {
+            loop {
+                tokio::select! {
+                    biased;
+                    () = asked.again.notified() => {
+                        let keys = asked.at.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                        for key in keys {
+                            let mut kept = asking::kept(&there, &selector(&key, most), ReplyKeyExpr::Any).await;
+                            // They may answer anything.
+                            kept.retain(|sample| sample.key_expr().as_str() == key);
+                            delivery.take_kept(kept).await;
+                        }
+                    }
+                    sample = from.next() => delivery.take(sample).await,
+                }
+            }
+        });
+        let task = task.abort_handle();
+        let (place, key, due) = (place.clone(), key.clone(), due.clone());
+        let (subscribers, keepers) = (BTreeMap::new(), BTreeSet::new());
+        let mut inlet = Inlet { subscribers, waiting, landing, asking, keepers, task, refused: None, place, key, due, ty };
+        inlet.subscribe(&BTreeSet::new())?;
+        // What is asked for in the domain is as much as this can be asked for there.
+        let wanted = Qos { lifespan: None, ..qos::of_writer(&inlet.due.offer) };
+        inlet.place.graph.opened(&inlet.key, &inlet.ty.dds, &inlet.ty.hash, wanted);
+        inlet.look();
+        Ok(inlet)
+    }
+
+    fn data(&self, hash: &str) -> String {
+        names::data(self.place.domain_id, &self.key.1, &self.ty.dds, hash)
+    }
+
+    fn writers(&self) -> Writers {
+        let strangers = self.place.strangers();
+        let mut writers = Writers::default();
+        for (token, end) in strangers.on(Kind::Publisher, &self.key.1) {
+            match self.ty.fits(&self.key.1, &end.ty, Some(&end.hash)) {
+                Ok(()) => {
+                    writers.offers.push(end.qos.clone());
+                    writers.keys.insert(self.data(&end.hash));
+                    if end.qos.transient_local {
+                        writers.keepers.insert(token.to_owned());
+                    }
+                }
+                Err(why) => writers.why = Some(why),
+            }
+        }
+        writers
+    }
+
+    /// To these keys, and that of the type as it is known here.
+    fn subscribe(&mut self, keys: &BTreeSet<String>) -> Result<(), String> {
+        let own = self.data(&self.ty.hash);
+        self.subscribers.retain(|key, _| *key == own || keys.contains(key));
+        for key in keys.iter().chain([&own]) {
+            if self.subscribers.contains_key(key) {
+                continue;
+            }
+            let to = Arc::clone(&self.waiting);
+            let subscriber = self.place.zenoh.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
+            let subscriber = subscriber.callback(move |sample: Sample| to.push(sample)).wait().map_err(|why| said(&why))?;
+            self.subscribers.insert(key.clone(), subscriber);
+        }
+        *self.asking.at.lock().unwrap_or_else(PoisonError::into_inner) = self.subscribers.keys().cloned().collect();
+        Ok(())
+    }
+
+    fn ghost(&self, offer: Offer) -> Result<Ghost, String> {
+        let node = &self.place.zenoh.node;
+        let publisher = connected_ghost(node, &self.key.1, &self.due.signature, &offer)
+            .map_err(|why| format!("'{}' cannot be opened in this domain: {why}", self.key.1))?;
+        Ok(Ghost { publisher, offer })
+    }
+
+    /// Opens what is to be there for these publishers, or closes it.
+    fn follow(&mut self, writers: Writers) -> Result<(), String> {
+        self.subscribe(&writers.keys).map_err(|why| format!("'{}' cannot be opened: {why}", self.key.1))?;
+        // Before anybody publishes here what comes, as that is newer. Once of each who keeps something: what came already is known by its number.
+        if self.due.offer.transient_local && !writers.keepers.is_subset(&self.keepers) {
+            self.asking.again.notify_one();
+        }
+        self.keepers = writers.keepers;
+        if writers.offers.is_empty() {
+            self.landing.set(None);
+        } else {
+            let offer = qos::offered(&self.due.offer, writers.offers.iter());
+            // Where more is offered, it stays as it is: messages would be lost meanwhile.
+            let fits = |ghost: &Ghost| ghost.offer.reliable <= offer.reliable && ghost.offer.transient_local <= offer.transient_local;
+            if self.landing.ghost().is_none_or(|ghost| !fits(&ghost)) {
+                // First, so that its place is free.
+                self.landing.set(None);
+                let ghost = self.ghost(offer).inspect_err(|_| self.keepers.clear())?;
+                self.landing.set(Some(ghost));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn selector(key: &str, most: u32) -> String {
+    let most = if most == 0 { String::new() } else { format!("?_max={most}") };
+    names::keepers(key) + &most
+}
+
+impl Channel for Inlet {
+    fn look(&mut self) {
+        let mut writers = self.writers();
+        let why = writers.why.take().filter(|_| writers.offers.is_empty());
+        let refused = self.follow(writers).err().or(why);
+        if let Some(why) = refused.as_ref().filter(|_| refused != self.refused) {
+            log::warn!("{why}");
+        }
+        self.refused = refused;
+    }
+
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        let ghost = self.landing.ghost();
+        let state = match (&self.refused, ghost) {
+            (Some(why), _) => State::Refused(why.clone()),
+            (None, None) => State::Waiting,
+            (None, Some(ghost)) => qos::stands(&self.due.offer, &ghost.offer, ghost.publisher.statistics().subscribers),
+        };
+        let (messages, bytes, lost) = self.landing.told();
+        Some((state, (messages, bytes, lost + self.waiting.lost())))
+    }
+}
+
+impl Drop for Inlet {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.place.graph.closed(&self.key);
+    }
+}

@@ -1,0 +1,186 @@
+//! A topic of the domain that goes to nodes of rmw_zenoh.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zenoh::liveliness::LivelinessToken;
+use zenoh::matching::MatchingListener;
+use zenoh::pubsub::Publisher;
+use zenoh::query::Queryable;
+use zenoh::sample::Locality;
+use zenoh::time::{NTP64, Timestamp};
+use zenoh::{Session, Wait};
+
+use super::attachment::{Attachment, Gid};
+use super::network::Place;
+use super::stamps::Stamps;
+use super::token::Kind;
+use super::{names, time_ns};
+use crate::bridge::{Channel, Due, Key, Look};
+use crate::channels::State;
+use crate::link::Outgoing;
+use crate::ros2::qos;
+use crate::ros2::types::RosType;
+use crate::zenoh::flow::{Beside, Flow};
+use crate::zenoh::qos::{congestion, priority};
+use crate::zenoh::{kept, said};
+
+/// Announces the topic. The domain is read only while somebody there subscribes.
+pub struct Outlet {
+    // In the order in which they go.
+    flow: Option<Flow>,
+    _keeper: Option<Keeper>,
+    _listener: MatchingListener<()>,
+    publisher: Arc<Publisher<'static>>,
+    is_wanted: Arc<AtomicBool>,
+    refused: Option<String>,
+    /// What somebody there wants of it that is not as it is here.
+    lacking: Option<String>,
+    stamping: Arc<Stamping>,
+    place: Place,
+    key: Key,
+    due: Due,
+    ty: RosType,
+}
+
+/// Answers those who come late, and lets them know.
+struct Keeper {
+    _queryable: Queryable<()>,
+    _token: LivelinessToken,
+}
+
+impl Keeper {
+    fn open(place: &Place, data: String, key: &Key, due: &Due, padding: &'static [u8], stamping: &Arc<Stamping>) -> Result<Keeper, String> {
+        let session = &place.zenoh.session;
+        let at = names::keeper(&data, &session.zid().to_string());
+        let asked = kept::Asked { at: at.clone(), key: data, name: key.1.clone(), due: due.clone(), padding };
+        let stamping = Arc::clone(stamping);
+        let queryable = kept::answer(&place.zenoh, asked, move |outgoing| stamping.beside(outgoing))?;
+        let token = session.liveliness().declare_token(at).wait().map_err(|why| said(&why))?;
+        Ok(Keeper { _queryable: queryable, _token: token })
+    }
+}
+
+/// What stands beside messages.
+struct Stamping {
+    session: Session,
+    gid: Gid,
+    stamps: Arc<Mutex<Stamps>>,
+}
+
+impl Stamping {
+    fn beside(&self, outgoing: &Outgoing) -> Beside {
+        let now = self.session.new_timestamp();
+        let new = || (time_ns(outgoing.published.elapsed()), now.get_time().as_u64());
+        let stamp = self.stamps.lock().unwrap_or_else(PoisonError::into_inner).of(outgoing.origin, new);
+        let attachment = Attachment { sequence: stamp.sequence, time_ns: stamp.time_ns, gid: self.gid };
+        Beside { attachment: attachment.encode(), timestamp: Some(Timestamp::new(NTP64(stamp.order), *now.get_id())) }
+    }
+}
+
+impl Outlet {
+    /// `look` is called when [`Outlet::look`] is to be.
+    pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Outlet, String> {
+        let ty = place.types.of(&due.signature)?;
+        let data = names::data(place.domain_id, &key.1, &ty.dds, &ty.hash);
+        let is_reliable = due.traffic.reliable || due.offer.depth == 0;
+        let session = &place.zenoh.session;
+        let publisher = session
+            .declare_publisher(data.clone())
+            .priority(priority(due.traffic.priority))
+            .congestion_control(congestion(is_reliable))
+            .allowed_destination(Locality::Remote)
+            .wait()
+            .map_err(|why| said(&why))?;
+        let is_wanted = Arc::new(AtomicBool::new(false));
+        let wanted = Arc::clone(&is_wanted);
+        let listener = publisher.matching_listener().callback(move |status| {
+            wanted.store(status.matching(), Ordering::Relaxed); // relaxed: what looks is told by a channel
+            look();
+        });
+        let listener = listener.wait().map_err(|why| said(&why))?;
+        let gid = place.graph.opened(key, &ty.dds, &ty.hash, qos::of_writer(&due.offer));
+        let stamping = Arc::new(Stamping { session: session.clone(), gid, stamps: place.stamped.of(&data) });
+        let keeper = due.offer.transient_local.then(|| Keeper::open(place, data, key, due, ty.padding(), &stamping));
+        let keeper = keeper.transpose().inspect_err(|_| place.graph.closed(key))?;
+        let mut outlet = Outlet {
+            flow: None,
+            _keeper: keeper,
+            _listener: listener,
+            publisher: Arc::new(publisher),
+            is_wanted,
+            refused: None,
+            lacking: None,
+            stamping,
+            place: place.clone(),
+            key: key.clone(),
+            due: due.clone(),
+            ty,
+        };
+        outlet.look();
+        Ok(outlet)
+    }
+
+    fn flow(&self) -> sinew::Result<Flow> {
+        let stamping = Arc::clone(&self.stamping);
+        let beside = move |outgoing: &Outgoing, _: u64| stamping.beside(outgoing);
+        Flow::open(&self.place.zenoh, &self.key.1, &self.due, &self.publisher, self.ty.padding(), beside)
+    }
+
+    /// What subscriptions there ask for that is not offered, and why those of other types get nothing.
+    fn wishes(&self) -> (Option<&'static str>, Option<String>) {
+        let strangers = self.place.strangers();
+        let (mut lacking, mut other) = (None, None);
+        for (_, end) in strangers.on(Kind::Subscription, &self.key.1) {
+            match self.ty.fits(&self.key.1, &end.ty, Some(&end.hash)) {
+                Ok(()) => lacking = lacking.or_else(|| qos::lacking(&self.due.offer, &end.qos)),
+                Err(why) => other = Some(why),
+            }
+        }
+        (lacking, other)
+    }
+}
+
+impl Channel for Outlet {
+    fn look(&mut self) {
+        let is_wanted = self.is_wanted.load(Ordering::Relaxed); // relaxed: see above
+        if !is_wanted {
+            self.flow = None;
+            self.refused = None;
+        } else if self.flow.is_none() && self.refused.is_none() {
+            match self.flow() {
+                Ok(flow) => self.flow = Some(flow),
+                Err(why) => {
+                    let text = format!("'{}' cannot be opened in this domain: {why}", self.key.1);
+                    log::warn!("{text}");
+                    self.refused = Some(text);
+                }
+            }
+        }
+        let lacking = match self.wishes() {
+            (Some(policy), _) => Some(qos::asks_for_more(policy)),
+            // Those of another type are no matter where there are others.
+            (None, other) => other.filter(|_| !is_wanted),
+        };
+        if let Some(why) = lacking.as_ref().filter(|_| lacking != self.lacking) {
+            log::warn!("topic '{}': {why}", self.key.1);
+        }
+        self.lacking = lacking;
+    }
+
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        match (&self.flow, &self.refused, &self.lacking) {
+            // rmw_zenoh matches whoever has the type.
+            (Some(flow), _, Some(why)) => Some((State::OpenBut(why.clone()), flow.told())),
+            (Some(flow), _, None) => Some((State::Open, flow.told())),
+            (None, Some(why), _) | (None, None, Some(why)) => Some((State::Refused(why.clone()), (0, 0, 0))),
+            (None, None, None) => None,
+        }
+    }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        self.place.graph.closed(&self.key);
+    }
+}
