@@ -2,7 +2,7 @@
 """Measures what `sinew bridge ros2` costs: messages between a program of DDS and one of sinew, beside the same message between two programs of DDS, and a bridge with nothing to do. Writes ros2.json and ros2.md.
 
 Examples:
-  bench/ros2.py                    five rounds, about twenty minutes; leave the machine alone meanwhile
+  bench/ros2.py                    five rounds, about half an hour; leave the machine alone meanwhile
   bench/ros2.py --quick            one short round: shows that all of it works
   bench/ros2.py --only idle        only that
 
@@ -26,7 +26,7 @@ import ros2_report
 from awake import awake
 from compare.processes import Failed
 from gateway_systems import Program, wait_until
-from ros2_report import IDLE_TOPICS, IN, OUT, PLAIN, SIZES
+from ros2_report import CASES, IDLE_TOPICS, IN, OUT, PLAIN, case_name
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RATE_HZ = 30
@@ -37,14 +37,32 @@ SETTLE_S = 0.5
 DOMAINS = range(120, 230)
 
 
-class Setting:
-    """Programs in one DDS domain and one domain of sinew, with a bridge between them or not."""
+# As the documentation of Fast DDS says it to users.
+PROFILE = """<?xml version="1.0" encoding="UTF-8" ?>
+<profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles">
+  <transport_descriptors>
+    <transport_descriptor><transport_id>memory</transport_id><type>SHM</type><segment_size>{bytes}</segment_size><maxMessageSize>{bytes}</maxMessageSize></transport_descriptor>
+    <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type></transport_descriptor>
+  </transport_descriptors>
+  <participant profile_name="roomy" is_default_profile="true"><rtps>
+    <userTransports><transport_id>memory</transport_id><transport_id>udp</transport_id></userTransports><useBuiltinTransports>false</useBuiltinTransports>
+  </rtps></participant>
+</profiles>
+"""
 
-    def __init__(self, options, stack, bridged):
+
+class Setting:
+    """Programs in one DDS domain and one domain of sinew, with a bridge between them or not. Those of Fast DDS have segments of so many MiB, the bridge among them."""
+
+    def __init__(self, options, stack, bridged, segment=None):
         self.options, self.stack = options, stack
         self.folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sinew-bench-")))
         self.domain = random.choice(DOMAINS)
         self.environment = os.environ | {"LD_LIBRARY_PATH": str(options.prefix / "lib"), "SINEW_DOMAIN": str(self.folder / "domain"), "RUST_LOG": "error"}
+        if segment is not None:
+            profile = self.folder / "profile.xml"
+            profile.write_text(PROFILE.format(bytes=segment << 20))
+            self.environment |= {"FASTRTPS_DEFAULT_PROFILES_FILE": str(profile)}
         if bridged is not None:
             self.run([options.prefix / "bin/sinewd", "--socket", self.folder / "domain"])
             wait_until((self.folder / "domain").exists, "the manager listens")
@@ -69,9 +87,9 @@ def cpu_s(program):
     return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
 
 
-def measure_messages(options, way, size, count):
+def measure_messages(options, way, size, segment, count):
     with contextlib.ExitStack() as stack:
-        setting = Setting(options, stack, None if way == PLAIN else True)
+        setting = Setting(options, stack, None if way == PLAIN else True, segment)
         source, sink = ENDS[way]
         out = setting.folder / "latencies"
         warm_up = RATE_HZ
@@ -115,7 +133,7 @@ def tasks_of(options):
     """What is measured in one round, in random order, but for what compares with each other, which is done in turns."""
     groups = []
     if "messages" in options.only:
-        groups += [[("messages", way, size) for way in random.sample(list(ENDS), len(ENDS))] for size in SIZES]
+        groups += [[("messages", way, case) for way in random.sample(list(ENDS), len(ENDS))] for case in CASES]
     if "idle" in options.only:
         groups += [[("idle", read, None)] for read in (False, True)]
     return [task for group in random.sample(groups, len(groups)) for task in group]
@@ -126,13 +144,13 @@ def run_rounds(options):
     rows, failures = [], []
     with awake() as granted:
         for number in range(options.rounds):
-            for what, which, size in tasks_of(options):
-                title = f"{which}, {report.size_name(size)}" if what == "messages" else f"{IDLE_TOPICS} idle topics{', all of them read' if which else ''}"
+            for what, which, case in tasks_of(options):
+                title = f"{which}, {case_name(*case)}" if what == "messages" else f"{IDLE_TOPICS} idle topics{', all of them read' if which else ''}"
                 print(f"round {number + 1} of {options.rounds}: {title}", file=sys.stderr, flush=True)
                 row = {"what": what, "round": number, "awake": granted}
                 try:
                     if what == "messages":
-                        row |= {"way": which, "size": size} | measure_messages(options, which, size, 30 if options.quick else 300)
+                        row |= {"way": which, "size": case[0], "segment": case[1]} | measure_messages(options, which, *case, 30 if options.quick else 300)
                     else:
                         row |= {"read": which} | measure_idle(options, which, 5 if options.quick else 20)
                     rows.append(row)

@@ -8,8 +8,8 @@ import ros2_report as ros2
 from ros2_report import IN, OUT, PLAIN
 
 
-def messages(number, way, p50=1000, cpu=2000, size=ros2.BAR_SIZE):
-    return {"what": "messages", "round": number, "awake": True, "way": way, "size": size, "p50_us": p50, "p99_us": 2 * p50, "lost": 0, "cpu_us_per_message": cpu}
+def messages(number, way, p50=1000, cpu=2000, size=ros2.BAR_SIZE, segment=None):
+    return {"what": "messages", "round": number, "awake": True, "way": way, "size": size, "segment": segment, "p50_us": p50, "p99_us": 2 * p50, "lost": 0, "cpu_us_per_message": cpu}
 
 
 def idle(number, read, percent):
@@ -29,6 +29,11 @@ class Bars(unittest.TestCase):
         bar = self.bar(f"{IN}, 1 MB: processor time", *rows)
         self.assertEqual((bar.values, bar.holds), ([1.2, 1.0], True))
 
+    def test_segments_into_which_it_fits_are_judged_by_themselves(self):
+        rows = [messages(0, PLAIN), messages(0, IN, p50=1100), messages(0, PLAIN, p50=100, segment=ros2.ROOMY), messages(0, IN, p50=300, segment=ros2.ROOMY)]
+        self.assertEqual(self.bar(f"{IN}, 1 MB: median latency", *rows).values, [100])
+        self.assertEqual(self.bar(f"{IN}, 1 MB in segments of 32 MiB: median latency", *rows).values, [200])
+
     def test_other_sizes_are_not_judged(self):
         self.assertIsNone(self.bar(f"{OUT}, 1 MB: median latency", messages(0, PLAIN, size=1000), messages(0, OUT, size=1000)).holds)
 
@@ -43,8 +48,8 @@ class Bars(unittest.TestCase):
 
 class Report(unittest.TestCase):
     def test_each_way_and_size_is_a_row(self):
-        text = ros2.write([messages(0, way, size=size) for way in (PLAIN, IN, OUT) for size in ros2.SIZES], ["round 1, idle: no room"], 1, True, {"cores": 2})
-        self.assertEqual(text.count("| 1 MB | "), 3)
+        text = ros2.write([messages(0, way, size=size, segment=segment) for way in (PLAIN, IN, OUT) for size, segment in ros2.CASES], ["round 1, idle: no room"], 1, True, {"cores": 2})
+        self.assertEqual((text.count("| 1 MB | "), text.count("| 1 MB in segments of 32 MiB | ")), (3, 3))
         self.assertIn("- round 1, idle: no room", text)
 
 

@@ -30,7 +30,9 @@ sinew_dds_bytes bytes_of(const std::vector<rtps::octet>& data) {
 }
 
 dds::DomainParticipantQos qos_of(const sinew_dds_options& options) {
-  dds::DomainParticipantQos qos;
+  // Of FASTRTPS_DEFAULT_PROFILES_FILE and the like, as rmw_fastrtps has them.
+  factory().load_profiles();
+  dds::DomainParticipantQos qos = factory().get_default_participant_qos();
   qos.name(options.name);
   if (options.user_data.size > 0)
     qos.user_data().data_vec(std::vector<rtps::octet>(options.user_data.data, options.user_data.data + options.user_data.size));
@@ -41,6 +43,7 @@ dds::DomainParticipantQos qos_of(const sinew_dds_options& options) {
     auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
     udp->interfaceWhiteList = addresses;
     qos.transport().use_builtin_transports = false;
+    qos.transport().user_transports.clear();
     qos.transport().user_transports.push_back(udp);
     qos.transport().user_transports.push_back(std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>());
   }

@@ -4,6 +4,7 @@ mod common;
 
 use std::time::{Duration, Instant};
 
+use common::program::Program;
 use common::ros2::{Domain, Peer, Robot, told};
 use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
@@ -389,4 +390,25 @@ async fn a_type_with_variants_is_refused_with_why() {
         .expect("it may publish");
     let why = "refused: 'state' cannot be opened: ROS 2 can have no type like robot/State, which has variants";
     until("it is told", || robot.state("state", true) == why);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_profiles_that_users_have_for_fast_dds_are_obeyed() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let [config, profiles, here] = ["ros2.json", "profiles.xml", "domain"].map(|name| folder.path().join(name));
+    std::fs::write(&config, json!({"transport": "ros2", "ros2": {"domain_id": Domain::new().id}}).to_string()).expect("there is room");
+    let segment = 77 << 20;
+    let xml = format!(
+        r#"<profiles xmlns="http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles"><transport_descriptors><transport_descriptor>
+        <transport_id>memory</transport_id><type>SHM</type><segment_size>{segment}</segment_size></transport_descriptor></transport_descriptors>
+        <participant profile_name="any" is_default_profile="true"><rtps><useBuiltinTransports>false</useBuiltinTransports>
+        <userTransports><transport_id>memory</transport_id></userTransports></rtps></participant></profiles>"#
+    );
+    std::fs::write(&profiles, xml).expect("there is room");
+    let bridge = Program::told("FASTRTPS_DEFAULT_PROFILES_FILE", &profiles, &config, here.to_str().expect("a path is a text"));
+    bridge.says("joins ROS 2");
+    until("its segment is as large as they say", || {
+        let sizes = std::fs::read_dir("/dev/shm").expect("there is such a folder").flatten().filter_map(|file| file.metadata().ok());
+        sizes.map(|file| file.len()).any(|size| (segment..segment + (16 << 20)).contains(&size))
+    });
 }

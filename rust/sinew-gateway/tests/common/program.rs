@@ -23,6 +23,11 @@ impl Program {
         machine.within(|| Program::start(command.env("SINEW_GATEWAY_DIES_AT", point).arg("run").arg(config), domain))
     }
 
+    /// Where a variable of the environment says something else.
+    pub fn told(variable: &str, value: &Path, config: &Path, domain: &str) -> Program {
+        Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).env(variable, value).arg("run").arg(config), domain)
+    }
+
     /// On this machine, with this configuration, in this domain.
     pub fn run(machine: &Machine, config: &Path, domain: &str) -> Program {
         machine.within(|| Program::start(Command::new(env!("CARGO_BIN_EXE_sinew-gateway")).arg("run").arg(config), domain))
