@@ -17,7 +17,7 @@ mod calls;
 mod catalogue;
 mod ends;
 mod followed;
-mod header;
+pub mod header;
 mod http;
 mod inlet;
 mod line;
@@ -32,7 +32,7 @@ mod registrations;
 mod server;
 mod types;
 mod uri;
-mod xml;
+pub mod xml;
 
 use tokio::runtime::Handle;
 

@@ -45,7 +45,9 @@ impl From<&str> for Value {
 /// What is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
+    /// Its name.
     pub method: String,
+    /// In their order.
     pub arguments: Vec<Value>,
 }
 

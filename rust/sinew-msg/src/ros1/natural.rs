@@ -26,8 +26,11 @@ fn natural_structure(Structure { name, fields }: Structure) -> Structure {
         let fields = vec![number("sec", Number::Int32), number("nanosec", Number::Uint32)];
         return Structure { name: format!("builtin_interfaces/msg/{base}"), fields };
     }
-    let is_kept = |field: &Field| name != "std_msgs/Header" || field.name != "seq";
-    let kept = fields.into_iter().filter(is_kept);
+    // As all versions of ROS 1 have it: what is called so and is another one stays as it is.
+    let is_as_usual = fields.iter().map(|field| field.name.as_str()).eq(["seq", "stamp", "frame_id"]);
+    let has_number = matches!(fields.first(), Some(field) if field.ty == Type::Number(Number::Uint32));
+    let is_header = name == "std_msgs/Header" && is_as_usual && has_number && !fields.iter().any(|field| field.ty.fewest_bytes() == 0);
+    let kept = fields.into_iter().skip(usize::from(is_header));
     let mut fields: Vec<Field> = kept.map(|field| Field { name: field.name, ty: natural(field.ty) }).collect();
     if fields.is_empty() {
         fields.push(number(schema::PLACEHOLDER, Number::Uint8));
@@ -52,6 +55,21 @@ mod tests {
         let fields = format!("header:{header};d:{}[2];e:{empty};names:std_msgs/msg/String{{data:string;}}[];b:int8;", time("Duration"));
         assert_eq!(ty.to_string(), format!("a/msg/B{{{fields}}}"));
         assert!(Plan::new(&ty, &definition).is_ok());
+    }
+
+    #[test]
+    fn a_header_that_counts_in_another_way_keeps_its_number() {
+        let definition = Definition::read("a/B", "Header h\n===\nMSG: std_msgs/Header\nuint16 seq\ntime stamp\nstring frame_id\n").unwrap();
+        assert!(definition.ty().unwrap().to_string().contains("seq:uint16;"));
+        assert!(Plan::new(&definition.ty().unwrap(), &definition).is_ok());
+    }
+
+    #[test]
+    fn a_field_whose_name_ros_1_would_not_take_is_itself_all_the_same() {
+        let definition = Definition::read("a/B", "uint8 _\nuint8 2x\n");
+        assert!(definition.is_err());
+        let definition = Definition::read("a/B", "uint8 _\nuint8 __x\n").unwrap();
+        assert!(Plan::new(&definition.ty().unwrap(), &definition).is_ok());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::schema::{Line, Row, SchemaError, package_and_name};
-use crate::signature::quoted;
+use crate::signature::{is_identifier, quoted};
 use crate::types::{MAX_MEMBERS, Number};
 
 /// What a structure consists of.
@@ -72,7 +72,8 @@ fn constant(line: &str) -> Option<String> {
     let (ty, rest) = line.trim_start().split_once(char::is_whitespace)?;
     let rest = if ty == "string" { rest } else { rest.split('#').next().unwrap_or_default() };
     let (name, value) = rest.split_once('=')?;
-    Some(format!("{ty} {}={}", name.trim(), value.trim()))
+    let name = name.trim();
+    (name.is_ascii() && is_identifier(name)).then(|| format!("{ty} {name}={}", value.trim()))
 }
 
 impl Field {
@@ -143,6 +144,7 @@ mod tests {
         for (text, complaint) in [
             ("uint8", "'a/B' has the line 'uint8', which is neither a field nor a constant"),
             ("X=1", "'a/B' has the line 'X=1', which is no constant"),
+            ("uint8 x y=1", "'a/B' has the line 'uint8 x y=1', which is no constant"),
             ("uint8 x\nuint8 x", "'a/B' has two fields named 'x'"),
             ("string<=3 x", "'a/B' has the field 'x' of the type 'string<=3', and ROS 1 has no bounds"),
             ("uint8[<=3] x", "'a/B' has the field 'x' of the type 'uint8[<=3]', and ROS 1 has no bounds"),

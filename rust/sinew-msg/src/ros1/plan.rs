@@ -293,7 +293,7 @@ fn is_time(here: &Structure) -> bool {
 
 /// Capital letters and underscores aside, and where a name here is not legal there, as what it becomes.
 fn is_alike(here: &str, there: &str) -> bool {
-    letters(&schema::ros1_field(here)).eq(letters(there))
+    here == there || letters(&schema::ros1_field(here)).eq(letters(there))
 }
 
 fn letters(name: &str) -> impl Iterator<Item = u8> {
