@@ -5,18 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sinew::raw::{Loan, Publisher};
 
-use super::action::{self, Clock, MORE};
 use super::back_end::{self, Listener, Message, Reader};
-use super::form::Form;
 use super::guid::Guid;
 use super::matched::Matched;
 use super::network::Place;
 use super::qos::Qos;
 use super::types::RosType;
-use super::{convention, names, qos};
+use super::{names, qos};
 use crate::bridge::{Channel, Due, Key, Look, connected_ghost};
 use crate::channels::State;
 use crate::protocol::Offer;
+use crate::ros2::form::{self, Form};
 
 /// Wants the topic. The domain has a ghost for it while somebody there publishes it.
 pub struct Inlet {
@@ -44,7 +43,7 @@ struct Counts {
 impl Inlet {
     /// `look` is called when [`Inlet::look`] is to be.
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Inlet, String> {
-        let (form, ty) = Form::of(place, &key.1, &due.signature)?;
+        let (form, ty) = Form::of(&place.types, &place.actions, &key.1, &due.signature)?;
         let mut inlet = Inlet {
             reader: None,
             landing: None,
@@ -172,11 +171,6 @@ impl Landing {
         }
     }
 
-    /// Bytes that a message has more here, before what comes.
-    fn before(&self) -> usize {
-        if matches!(self.form, Form::Feedback(..)) { MORE } else { 0 }
-    }
-
     fn room_for(&self, size: usize) -> Option<*mut u8> {
         if size as u64 > self.place.max_message {
             self.lose(|| format!("a message has {size} bytes, where \"max_message\" of this bridge are {}", self.place.max_message));
@@ -188,11 +182,11 @@ impl Landing {
             *self.room() = Some(Room::Own(own));
             return Some(room);
         }
-        match self.publisher.loan(self.before() + size) {
+        match self.publisher.loan(self.form.before() + size) {
             Ok(loan) => {
                 // SAFETY: the loan is dropped before the publisher, which stands behind it here and does not move: both are within an Arc.
                 let mut loan = unsafe { std::mem::transmute::<Loan<'_>, Loan<'static>>(loan) };
-                let room = loan.bytes()[self.before()..].as_mut_ptr();
+                let room = loan.bytes()[self.form.before()..].as_mut_ptr();
                 *self.room() = Some(Room::Shared(loan));
                 Some(room)
             }
@@ -211,45 +205,16 @@ impl Landing {
             return;
         }
         let published = match room {
-            Room::Shared(loan) => self.publish(loan, message.size),
-            Room::Own(own) => self.publish_status(own, message.size),
+            Room::Shared(loan) => self.form.publish(loan, message.size),
+            Room::Own(mut own) => form::publish_status(&self.publisher, &mut own[..message.size]),
         };
         match published {
             Ok(size) => {
                 self.counts.messages.fetch_add(1, Ordering::Relaxed);
                 self.counts.bytes.fetch_add(size as u64, Ordering::Relaxed);
             }
-            Err(why) => self.lose(|| why),
+            Err(why) => self.lose(|| format!("a message {why}")),
         }
-    }
-
-    /// What came, of so many bytes, and how many there are now. Fails with a sentence.
-    fn publish(&self, mut loan: Loan<'_>, size: usize) -> Result<usize, String> {
-        let no_message = || "a message is encoded as no message of ROS 2 is".to_owned();
-        let before = self.before();
-        let came = loan.bytes().get_mut(before..before + size);
-        let size = before + came.and_then(convention::normalize).ok_or_else(no_message)?.1;
-        let goal = if let Form::Feedback(_, feedbacks) = &self.form {
-            let whole = loan.bytes().get_mut(..size).ok_or_else(no_message)?;
-            let id = action::feedback_in(whole, feedbacks.server(), feedbacks.next_number()).ok_or_else(no_message)?;
-            Some((feedbacks, id))
-        } else {
-            None
-        };
-        loan.publish(size).map_err(|why| format!("a message could not be published: {why}"))?;
-        if let Some((feedbacks, id)) = goal {
-            feedbacks.told_of(id);
-        }
-        Ok(size)
-    }
-
-    fn publish_status(&self, mut came: Vec<u8>, size: usize) -> Result<usize, String> {
-        let normal = came.get_mut(..size).and_then(convention::normalize);
-        let (_, size) = normal.ok_or("a message is encoded as no message of ROS 2 is")?;
-        let made = action::status_in(&came[..size], &Clock::now());
-        let message = made.map_err(|why| format!("what is told of goals cannot be read: {why}"))?;
-        self.publisher.publish(&[&message]).map_err(|why| format!("a message could not be published: {why}"))?;
-        Ok(message.len())
     }
 }
 

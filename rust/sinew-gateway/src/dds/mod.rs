@@ -2,21 +2,20 @@
 //!
 //! | file | what is there |
 //! | --- | --- |
-//! | `names`, `convention`, `user_data` | what ROS 2 calls things over DDS, and how its calls are told apart; pure. Types and quality of service are in [`ros2`](crate::ros2) |
+//! | `names`, `convention`, `user_data` | what ROS 2 calls things over DDS, and how its calls are told apart; pure. Types, quality of service and actions are in [`ros2`](crate::ros2) |
 //! | `guid`, `strangers` | who else is there; pure |
 //! | `back_end`, `sys` | an implementation of DDS, which is loaded (bridges/raw_dds.h) |
 //! | `network` | the DDS domain, in which a [`Bridge`] opens and closes what is to go over |
 //! | `graph` | nodes of the domain, as tools of ROS 2 list them |
-//! | `outlet`, `inlet`, `form` | topics that go there, and come from there, and how their messages are told |
+//! | `outlet`, `inlet` | topics that go there, and come from there |
 //! | `served`, `provided` | services that are called from there, and here |
 //! | `replier`, `requester` | the two sides of a service in DDS |
-//! | `action/` | goals of actions that come from there, and go there |
+//! | `carrier` | the same, for actions |
 //! | `matched` | who is connected |
 
-mod action;
 mod back_end;
+mod carrier;
 mod convention;
-mod form;
 mod graph;
 mod guid;
 mod inlet;

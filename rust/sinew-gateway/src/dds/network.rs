@@ -6,7 +6,6 @@ use sinew::msg::ros2::Library;
 use sinew::{GatewayEntry, Node};
 use tokio::runtime::Handle;
 
-use super::action::{Executed, OfActions, Part, Sent, TakenAlong, part_of};
 use super::back_end::{BackEnd, Heard, Participant};
 use super::graph::{Graph, Told};
 use super::inlet::Inlet;
@@ -19,6 +18,7 @@ use crate::bridge::{Channel, Due, Ear, Key, Look, Network, Way, mark};
 use crate::config::{ROS2, Ros2, Settings};
 use crate::domain::Local;
 use crate::protocol::Kind;
+use crate::ros2::action::{self, OfActions};
 use crate::ros2::catalogue;
 use crate::ros2::place::folders;
 
@@ -112,19 +112,14 @@ impl Network for Joined {
 
     fn open(&self, key: &Key, due: &Due, look: Look) -> Result<Box<dyn Channel>, String> {
         let place = &self.place;
-        let (action, part) = Part::of(&key.1, &due.signature).unzip();
-        if let (Some(action), Some(Part::Cancel)) = (action, part) {
-            // Goals that go there listen to it, and may have been open before it was there.
-            self.ear.look((Kind::Service, part_of(action, "goal"), Way::In));
+        if let Some(of_action) = action::open(place, &self.ear, key, due, &look) {
+            return of_action;
         }
-        Ok(match (key.0, key.2, part) {
-            (Kind::Service, Way::Out, Some(Part::Goals)) => Box::new(Executed::open(place, key, due, look)?),
-            (Kind::Service, Way::In, Some(Part::Goals)) => Box::new(Sent::open(place, key, due, look)?),
-            (Kind::Topic, _, Some(Part::Cancel)) => Box::new(TakenAlong),
-            (Kind::Topic, Way::Out, _) => Box::new(Outlet::open(place, key, due, look)?),
-            (Kind::Topic, Way::In, _) => Box::new(Inlet::open(place, key, due, look)?),
-            (Kind::Service, Way::Out, _) => Box::new(Served::open(place, key, due, look)?),
-            (Kind::Service, Way::In, _) => Box::new(Provided::open(place, key, due, look)?),
+        Ok(match (key.0, key.2) {
+            (Kind::Topic, Way::Out) => Box::new(Outlet::open(place, key, due, look)?),
+            (Kind::Topic, Way::In) => Box::new(Inlet::open(place, key, due, look)?),
+            (Kind::Service, Way::Out) => Box::new(Served::open(place, key, due, look)?),
+            (Kind::Service, Way::In) => Box::new(Provided::open(place, key, due, look)?),
         })
     }
 

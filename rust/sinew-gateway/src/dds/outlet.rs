@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 
 use super::back_end::{self, Listener, Writer};
-use super::form::Form;
 use super::guid::Guid;
 use super::matched::Matched;
 use super::network::Place;
@@ -15,6 +14,7 @@ use super::types::RosType;
 use super::{names, qos};
 use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::{Reading, State};
+use crate::ros2::form::Form;
 
 /// Execution threads that messages are sent on, so that a small one need not wait behind a large one of another topic.
 const THREADS: u32 = 4;
@@ -47,7 +47,7 @@ impl Listener for Heard {
 impl Outlet {
     /// `look` is called when [`Outlet::look`] is to be.
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Outlet, String> {
-        let told = Arc::new(Form::of(place, &key.1, &due.signature)?);
+        let told = Arc::new(Form::of(&place.types, &place.actions, &key.1, &due.signature)?);
         let (form, ty) = &*told;
         let matched = Arc::new(Matched::new(look));
         let at = back_end::Place {
@@ -140,7 +140,7 @@ impl Flow {
         let write = move |frame: Frame| {
             let size = frame.size() as u64;
             let (form, ty) = &*told;
-            let is_sent = size <= most && form.write(&frame, ty, |parts| to.write(parts, None)).flatten().is_some();
+            let is_sent = size <= most && form.write(frame.extents(), ty, |parts| to.write(parts, None)).flatten().is_some();
             if is_sent {
                 counted.sent.fetch_add(1, Ordering::Relaxed);
                 counted.bytes.fetch_add(size, Ordering::Relaxed);

@@ -1,18 +1,15 @@
 //! A service of DDS, for those who call it in the domain.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use sinew::raw::{self, Provider, ProviderOptions};
+use sinew::raw::{self, Provider};
 
 use super::network::Place;
 use super::requester::{Requester, server};
 use super::types::RosType;
 use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::{Counts, State};
-
-/// How often it is looked whether somebody still waits for an answer.
-const LOOK: Duration = Duration::from_millis(100);
+use crate::ros2::calls::{self, cancelled};
 
 /// Provides it as a ghost while somebody there does: until then calls wait, as they do for any provider.
 pub struct Provided {
@@ -29,19 +26,6 @@ pub struct Provided {
     response: RosType,
 }
 
-/// As a service of the domain is provided that is one of ROS 2: whether a call was executed when the server is lost nobody knows, so it is not made a second time.
-pub fn provided(place: &Place, key: &Key, due: &Due, on_call: impl FnMut(raw::Call) + Send + 'static) -> sinew::Result<Provider> {
-    let options = ProviderOptions { ghost: true, at_most_once: true, ..ProviderOptions::default() };
-    Provider::new(&place.node, &key.1, &due.signature, &due.response, &options, on_call)
-}
-
-/// Until nobody waits for the answer any more.
-pub async fn cancelled(call: &raw::Call) {
-    while !call.is_cancelled() {
-        tokio::time::sleep(LOOK).await;
-    }
-}
-
 impl Provided {
     /// `look` is called when [`Provided::look`] is to be.
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Provided, String> {
@@ -55,7 +39,7 @@ impl Provided {
     fn provide(&self, requester: &Arc<Requester>) -> sinew::Result<Provider> {
         let (requester, counts, name, runtime) =
             (Arc::clone(requester), Arc::clone(&self.counts), self.key.1.clone(), self.place.runtime.clone());
-        provided(&self.place, &self.key, &self.due, move |call| {
+        calls::provided(&self.place.node, &self.key, &self.due, move |call| {
             let carried = Carried { name: name.clone(), counts: Arc::clone(&counts), requester: Arc::clone(&requester) };
             runtime.spawn(async move { carried.carry(call).await });
         })
@@ -96,16 +80,7 @@ impl Channel for Provided {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        Some((state(self.provider.is_some(), self.refused.as_ref()), self.counts.told()))
-    }
-}
-
-/// Of what is provided, or is not, perhaps for a reason.
-pub fn state(is_provided: bool, refused: Option<&String>) -> State {
-    match refused {
-        _ if is_provided => State::Open,
-        Some(why) => State::Refused(why.clone()),
-        None => State::Waiting,
+        Some((calls::state(self.provider.is_some(), self.refused.as_ref()), self.counts.told()))
     }
 }
 

@@ -13,6 +13,7 @@ use super::qos::Qos;
 use super::types::RosType;
 use crate::bridge::{Key, Look, check};
 use crate::channels::Counts;
+use crate::ros2::calls::{self, Asked, Tasks};
 
 /// Calls at a time.
 pub const MOST: usize = 1024;
@@ -29,23 +30,16 @@ pub struct Replier {
     _reader: Reader,
 }
 
-/// What was asked.
-pub struct Asked {
-    /// A stream of the type.
-    pub request: Vec<u8>,
-    /// Who waits.
-    pub by: Caller,
-}
-
 /// Who waits for a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Caller {
     call: Call,
     guid: Guid,
+    replies: Arc<Replies>,
 }
 
 /// Where replies are sent.
-pub struct Replies {
+struct Replies {
     name: String,
     writer: Writer,
     matched: Arc<Matched>,
@@ -65,19 +59,21 @@ struct Requests<F> {
     replies: Arc<Replies>,
     request: RosType,
     place: Place,
+    tasks: Tasks,
     asked: F,
     message: Mutex<Vec<u8>>,
 }
 
 impl Replier {
-    /// Of the service `name`. `asked` is called with each request, and where its reply is to go, by a thread of the back end, which it is not to hold up; what is no request is refused before. `look` is called when somebody comes or goes who reads replies.
-    pub fn open(
+    /// Of the service `name`. `asked` is what is done with each request; what is none is refused before. `look` is called when somebody comes or goes who reads replies.
+    pub fn open<Answering: Future<Output = ()> + Send + 'static>(
         place: &Place,
         key: &Key,
         (name, [request, response]): (&str, [&RosType; 2]),
         counts: &Arc<Counts>,
+        tasks: &Tasks,
         look: Look,
-        asked: impl Fn(&Arc<Replies>, Asked) + Send + Sync + 'static,
+        asked: impl Fn(Asked<Caller>) -> Answering + Send + Sync + 'static,
     ) -> Result<Replier, String> {
         let matched = Arc::new(Matched::new(look));
         let (topic, said) = (names::replies(name), response.user_data());
@@ -88,7 +84,7 @@ impl Replier {
         let (topic, said) = (names::requests(name), request.user_data());
         let at = back_end::Place { topic: &topic, ty: &request.dds, qos: service_qos(), user_data: &said };
         let (request, place_of_requests, message) = (request.clone(), place.clone(), Mutex::default());
-        let heard = Requests { replies, request, place: place_of_requests, asked, message };
+        let heard = Requests { replies, request, place: place_of_requests, tasks: tasks.clone(), asked, message };
         let reader = Reader::open(&place.participant, &at, heard)?;
         place.graph.opened(key, false, reader.guid());
         place.graph.opened(key, true, replying);
@@ -98,28 +94,35 @@ impl Replier {
 
 impl Replies {
     /// Services of ROS 2 have no way to tell a caller that a call has failed: he waits.
-    pub fn refuse(&self, why: &str) {
+    fn refuse(&self, why: &str) {
         self.counts.unanswered();
         log::warn!("a call of '{}' is not answered: {why}", self.name);
     }
+}
 
-    /// Answers a call with the stream that the parts, joined, are. Waits until the caller reads replies. Fails with a sentence.
-    pub async fn answer(&self, to: &Caller, stream: &[&[u8]]) -> Result<(), &'static str> {
+impl calls::Caller for Caller {
+    /// Waits until the caller reads replies.
+    async fn answer(&self, stream: &[&[u8]]) -> Result<(), String> {
+        let Caller { call, guid: reader, replies } = self;
         // What is sent before it is connected is lost.
-        let is_caller = |guid: &Guid| *guid == to.guid || guid.participant() == to.guid.participant();
-        if !self.matched.wait(PATIENCE, is_caller).await {
-            return Err("its caller does not read replies, or has gone");
+        let is_caller = |guid: &Guid| guid == reader || guid.participant() == reader.participant();
+        if !replies.matched.wait(PATIENCE, is_caller).await {
+            return Err("its caller does not read replies, or has gone".to_owned());
         }
-        let header = to.call.header();
-        let mut parts = convention::parts(&header, to.call, stream.iter().copied());
-        parts.push(self.response.padding());
-        let related = if let Call::Beside(identity) = to.call { Some(identity) } else { None };
-        let sent = tokio::task::block_in_place(|| self.writer.write(&parts, related));
-        sent.map(drop).ok_or("its reply could not be sent")
+        let header = call.header();
+        let mut parts = convention::parts(&header, *call, stream.iter().copied());
+        parts.push(replies.response.padding());
+        let related = if let Call::Beside(identity) = call { Some(*identity) } else { None };
+        let sent = tokio::task::block_in_place(|| replies.writer.write(&parts, related));
+        sent.map(drop).ok_or_else(|| "its reply could not be sent".to_owned())
+    }
+
+    fn refuse(&self, why: &str) {
+        self.replies.refuse(why);
     }
 }
 
-impl<F: Fn(&Arc<Replies>, Asked) + Send + Sync> Listener for Requests<F> {
+impl<F: Fn(Asked<Caller>) -> Answering + Send + Sync, Answering: Future<Output = ()> + Send + 'static> Listener for Requests<F> {
     fn room_for(&self, size: usize) -> Option<*mut u8> {
         let most = self.place.max_message;
         if size as u64 > most {
@@ -143,6 +146,10 @@ impl<F: Fn(&Arc<Replies>, Asked) + Send + Sync> Listener for Requests<F> {
         // Whose reader waits for the reply, where that is told.
         let guid = if message.related.writer.is_unknown() { message.identity.writer } else { message.related.writer };
         let call = within.unwrap_or(Call::Beside(Identity { writer: guid, number: message.identity.number }));
-        (self.asked)(&self.replies, Asked { request, by: Caller { call, guid } });
+        let by = Caller { call, guid, replies: Arc::clone(&self.replies) };
+        match self.tasks.room() {
+            Ok(room) => room.begin((self.asked)(Asked { request, by })),
+            Err(why) => self.replies.refuse(&why),
+        }
     }
 }

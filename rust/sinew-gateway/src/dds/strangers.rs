@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::action::goals_of;
 use super::guid::Guid;
 use super::names::{self, Role, role};
 use super::qos::Qos;
 use super::user_data;
 use crate::bridge::{Key, Way};
 use crate::protocol::Kind;
+use crate::ros2::action::goals_of;
 
 /// How requests and replies are told apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

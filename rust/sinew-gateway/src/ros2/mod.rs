@@ -5,11 +5,17 @@
 //! | `types` | types of the domain, as ROS 2 knows them |
 //! | `qos` | quality of service, here and there; pure |
 //! | `encapsulation` | the first bytes of a message; pure |
+//! | `calls` | calls of services that are under way |
+//! | `action/` | goals of actions that come from there, and go there |
+//! | `form` | how messages of a topic are told there |
 //! | `catalogue` | what others have, for those who look for it |
 //! | `place` | where definitions of types lie |
 
+pub(crate) mod action;
+pub(crate) mod calls;
 pub mod catalogue;
 pub mod encapsulation;
+pub(crate) mod form;
 pub mod place;
 pub mod qos;
 pub mod types;

@@ -75,15 +75,32 @@ impl Types {
     pub fn service(&self, request: &str, response: &str) -> Result<RosService, String> {
         let (request, response) = (self.of(request)?, self.of(response)?);
         let (asked, answered) = (request.interface.name(), response.interface.name());
-        let is_pair = asked.strip_suffix("_Request").is_some_and(|name| answered.strip_suffix("_Response") == Some(name));
-        let service = Interface::service(&request.interface, &response.interface).filter(|_| is_pair).ok_or_else(|| {
-            format!("a service of ROS 2 has requests NAME_Request and responses NAME_Response, and this one has {asked} and {answered}")
-        })?;
-        Ok(RosService { dds: dds_name(service.name()), hash: service.hash(), request, response })
+        let why =
+            format!("a service of ROS 2 has requests NAME_Request and responses NAME_Response, and this one has {asked} and {answered}");
+        RosService::of(request, response).ok_or(why)
     }
 }
 
 impl RosService {
+    /// None: they are no pair.
+    fn of(request: RosType, response: RosType) -> Option<RosService> {
+        let (asked, answered) = (request.interface.name(), response.interface.name());
+        let is_pair = asked.strip_suffix("_Request").is_some_and(|name| answered.strip_suffix("_Response") == Some(name));
+        let service = Interface::service(&request.interface, &response.interface).filter(|_| is_pair)?;
+        Some(RosService { dds: dds_name(service.name()), hash: service.hash(), request, response })
+    }
+
+    /// What ROS 2 makes of other types, as [`RosType::made`].
+    pub fn made(pair: Option<[Interface; 2]>, is_defined: bool) -> Option<RosService> {
+        let [request, response] = pair?;
+        RosService::of(RosType::made(Some(request), is_defined)?, RosType::made(Some(response), is_defined)?)
+    }
+
+    /// Of requests and responses.
+    pub fn pair(&self) -> [&RosType; 2] {
+        [&self.request, &self.response]
+    }
+
     /// Whether what somebody serves who tells this type is the service; else why not, as a sentence.
     pub fn fits(&self, name: &str, ty: &str, hash: &str) -> Result<(), String> {
         if ty != self.dds {

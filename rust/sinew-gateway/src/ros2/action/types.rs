@@ -3,14 +3,14 @@
 use sinew::msg::Type;
 use sinew::msg::ros2::Interface;
 
-use crate::ros2::types::{RosType, Types};
+use super::carrier::Named;
+use crate::ros2::types::{RosService, RosType, Types};
 
 /// Of the services of one action.
 pub struct ActionTypes {
-    /// Of a request and a response, as of all services.
-    pub send_goal: [RosType; 2],
-    pub get_result: [RosType; 2],
-    pub cancel_goal: [RosType; 2],
+    pub send_goal: RosService,
+    pub get_result: RosService,
+    pub cancel_goal: RosService,
     /// Of a goal, in the domain.
     pub goal: Type,
     /// Of a result, in the domain.
@@ -28,18 +28,21 @@ impl ActionTypes {
     pub fn of(types: &Types, request: &str, response: &str) -> Result<ActionTypes, String> {
         let (goal, result) = (held(request, GOAL, "goal")?, held(response, RESULT, "result")?);
         let (of_goal, of_result) = (part(types, &goal)?, part(types, &result)?);
-        let all = |made: Option<[Interface; 2]>, is_defined| {
-            let [request, response] = made?;
-            Some([RosType::made(Some(request), is_defined)?, RosType::made(Some(response), is_defined)?])
-        };
+        let send_goal = RosService::made(of_goal.interface().send_goal(), of_goal.is_defined());
+        let get_result = RosService::made(of_result.interface().get_result(), of_result.is_defined());
         Ok(ActionTypes {
-            send_goal: all(of_goal.interface().send_goal(), of_goal.is_defined()).ok_or_else(|| no_part(&goal, "Goal"))?,
-            get_result: all(of_result.interface().get_result(), of_result.is_defined()).ok_or_else(|| no_part(&result, "Result"))?,
-            cancel_goal: all(Interface::cancel_goal(), true).ok_or("action_msgs/srv/CancelGoal is not known")?,
+            send_goal: send_goal.ok_or_else(|| no_part(&goal, "Goal"))?,
+            get_result: get_result.ok_or_else(|| no_part(&result, "Result"))?,
+            cancel_goal: RosService::made(Interface::cancel_goal(), true).ok_or("action_msgs/srv/CancelGoal is not known")?,
             goal,
             result,
             response: response.parse().map_err(|why| format!("its type cannot be read: {why}"))?,
         })
+    }
+
+    /// By these names: those that goals are sent to, results are asked of, and goals are cancelled by.
+    pub fn services<'a>(&'a self, [goal, result, cancel]: &'a [String; 3]) -> [Named<'a>; 3] {
+        [(goal, &self.send_goal), (result, &self.get_result), (cancel, &self.cancel_goal)]
     }
 }
 
@@ -92,11 +95,11 @@ mod tests {
     #[test]
     fn types_of_an_action_are_named_as_ros_2_names_them() {
         let types = ActionTypes::of(&Types::default(), GOAL, RESULT).unwrap_or_else(|why| panic!("{why}"));
-        let names = |pair: &[RosType; 2]| pair.each_ref().map(|ty| ty.dds.clone());
+        let names = |service: &RosService| service.pair().map(|ty| ty.dds.clone());
         assert_eq!(names(&types.send_goal), ["robot::action::dds_::Go_SendGoal_Request_", "robot::action::dds_::Go_SendGoal_Response_"]);
         assert_eq!(names(&types.get_result), ["robot::action::dds_::Go_GetResult_Request_", "robot::action::dds_::Go_GetResult_Response_"]);
         assert_eq!(names(&types.cancel_goal)[0], "action_msgs::srv::dds_::CancelGoal_Request_");
-        assert!(!types.send_goal[0].is_defined(), "nothing is known of it but what it says");
+        assert!(!types.send_goal.request.is_defined(), "nothing is known of it but what it says");
     }
 
     #[test]

@@ -1,22 +1,20 @@
-//! Goals that come from DDS, and are executed in the domain.
+//! Goals that come from ROS 2, and are executed in the domain.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
 use sinew::Qos;
 use sinew::raw::{Client, ClientOptions, Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use tokio::runtime::Handle;
-use tokio::task::JoinSet;
 
+use super::carrier::Carrier;
 use super::clock::{Clock, Stamp};
 use super::goals::{Answer, Goals};
 use super::messages::{self, GoalId, state};
-use super::part::{Part, part_of};
+use super::part::{Part, part_of, services_of};
 use super::types::ActionTypes;
 use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::{Counts, State};
-use crate::dds::network::Place;
-use crate::dds::replier::{Asked, Caller, Replier, Replies};
+use crate::ros2::calls::{Asked, Caller, Tasks};
 
 const STATUS: &str = "sinew/ActionStatus{goals:sinew/GoalStatus{id:uint8[16];accepted_at:int64;state:sinew/GoalState(uint8);}[];}";
 /// Of a wish to cancel.
@@ -32,57 +30,31 @@ const UNKNOWN_GOAL: u8 = 2;
 const ENDED_GOAL: u8 = 3;
 
 /// Offers the action to those there, as a ghost client of the domain's servers.
-pub struct Executed {
+pub struct Executed<C: Carrier> {
     // First, so that nothing is asked any more.
-    repliers: Vec<Replier>,
+    repliers: Vec<C::Replier>,
     _statuses: Subscriber,
-    executing: Arc<Executing>,
-    place: Place,
+    executing: Arc<Executing<C::Caller>>,
+    carrier: C,
     key: Key,
 }
 
 /// What all goals need.
-struct Executing {
+struct Executing<By> {
     action: String,
     client: Client,
     wishes: Publisher,
     types: ActionTypes,
-    goals: Mutex<Goals<Waiting>>,
+    goals: Mutex<Goals<By>>,
     counts: Arc<Counts>,
 }
 
-/// Somebody who is to be told a result.
-struct Waiting {
-    replies: Arc<Replies>,
-    by: Caller,
-}
-
-/// What is under way, until nobody has this.
-#[derive(Clone)]
-struct Tasks {
-    runtime: Handle,
-    all: Arc<Mutex<JoinSet<()>>>,
-}
-
-impl Tasks {
-    /// Refuses what is one too many.
-    fn begin(&self, replies: &Replies, task: impl Future<Output = ()> + Send + 'static) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        while all.try_join_next().is_some() {}
-        if all.len() >= MOST {
-            drop(all);
-            return replies.refuse(&format!("{MOST} others are under way, which are the most"));
-        }
-        all.spawn_on(task, &self.runtime);
-    }
-}
-
-impl Executed {
+impl<C: Carrier> Executed<C> {
     /// `look` is called when somebody there comes or goes; it changes nothing. Blocks until the manager has agreed.
-    pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Executed, String> {
+    pub fn open(carrier: &C, key: &Key, due: &Due, look: Look) -> Result<Executed<C>, String> {
         let (action, _) = Part::of(&key.1, &due.signature).ok_or("it is of no action")?;
-        let types = ActionTypes::of(&place.types, &due.signature, &due.response)?;
-        let node = &place.node;
+        let types = ActionTypes::of(carrier.types(), &due.signature, &due.response)?;
+        let node = carrier.node();
         let failed = |why: sinew::Error| why.to_string();
         let options = ClientOptions { ghost: true, ..ClientOptions::default() };
         let client = Client::new(node, &key.1, &due.signature, &due.response, &options).map_err(failed)?;
@@ -95,46 +67,25 @@ impl Executed {
         let see = move |frame: Frame| seeing.see(&frame);
         let statuses = Subscriber::with_callback(node, &part_of(action, "status"), STATUS, &kept(1), options, see).map_err(failed)?;
 
-        let mut executed = Executed {
-            repliers: Vec::new(),
-            _statuses: statuses,
-            executing: Arc::clone(&executing),
-            place: place.clone(),
-            key: key.clone(),
-        };
-        let tasks = Tasks { runtime: place.runtime.clone(), all: Arc::default() };
-        let [on_goal, on_result, on_cancel] = [(); 3].map(|()| (Arc::clone(&executing), tasks.clone()));
-        let (types, counts) = (&executing.types, &executing.counts);
-        let name = part_of(action, "send_goal");
-        executed.repliers.push(Replier::open(
-            place,
-            key,
-            (&name, types.send_goal.each_ref()),
-            counts,
-            Arc::clone(&look),
-            move |replies, asked| {
-                let (executing, tasks) = &on_goal;
-                tasks.begin(replies, Arc::clone(executing).send_goal(Arc::clone(replies), asked));
-            },
-        )?);
-        let name = part_of(action, "get_result");
-        executed.repliers.push(Replier::open(
-            place,
-            key,
-            (&name, types.get_result.each_ref()),
-            counts,
-            Arc::clone(&look),
-            move |replies, asked| {
-                let (executing, tasks) = &on_result;
-                tasks.begin(replies, Arc::clone(executing).get_result(Arc::clone(replies), asked));
-            },
-        )?);
-        let name = part_of(action, "cancel_goal");
-        executed.repliers.push(Replier::open(place, key, (&name, types.cancel_goal.each_ref()), counts, look, move |replies, asked| {
-            let (executing, tasks) = &on_cancel;
-            tasks.begin(replies, Arc::clone(executing).cancel_goal(Arc::clone(replies), asked));
-        })?);
+        let carrier = carrier.clone();
+        let mut executed = Executed { repliers: Vec::new(), _statuses: statuses, executing, carrier, key: key.clone() };
+        executed.answer(action, look)?;
         Ok(executed)
+    }
+
+    fn answer(&mut self, action: &str, look: Look) -> Result<(), String> {
+        let Executing { types, counts, .. } = &*self.executing;
+        let (carrier, key, tasks) = (&self.carrier, &self.key, Tasks::new(self.carrier.runtime(), MOST));
+        let [on_goal, on_result, on_cancel] = [(); 3].map(|()| Arc::clone(&self.executing));
+        let named = services_of(action);
+        let [goals, results, cancels] = types.services(&named);
+        let on_goal = move |asked| Arc::clone(&on_goal).send_goal(asked);
+        self.repliers.push(carrier.replier(key, goals, counts, &tasks, Arc::clone(&look), on_goal)?);
+        let on_result = move |asked| Arc::clone(&on_result).get_result(asked);
+        self.repliers.push(carrier.replier(key, results, counts, &tasks, Arc::clone(&look), on_result)?);
+        let on_cancel = move |asked| Arc::clone(&on_cancel).cancel_goal(asked);
+        self.repliers.push(carrier.replier(key, cancels, counts, &tasks, look, on_cancel)?);
+        Ok(())
     }
 }
 
@@ -143,20 +94,20 @@ pub fn kept(depth: u32) -> Qos {
     Qos { reliable: true, transient_local: true, ..Qos::keep_last(depth) }
 }
 
-impl Channel for Executed {
+impl<C: Carrier> Channel for Executed<C> {
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         Some((State::Open, self.executing.counts.told()))
     }
 }
 
-impl Drop for Executed {
+impl<C: Carrier> Drop for Executed<C> {
     fn drop(&mut self) {
-        self.place.graph.closed(&self.key);
+        self.carrier.closed(&self.key);
     }
 }
 
-impl Executing {
-    fn goals(&self) -> MutexGuard<'_, Goals<Waiting>> {
+impl<By: Caller> Executing<By> {
+    fn goals(&self) -> MutexGuard<'_, Goals<By>> {
         self.goals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,14 +118,14 @@ impl Executing {
         }
     }
 
-    async fn tell(&self, replies: &Replies, to: &Caller, stream: &[u8]) {
-        if let Err(why) = replies.answer(to, &[stream]).await {
-            replies.refuse(why);
+    async fn tell(&self, to: &By, stream: &[u8]) {
+        if let Err(why) = to.answer(&[stream]).await {
+            to.refuse(&why);
         }
     }
 
     /// A goal goes on when who has sent it is gone, as in ROS 2; but not when this is, whose call it is.
-    async fn send_goal(self: Arc<Executing>, replies: Arc<Replies>, asked: Asked) {
+    async fn send_goal(self: Arc<Executing<By>>, asked: Asked<By>) {
         let Asked { request, by } = asked;
         let size = request.len();
         let sent = messages::goal_in(&request, Clock::now().monotonic());
@@ -182,11 +133,11 @@ impl Executing {
         let begun = sent.and_then(|(id, request)| Some((id, request, self.goals().send(id)?)));
         let Some((id, request, accepted)) = begun else {
             log::info!("a goal of '{}' is not accepted: it was sent before, has no id, or is one too many", self.action);
-            return self.tell(&replies, &by, &messages::accepted(false, Stamp::default())).await;
+            return self.tell(&by, &messages::accepted(false, Stamp::default())).await;
         };
         let mut ending = match self.client.start(request, None) {
             Ok(ending) => ending,
-            Err(why) => return self.reject(&id, &replies, &by, &why.to_string()).await,
+            Err(why) => return self.reject(&id, &by, &why.to_string()).await,
         };
         // Its server tells that it is accepted before it answers, but what it tells may be lost.
         let (accepted_at, early) = tokio::select! {
@@ -195,11 +146,11 @@ impl Executing {
             answer = &mut ending => (None, Some(answer)),
         };
         if let Some(why) = early.as_ref().and_then(|answer| why_rejected(answer, &self.types)) {
-            return self.reject(&id, &replies, &by, &why).await;
+            return self.reject(&id, &by, &why).await;
         }
         let clock = Clock::now();
         let stamp = clock.stamp(accepted_at.unwrap_or(clock.monotonic()));
-        self.tell(&replies, &by, &messages::accepted(true, stamp)).await;
+        self.tell(&by, &messages::accepted(true, stamp)).await;
         let answer = match early {
             Some(answer) => answer,
             None => ending.await,
@@ -207,10 +158,10 @@ impl Executing {
         self.end(id, size, answer).await;
     }
 
-    async fn reject(&self, id: &GoalId, replies: &Replies, by: &Caller, why: &str) {
+    async fn reject(&self, id: &GoalId, by: &By, why: &str) {
         log::info!("a goal of '{}' is not accepted: {why}", self.action);
         self.goals().forget(id);
-        self.tell(replies, by, &messages::accepted(false, Stamp::default())).await;
+        self.tell(by, &messages::accepted(false, Stamp::default())).await;
     }
 
     /// Tells those who have asked what it has ended with.
@@ -227,25 +178,25 @@ impl Executing {
         let result = Arc::new(result);
         let waiting = self.goals().end(id, Arc::clone(&result));
         // Who has gone is waited for, and nobody else is to wait for that.
-        join_all(waiting.iter().map(|waits| self.tell(&waits.replies, &waits.by, &result))).await;
+        join_all(waiting.iter().map(|by| self.tell(by, &result))).await;
     }
 
     fn without_result(&self, state: u8) -> Vec<u8> {
-        messages::without_result(&self.types.get_result[1].ty, state, "").unwrap_or_default()
+        messages::without_result(&self.types.get_result.response.ty, state, "").unwrap_or_default()
     }
 
-    async fn get_result(self: Arc<Executing>, replies: Arc<Replies>, asked: Asked) {
+    async fn get_result(self: Arc<Executing<By>>, asked: Asked<By>) {
         let id = messages::id_in(&asked.request).unwrap_or_default();
-        let answer = self.goals().result(&id, Waiting { replies: Arc::clone(&replies), by: asked.by });
+        let answer = self.goals().result(&id, asked.by.clone());
         let result = match answer {
             Answer::Later => return,
             Answer::Now(result) => result,
             Answer::Unknown => Arc::new(self.without_result(state::UNKNOWN)),
         };
-        self.tell(&replies, &asked.by, &result).await;
+        self.tell(&asked.by, &result).await;
     }
 
-    async fn cancel_goal(self: Arc<Executing>, replies: Arc<Replies>, asked: Asked) {
+    async fn cancel_goal(self: Arc<Executing<By>>, asked: Asked<By>) {
         let clock = Clock::now();
         let Ok((id, stamp)) = messages::cancel_of(&asked.request) else { return };
         let (is_one, is_until) = (id != GoalId::default(), stamp != Stamp::default());
@@ -270,7 +221,7 @@ impl Executing {
             (true, false) => UNKNOWN_GOAL,
         };
         let goals: Vec<_> = meant.iter().map(|goal| (goal.id, clock.stamp(goal.accepted_at))).collect();
-        self.tell(&replies, &asked.by, &messages::cancelling(code, &goals)).await;
+        self.tell(&asked.by, &messages::cancelling(code, &goals)).await;
     }
 
     fn wish(&self, wish: &[u8]) {

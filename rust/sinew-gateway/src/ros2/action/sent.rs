@@ -1,4 +1,4 @@
-//! Goals that come from the domain, and are executed in DDS.
+//! Goals that come from the domain, and are executed by nodes of ROS 2.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,45 +8,44 @@ use sinew::raw::{self, Frame, Provider, Subscriber, SubscriberOptions};
 use sinew::{ErrorKind, Qos};
 use tokio::runtime::Handle;
 
+use super::carrier::{Carrier, Requester};
 use super::clock::{Clock, Stamp};
 use super::executed::{CANCEL, WISHES, kept};
 use super::feedbacks::Feedbacks;
 use super::messages::{self, GoalId, state};
-use super::part::{Part, part_of};
+use super::part::{Part, part_of, services_of};
 use super::types::ActionTypes;
 use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::{Counts, State};
-use crate::dds::network::Place;
-use crate::dds::provided::{self, cancelled};
-use crate::dds::requester::{Requester, server};
-use crate::dds::strangers::Convention;
-use crate::ros2::types::RosType;
+use crate::ros2::calls::{self, cancelled};
 
 /// Within which a server answers a wish to cancel.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Accepts goals as a ghost server of the domain while a server there does: until then they wait, as they do for any.
-pub struct Sent {
+pub struct Sent<C: Carrier> {
     // In the order in which they go.
     provider: Option<Provider>,
     wishes: Option<Subscriber>,
-    line: Option<Arc<Line>>,
+    line: Option<Arc<Line<C::Requester>>>,
+    /// That the line is to.
+    servers: Option<[C::Server; 3]>,
     refused: Option<String>,
     counts: Arc<Counts>,
     types: Arc<ActionTypes>,
     action: String,
     look: Look,
-    place: Place,
+    carrier: C,
     key: Key,
     due: Due,
 }
 
 /// To the server there.
-struct Line {
+struct Line<R> {
     action: String,
-    goals: Requester,
-    results: Requester,
-    cancels: Requester,
+    goals: R,
+    results: R,
+    cancels: R,
     types: Arc<ActionTypes>,
     feedbacks: Arc<Feedbacks>,
     counts: Arc<Counts>,
@@ -104,21 +103,22 @@ impl Book {
     }
 }
 
-impl Sent {
+impl<C: Carrier> Sent<C> {
     /// `look` is called when [`Sent::look`] is to be.
-    pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Sent, String> {
+    pub fn open(carrier: &C, key: &Key, due: &Due, look: Look) -> Result<Sent<C>, String> {
         let (action, _) = Part::of(&key.1, &due.signature).ok_or("it is of no action")?;
-        let types = Arc::new(ActionTypes::of(&place.types, &due.signature, &due.response)?);
+        let types = Arc::new(ActionTypes::of(carrier.types(), &due.signature, &due.response)?);
         let mut sent = Sent {
             provider: None,
             wishes: None,
             line: None,
+            servers: None,
             refused: None,
             counts: Arc::default(),
             types,
             action: action.to_owned(),
             look,
-            place: place.clone(),
+            carrier: carrier.clone(),
             key: key.clone(),
             due: due.clone(),
         };
@@ -126,80 +126,73 @@ impl Sent {
         Ok(sent)
     }
 
-    fn services(&self) -> [(String, [&RosType; 2]); 3] {
-        let types = &self.types;
-        [("send_goal", &types.send_goal), ("get_result", &types.get_result), ("cancel_goal", &types.cancel_goal)]
-            .map(|(service, pair)| (part_of(&self.action, service), pair.each_ref()))
+    /// Servers of the three services. None: there are none that fit; and, where there are some, why they do not.
+    fn found(&self) -> (Option<[C::Server; 3]>, Option<String>) {
+        let named = services_of(&self.action);
+        let [goal, result, cancel] = self.types.services(&named).map(|service| self.carrier.server(service));
+        let servers =
+            if let (Some(goal), Some(result), Some(cancel)) = (goal.0, result.0, cancel.0) { Some([goal, result, cancel]) } else { None };
+        let why = [goal.1, result.1, cancel.1].into_iter().flatten().next().filter(|_| servers.is_none());
+        (servers, why)
     }
 
-    /// How the server's requests and replies are told apart. None: there is none that fits; and, where there is one, why it does not.
-    fn servers(&self) -> (Option<[Convention; 3]>, Option<String>) {
-        let [goal, result, cancel] = self.services().map(|(name, types)| server(&self.place, &name, types));
-        let found = [&goal, &result, &cancel].map(|(convention, _)| *convention);
-        let conventions = if let [Some(goal), Some(result), Some(cancel)] = found { Some([goal, result, cancel]) } else { None };
-        let why = [goal.1, result.1, cancel.1].into_iter().flatten().next().filter(|_| conventions.is_none());
-        (conventions, why)
-    }
-
-    fn lined(&self, conventions: [Convention; 3]) -> Result<Line, String> {
-        let services = self.services();
-        let open = |at: usize| {
-            let (name, types) = &services[at];
-            Requester::open(&self.place, &self.key, (name, *types), conventions[at], Arc::clone(&self.look))
-        };
+    fn lined(&self, servers: &[C::Server; 3]) -> Result<Line<C::Requester>, String> {
+        let named = services_of(&self.action);
+        let services = self.types.services(&named);
+        let open = |at: usize| self.carrier.requester(&self.key, &self.due, services[at], &servers[at], Arc::clone(&self.look));
         Ok(Line {
             action: self.action.clone(),
             goals: open(0)?,
             results: open(1)?,
             cancels: open(2)?,
             types: Arc::clone(&self.types),
-            feedbacks: self.place.actions.of(&self.action),
+            feedbacks: self.carrier.feedbacks().of(&self.action),
             counts: Arc::clone(&self.counts),
             book: Mutex::default(),
         })
     }
 
     /// To wishes from now on: what was wished before is about goals that have ended, or were never sent there. None: nobody here wishes anything yet; [`look`](Sent::look) is called when somebody does.
-    fn listen(&self, line: &Arc<Line>) -> Option<Subscriber> {
+    fn listen(&self, line: &Arc<Line<C::Requester>>) -> Option<Subscriber> {
         let (qos, options) =
             (Qos { transient_local: false, ..kept(WISHES) }, SubscriberOptions { ghost: true, ..SubscriberOptions::default() });
-        let (wished, runtime) = (Arc::clone(line), self.place.runtime.clone());
+        let (wished, runtime) = (Arc::clone(line), self.carrier.runtime().clone());
         let wish = move |frame: Frame| Line::wish(&wished, &frame, &runtime);
-        let wishes = Subscriber::with_callback(&self.place.node, &part_of(&self.action, "cancel"), CANCEL, &qos, options, wish);
+        let wishes = Subscriber::with_callback(self.carrier.node(), &part_of(&self.action, "cancel"), CANCEL, &qos, options, wish);
         if let Some(why) = wishes.as_ref().err().filter(|why| why.kind() != ErrorKind::Unavailable) {
             log::warn!("wishes to cancel goals of '{}' are not heard: {why}", self.action);
         }
         wishes.ok()
     }
 
-    fn provide(&self, line: &Arc<Line>) -> sinew::Result<Provider> {
-        let (line, runtime) = (Arc::clone(line), self.place.runtime.clone());
-        provided::provided(&self.place, &self.key, &self.due, move |call| {
+    fn provide(&self, line: &Arc<Line<C::Requester>>) -> sinew::Result<Provider> {
+        let (line, runtime) = (Arc::clone(line), self.carrier.runtime().clone());
+        calls::provided(self.carrier.node(), &self.key, &self.due, move |call| {
             let carried = Arc::clone(&line);
             runtime.spawn(async move { carried.carry(call).await });
         })
     }
 }
 
-impl Channel for Sent {
+impl<C: Carrier> Channel for Sent<C> {
     fn look(&mut self) {
-        let (conventions, why) = self.servers();
-        let is_other = self.line.as_ref().is_some_and(|line| Some(line.conventions()) != conventions);
-        if is_other {
+        let (servers, why) = self.found();
+        if self.line.is_some() && self.servers != servers {
             self.provider = None;
             self.wishes = None;
             if let Some(line) = self.line.take() {
                 line.all().iter().for_each(|requester| requester.give_up());
             }
-            self.place.graph.closed(&self.key);
+            self.carrier.closed(&self.key);
         }
         self.refused = why;
-        let Some(conventions) = conventions else { return };
+        self.servers = servers;
+        let Some(servers) = &self.servers else { return };
         if self.line.is_none() {
-            match self.lined(conventions) {
+            match self.lined(servers) {
                 Ok(line) => self.line = Some(Arc::new(line)),
                 Err(why) => {
-                    self.place.graph.closed(&self.key);
+                    self.carrier.closed(&self.key);
                     self.refused = Some(format!("'{}' cannot be opened: {why}", self.action));
                 }
             }
@@ -222,28 +215,24 @@ impl Channel for Sent {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        Some((provided::state(self.provider.is_some(), self.refused.as_ref()), self.counts.told()))
+        Some((calls::state(self.provider.is_some(), self.refused.as_ref()), self.counts.told()))
     }
 }
 
-impl Drop for Sent {
+impl<C: Carrier> Drop for Sent<C> {
     fn drop(&mut self) {
         // First, so that goals end as those of any server that has gone.
         self.provider = None;
         if let Some(line) = &self.line {
             line.all().iter().for_each(|requester| requester.give_up());
         }
-        self.place.graph.closed(&self.key);
+        self.carrier.closed(&self.key);
     }
 }
 
-impl Line {
-    fn all(&self) -> [&Requester; 3] {
+impl<R: Requester> Line<R> {
+    fn all(&self) -> [&R; 3] {
         [&self.goals, &self.results, &self.cancels]
-    }
-
-    fn conventions(&self) -> [Convention; 3] {
-        self.all().map(Requester::convention)
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -288,8 +277,7 @@ impl Line {
     }
 
     async fn execute(&self, id: &GoalId, call: &raw::Call) -> Result<Vec<u8>, String> {
-        let mut asked = self.goals.ask(messages::goal_out(call.extents(), &self.types.goal).into_iter())?;
-        let response = self.goals.reply(&mut asked).await?;
+        let response = self.goals.ask(messages::goal_out(call.extents(), &self.types.goal)).await?;
         if !messages::is_accepted(&response) {
             let text = "the server there does not accept the goal";
             return messages::without_result(&self.types.response, state::REJECTED, text).ok_or_else(|| text.to_owned());
@@ -298,9 +286,7 @@ impl Line {
         if is_to_be_cancelled {
             self.cancel(id, Stamp::default()).await;
         }
-        let request = messages::result_of(id);
-        let mut asked = self.results.ask([&request[..]].into_iter())?;
-        let response = self.results.reply(&mut asked).await?;
+        let response = self.results.ask(vec![&messages::result_of(id)]).await?;
         let (server, last) = (self.feedbacks.server(), self.feedbacks.last_of(id));
         messages::result_in(&response, &self.types.result, server, last, Clock::now().monotonic()).map_err(|why| why.to_string())
     }
@@ -313,7 +299,7 @@ impl Line {
     }
 
     /// Somebody in the domain wishes goals to be cancelled, perhaps those of others.
-    fn wish(line: &Arc<Line>, frame: &Frame, runtime: &Handle) {
+    fn wish(line: &Arc<Line<R>>, frame: &Frame, runtime: &Handle) {
         let wish = frame.reader().and_then(messages::begin_of);
         let Ok((id, sent_at)) = wish.inspect_err(|why| log::warn!("a wish to cancel cannot be read: {why}")) else { return };
         let stamp = if id == GoalId::default() {
@@ -332,13 +318,8 @@ impl Line {
 
     async fn cancel(&self, id: &GoalId, stamp: Stamp) {
         let request = messages::cancel(id, stamp);
-        let answered = match self.cancels.ask([&request[..]].into_iter()) {
-            Ok(mut asked) => {
-                let reply = tokio::time::timeout(PATIENCE, self.cancels.reply(&mut asked)).await;
-                reply.unwrap_or_else(|_| Err(format!("the server there has not answered in {} s", PATIENCE.as_secs())))
-            }
-            Err(why) => Err(why.to_owned()),
-        };
+        let reply = tokio::time::timeout(PATIENCE, self.cancels.ask(vec![&request])).await;
+        let answered = reply.unwrap_or_else(|_| Err(format!("the server there has not answered in {} s", PATIENCE.as_secs())));
         if let Err(why) = answered {
             log::warn!("whether goals of '{}' are cancelled is not known: {why}", self.action);
         }

@@ -31,10 +31,18 @@ impl Part {
     }
 }
 
+/// Of the services that an action has in ROS 2.
+const SERVICES: [&str; 3] = ["send_goal", "get_result", "cancel_goal"];
+
+/// Those that its goals are sent to, results are asked of, and goals are cancelled by.
+pub fn services_of(action: &str) -> [String; 3] {
+    SERVICES.map(|service| part_of(action, service))
+}
+
 /// The service that the goals of an action are sent to in the domain, of one of the services that the action has in ROS 2. None: it is none of those.
 pub fn goals_of(service: &str) -> Option<String> {
     let (action, part) = service.rsplit_once(BEHIND)?;
-    ["send_goal", "get_result", "cancel_goal"].contains(&part).then(|| format!("{action}{BEHIND}goal"))
+    SERVICES.contains(&part).then(|| format!("{action}{BEHIND}goal"))
 }
 
 /// A part of an action, in the domain or in ROS 2.
