@@ -28,9 +28,16 @@ struct All {
     local: Arc<Local>,
     /// By their names, with their numbers.
     nodes: BTreeMap<String, (u64, Option<LivelinessToken>)>,
-    ends: BTreeMap<Key, (End, BTreeMap<String, Option<LivelinessToken>>)>,
+    /// The three services of an action have one key.
+    ends: BTreeMap<Key, Vec<Declared>>,
     /// The last that was given.
     number: u64,
+}
+
+/// What a channel has there, with the tokens of the nodes whose that is.
+struct Declared {
+    end: End,
+    told: BTreeMap<String, Option<LivelinessToken>>,
 }
 
 impl Graph {
@@ -59,10 +66,10 @@ impl Graph {
     }
 
     /// Something goes over, or will when somebody there is for it. The gid that its messages or calls are to have.
-    pub fn opened(&self, key: &Key, ty: &str, hash: &str, qos: Qos) -> Gid {
-        let end = End { kind: kind(key), name: key.1.clone(), ty: ty.to_owned(), hash: hash.to_owned(), qos };
+    pub fn opened(&self, key: &Key, (name, ty, hash): (&str, &str, &str), qos: Qos) -> Gid {
+        let end = End { kind: kind(key), name: name.to_owned(), ty: ty.to_owned(), hash: hash.to_owned(), qos };
         let mut all = self.all();
-        all.ends.insert(key.clone(), (end, BTreeMap::new()));
+        all.ends.entry(key.clone()).or_default().push(Declared { end, told: BTreeMap::new() });
         self.renew(&mut all, key).unwrap_or_else(|| Gid::of(&self.author.zid))
     }
 
@@ -78,21 +85,23 @@ impl Graph {
 
     /// Tells of each node that has it, and no longer of those that had. The gid of the first that was not told of before.
     fn renew(&self, all: &mut All, key: &Key) -> Option<Gid> {
-        let (end, mut told) = all.ends.remove(key)?;
+        let mut ends = all.ends.remove(key)?;
         let owners = owners(&all.local, key, &self.own);
-        told.retain(|owner, _| owners.contains(owner));
         let mut first = None;
-        for owner in owners {
-            if told.contains_key(&owner) {
-                continue;
+        for Declared { end, told } in &mut ends {
+            told.retain(|owner, _| owners.contains(owner));
+            for owner in &owners {
+                if told.contains_key(owner) {
+                    continue;
+                }
+                let node = self.number(all, owner);
+                all.number += 1;
+                let token = self.author.token((owner, node), Some((all.number, end)));
+                first = first.or(Some(Gid::of(&token)));
+                told.insert(owner.clone(), self.declared(&token));
             }
-            let node = self.number(all, &owner);
-            all.number += 1;
-            let token = self.author.token((&owner, node), Some((all.number, &end)));
-            first = first.or(Some(Gid::of(&token)));
-            told.insert(owner, self.declared(&token));
         }
-        all.ends.insert(key.clone(), (end, told));
+        all.ends.insert(key.clone(), ends);
         first
     }
 

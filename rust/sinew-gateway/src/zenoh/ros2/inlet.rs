@@ -91,7 +91,7 @@ impl Inlet {
         inlet.subscribe(&BTreeSet::new())?;
         // What is asked for in the domain is as much as this can be asked for there.
         let wanted = Qos { lifespan: None, ..qos::of_writer(&inlet.due.offer) };
-        inlet.place.graph.opened(&inlet.key, &inlet.ty.dds, &inlet.ty.hash, wanted);
+        inlet.place.graph.opened(&inlet.key, (&inlet.key.1, &inlet.ty.dds, &inlet.ty.hash), wanted);
         inlet.look();
         Ok(inlet)
     }

@@ -8,6 +8,7 @@
 //! | `graph` | nodes of the domain, and what they have, as tools of ROS 2 list them |
 //! | `outlet`, `inlet`, `delivery` | topics that go there, and come from there |
 //! | `served`, `provided` | services that are called from there, and here |
+//! | `replier`, `requester` | the two sides of a service there |
 
 mod attachment;
 mod delivery;
@@ -17,6 +18,8 @@ mod names;
 mod network;
 mod outlet;
 mod provided;
+mod replier;
+mod requester;
 mod served;
 mod stamps;
 mod strangers;

@@ -99,7 +99,7 @@ impl Outlet {
             look();
         });
         let listener = listener.wait().map_err(|why| said(&why))?;
-        let gid = place.graph.opened(key, &ty.dds, &ty.hash, qos::of_writer(&due.offer));
+        let gid = place.graph.opened(key, (&key.1, &ty.dds, &ty.hash), qos::of_writer(&due.offer));
         let stamping = Arc::new(Stamping { session: session.clone(), gid, stamps: place.stamped.of(&data) });
         let keeper = due.offer.transient_local.then(|| Keeper::open(place, data, key, due, ty.padding(), &stamping));
         let keeper = keeper.transpose().inspect_err(|_| place.graph.closed(key))?;
