@@ -11,6 +11,7 @@ use sinew::msg::value::Value;
 use sinew::raw::{Call, Client, Provider, ProviderOptions, Publisher, Response, Subscriber};
 use sinew::{Node, Qos};
 
+use super::ros2::Peer;
 use super::{PATIENCE, until};
 
 const GOAL: &str = "sinew/ActionGoal<example_interfaces/action/Fibonacci_Goal>{id:uint8[16];sent_at:int64;goal:example_interfaces/action/Fibonacci_Goal{order:int32;};}";
@@ -265,4 +266,87 @@ pub async fn ended(response: Response) -> Ended {
     let text = String::from_utf8(reader.string().unwrap().into_owned()).unwrap();
     reader.finish().unwrap();
     Ended { state, server, last_feedback, sequence, text }
+}
+
+// --- across bridges ------------------------------------------------------------------------------------------------------------------------
+
+/// Goals have the same ids there, and their feedback, results and states are those that the server tells.
+pub async fn are_executed_across(server: &Server, sender: &Sender) {
+    let told = ended(sender.send(1, 5)).await;
+    assert_eq!((told.state, &told.sequence, told.text.as_str()), (SUCCEEDED, &fibonacci(5), ""));
+    let feedback = sender.feedback(5);
+    assert_eq!(feedback.iter().map(|each| each.sequence.clone()).collect::<Vec<_>>(), (1..=5).map(fibonacci).collect::<Vec<_>>());
+    assert!(feedback.iter().all(|each| each.id == [1; 16] && each.server == told.server));
+    assert!(feedback.iter().map(|each| each.number).eq(1..=5) && told.last_feedback <= 5);
+    sender.stands(&[SUCCEEDED]);
+    assert_eq!(server.states(), [SUCCEEDED]);
+
+    let several: Vec<_> = (2..20).map(|number| sender.send(number, i32::from(number))).collect();
+    for (response, order) in several.into_iter().zip(2..) {
+        assert_eq!(ended(response).await.sequence, fibonacci(order));
+    }
+}
+
+pub async fn are_rejected_across(sender: &Sender) {
+    let rejected = ended(sender.send(1, -1)).await;
+    let text = "the server there does not accept the goal".to_owned();
+    assert_eq!(rejected, Ended { state: REJECTED, server: 0, last_feedback: 0, sequence: vec![], text });
+}
+
+pub async fn are_cancelled_by_wishes_across(server: &Server, sender: &Sender) {
+    let [kept, cancelled] = [1, 2].map(|number| sender.send(number, WITHOUT_END));
+    sender.stands(&[EXECUTING, EXECUTING]);
+    sender.cancel(2);
+    let told = ended(cancelled).await;
+    assert_eq!((told.state, told.sequence, told.text.as_str()), (CANCELLED, vec![42], ""));
+    assert_eq!(server.states(), [EXECUTING, CANCELLED]);
+    sender.cancel(0);
+    assert_eq!(ended(kept).await.state, CANCELLED);
+}
+
+pub fn are_cancelled_when_their_client_has_gone(server: &Server, sender: &Sender) {
+    let response = sender.send(1, WITHOUT_END);
+    sender.stands(&[EXECUTING]);
+    drop(response);
+    until("it is cancelled", || server.states() == [CANCELLED]);
+}
+
+/// A program of ROS 2 executes them, one that knows the request "execute".
+pub async fn are_executed_by(peer: &mut Peer, sender: &Sender) {
+    sender.ready();
+    let responses: Vec<_> = (1..=20).map(|number| sender.send(number, i32::from(number))).collect();
+    for (response, order) in responses.into_iter().zip(1..) {
+        let told = ended(response).await;
+        assert_eq!((told.state, told.sequence), (SUCCEEDED, fibonacci(order)));
+    }
+    sender.feedback(0);
+    let told = ended(sender.send(21, 5)).await;
+    assert_eq!(sender.feedback(5).iter().filter(|each| each.server == told.server).count(), 5);
+    let rejected = ended(sender.send(30, -1)).await;
+    assert_eq!(rejected.state, REJECTED);
+    let response = sender.send(31, WITHOUT_END);
+    until("it is executed", || {
+        sender.cancel(31);
+        peer.ask(&json!({"do": "cancelled"})) == json!(1)
+    });
+    assert_eq!(ended(response).await.state, CANCELLED);
+}
+
+/// They come from a program of ROS 2, one that knows the request "goals".
+pub fn are_executed_for(peer: &mut Peer, server: &Server) {
+    // What is told before the bridge reads feedback is lost, but for the last.
+    let told = peer.ask(&json!({"do": "goals", "action": "count", "first": 50, "orders": [1]}));
+    assert_eq!(told[0]["feedback"], json!(1));
+    let orders: Vec<i32> = (1..=8).collect();
+    let told = peer.ask(&json!({"do": "goals", "action": "count", "first": 1, "orders": orders}));
+    for (goal, order) in told.as_array().expect("it is a list").iter().zip(1..) {
+        assert_eq!(goal["sequence"], json!(fibonacci(order)), "{goal}");
+        assert_eq!((&goal["accepted"], &goal["status"], &goal["feedback"]), (&json!(true), &json!(SUCCEEDED), &json!(order)), "{goal}");
+    }
+    assert_eq!(server.states(), [SUCCEEDED; 9]);
+    let told = peer.ask(&json!({"do": "goals", "action": "count", "first": 100, "orders": [-1]}));
+    assert_eq!(told[0]["accepted"], json!(false));
+    // A goal that goes on until it is cancelled, twice.
+    let told = peer.ask(&json!({"do": "cancel", "action": "count", "order": WITHOUT_END}));
+    assert_eq!(told, json!({"codes": [0, 3, 2], "cancelling": 1, "status": CANCELLED, "sequence": [42]}));
 }
