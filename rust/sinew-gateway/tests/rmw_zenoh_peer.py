@@ -7,7 +7,11 @@ as rmw_zenoh does it. A request is a line of JSON, and so is what it says. "do" 
   "read": makes a subscription "id" likewise, whose messages are told as {"got": id, "stream": ...}; "told": tells what stood beside them, as [number, gid] for each;
   "close": ends a publisher or subscription; "tokens": tells all tokens that are there, each with its gid;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts, "silently": takes them, and never does; "call": calls it, as several "clients", once for each of "numbers", all at once,
-  and tells whose replies were wrong, or not theirs, how many calls were not answered, and what was said of those.
+  and tells whose replies were wrong, or not theirs, how many calls were not answered, and what was said of those;
+  "execute": executes goals of "action", which is of example_interfaces/action/Fibonacci, as a server of rcl_action does: those of 1000 numbers and more until they are cancelled, and "cancelled" tells how
+  many were; "goals": sends it a goal for each of "orders", with ids from "first" on, all at once, and tells what became of them; "cancel": sends one of "order" and cancels it when it is executed, then once
+  more, and then one that nobody knows, and tells the codes of the answers; "send": sends one with the id "id", and tells whether it is accepted; "result": tells what has become of that;
+  "stand": waits until the status has so many goals as "count" says, and tells how they stand.
 Every request is answered by {"done": what was done, ...}, or {"error": ...}. Streams are in hexadecimal digits.
 """
 
@@ -18,37 +22,14 @@ import sys
 import threading
 import time
 
-import xxhash
 import zenoh
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from zenoh import ext
 
+from rmw_zenoh_action import Executing, Messages, Sending, result_of, uuid
+from rmw_zenoh_words import SECONDS, beside, gid_of, qos_of, read_beside, say, wait
+
 ADD = "example_interfaces::srv::dds_::AddTwoInts_", "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a"
-SECONDS = 60
-saying = threading.Lock()
-
-
-def say(**what):
-    with saying:
-        print(json.dumps(what), flush=True)
-
-
-def gid_of(token):
-    return xxhash.xxh3_128_intdigest(token.encode()).to_bytes(16, "little")
-
-
-def beside(number, gid):
-    return struct.pack("<qqB16s", number, time.time_ns(), 16, gid)
-
-
-def read_beside(attachment):
-    """The number and the gid; raises where it is not as it should be."""
-    if attachment is None:
-        raise ValueError("there is no attachment")
-    number, at, size, gid = struct.unpack("<qqB16s", attachment.to_bytes())
-    if number < 1 or size != 16 or abs(time.time_ns() - at) > 3600 * 10**9:
-        raise ValueError(f"the attachment is {attachment.to_bytes().hex()}")
-    return number, gid
 
 
 class Peer:
@@ -59,6 +40,7 @@ class Peer:
         self.domain = domain
         self.ids = itertools.count(1)
         self.hashes = {}
+        self.messages = Messages()
         self.ends = {}
         self.told = {}
         self.there = set()
@@ -93,7 +75,9 @@ class Peer:
         self.hashes[name] = store.hash_rihs01(name)
 
     def do_write(self, id, topic, name, qos={}):
-        ty, digest = self.type(name)
+        self.write(id, topic, *self.type(name), qos)
+
+    def write(self, id, topic, ty, digest, qos):
         key, reliable, depth = self.key(topic, ty, digest), qos.get("reliable", True), qos.get("depth", 10)
         if qos.get("transient_local"):
             detection = ext.MissDetectionConfig(heartbeat=None, sporadic_heartbeat=0.5) if reliable else None
@@ -105,18 +89,27 @@ class Peer:
         self.ends[id] = {"end": publisher, "token": token, "gid": gid, "numbers": itertools.count(1)}
 
     def do_publish(self, id, stream, bare=False):
+        self.publish(id, bytes.fromhex(stream), bare)
+
+    def publish(self, id, stream, bare=False):
         end = self.ends[id]
-        end["end"].put(bytes.fromhex(stream), attachment=None if bare else beside(next(end["numbers"]), end["gid"]))
+        end["end"].put(stream, attachment=None if bare else beside(next(end["numbers"]), end["gid"]))
 
     def do_read(self, id, topic, name, qos={}):
-        ty, digest = self.type(name)
-        key, told = self.key(topic, ty, digest), self.told.setdefault(id, [])
+        told = self.told.setdefault(id, [])
+
+        def got(stream, number, gid):
+            told.append([number, gid.hex()])
+            say(got=id, stream=stream.hex())
+
+        self.read(id, topic, *self.type(name), qos, got)
+
+    def read(self, id, topic, ty, digest, qos, got):
+        key = self.key(topic, ty, digest)
 
         def came(sample):
             try:
-                number, gid = read_beside(sample.attachment)
-                told.append([number, gid.hex()])
-                say(got=id, stream=sample.payload.to_bytes().hex())
+                got(sample.payload.to_bytes(), *read_beside(sample.attachment))
             except Exception as error:
                 say(error=f"a message on {topic}: {type(error).__name__}: {error}")
 
@@ -192,10 +185,51 @@ class Peer:
         with lock:
             return {"wrong": wrong, "unanswered": len(waiting), "failed": failed[:1]}
 
+    def do_execute(self, action):
+        self.ends["execute"] = Executing(self, action)
 
-def qos_of(asked):
-    reliability, durability = "" if asked.get("reliable", True) else 2, 1 if asked.get("transient_local") else ""
-    return f"{reliability}:{durability}:,{asked.get('depth', 10)}:,:,:,,"
+    def do_cancelled(self):
+        return self.ends["execute"].cancelled
+
+    def do_goals(self, action, first, orders):
+        sending = self.sending(action)
+        ids = [uuid(first + at) for at in range(len(orders))]
+        accepted = [reply["accepted"] for reply in sending.replies([sending.send(id, order) for id, order in zip(ids, orders)])]
+        asked = [sending.ask("get_result", goal_id={"uuid": id}) for id, is_accepted in zip(ids, accepted) if is_accepted]
+        results = iter(sending.replies(asked))
+        expected = sum(order for order in orders if order > 0)
+        wait(lambda: sum(id in ids for id in list(sending.feedback)) >= expected)
+        told = [{"accepted": is_accepted} for is_accepted in accepted]
+        for goal, id in zip(told, ids):
+            if goal["accepted"]:
+                goal |= result_of(next(results)) | {"feedback": sending.feedback.count(id)}
+        return told
+
+    def do_cancel(self, action, order):
+        sending = self.sending(action)
+        id = uuid(200)
+        sending.replies([sending.send(id, order)])
+        first = sending.cancel(id)
+        result = result_of(*sending.replies([sending.ask("get_result", goal_id={"uuid": id})]))
+        codes = [told["return_code"] for told in (first, sending.cancel(id), sending.cancel(uuid(201)))]
+        return {"codes": codes, "cancelling": len(first["goals_canceling"]), **result}
+
+    def do_send(self, action, id, order):
+        sending = self.sending(action)
+        return sending.replies([sending.send(uuid(id), order)])[0]["accepted"]
+
+    def do_result(self, action, id):
+        sending = self.sending(action)
+        return result_of(*sending.replies([sending.ask("get_result", goal_id={"uuid": uuid(id)})]))
+
+    def do_stand(self, action, count):
+        sending = self.sending(action)
+        return wait(lambda: sending.status if len(sending.status) == count else None)
+
+    def sending(self, action):
+        if "send" not in self.ends:
+            self.ends["send"] = Sending(self, action)
+        return self.ends["send"]
 
 
 def main():

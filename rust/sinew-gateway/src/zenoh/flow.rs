@@ -28,6 +28,9 @@ pub struct Beside {
     pub timestamp: Option<Timestamp>,
 }
 
+/// What is published of a message, of what it is here. None: it is no message of the topic.
+pub type Payload = Arc<dyn Fn(Vec<Bytes>) -> Option<ZBytes> + Send + Sync>;
+
 /// A topic that is read here and published there, until it is dropped.
 pub struct Flow {
     // First, so that nothing is pushed any more.
@@ -40,28 +43,28 @@ pub struct Flow {
 struct Line {
     queue: Mutex<Queue>,
     come: Notify,
-    padding: &'static [u8],
+    payload: Payload,
     sent: AtomicU64,
     bytes: AtomicU64,
-    /// Too large, or not taken by Zenoh.
+    /// Too large, not taken by Zenoh, or no message.
     refused: AtomicU64,
 }
 
 impl Flow {
-    /// Reads as a ghost. `beside` is asked for each message, with its number; `padding` stands behind each. Blocks until the manager has agreed.
+    /// Reads as a ghost. `beside` is asked for each message, with its number. Blocks until the manager has agreed.
     pub fn open(
         place: &Place,
         name: &str,
         due: &Due,
         publisher: &Arc<Publisher<'static>>,
-        padding: &'static [u8],
+        payload: Payload,
         mut beside: impl FnMut(&Outgoing, u64) -> Beside + Send + 'static,
     ) -> sinew::Result<Flow> {
         let reading = Reading::of(&due.offer, true, &due.traffic);
         let line = Arc::new(Line {
             queue: Mutex::new(Queue::new(reading.keep, due.traffic.max_rate, Instant::now())),
             come: Notify::new(),
-            padding,
+            payload,
             sent: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -131,7 +134,10 @@ impl Line {
 
     fn put(&self, publisher: &Publisher<'_>, outgoing: Outgoing, beside: Beside) {
         let size = outgoing.unpacked;
-        let payload = padded(outgoing.parts, self.padding);
+        let Some(payload) = (self.payload)(outgoing.parts) else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
         let put = publisher.put(payload).attachment(beside.attachment).timestamp(beside.timestamp);
         match tokio::task::block_in_place(|| put.wait()) {
             Ok(()) => {

@@ -10,7 +10,7 @@ use zenoh::bytes::Encoding;
 use zenoh::query::{Query, Queryable};
 use zenoh::sample::Locality;
 
-use super::flow::{Beside, padded};
+use super::flow::{Beside, Payload};
 use super::network::Place;
 use super::said;
 use crate::bridge::Due;
@@ -39,8 +39,8 @@ pub struct Asked {
     pub name: String,
     /// What it is like there.
     pub due: Due,
-    /// What stands behind each message.
-    pub padding: &'static [u8],
+    /// What is told of each message.
+    pub payload: Payload,
 }
 
 /// Answers, as long as the result is there. The domain, which keeps it, is read anew each time.
@@ -80,7 +80,7 @@ fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, quer
         let Some(frame) = subscriber.take(QUIET).map_err(|why| why.to_string())? else { break };
         let Some(message) = outgoing(frame, due.offer.lifespan, Packing::None, taken) else { continue };
         let Beside { attachment, timestamp } = beside(&message);
-        let payload = padded(message.parts, asked.padding);
+        let Some(payload) = (asked.payload)(message.parts) else { continue };
         let reply = query.reply(key, payload).encoding(Encoding::APPLICATION_CDR).attachment(attachment).timestamp(timestamp);
         reply.wait().map_err(|why| said(&why))?;
     }

@@ -7,7 +7,7 @@
 //! | `outlet`, `flow`, `kept` | topics that go to the network, and what was kept of them, for those who ask |
 //! | `inlet`, `delivery`, `waiting`, `asking` | topics that come from it, and what others have kept of them |
 //! | `served`, `provided` | services that are called from there, and here |
-//! | `ros2/` | all of this as rmw_zenoh has it: topics and services of ROS 2 |
+//! | `ros2/` | all of this as rmw_zenoh has it: topics, services and actions of ROS 2 |
 
 mod asking;
 mod attached;

@@ -13,9 +13,9 @@ use zenoh::query::Queryable;
 use zenoh::sample::Locality;
 
 use super::attached::{Attached, Message, TypeTag};
-use super::flow::{Beside, Flow};
+use super::flow::{Beside, Flow, Payload};
 use super::network::Place;
-use super::{kept, key, qos, said};
+use super::{joined, kept, key, qos, said};
 use crate::bridge::{Channel, Due, Look};
 use crate::channels::State;
 use crate::link::Outgoing;
@@ -59,7 +59,7 @@ impl Outlet {
         let listener = listener.wait().map_err(|why| said(&why))?;
         let kept = due.offer.transient_local.then(|| {
             let message = Message { is_kept: true, ..message(place, due, &ty) };
-            let asked = kept::Asked { at: key.clone(), key, name: name.to_owned(), due: due.clone(), padding: &[] };
+            let asked = kept::Asked { at: key.clone(), key, name: name.to_owned(), due: due.clone(), payload: payload() };
             kept::answer(place, asked, move |outgoing| beside(&message, outgoing))
         });
         let kept = kept.transpose()?;
@@ -80,11 +80,16 @@ impl Outlet {
     fn flow(&self) -> sinew::Result<Flow> {
         let (opened, keeps) = (Instant::now(), self.due.offer.transient_local);
         let message = message(&self.place, &self.due, &self.ty);
-        Flow::open(&self.place, &self.name, &self.due, &self.publisher, &[], move |outgoing, sequence| {
+        Flow::open(&self.place, &self.name, &self.due, &self.publisher, payload(), move |outgoing, sequence| {
             let is_kept = keeps && outgoing.published < opened;
             beside(&Message { sequence, is_kept, ..message.clone() }, outgoing)
         })
     }
+}
+
+/// Messages go as they are.
+fn payload() -> Payload {
+    Arc::new(|parts| Some(joined(parts)))
 }
 
 /// What is told of each message of a topic, from a new source.

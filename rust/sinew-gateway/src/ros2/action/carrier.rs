@@ -54,6 +54,11 @@ pub trait Carrier: Clone + Send + Sync + 'static {
     /// `look` is called when a server comes or goes, where [`server`](Carrier::server) does not tell it.
     fn requester(&self, key: &Key, due: &Due, service: Named<'_>, server: &Self::Server, look: Look) -> Result<Self::Requester, String>;
 
+    /// Until the feedback of an action that has come is told in the domain, where it lies in a queue before.
+    fn caught_up(&self, _action: &str) -> impl Future<Output = ()> + Send {
+        std::future::ready(())
+    }
+
     /// Nothing there is for this any more.
     fn closed(&self, key: &Key);
 }

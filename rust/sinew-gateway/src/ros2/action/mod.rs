@@ -31,11 +31,10 @@ pub use carrier::{Carrier, Named, Requester};
 pub use clock::Clock;
 pub use feedbacks::{Feedbacks, OfActions};
 pub use messages::{MORE, feedback_in, feedback_out, status_in, status_out};
-pub use part::{Part, goals_of};
+pub use part::{Part, goals_of, part_of};
 pub use types::feedback_types;
 
 use executed::Executed;
-use part::part_of;
 use sent::Sent;
 
 use crate::bridge::{Channel, Due, Ear, Key, Look, Way};

@@ -21,13 +21,15 @@ use crate::ros2::calls::{self, cancelled};
 
 /// Within which a server answers a wish to cancel.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Within which feedback that has come is told, so that the result may follow it.
+const CAUGHT_UP: Duration = Duration::from_millis(500);
 
 /// Accepts goals as a ghost server of the domain while a server there does: until then they wait, as they do for any.
 pub struct Sent<C: Carrier> {
     // In the order in which they go.
     provider: Option<Provider>,
     wishes: Option<Subscriber>,
-    line: Option<Arc<Line<C::Requester>>>,
+    line: Option<Arc<Line<C>>>,
     /// That the line is to.
     servers: Option<[C::Server; 3]>,
     refused: Option<String>,
@@ -41,11 +43,12 @@ pub struct Sent<C: Carrier> {
 }
 
 /// To the server there.
-struct Line<R> {
+struct Line<C: Carrier> {
     action: String,
-    goals: R,
-    results: R,
-    cancels: R,
+    carrier: C,
+    goals: C::Requester,
+    results: C::Requester,
+    cancels: C::Requester,
     types: Arc<ActionTypes>,
     feedbacks: Arc<Feedbacks>,
     counts: Arc<Counts>,
@@ -136,12 +139,13 @@ impl<C: Carrier> Sent<C> {
         (servers, why)
     }
 
-    fn lined(&self, servers: &[C::Server; 3]) -> Result<Line<C::Requester>, String> {
+    fn lined(&self, servers: &[C::Server; 3]) -> Result<Line<C>, String> {
         let named = services_of(&self.action);
         let services = self.types.services(&named);
         let open = |at: usize| self.carrier.requester(&self.key, &self.due, services[at], &servers[at], Arc::clone(&self.look));
         Ok(Line {
             action: self.action.clone(),
+            carrier: self.carrier.clone(),
             goals: open(0)?,
             results: open(1)?,
             cancels: open(2)?,
@@ -153,7 +157,7 @@ impl<C: Carrier> Sent<C> {
     }
 
     /// To wishes from now on: what was wished before is about goals that have ended, or were never sent there. None: nobody here wishes anything yet; [`look`](Sent::look) is called when somebody does.
-    fn listen(&self, line: &Arc<Line<C::Requester>>) -> Option<Subscriber> {
+    fn listen(&self, line: &Arc<Line<C>>) -> Option<Subscriber> {
         let (qos, options) =
             (Qos { transient_local: false, ..kept(WISHES) }, SubscriberOptions { ghost: true, ..SubscriberOptions::default() });
         let (wished, runtime) = (Arc::clone(line), self.carrier.runtime().clone());
@@ -165,7 +169,7 @@ impl<C: Carrier> Sent<C> {
         wishes.ok()
     }
 
-    fn provide(&self, line: &Arc<Line<C::Requester>>) -> sinew::Result<Provider> {
+    fn provide(&self, line: &Arc<Line<C>>) -> sinew::Result<Provider> {
         let (line, runtime) = (Arc::clone(line), self.carrier.runtime().clone());
         calls::provided(self.carrier.node(), &self.key, &self.due, move |call| {
             let carried = Arc::clone(&line);
@@ -230,8 +234,8 @@ impl<C: Carrier> Drop for Sent<C> {
     }
 }
 
-impl<R: Requester> Line<R> {
-    fn all(&self) -> [&R; 3] {
+impl<C: Carrier> Line<C> {
+    fn all(&self) -> [&C::Requester; 3] {
         [&self.goals, &self.results, &self.cancels]
     }
 
@@ -287,6 +291,8 @@ impl<R: Requester> Line<R> {
             self.cancel(id, Stamp::default()).await;
         }
         let response = self.results.ask(vec![&messages::result_of(id)]).await?;
+        // Its client gets what comes before the result, and waits no longer for it (A11).
+        let _ = tokio::time::timeout(CAUGHT_UP, self.carrier.caught_up(&self.action)).await;
         let (server, last) = (self.feedbacks.server(), self.feedbacks.last_of(id));
         messages::result_in(&response, &self.types.result, server, last, Clock::now().monotonic()).map_err(|why| why.to_string())
     }
@@ -299,7 +305,7 @@ impl<R: Requester> Line<R> {
     }
 
     /// Somebody in the domain wishes goals to be cancelled, perhaps those of others.
-    fn wish(line: &Arc<Line<R>>, frame: &Frame, runtime: &Handle) {
+    fn wish(line: &Arc<Line<C>>, frame: &Frame, runtime: &Handle) {
         let wish = frame.reader().and_then(messages::begin_of);
         let Ok((id, sent_at)) = wish.inspect_err(|why| log::warn!("a wish to cancel cannot be read: {why}")) else { return };
         let stamp = if id == GoalId::default() {

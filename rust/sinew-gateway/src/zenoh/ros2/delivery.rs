@@ -13,7 +13,7 @@ use zenoh::sample::{Sample, SampleKind};
 use super::attachment::{Attachment, Gid};
 use super::network::Place;
 use crate::protocol::Offer;
-use crate::ros2::encapsulation::normalize;
+use crate::ros2::form::{self, Form};
 
 /// Publishers whose messages are counted at a time.
 const MOST_SOURCES: usize = 1024;
@@ -93,14 +93,15 @@ struct Source {
 pub struct Delivery {
     place: Place,
     name: String,
+    form: Form,
     landing: Arc<Landing>,
     sources: HashMap<Gid, Source>,
 }
 
 impl Delivery {
     /// Into the domain.
-    pub fn new(place: &Place, name: &str, landing: &Arc<Landing>) -> Delivery {
-        Delivery { place: place.clone(), name: name.to_owned(), landing: Arc::clone(landing), sources: HashMap::new() }
+    pub fn new(place: &Place, name: &str, form: Form, landing: &Arc<Landing>) -> Delivery {
+        Delivery { place: place.clone(), name: name.to_owned(), form, landing: Arc::clone(landing), sources: HashMap::new() }
     }
 
     /// Publishes what others have kept, in the order of its times.
@@ -171,17 +172,18 @@ impl Delivery {
         if size as u64 > most {
             return Err(format!("has {size} bytes, where \"max_message\" of this bridge are {most}"));
         }
-        let mut loan = publisher.loan(size).map_err(|why| format!("has no room in this domain: {why}"))?;
-        let room = loan.bytes().get_mut(..size).ok_or("has no room in this domain")?;
-        let mut rest = &mut *room;
+        if matches!(self.form, Form::Status) {
+            return form::publish_status(publisher, &mut payload.to_bytes().into_owned());
+        }
+        let before = self.form.before();
+        let mut loan = publisher.loan(before + size).map_err(|why| format!("has no room in this domain: {why}"))?;
+        let mut rest = loan.bytes().get_mut(before..before + size).ok_or("has no room in this domain")?;
         for part in payload.slices() {
             let (here, behind) = std::mem::take(&mut rest).split_at_mut(part.len());
             here.copy_from_slice(part);
             rest = behind;
         }
-        let (_, used) = normalize(room).ok_or("is encoded as no message of ROS 2 is")?;
-        loan.publish(used).map_err(|why| format!("could not be published: {why}"))?;
-        Ok(used)
+        self.form.publish(loan, size)
     }
 }
 

@@ -17,6 +17,7 @@ use super::token::Kind;
 use crate::bridge::{Channel, Due, Key, connected_ghost};
 use crate::channels::State;
 use crate::protocol::Offer;
+use crate::ros2::form::Form;
 use crate::ros2::qos::{self, Qos};
 use crate::ros2::types::RosType;
 use crate::zenoh::waiting::Waiting;
@@ -36,6 +37,7 @@ pub struct Inlet {
     place: Place,
     key: Key,
     due: Due,
+    form: Form,
     ty: RosType,
 }
 
@@ -63,9 +65,12 @@ struct Writers {
 impl Inlet {
     /// What is wanted of the network.
     pub fn open(place: &Place, key: &Key, due: &Due) -> Result<Inlet, String> {
-        let ty = place.types.of(&due.signature)?;
+        let (form, ty) = Form::of(&place.types, &place.actions, &key.1, &due.signature)?;
         let (waiting, landing, asking) = (Arc::<Waiting>::default(), Arc::<Landing>::default(), Arc::<Asking>::default());
-        let mut delivery = Delivery::new(place, &key.1, &landing);
+        if matches!(form, Form::Feedback(..)) {
+            place.comes(&key.1, &waiting);
+        }
+        let mut delivery = Delivery::new(place, &key.1, form.clone(), &landing);
         let (from, asked, there, most) = (Arc::clone(&waiting), Arc::clone(&asking), place.zenoh.clone(), due.offer.depth);
         let task = place.zenoh.runtime.spawn(async move {
             loop {
@@ -87,7 +92,7 @@ impl Inlet {
         let task = task.abort_handle();
         let (place, key, due) = (place.clone(), key.clone(), due.clone());
         let (subscribers, keepers) = (BTreeMap::new(), BTreeSet::new());
-        let mut inlet = Inlet { subscribers, waiting, landing, asking, keepers, task, refused: None, place, key, due, ty };
+        let mut inlet = Inlet { subscribers, waiting, landing, asking, keepers, task, refused: None, place, key, due, form, ty };
         inlet.subscribe(&BTreeSet::new())?;
         // What is asked for in the domain is as much as this can be asked for there.
         let wanted = Qos { lifespan: None, ..qos::of_writer(&inlet.due.offer) };
@@ -153,7 +158,7 @@ impl Inlet {
         if writers.offers.is_empty() {
             self.landing.set(None);
         } else {
-            let offer = qos::offered(&self.due.offer, writers.offers.iter());
+            let offer = self.form.offer(qos::offered(&self.due.offer, writers.offers.iter()));
             // Where more is offered, it stays as it is: messages would be lost meanwhile.
             let fits = |ghost: &Ghost| ghost.offer.reliable <= offer.reliable && ghost.offer.transient_local <= offer.transient_local;
             if self.landing.ghost().is_none_or(|ghost| !fits(&ghost)) {

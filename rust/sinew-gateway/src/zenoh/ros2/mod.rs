@@ -1,4 +1,4 @@
-//! Zenoh as rmw_zenoh speaks it: topics and services of the domain as those of ROS 2. The network as a whole is one peer, whose tag is `zenoh`.
+//! Zenoh as rmw_zenoh speaks it: topics, services and actions of the domain as those of ROS 2. The network as a whole is one peer, whose tag is `zenoh`.
 //!
 //! | file | what is there |
 //! | --- | --- |
@@ -9,8 +9,10 @@
 //! | `outlet`, `inlet`, `delivery` | topics that go there, and come from there |
 //! | `served`, `provided` | services that are called from there, and here |
 //! | `replier`, `requester` | the two sides of a service there |
+//! | `carrier` | the same, for [actions](crate::ros2::action) |
 
 mod attachment;
+mod carrier;
 mod delivery;
 mod graph;
 mod inlet;

@@ -1,6 +1,7 @@
 //! The session in which nodes of ROS 2 are, and what goes over there.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use sinew::msg::ros2::Library;
 use sinew::{GatewayEntry, Node};
@@ -21,11 +22,13 @@ use crate::bridge::{Channel, Due, Ear, Key, Look, Network, Way, mark};
 use crate::config::{self, RmwZenoh, Settings};
 use crate::domain::Local;
 use crate::protocol::Kind;
+use crate::ros2::action::{self, OfActions};
 use crate::ros2::catalogue;
 use crate::ros2::place::folders;
 use crate::ros2::types::Types;
 use crate::zenoh::network::{self, RETRY};
 use crate::zenoh::said;
+use crate::zenoh::waiting::Waiting;
 
 /// What all channels need. Cheap to clone.
 #[derive(Clone)]
@@ -40,6 +43,10 @@ pub struct Place {
     pub graph: Arc<Graph>,
     /// Messages that were sent there.
     pub stamped: Arc<Stamped>,
+    /// What was told of goals.
+    pub actions: Arc<OfActions>,
+    /// Feedback that comes, by its topic.
+    feedback: Arc<Mutex<HashMap<String, Weak<Waiting>>>>,
     strangers: Arc<Mutex<Strangers>>,
 }
 
@@ -47,6 +54,19 @@ impl Place {
     /// Who else is there.
     pub fn strangers(&self) -> MutexGuard<'_, Strangers> {
         lock(&self.strangers)
+    }
+
+    /// What comes on this topic is feedback.
+    pub fn comes(&self, topic: &str, waiting: &Arc<Waiting>) {
+        let mut all = self.feedback.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, waiting| waiting.strong_count() > 0);
+        all.insert(topic.to_owned(), Arc::downgrade(waiting));
+    }
+
+    /// None: nobody in the domain wants any.
+    pub fn feedback_of(&self, action: &str) -> Option<Arc<Waiting>> {
+        let all = self.feedback.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&action::part_of(action, "feedback")).and_then(Weak::upgrade)
     }
 }
 
@@ -81,6 +101,7 @@ pub struct Joined {
     // In the order in which they go; the session is the last.
     _heard: Subscriber<()>,
     place: Place,
+    ear: Ear,
     session: network::Joined,
 }
 
@@ -111,18 +132,20 @@ impl Joined {
         let strangers = Arc::new(Mutex::new(Strangers::new(zid.clone(), asked.enclave.clone())));
         let author = Author { domain_id: asked.domain_id, zid, enclave: asked.enclave.clone() };
         let graph = Arc::new(Graph::new(zenoh.session.clone(), author, zenoh.node.name()));
-        let heard_of = Arc::clone(&strangers);
+        let (heard_of, hearing) = (Arc::clone(&strangers), ear.clone());
         let heard = move |sample: Sample| {
             let (token, is_there) = (sample.key_expr().as_str(), sample.kind() == SampleKind::Put);
             let keys = if is_there { lock(&heard_of).came(token) } else { lock(&heard_of).went(token) };
             for key in keys {
-                ear.look(key);
+                hearing.look(key);
             }
         };
         let all = zenoh.session.liveliness().declare_subscriber(names::tokens(asked.domain_id)).history(true);
         let heard = all.callback(heard).wait().map_err(|why| said(&why))?;
-        let place = Place { zenoh, domain_id: asked.domain_id, types: Arc::clone(&asked.types), graph, stamped: Arc::default(), strangers };
-        Ok(Joined { _heard: heard, place, session })
+        let (domain_id, types) = (asked.domain_id, Arc::clone(&asked.types));
+        let (stamped, actions, feedback) = (Arc::default(), Arc::default(), Arc::default());
+        let place = Place { zenoh, domain_id, types, graph, stamped, actions, feedback, strangers };
+        Ok(Joined { _heard: heard, place, ear, session })
     }
 }
 
@@ -154,6 +177,9 @@ impl Network for Joined {
 
     fn open(&self, key: &Key, due: &Due, look: Look) -> Result<Box<dyn Channel>, String> {
         let place = &self.place;
+        if let Some(of_action) = action::open(place, &self.ear, key, due, &look) {
+            return of_action;
+        }
         Ok(match (key.0, key.2) {
             (Kind::Topic, Way::Out) => Box::new(Outlet::open(place, key, due, look)?),
             (Kind::Topic, Way::In) => Box::new(Inlet::open(place, key, due)?),

@@ -19,9 +19,10 @@ use super::{names, time_ns};
 use crate::bridge::{Channel, Due, Key, Look};
 use crate::channels::State;
 use crate::link::Outgoing;
+use crate::ros2::form::Form;
 use crate::ros2::qos;
 use crate::ros2::types::RosType;
-use crate::zenoh::flow::{Beside, Flow};
+use crate::zenoh::flow::{Beside, Flow, Payload, padded};
 use crate::zenoh::qos::{congestion, priority};
 use crate::zenoh::{kept, said};
 
@@ -40,6 +41,7 @@ pub struct Outlet {
     place: Place,
     key: Key,
     due: Due,
+    form: Form,
     ty: RosType,
 }
 
@@ -50,10 +52,10 @@ struct Keeper {
 }
 
 impl Keeper {
-    fn open(place: &Place, data: String, key: &Key, due: &Due, padding: &'static [u8], stamping: &Arc<Stamping>) -> Result<Keeper, String> {
+    fn open(place: &Place, data: String, key: &Key, due: &Due, payload: Payload, stamping: &Arc<Stamping>) -> Result<Keeper, String> {
         let session = &place.zenoh.session;
         let at = names::keeper(&data, &session.zid().to_string());
-        let asked = kept::Asked { at: at.clone(), key: data, name: key.1.clone(), due: due.clone(), padding };
+        let asked = kept::Asked { at: at.clone(), key: data, name: key.1.clone(), due: due.clone(), payload };
         let stamping = Arc::clone(stamping);
         let queryable = kept::answer(&place.zenoh, asked, move |outgoing| stamping.beside(outgoing))?;
         let token = session.liveliness().declare_token(at).wait().map_err(|why| said(&why))?;
@@ -78,10 +80,20 @@ impl Stamping {
     }
 }
 
+fn payload(form: &Form, ty: &RosType) -> Payload {
+    let (form, ty) = (form.clone(), ty.clone());
+    Arc::new(move |parts| match &form {
+        Form::Same => Some(padded(parts, ty.padding())),
+        other => other.write(parts.iter().map(|part| &part[..]), &ty, |parts| parts.concat().into()),
+    })
+}
+
 impl Outlet {
     /// `look` is called when [`Outlet::look`] is to be.
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Outlet, String> {
-        let ty = place.types.of(&due.signature)?;
+        let (form, ty) = Form::of(&place.types, &place.actions, &key.1, &due.signature)?;
+        // Of which it is offered as much as it is there.
+        let due = &Due { offer: form.offer_there(&due.offer), ..due.clone() };
         let data = names::data(place.domain_id, &key.1, &ty.dds, &ty.hash);
         let is_reliable = due.traffic.reliable || due.offer.depth == 0;
         let session = &place.zenoh.session;
@@ -101,7 +113,7 @@ impl Outlet {
         let listener = listener.wait().map_err(|why| said(&why))?;
         let gid = place.graph.opened(key, (&key.1, &ty.dds, &ty.hash), qos::of_writer(&due.offer));
         let stamping = Arc::new(Stamping { session: session.clone(), gid, stamps: place.stamped.of(&data) });
-        let keeper = due.offer.transient_local.then(|| Keeper::open(place, data, key, due, ty.padding(), &stamping));
+        let keeper = due.offer.transient_local.then(|| Keeper::open(place, data, key, due, payload(&form, &ty), &stamping));
         let keeper = keeper.transpose().inspect_err(|_| place.graph.closed(key))?;
         let mut outlet = Outlet {
             flow: None,
@@ -115,6 +127,7 @@ impl Outlet {
             place: place.clone(),
             key: key.clone(),
             due: due.clone(),
+            form,
             ty,
         };
         outlet.look();
@@ -124,7 +137,7 @@ impl Outlet {
     fn flow(&self) -> sinew::Result<Flow> {
         let stamping = Arc::clone(&self.stamping);
         let beside = move |outgoing: &Outgoing, _: u64| stamping.beside(outgoing);
-        Flow::open(&self.place.zenoh, &self.key.1, &self.due, &self.publisher, self.ty.padding(), beside)
+        Flow::open(&self.place.zenoh, &self.key.1, &self.due, &self.publisher, payload(&self.form, &self.ty), beside)
     }
 
     /// What subscriptions there ask for that is not offered, and why those of other types get nothing.

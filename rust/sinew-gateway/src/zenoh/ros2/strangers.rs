@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::token::{self, End, Kind, Told};
 use crate::bridge::{Key, Way};
 use crate::protocol;
+use crate::ros2::action::goals_of;
 
 /// Tokens that are remembered. A robot has some thousands.
 const MOST: usize = 1 << 16;
@@ -102,11 +103,15 @@ impl Strangers {
 
 /// What goes over that it is for.
 fn keys_of(end: &End) -> Vec<Key> {
-    let kind = match end.kind {
-        Kind::Publisher | Kind::Subscription => protocol::Kind::Topic,
-        Kind::Server | Kind::Client => protocol::Kind::Service,
-    };
-    vec![(kind, end.name.clone(), Way::Out), (kind, end.name.clone(), Way::In)]
+    let both = |kind, name: &str| vec![(kind, name.to_owned(), Way::Out), (kind, name.to_owned(), Way::In)];
+    match end.kind {
+        Kind::Publisher | Kind::Subscription => both(protocol::Kind::Topic, &end.name),
+        Kind::Server | Kind::Client => {
+            let mut keys = both(protocol::Kind::Service, &end.name);
+            keys.extend(goals_of(&end.name).into_iter().flat_map(|goals| both(protocol::Kind::Service, &goals)));
+            keys
+        }
+    }
 }
 
 #[cfg(test)]
@@ -153,6 +158,14 @@ mod tests {
         assert_eq!((count(&strangers, Kind::Publisher), strangers.is_echo("3")), (1, false));
         strangers.went(&sister);
         assert!(!strangers.is_echo("2"));
+    }
+
+    #[test]
+    fn a_server_of_a_service_of_an_action_is_one_of_its_goals() {
+        let mut strangers = Strangers::new("1".to_owned(), enclave("here"));
+        let keys = strangers.came(&token("2", "%", Kind::Server, "arm/go/_action/get_result"));
+        let names: Vec<&str> = keys.iter().map(|(_, name, _)| name.as_str()).collect();
+        assert_eq!(names, [["arm/go/_action/get_result"; 2], ["arm/go/_action/goal"; 2]].concat());
     }
 
     #[test]
