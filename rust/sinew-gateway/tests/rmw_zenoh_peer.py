@@ -6,8 +6,8 @@ as rmw_zenoh does it. A request is a line of JSON, and so is what it says. "do" 
   "write": makes a publisher "id" on "topic" of the type "name", with "qos"; "publish": publishes the message "stream" with it, "bare": without what belongs beside it;
   "read": makes a subscription "id" likewise, whose messages are told as {"got": id, "stream": ...}; "told": tells what stood beside them, as [number, gid] for each;
   "close": ends a publisher or subscription; "tokens": tells all tokens that are there, each with its gid;
-  "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts, "silently": takes them, and never does; "call": calls it, as several "clients", once for each of "numbers", all at once,
-  and tells whose replies were wrong, or not theirs, how many calls were not answered, and what was said of those;
+  "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts, or of "clear" of std_srvs/srv/Empty, where "service" says so, "silently": takes them, and never does; "call": calls it,
+  as several "clients", once for each of "numbers", all at once, and tells whose replies were wrong, or not theirs, how many calls were not answered, and what was said of those;
   "execute": executes goals of "action", which is of example_interfaces/action/Fibonacci, as a server of rcl_action does: those of 1000 numbers and more until they are cancelled, and "cancelled" tells how
   many were; "goals": sends it a goal for each of "orders", with ids from "first" on, all at once, and tells what became of them; "cancel": sends one of "order" and cancels it when it is executed, then once
   more, and then one that nobody knows, and tells the codes of the answers; "send": sends one with the id "id", and tells whether it is accepted; "result": tells what has become of that;
@@ -29,7 +29,15 @@ from zenoh import ext
 from rmw_zenoh_action import Executing, Messages, Sending, result_of, uuid
 from rmw_zenoh_words import SECONDS, beside, gid_of, qos_of, read_beside, say, wait
 
-ADD = "example_interfaces::srv::dds_::AddTwoInts_", "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a"
+# The type of a service of this name, its hash, the numbers in requests, as struct calls them, and the one in responses, which is their sum.
+SERVED = {
+    "add": ("example_interfaces::srv::dds_::AddTwoInts_", "RIHS01_e118de6bf5eeb66a2491b5bda11202e7b68f198d6f67922cf30364858239c81a", "qq", "q"),
+    "clear": ("std_srvs::srv::dds_::Empty_", "RIHS01_5888399dedec5ccc85ea6451949fd2c9f97bfdf963f9a588821639fcd31b5d19", "B", "B"),
+}
+
+
+def encoded(kinds, *numbers):
+    return struct.pack("<4s" + kinds, b"\0\1\0\0", *numbers)
 
 
 class Peer:
@@ -88,7 +96,7 @@ class Peer:
         token, gid = self.token("MP", topic, ty, digest, qos_of(qos))
         self.ends[id] = {"end": publisher, "token": token, "gid": gid, "numbers": itertools.count(1)}
 
-    def do_publish(self, id, stream, bare=False):
+    def do_publish(self, id, stream, name=None, bare=False):
         self.publish(id, bytes.fromhex(stream), bare)
 
     def publish(self, id, stream, bare=False):
@@ -135,29 +143,31 @@ class Peer:
         # What comes meanwhile does not change a list.
         return {token: gid_of(token).hex() for token in list(self.there)}
 
-    def do_serve(self, silently=False):
-        key, kept = self.key("add", *ADD), []
+    def do_serve(self, silently=False, service="add"):
+        ty, digest, asks, answer = SERVED[service]
+        key, kept = self.key(service, ty, digest), []
 
         def called(query):
             if silently:
                 kept.append(query)
                 return
             number, gid = read_beside(query.attachment)
-            a, b = struct.unpack("<4xqq", query.payload.to_bytes())
+            asked = struct.unpack("<4x" + asks, query.payload.to_bytes())
             with query:
-                query.reply(key, struct.pack("<4sq", b"\0\1\0\0", a + b), attachment=beside(number, gid))
+                query.reply(key, encoded(answer, sum(asked)), attachment=beside(number, gid))
 
         queryable = self.session.declare_queryable(key, called, complete=True)
-        token, _ = self.token("SS", "add", *ADD, qos_of({}))
+        token, _ = self.token("SS", service, ty, digest, qos_of({}))
         self.ends["serve"] = {"end": queryable, "token": token}
 
-    def do_call(self, clients, numbers):
+    def do_call(self, clients, numbers, service="add"):
+        ty, digest, asks, answer = SERVED[service]
         until = time.monotonic() + SECONDS
-        while not any("/SS/" in token and "/%add/" in token for token in list(self.there)):
+        while not any("/SS/" in token and f"/%{service}/" in token for token in list(self.there)):
             if time.monotonic() > until:
                 raise TimeoutError("nobody serves it")
             time.sleep(0.01)
-        key, waiting, lock = self.key("add", *ADD), {}, threading.Lock()
+        key, waiting, lock = self.key(service, ty, digest), {}, threading.Lock()
         wrong, failed, tokens = [], [], []
 
         def answered(reply, whose, expected):
@@ -166,19 +176,20 @@ class Peer:
                     failed.append(reply.err.payload.to_string())
                     return
                 told = read_beside(reply.ok.attachment)
-                (total,) = struct.unpack("<4xq", reply.ok.payload.to_bytes())
+                (total,) = struct.unpack("<4x" + answer, reply.ok.payload.to_bytes())
                 if told != whose or total != expected or waiting.pop(whose, None) is None:
                     wrong.append([told[0], told[1].hex(), total])
 
         for client in range(1, clients + 1):
-            token, gid = self.token("SC", "add", *ADD, qos_of({}))
+            token, gid = self.token("SC", service, ty, digest, qos_of({}))
             tokens.append(token)
             for number in range(1, numbers + 1):
                 with lock:
                     waiting[number, gid] = True
+                asked = (1000 * client, number) if service == "add" else (0,)
                 self.session.get(
-                    key, lambda reply, whose=(number, gid), expected=1000 * client + number: answered(reply, whose, expected),
-                    payload=struct.pack("<4sqq", b"\0\1\0\0", 1000 * client, number), attachment=beside(number, gid),
+                    key, lambda reply, whose=(number, gid), expected=sum(asked): answered(reply, whose, expected),
+                    payload=encoded(asks, *asked), attachment=beside(number, gid),
                     target=zenoh.QueryTarget.ALL_COMPLETE, consolidation=zenoh.ConsolidationMode.NONE, timeout=SECONDS)
         while waiting and not failed and time.monotonic() < until:
             time.sleep(0.01)

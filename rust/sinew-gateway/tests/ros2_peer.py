@@ -5,8 +5,8 @@ A request is a line of JSON, and so is what it says. "do" is
   "write": makes a writer "id" on "topic" of the type "name", with "qos"; "publish": writes the message "stream" with it;
   "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...};
   "close": closes writer or reader "id"; "matched": tells with how many others writer or reader "id" is connected;
-  "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts as rmw_cyclonedds does; "call": calls it, as several clients "clients" do that have
-  their own numbers, once for each of "numbers", all at once, and tells whose replies were wrong, or not theirs;
+  "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts as rmw_cyclonedds does, or of "clear" of std_srvs/srv/Empty, where "service" says so; "call": calls it, as several
+  clients "clients" do that have their own numbers, once for each of "numbers", all at once, and tells whose replies were wrong, or not theirs;
   "execute": executes goals of "action", which is of example_interfaces/action/Fibonacci, as a server of rmw_cyclonedds: those of 1000 numbers and more until they are cancelled,
   and "cancelled" tells how many were; "goals": sends it a goal for each of "orders", with ids from "first" on, all at once, and tells what became of them; "cancel": sends one of "order" and cancels
   it when it is executed, then once more, and then one that nobody knows, and tells the codes of the answers.
@@ -31,7 +31,13 @@ from rosbags.interfaces import Nodetype
 
 NUMBERS = {f"{sign}int{bits}": getattr(types, f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)}
 NUMBERS |= {"float32": types.float32, "float64": types.float64, "byte": types.uint8, "octet": types.uint8, "char": types.uint8, "bool": bool}
-ADD = "example_interfaces/srv/AddTwoInts_"
+# Which C++ cannot do without, and so each message of ROS 2 without fields has it.
+MEMBER = "structure_needs_at_least_one_member"
+# What a service of this name is of, the fields of requests, and the one of responses, which is their sum.
+SERVED = {
+    "add": ("example_interfaces/srv/AddTwoInts_", {"a": "int64", "b": "int64"}, {"sum": "int64"}),
+    "clear": ("std_srvs/srv/Empty_", {MEMBER: "uint8"}, {MEMBER: "uint8"}),
+}
 FIBONACCI = "example_interfaces/action/Fibonacci_"
 WITHOUT_END = 1000
 BEHIND = "\n" + "=" * 80 + "\nMSG: "
@@ -160,21 +166,25 @@ class Peer:
         end = self.ends[id]
         return len(end.get_matched_subscriptions() if isinstance(end, DataWriter) else end.get_matched_publications())
 
-    def adding(self):
-        for part, text in ("Request", "int64 a\nint64 b\n"), ("Response", "int64 sum\n"):
-            self.types.make(ADD + part, text, header=True)
-        request, reply = (Topic(self.participant, topic, self.types.made[ADD + part]) for topic, part in (("rq/addRequest", "Request"), ("rr/addReply", "Response")))
-        return request, reply, Qos(Policy.Reliability.Reliable(duration(seconds=1)), Policy.History.KeepAll)
+    def served(self, service):
+        """The types of its requests and responses, their topics, and how they are written and read."""
+        ty, *parts = SERVED[service]
+        for part, fields in zip(("Request", "Response"), parts):
+            self.types.make(ty + part, "".join(f"{kind} {field}\n" for field, kind in fields.items()), header=True)
+        made = [self.types.made[ty + part] for part in ("Request", "Response")]
+        topics = [Topic(self.participant, topic, each) for topic, each in zip((f"rq/{service}Request", f"rr/{service}Reply"), made)]
+        return made, topics, Qos(Policy.Reliability.Reliable(duration(seconds=1)), Policy.History.KeepAll)
 
-    def do_serve(self):
-        request, reply, qos = self.adding()
+    def do_serve(self, service="add"):
+        (_, answer), (request, reply), qos = self.served(service)
         replier = DataWriter(self.participant, reply, qos=qos)
-        answer = self.types.made[ADD + "Response"]
+        _, asks, (told,) = SERVED[service]
 
         class Serving(Listener):
             def on_data_available(self, reader):
                 for asked in filter(lambda each: isinstance(each, IdlStruct), reader.take(100)):
-                    replier.write(answer(client_guid=asked.client_guid, sequence=asked.sequence, sum=asked.a + asked.b))
+                    answered = {told: sum(getattr(asked, field) for field in asks)}
+                    replier.write(answer(client_guid=asked.client_guid, sequence=asked.sequence, **answered))
 
         self.ends["serve"] = replier, DataReader(self.participant, request, qos=qos, listener=Serving())
 
@@ -216,20 +226,21 @@ class Peer:
             self.ends["send"] = Sending(self, action)
         return self.ends["send"]
 
-    def do_call(self, clients, numbers):
-        request, reply, qos = self.adding()
+    def do_call(self, clients, numbers, service="add"):
+        (ask, _), (request, reply), qos = self.served(service)
+        _, asks, (told_in,) = SERVED[service]
         reader, writer = DataReader(self.participant, reply, qos=qos), DataWriter(self.participant, request, qos=qos)
         while not reader.get_matched_publications() or not writer.get_matched_subscriptions():
             time.sleep(0.01)
-        ask = self.types.made[ADD + "Request"]
-        waiting = {(client, number): client + number for client in range(1, clients + 1) for number in range(numbers)}
-        for client, number in waiting:
-            writer.write(ask(client_guid=client, sequence=number, a=client, b=number))
+        numbers_of = (lambda client, number: (client, number)) if service == "add" else (lambda *_: (0,))
+        waiting = {(client, number): numbers_of(client, number) for client in range(1, clients + 1) for number in range(numbers)}
+        for (client, number), asked in waiting.items():
+            writer.write(ask(client_guid=client, sequence=number, **dict(zip(asks, asked))))
         wrong, until = [], time.monotonic() + 60
         while waiting and time.monotonic() < until:
             for told in reader.take(100) or [time.sleep(0.002)]:
-                if told is not None and waiting.pop((told.client_guid, told.sequence), None) != told.sum:
-                    wrong.append([told.client_guid, told.sequence, told.sum])
+                if told is not None and sum(waiting.pop((told.client_guid, told.sequence), [-1])) != getattr(told, told_in):
+                    wrong.append([told.client_guid, told.sequence, getattr(told, told_in)])
         return {"wrong": wrong, "unanswered": len(waiting)}
 
 

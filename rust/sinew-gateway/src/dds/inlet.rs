@@ -90,6 +90,7 @@ impl Inlet {
                 publisher: ghost,
                 offer,
                 form: self.form.clone(),
+                ty: self.ty.clone(),
                 place: self.place.clone(),
                 counts: Arc::clone(&self.counts),
             }))
@@ -149,6 +150,7 @@ struct Landing {
     /// What it offers.
     offer: Offer,
     form: Form,
+    ty: RosType,
     place: Place,
     counts: Arc<Counts>,
 }
@@ -205,7 +207,7 @@ impl Landing {
             return;
         }
         let published = match room {
-            Room::Shared(loan) => self.form.publish(loan, message.size),
+            Room::Shared(loan) => self.form.publish(loan, message.size, &self.ty),
             Room::Own(mut own) => form::publish_status(&self.publisher, &mut own[..message.size]),
         };
         match published {

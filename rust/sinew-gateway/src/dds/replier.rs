@@ -137,9 +137,10 @@ impl<F: Fn(Asked<Caller>) -> Answering + Send + Sync, Answering: Future<Output =
     fn message(&self, message: &Message) {
         let bytes = std::mem::take(&mut *self.message.lock().unwrap_or_else(PoisonError::into_inner));
         let convention = self.place.strangers().convention(message.identity.writer);
-        let Some((request, within)) = convention::read(convention, bytes) else {
+        let Some((mut request, within)) = convention::read(convention, bytes) else {
             return self.replies.refuse("its request is encoded as none of ROS 2 is");
         };
+        request.truncate(self.request.size_here(request.len()));
         if let Err(why) = check([&request[..]].into_iter(), &self.request.ty) {
             return self.replies.refuse(&format!("its request is no {}: {why}", self.request.ty.name()));
         }

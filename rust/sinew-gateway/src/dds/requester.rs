@@ -188,7 +188,8 @@ impl Requester {
     /// Waits for the reply. Fails with a sentence.
     pub async fn reply(&self, asked: &mut Asked) -> Result<Vec<u8>, String> {
         let lost = "the server there has gone before it answered; the call may have been executed, or not";
-        let response = (&mut asked.answer).await.map_err(|_| lost.to_owned())?;
+        let mut response = (&mut asked.answer).await.map_err(|_| lost.to_owned())?;
+        response.truncate(self.response.size_here(response.len()));
         check([&response[..]].into_iter(), &self.response.ty)
             .map_err(|why| format!("what was answered is no {}: {why}", self.response.ty.name()))?;
         Ok(response)

@@ -74,17 +74,18 @@ impl Form {
         };
         Offer { depth, reliable: true, transient_local: true, ..Offer::default() }
     }
+
     /// Bytes that a message has more here, before what comes.
     pub fn before(&self) -> usize {
         if matches!(self, Form::Feedback(..)) { MORE } else { 0 }
     }
 
     /// Publishes what came, of so many bytes, which stand behind those [before](Form::before); not of [`Form::Status`]. How many there are now; else half a sentence.
-    pub fn publish(&self, mut loan: Loan<'_>, size: usize) -> Result<usize, String> {
+    pub fn publish(&self, mut loan: Loan<'_>, size: usize, ty: &RosType) -> Result<usize, String> {
         let no_message = || NO_MESSAGE.to_owned();
         let before = self.before();
         let came = loan.bytes().get_mut(before..before + size);
-        let size = before + came.and_then(normalize).ok_or_else(no_message)?.1;
+        let size = before + ty.size_here(came.and_then(normalize).ok_or_else(no_message)?.1);
         let goal = if let Form::Feedback(_, feedbacks) = self {
             let whole = loan.bytes().get_mut(..size).ok_or_else(no_message)?;
             let id = action::feedback_in(whole, feedbacks.server(), feedbacks.next_number()).ok_or_else(no_message)?;

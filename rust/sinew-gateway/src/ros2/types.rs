@@ -3,6 +3,7 @@
 use sinew::msg::ros2::{Interface, Library, dds_name};
 use sinew::msg::{Type, schema};
 
+use super::encapsulation::ENCAPSULATION;
 use crate::peers::printable;
 
 /// Those that were looked up, by definitions that are there. Without one, a type is what its signature says of it.
@@ -142,6 +143,11 @@ impl RosType {
     /// What others find behind a message of it (see [`schema::padding`]).
     pub fn padding(&self) -> &'static [u8] {
         schema::padding(&self.ty)
+    }
+
+    /// Of a message of it of which so many bytes came, those that are it here, with its encapsulation: without what others have in one that has nothing, and what they add behind that.
+    pub fn size_here(&self, came: usize) -> usize {
+        if self.padding().is_empty() { came } else { came.min(ENCAPSULATION) }
     }
 
     /// As endpoints tell it.

@@ -14,6 +14,7 @@ use super::attachment::{Attachment, Gid};
 use super::network::Place;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
+use crate::ros2::types::RosType;
 
 /// Publishers whose messages are counted at a time.
 const MOST_SOURCES: usize = 1024;
@@ -94,14 +95,15 @@ pub struct Delivery {
     place: Place,
     name: String,
     form: Form,
+    ty: RosType,
     landing: Arc<Landing>,
     sources: HashMap<Gid, Source>,
 }
 
 impl Delivery {
     /// Into the domain.
-    pub fn new(place: &Place, name: &str, form: Form, landing: &Arc<Landing>) -> Delivery {
-        Delivery { place: place.clone(), name: name.to_owned(), form, landing: Arc::clone(landing), sources: HashMap::new() }
+    pub fn new(place: &Place, name: &str, (form, ty): (Form, RosType), landing: &Arc<Landing>) -> Delivery {
+        Delivery { place: place.clone(), name: name.to_owned(), form, ty, landing: Arc::clone(landing), sources: HashMap::new() }
     }
 
     /// Publishes what others have kept, in the order of its times.
@@ -183,7 +185,7 @@ impl Delivery {
             here.copy_from_slice(part);
             rest = behind;
         }
-        self.form.publish(loan, size)
+        self.form.publish(loan, size, &self.ty)
     }
 }
 

@@ -99,7 +99,7 @@ impl Service {
         let call = call.ok_or("it has no attachment of rmw_zenoh beside it, as all of ROS 2 have")?;
         let mut request = query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default();
         let (_, used) = normalize(&mut request).ok_or("its request is encoded as none of ROS 2 is")?;
-        request.truncate(used);
+        request.truncate(self.ty.request.size_here(used));
         let ty = &self.ty.request.ty;
         check([&request[..]].into_iter(), ty).map_err(|why| format!("its request is no {}: {why}", ty.name()))?;
         Ok((request, call))

@@ -107,7 +107,7 @@ impl Requester {
         }
         let mut response = payload.to_bytes().into_owned();
         let (_, used) = normalize(&mut response).ok_or("what was answered is encoded as nothing of ROS 2 is")?;
-        response.truncate(used);
+        response.truncate(self.ty.response.size_here(used));
         let ty = &self.ty.response.ty;
         check([&response[..]].into_iter(), ty).map_err(|why| format!("what was answered is no {}: {why}", ty.name()))?;
         Ok(response)
