@@ -3,16 +3,19 @@
 A request is a line of JSON, and so is its answer. {"ask": "read", "tool": "mcap_ros2" or "rosbags", "name", "text", "stream"} is answered by the
 message in the stream as a list of its numbers and strings, as texts, with the length of each list before its elements. {"ask": "ros1", "name", "text", "stream"}
 is answered by the same message as ROS 1 writes it. {"ask": "definitions", "of", "ros": 1 or 2} is answered by [name, text] of each type of a distribution of ROS.
+{"ask": "hashes", "texts", "services"} is answered by the hash (RIHS01) of each type of which there is a text, by its name, and of these services, whose requests and responses are among them.
 Streams are in hexadecimal digits.
 """
 
 import dataclasses
 import json
+import re
 import struct
 import sys
 
 import numpy
 from mcap_ros2._dynamic import generate_dynamic
+from rosbags.interfaces import Nodetype
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 
@@ -46,7 +49,27 @@ def definitions(distribution, version):
     return [[name, types.generate_msgdef(name, ros_version=version)[0]] for name in types.fielddefs]
 
 
+def hashes(texts, services):
+    """rosbags has no services, and hashes `char` as a type of its own, where ROS 2 has `uint8`."""
+    found = {}
+    for name, text in texts.items():
+        package, _, base = name.split("/")
+        (found[name],) = get_types_from_msg(re.sub(r"(?m)^\s*char\b", "uint8", text), f"{package}/msg/{base}").values()
+    for name in services:
+        request, response, event = ((Nodetype.NAME, f"{name}_{part}") for part in ("Request", "Response", "Event"))
+        info = (Nodetype.NAME, "service_msgs/msg/ServiceEventInfo")
+        found[event[1]] = ([], [("info", info), ("request", (Nodetype.SEQUENCE, (request, 1))), ("response", (Nodetype.SEQUENCE, (response, 1)))])
+        found[name] = ([], [("request_message", request), ("response_message", response), ("event_message", event)])
+    types = get_typestore(Stores.EMPTY)
+    # It knows some without being told.
+    types.fielddefs.clear()
+    types.register(found)
+    return {name: types.hash_rihs01(name) for name in found}
+
+
 def answer(request):
+    if request["ask"] == "hashes":
+        return hashes(request["texts"], request["services"])
     if request["ask"] == "definitions":
         return definitions(request["of"], request["ros"])
     stream = bytes.fromhex(request["stream"])

@@ -2,12 +2,16 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use serde_json::{Value as Json, json};
+use sinew_msg::ros2::{Interface, Library};
 use sinew_msg::value::Value;
 use sinew_msg::{Number, Type, schema, transcode};
 
@@ -181,5 +185,47 @@ fn all_definitions_of_distributions_of_ros_are_read() {
             let described = schema::of(&ty);
             assert_eq!((described.name.as_str(), described.encoding), (name, "ros2msg"));
         }
+    }
+}
+
+/// What stands in the files that come with sinew, by the names of the types: of services and actions in their parts. And the names of the services.
+fn texts(definitions: &Path) -> (BTreeMap<String, String>, Vec<String>) {
+    let inside = |folder: &Path| fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let word = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
+    let (mut texts, mut services) = (BTreeMap::new(), Vec::new());
+    for package in inside(definitions) {
+        for (kind, parts) in [("msg", &[""][..]), ("srv", &["_Request", "_Response"]), ("action", &["_Goal", "_Result", "_Feedback"])] {
+            for file in inside(&package.join(kind)).filter(|file| file.extension().is_some_and(|end| end == kind)) {
+                let (text, name) = (fs::read_to_string(&file).unwrap(), format!("{}/{kind}/{}", word(&package), word(&file)));
+                let said: Vec<&str> = text.split("---\n").collect();
+                assert_eq!(said.len(), parts.len(), "{}", file.display());
+                texts.extend(parts.iter().zip(said).map(|(part, said)| (format!("{name}{part}"), said.to_owned())));
+                if kind == "srv" {
+                    services.push(name);
+                }
+            }
+        }
+    }
+    (texts, services)
+}
+
+#[test]
+fn rosbags_computes_the_same_hash_of_every_type_and_service_that_comes_with_sinew() {
+    let definitions = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../msggen/definitions"));
+    let (mut texts, services) = texts(&definitions);
+    // rosbags has no wstring.
+    texts.retain(|_, text| !text.contains("wstring"));
+    assert!(texts.len() > 180 && services.len() > 15, "{} with {} services", texts.len(), services.len());
+    let Some(answers) = answers(&[json!({"ask": "hashes", "texts": texts, "services": services})]) else { return };
+    let library = Library::new(vec![definitions]);
+    let find = |name: &str| library.find(name).unwrap().unwrap_or_else(|| panic!("there is no {name}"));
+    let of_service = |name: &String| {
+        let service = Interface::service(&find(&format!("{name}_Request")), &find(&format!("{name}_Response"))).unwrap();
+        (name.clone(), service.hash())
+    };
+    let ours: BTreeMap<String, String> =
+        texts.keys().map(|name| (name.clone(), find(name).hash())).chain(services.iter().map(of_service)).collect();
+    for (name, hash) in &ours {
+        assert_eq!(answers[0]["answer"][name], json!(hash), "{name}: {}", answers[0].get("error").unwrap_or(&Json::Null));
     }
 }
