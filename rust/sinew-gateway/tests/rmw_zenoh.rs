@@ -5,50 +5,13 @@ mod common;
 
 use std::time::{Duration, Instant};
 
+use common::chatter::{NAME, STRING, chatter, latched, listener, peer, reliable, says, text};
 use common::ros2::{Peer, hex, told};
 use common::zenoh::{Robot, Router, a_while};
 use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
-use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use sinew::{GatewayEntry, Node, Qos};
-
-const STRING: &str = "std_msgs/msg/String{data:string;}";
-const NAME: &str = "std_msgs/msg/String";
-
-/// A message of std_msgs/msg/String.
-fn text(data: &str) -> Vec<u8> {
-    let mut stream = vec![0, 1, 0, 0];
-    stream.extend((data.len() as u32 + 1).to_le_bytes());
-    stream.extend(data.bytes().chain([0]));
-    stream
-}
-
-fn reliable(depth: u32) -> Qos {
-    Qos { reliable: true, ..Qos::keep_last(depth) }
-}
-
-fn latched(depth: u32) -> Qos {
-    Qos { transient_local: true, ..reliable(depth) }
-}
-
-fn chatter(node: &Node, qos: &Qos) -> Publisher {
-    Publisher::new(node, "chatter", STRING, qos, PublisherOptions::default()).expect("it may publish")
-}
-
-fn listener(node: &Node, qos: &Qos) -> Subscriber {
-    Subscriber::new(node, "chatter", STRING, qos, SubscriberOptions::default()).expect("it may subscribe")
-}
-
-/// A node that knows the type. None: there is no Python for it.
-fn peer(router: &Router) -> Option<Peer> {
-    let mut peer = Peer::start("rmw_zenoh_peer.py", &[&router.endpoint, "7"])?;
-    peer.ty(NAME, "string data\n");
-    Some(peer)
-}
-
-fn says(peer: &mut Peer, data: &str) {
-    peer.ask(&json!({"do": "publish", "id": "said", "stream": hex(&text(data))}));
-}
+use sinew::raw::{Publisher, PublisherOptions, Subscriber};
+use sinew::{GatewayEntry, Qos};
 
 /// Published until it arrives: that a node knows a subscription does not mean that the way there is.
 fn arrives(peer: &mut Peer, heard: &Subscriber, data: &str) {
@@ -211,110 +174,6 @@ async fn what_the_rules_do_not_let_stays() {
     connected(&right, &[&seen]);
     a_while();
     assert_eq!((wrong.statistics().subscribers, unseen.statistics().publishers), (0, 0));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_node_that_comes_late_gets_what_was_kept_once() {
-    let router = Router::new();
-    let robot = Robot::ros2(all(), &router).connected();
-    let node = robot.node("node");
-    let said = chatter(&node, &latched(3));
-    for data in ["1", "2", "3", "4", "5"] {
-        said.publish(&[&text(data)]).expect("it is published");
-    }
-    let kept = json!({"transient_local": true, "depth": 3});
-    for life in 0..2 {
-        let Some(mut peer) = peer(&router) else { return };
-        // For the first the domain begins to be read; for the second it is read already.
-        for id in ["first", "second"] {
-            peer.read(id, "chatter", NAME, &kept);
-            assert_eq!(peer.streams(id, 3), [text("3"), text("4"), text("5")], "{life}");
-        }
-        a_while();
-        // Whoever gets a message, its number is the same.
-        let told = ["first", "second"].map(|id| peer.ask(&json!({"do": "told", "id": id})));
-        assert_eq!((told[0].as_array().map(Vec::len), &told[0]), (Some(3), &told[1]), "something came twice");
-        drop(peer);
-        until("nobody reads it any more", || said.statistics().subscribers == 0);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_node_that_was_there_first_gets_what_was_kept_before_it_knew_of_it() {
-    let router = Router::new();
-    let Some(mut peer) = peer(&router) else { return };
-    peer.read("heard", "chatter", NAME, &json!({"transient_local": true, "depth": 3}));
-    let mut robot = Robot::ros2(all(), &router);
-    robot.stop().await;
-    let node = robot.node("node");
-    let said = chatter(&node, &latched(3));
-    for data in ["1", "2", "3", "4"] {
-        said.publish(&[&text(data)]).expect("it is published");
-    }
-    robot.start();
-    assert_eq!(peer.streams("heard", 3), [text("2"), text("3"), text("4")]);
-    said.publish(&[&text("5")]).expect("it is published");
-    assert_eq!(peer.streams("heard", 1), [text("5")]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_a_node_has_got_comes_no_second_time_when_what_is_offered_changes() {
-    let router = Router::new();
-    let Some(mut peer) = peer(&router) else { return };
-    let robot = Robot::ros2(all(), &router).connected();
-    let (node, other) = (robot.node("node"), robot.node("other"));
-    let said = chatter(&node, &latched(3));
-    for data in ["1", "2", "3"] {
-        said.publish(&[&text(data)]).expect("it is published");
-    }
-    peer.read("heard", "chatter", NAME, &json!({"transient_local": true, "depth": 3}));
-    assert_eq!(peer.streams("heard", 3), [text("1"), text("2"), text("3")]);
-    // Of both together more is kept, so that it is offered anew.
-    let more = chatter(&other, &latched(5));
-    until("both are read", || said.statistics().subscribers == 1 && more.statistics().subscribers == 1);
-    a_while();
-    more.publish(&[&text("4")]).expect("it is published");
-    assert_eq!(peer.streams("heard", 1), [text("4")]);
-    assert_eq!(peer.ask(&json!({"do": "told", "id": "heard"})).as_array().map(Vec::len), Some(4), "something came twice");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn who_comes_late_here_gets_what_a_node_has_kept_once() {
-    let router = Router::new();
-    let Some(mut peer) = peer(&router) else { return };
-    let robot = Robot::ros2(all(), &router).connected();
-    let node = robot.node("node");
-    peer.write("said", "chatter", NAME, &json!({"transient_local": true, "depth": 3}));
-    for data in ["1", "2", "3", "4", "5"] {
-        says(&mut peer, data);
-    }
-    for _ in 0..2 {
-        let heard = listener(&node, &latched(3));
-        for data in ["3", "4", "5"] {
-            assert_eq!(next(&heard).to_vec(), text(data));
-        }
-        assert!(heard.take(Duration::from_millis(500)).expect("it can be taken").is_none(), "something came twice");
-        drop(heard);
-        until("nobody wants it any more", || robot.channel("chatter").is_none());
-    }
-    let heard = listener(&node, &latched(1));
-    assert_eq!(next(&heard).to_vec(), text("5"));
-    says(&mut peer, "6");
-    assert_eq!(next(&heard).to_vec(), text("6"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn who_waits_here_gets_what_a_node_that_comes_later_has_kept() {
-    let router = Router::new();
-    let robot = Robot::ros2(all(), &router).connected();
-    let node = robot.node("node");
-    let heard = listener(&node, &latched(3));
-    for life in ["first", "second"] {
-        let Some(mut peer) = peer(&router) else { return };
-        peer.write("said", "chatter", NAME, &json!({"transient_local": true, "depth": 3}));
-        says(&mut peer, life);
-        assert_eq!(next(&heard).to_vec(), text(life));
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,8 @@
 #![allow(dead_code)] // by each test file, another part
 
 pub mod actions;
+#[cfg(feature = "zenoh")]
+pub mod chatter;
 pub mod machine;
 pub mod net;
 pub mod program;

@@ -1,6 +1,7 @@
 //! What becomes of messages that have come from nodes of rmw_zenoh. Everything in them may be wrong.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -12,6 +13,7 @@ use zenoh::sample::{Sample, SampleKind};
 
 use super::attachment::{Attachment, Gid};
 use super::network::Place;
+use crate::channels::Recent;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
 use crate::ros2::types::RosType;
@@ -98,12 +100,22 @@ pub struct Delivery {
     ty: RosType,
     landing: Arc<Landing>,
     sources: HashMap<Gid, Source>,
+    /// By their time stamps, which a message keeps whoever tells it: a topic that is offered anew there has another gid, and tells what was kept once more.
+    recent: Recent,
 }
 
 impl Delivery {
     /// Into the domain.
     pub fn new(place: &Place, name: &str, (form, ty): (Form, RosType), landing: &Arc<Landing>) -> Delivery {
-        Delivery { place: place.clone(), name: name.to_owned(), form, ty, landing: Arc::clone(landing), sources: HashMap::new() }
+        Delivery {
+            place: place.clone(),
+            name: name.to_owned(),
+            form,
+            ty,
+            landing: Arc::clone(landing),
+            sources: HashMap::new(),
+            recent: Recent::default(),
+        }
     }
 
     /// Publishes what others have kept, in the order of its times.
@@ -113,10 +125,13 @@ impl Delivery {
         let mut kept: Vec<(Attachment, Sample)> = attached.collect();
         kept.sort_by_key(|(attachment, _)| (attachment.time_ns, attachment.gid, attachment.sequence));
         for (attachment, sample) in kept {
+            let is_new = self.is_new(&sample);
             let source = self.source(attachment.gid);
             if attachment.sequence > source.last {
                 *source = Source { last: attachment.sequence, kept: attachment.sequence };
-                self.publish(&sample).await;
+                if is_new {
+                    self.publish(&sample).await;
+                }
             }
         }
     }
@@ -130,6 +145,7 @@ impl Delivery {
             let name = &self.name;
             return self.landing.lose(|| format!("a message on '{name}' has no attachment of rmw_zenoh beside it, as all of ROS 2 have"));
         };
+        let is_new = self.is_new(&sample);
         let source = self.source(attachment.gid);
         if attachment.sequence <= source.kept {
             return;
@@ -138,7 +154,17 @@ impl Delivery {
         let missing = if source.last > 0 { attachment.sequence.saturating_sub(source.last.saturating_add(1)) } else { 0 };
         source.last = attachment.sequence;
         self.landing.lost.fetch_add(missing.clamp(0, i64::from(u32::MAX)).unsigned_abs(), Ordering::Relaxed);
-        self.publish(&sample).await;
+        if is_new {
+            self.publish(&sample).await;
+        }
+    }
+
+    /// What has no time stamp, or got one on its way, always is.
+    fn is_new(&mut self, sample: &Sample) -> bool {
+        let Some(timestamp) = sample.timestamp() else { return true };
+        let mut hasher = DefaultHasher::new();
+        (timestamp.get_time().as_u64(), timestamp.get_id().to_le_bytes()).hash(&mut hasher);
+        self.recent.is_new(hasher.finish())
     }
 
     /// Another bridge of this domain has sent it. Bridges have time stamps, whose id is that of their session.

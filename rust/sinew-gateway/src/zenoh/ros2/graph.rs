@@ -14,6 +14,9 @@ use crate::protocol;
 use crate::ros2::qos::Qos;
 use crate::zenoh::said;
 
+/// By the names of the nodes. None: it could not be declared.
+type Tokens = BTreeMap<String, Option<LivelinessToken>>;
+
 /// What is told. Shared between the thread that opens channels, and these.
 pub struct Graph {
     session: Session,
@@ -30,6 +33,8 @@ struct All {
     nodes: BTreeMap<String, (u64, Option<LivelinessToken>)>,
     /// The three services of an action have one key.
     ends: BTreeMap<Key, Vec<Declared>>,
+    /// Of what was closed, and may be opened anew at once.
+    leaving: BTreeMap<Key, Vec<Declared>>,
     /// The last that was given.
     number: u64,
 }
@@ -37,7 +42,7 @@ struct All {
 /// What a channel has there, with the tokens of the nodes whose that is.
 struct Declared {
     end: End,
-    told: BTreeMap<String, Option<LivelinessToken>>,
+    told: Tokens,
 }
 
 impl Graph {
@@ -69,13 +74,25 @@ impl Graph {
     pub fn opened(&self, key: &Key, (name, ty, hash): (&str, &str, &str), qos: Qos) -> Gid {
         let end = End { kind: kind(key), name: name.to_owned(), ty: ty.to_owned(), hash: hash.to_owned(), qos };
         let mut all = self.all();
-        all.ends.entry(key.clone()).or_default().push(Declared { end, told: BTreeMap::new() });
-        self.renew(&mut all, key).unwrap_or_else(|| Gid::of(&self.author.zid))
+        all.ends.entry(key.clone()).or_default().push(Declared { end, told: Tokens::new() });
+        let gid = self.renew(&mut all, key).unwrap_or_else(|| Gid::of(&self.author.zid));
+        if let Some(leaving) = all.leaving.get_mut(key) {
+            leaving.retain(|declared| declared.end.name != name);
+        }
+        gid
     }
 
-    /// It does not any more.
+    /// It does not any more. Its tokens stay until it is [`opened`](Graph::opened) anew, or all have [`gone`](Graph::gone) that are to: where what is offered changes, nobody there is to believe that the topic has gone, and forget what was kept of it.
     pub fn closed(&self, key: &Key) {
-        self.all().ends.remove(key);
+        let mut all = self.all();
+        if let Some(ends) = all.ends.remove(key) {
+            all.leaving.insert(key.clone(), ends);
+        }
+    }
+
+    /// What was closed is not opened anew.
+    pub fn gone(&self) {
+        self.all().leaving.clear();
     }
 
     /// Nothing is told any more.

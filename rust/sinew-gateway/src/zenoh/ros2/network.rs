@@ -188,6 +188,10 @@ impl Network for Joined {
         })
     }
 
+    fn settled(&mut self, _local: &Local) {
+        self.place.graph.gone();
+    }
+
     fn catalogue(&self) -> Option<Vec<GatewayEntry>> {
         let had = self.place.strangers().had();
         Some(had.iter().filter(|(_, name, _)| catalogue::is_listed(name)).map(|had| entry(&self.place.types, had)).collect())
