@@ -6,6 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::chatter::{NAME, chatter, latched, listener, peer, says, text};
+use common::ros2::hex;
 use common::zenoh::{Robot, Router, a_while};
 use common::{all, next, until};
 use serde_json::json;
@@ -123,6 +124,22 @@ async fn who_comes_late_here_gets_what_a_node_has_kept_once() {
     assert_eq!(next(&heard).to_vec(), text("5"));
     says(&mut peer, "6");
     assert_eq!(next(&heard).to_vec(), text("6"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_comes_in_the_order_in_which_it_was_published_whatever_the_clock_did_there() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("node");
+    peer.write("said", "chatter", NAME, &json!({"transient_local": true, "depth": 3}));
+    for (data, age) in [("1", 0), ("2", 20), ("3", 10)] {
+        peer.ask(&json!({"do": "publish", "id": "said", "stream": hex(&text(data)), "age": age}));
+    }
+    let heard = listener(&node, &latched(3));
+    for data in ["1", "2", "3"] {
+        assert_eq!(next(&heard).to_vec(), text(data));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

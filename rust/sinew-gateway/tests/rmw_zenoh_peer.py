@@ -3,7 +3,8 @@
 Nothing in it is of sinew: keys, tokens and attachments are made here, hashes by rosbags, gids by xxhash, and what is kept for those who come late is kept and asked for by Zenoh's own extension,
 as rmw_zenoh does it. A request is a line of JSON, and so is what it says. "do" is
   "type": makes the type of the definition "text" of "name" (ros2msg) known;
-  "write": makes a publisher "id" on "topic" of the type "name", with "qos"; "publish": publishes the message "stream" with it, "bare": without what belongs beside it;
+  "write": makes a publisher "id" on "topic" of the type "name", with "qos"; "publish": publishes the message "stream" with it, "bare": without what belongs beside it, "age": as if so
+  many seconds ago;
   "read": makes a subscription "id" likewise, whose messages are told as {"got": id, "stream": ...}; "told": tells what stood beside them, as [number, gid] for each;
   "close": ends a publisher or subscription; "tokens": tells all tokens that are there, each with its gid;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts, or of "clear" of std_srvs/srv/Empty, where "service" says so, "silently": takes them, and never does; "call": calls it,
@@ -96,12 +97,12 @@ class Peer:
         token, gid = self.token("MP", topic, ty, digest, qos_of(qos))
         self.ends[id] = {"end": publisher, "token": token, "gid": gid, "numbers": itertools.count(1)}
 
-    def do_publish(self, id, stream, name=None, bare=False):
-        self.publish(id, bytes.fromhex(stream), bare)
+    def do_publish(self, id, stream, name=None, bare=False, age=0):
+        self.publish(id, bytes.fromhex(stream), bare, age)
 
-    def publish(self, id, stream, bare=False):
+    def publish(self, id, stream, bare=False, age=0):
         end = self.ends[id]
-        end["end"].put(stream, attachment=None if bare else beside(next(end["numbers"]), end["gid"]))
+        end["end"].put(stream, attachment=None if bare else beside(next(end["numbers"]), end["gid"], age))
 
     def do_read(self, id, topic, name, qos={}):
         told = self.told.setdefault(id, [])

@@ -21,8 +21,8 @@ def gid_of(token):
     return xxhash.xxh3_128_intdigest(token.encode()).to_bytes(16, "little")
 
 
-def beside(number, gid):
-    return struct.pack("<qqB16s", number, time.time_ns(), 16, gid)
+def beside(number, gid, age=0):
+    return struct.pack("<qqB16s", number, time.time_ns() - age * 10**9, 16, gid)
 
 
 def read_beside(attachment):

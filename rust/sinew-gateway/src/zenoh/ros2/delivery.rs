@@ -118,12 +118,12 @@ impl Delivery {
         }
     }
 
-    /// Publishes what others have kept, in the order of its times.
+    /// Publishes what others have kept, in the order of its time stamps: those of one publisher never go back, whatever its clock does, as what it says beside a message may.
     pub async fn take_kept(&mut self, samples: Vec<Sample>) {
         let samples = samples.into_iter().filter(|sample| sample.kind() == SampleKind::Put && !self.is_echo(sample));
         let attached = samples.filter_map(|sample| Some((attachment(&sample)?, sample)));
         let mut kept: Vec<(Attachment, Sample)> = attached.collect();
-        kept.sort_by_key(|(attachment, _)| (attachment.time_ns, attachment.gid, attachment.sequence));
+        kept.sort_by_key(|(attachment, sample)| (sample.timestamp().copied(), attachment.time_ns, attachment.gid, attachment.sequence));
         for (attachment, sample) in kept {
             let is_new = self.is_new(&sample);
             let source = self.source(attachment.gid);
