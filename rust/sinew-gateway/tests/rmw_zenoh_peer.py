@@ -7,7 +7,7 @@ as rmw_zenoh does it. A request is a line of JSON, and so is what it says. "do" 
   many seconds ago;
   "read": makes a subscription "id" likewise, whose messages are told as {"got": id, "stream": ...}; "told": tells what stood beside them, as [number, gid] for each;
   "close": ends a publisher or subscription; "tokens": tells all tokens that are there, each with its gid;
-  "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts, or of "clear" of std_srvs/srv/Empty, where "service" says so, "silently": takes them, and never does; "call": calls it,
+  "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts, or of "clear" of std_srvs/srv/Empty, where "service" says so, "silently": takes them, and never does, and "kept" tells how many those are; "call": calls it,
   as several "clients", once for each of "numbers", all at once, and tells whose replies were wrong, or not theirs, how many calls were not answered, and what was said of those;
   "execute": executes goals of "action", which is of example_interfaces/action/Fibonacci, as a server of rcl_action does: those of 1000 numbers and more until they are cancelled, and "cancelled" tells how
   many were; "goals": sends it a goal for each of "orders", with ids from "first" on, all at once, and tells what became of them; "cancel": sends one of "order" and cancels it when it is executed, then once
@@ -52,6 +52,7 @@ class Peer:
         self.messages = Messages()
         self.ends = {}
         self.told = {}
+        self.kept = []
         self.there = set()
         live = self.session.liveliness()
         self.prefix = f"@ros2_lv/{domain}/{self.session.zid()}/0"
@@ -146,11 +147,11 @@ class Peer:
 
     def do_serve(self, silently=False, service="add"):
         ty, digest, asks, answer = SERVED[service]
-        key, kept = self.key(service, ty, digest), []
+        key = self.key(service, ty, digest)
 
         def called(query):
             if silently:
-                kept.append(query)
+                self.kept.append(query)
                 return
             number, gid = read_beside(query.attachment)
             asked = struct.unpack("<4x" + asks, query.payload.to_bytes())
@@ -160,6 +161,9 @@ class Peer:
         queryable = self.session.declare_queryable(key, called, complete=True)
         token, _ = self.token("SS", service, ty, digest, qos_of({}))
         self.ends["serve"] = {"end": queryable, "token": token}
+
+    def do_kept(self):
+        return len(self.kept)
 
     def do_call(self, clients, numbers, service="add"):
         ty, digest, asks, answer = SERVED[service]

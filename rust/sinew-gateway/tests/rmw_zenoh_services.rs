@@ -152,6 +152,29 @@ async fn a_call_whose_server_goes_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_its_server_keeps_for_ever_is_nothing_that_is_waited_for_when_it_has_failed() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("user");
+    let service = client(&node);
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    peer.ask(&json!({"do": "serve", "silently": true}));
+    until("it is provided", || robot.state("add", false) == "open");
+    let before = tasks();
+    let cancelled = service.start(numbers(&[1, 2]), PATIENCE).expect("it is called");
+    until("the server has it", || peer.ask(&json!({"do": "kept"})) == 1);
+    assert!(tasks() > before, "it is under way");
+    drop(cancelled);
+    until("it is not any more", || tasks() == before);
+    let failed = service.start(numbers(&[1, 2]), PATIENCE).expect("it is called");
+    until("the server has it, too", || peer.ask(&json!({"do": "kept"})) == 2);
+    peer.ask(&json!({"do": "close", "id": "serve"}));
+    failed.await.expect_err("nobody serves it any more");
+    until("it is not any more", || tasks() == before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_ros_2_is_told_why_a_call_fails() {
     let router = Router::new();
     let Some(mut peer) = peer(&router) else { return };

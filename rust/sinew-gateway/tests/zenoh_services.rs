@@ -102,6 +102,26 @@ async fn a_call_whose_provider_goes_before_it_has_answered_fails_and_is_not_made
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_its_provider_keeps_for_ever_is_nothing_that_is_waited_for_when_it_has_failed() {
+    let router = Router::new();
+    let robot = Robot::new(all(), &router).connected();
+    let (user, other) = (robot.node("user"), router.client());
+    let (keep, kept) = std::sync::mpsc::channel();
+    let silent = other.declare_queryable("sinew/@service/double").callback(move |query| keep.send(query).expect("the test goes on"));
+    let silent = silent.wait().expect("it may");
+    let service = client(&user);
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    until("it is provided", || robot.channel("double").is_some_and(|told| told.state == "open"));
+    let before = tasks();
+    let failed = service.start(number(1), PATIENCE).expect("it is called");
+    let _kept = tokio::task::block_in_place(|| kept.recv_timeout(PATIENCE)).expect("it arrives");
+    assert!(tasks() > before, "it is under way");
+    silent.undeclare().wait().expect("it may");
+    failed.await.expect_err("nobody provides it any more");
+    until("nobody waits for it any more", || tasks() == before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn services_of_different_types_are_not_called_and_the_caller_hears_why() {
     let router = Router::new();
     let (base, drone) = (Robot::new(all(), &router), Robot::new(all(), &router));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sinew::msg::Type;
 use sinew::raw::{self, Provider, ProviderOptions};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use zenoh::Wait;
 use zenoh::bytes::{Encoding, ZBytes};
 use zenoh::matching::MatchingListener;
@@ -27,8 +27,8 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Provides it as a ghost while somebody there does: until then calls wait, as they do for any provider.
 pub struct Provided {
-    // First, so that no call comes any more.
-    provider: Option<Provider>,
+    // First, so that no call comes any more. Calls that are under way see that it goes.
+    provider: Option<(Provider, watch::Sender<()>)>,
     _listener: MatchingListener<()>,
     is_there: Arc<AtomicBool>,
     refused: Option<String>,
@@ -99,12 +99,13 @@ impl Channel for Provided {
             let options = ProviderOptions { ghost: true, at_most_once: true, ..ProviderOptions::default() };
             let service = Arc::clone(&self.service);
             let Service { place, name, .. } = &*self.service;
+            let (provided, seen) = watch::channel(());
             let provider = Provider::new(&place.node, name, &self.due.signature, &self.due.response, &options, move |call| {
-                let carried = Arc::clone(&service);
-                service.place.runtime.spawn(async move { carried.carry(call).await });
+                let (carried, seen) = (Arc::clone(&service), seen.clone());
+                service.place.runtime.spawn(async move { carried.carry(call, seen).await });
             });
             match provider {
-                Ok(provider) => self.provider = Some(provider),
+                Ok(provider) => self.provider = Some((provider, provided)),
                 Err(why) => {
                     let text = format!("'{name}' cannot be provided in this domain: {why}");
                     log::warn!("{text}");
@@ -124,19 +125,26 @@ impl Channel for Provided {
     }
 }
 
+/// Waits until nobody waits for the call any more: its caller does not, or it has failed as its provider here has gone, which `provided` sees. The network may never answer it.
+pub async fn given_up(call: &raw::Call, mut provided: watch::Receiver<()>) {
+    while !call.is_cancelled() {
+        if tokio::time::timeout(LOOK, provided.changed()).await.is_ok() {
+            return;
+        }
+    }
+}
+
 impl Service {
     /// Carries a call to the network, and the answer back.
-    async fn carry(&self, call: raw::Call) {
+    async fn carry(&self, call: raw::Call, provided: watch::Receiver<()>) {
         let request = call.extents().collect::<Vec<_>>().concat();
         let (id, asked) = (drawn(), request.len());
-        let cancelled = async {
-            while !call.is_cancelled() {
-                tokio::time::sleep(LOOK).await;
-            }
-        };
         let answered = tokio::select! {
             answered = self.ask(id, request) => answered,
-            () = cancelled => {
+            () = given_up(&call, provided) => {
+                if !call.is_cancelled() {
+                    self.counts.unanswered();
+                }
                 self.cancel(id);
                 return drop(call);
             }

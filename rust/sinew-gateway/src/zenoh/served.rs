@@ -24,7 +24,7 @@ use crate::protocol::Decoded;
 
 /// Calls at a time.
 const MOST: usize = 1024;
-/// That take longer are given up, since nobody tells when the caller is lost.
+/// That take longer are given up, since nobody tells when the caller is lost. Until then Zenoh 1.10 has a timer for each that was made, also when it is answered, and nothing ends that one before.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 
 /// Answers calls, as a ghost client.

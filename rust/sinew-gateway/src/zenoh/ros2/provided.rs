@@ -3,20 +3,22 @@
 use std::sync::Arc;
 
 use sinew::raw::{self, Provider};
+use tokio::sync::watch;
 
 use super::network::Place;
 use super::replier::service_qos;
 use super::requester::{self, Client, Requester};
 use crate::bridge::{Channel, Due, Key};
 use crate::channels::{Counts, State};
-use crate::ros2::calls::{self, cancelled};
+use crate::ros2::calls;
 use crate::ros2::types::RosService;
+use crate::zenoh::provided::given_up;
 use crate::zenoh::served::LONGEST;
 
 /// Provides it as a ghost while somebody there does: until then calls wait, as they do for any provider.
 pub struct Provided {
-    // First, so that no call comes any more.
-    provider: Option<Provider>,
+    // First, so that no call comes any more. Calls that are under way see that it goes.
+    provider: Option<(Provider, watch::Sender<()>)>,
     /// The key that it was provided for.
     at: Option<String>,
     refused: Option<String>,
@@ -39,7 +41,7 @@ impl Provided {
         Ok(provided)
     }
 
-    fn provide(&self, at: &str) -> sinew::Result<Provider> {
+    fn provide(&self, at: &str) -> sinew::Result<(Provider, watch::Sender<()>)> {
         let requester = Requester {
             name: self.key.1.clone(),
             at: at.to_owned(),
@@ -52,10 +54,12 @@ impl Provided {
         let carried = Arc::new(Carried { requester, counts: Arc::clone(&self.counts) });
         let zenoh = &self.place.zenoh;
         let runtime = zenoh.runtime.clone();
-        calls::provided(&zenoh.node, &self.key, &self.due, move |call| {
-            let carried = Arc::clone(&carried);
-            runtime.spawn(async move { carried.carry(call).await });
-        })
+        let (provided, seen) = watch::channel(());
+        let provider = calls::provided(&zenoh.node, &self.key, &self.due, move |call| {
+            let (carried, seen) = (Arc::clone(&carried), seen.clone());
+            runtime.spawn(async move { carried.carry(call, seen).await });
+        })?;
+        Ok((provider, provided))
     }
 }
 
@@ -96,12 +100,17 @@ struct Carried {
 }
 
 impl Carried {
-    async fn carry(&self, call: raw::Call) {
+    async fn carry(&self, call: raw::Call, provided: watch::Receiver<()>) {
         let request = call.extents().collect::<Vec<_>>().concat();
         let asked = request.len();
         let answered = tokio::select! {
             answered = self.requester.ask(request) => answered,
-            () = cancelled(&call) => return,
+            () = given_up(&call, provided) => {
+                if !call.is_cancelled() {
+                    self.counts.unanswered();
+                }
+                return drop(call);
+            }
         };
         let ended = match answered {
             Ok(response) => {
