@@ -55,7 +55,7 @@ def build_in_rust(jobs):
     command = ["cargo", "build", "--locked", "--quiet", "--target", target, "--jobs", str(jobs)]
     if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=OF_GATEWAY)[0] != 0:
         return False
-    for name in ("fuzz_gateway_config", "fuzz_gateway_ros1", "fuzz_gateway_wire"):
+    for name in ("fuzz_gateway_attachments", "fuzz_gateway_config", "fuzz_gateway_ros1", "fuzz_gateway_wire"):
         shutil.copy(pathlib.Path(environment["CARGO_TARGET_DIR"]) / target / "debug" / name, BUILD / "bin" / name)
     return True
 

@@ -21,26 +21,32 @@ impl<'a> Fields<'a> {
         Ok(self.take(N)?.try_into().expect("as many were taken"))
     }
 
+    /// A number.
     pub fn u8(&mut self) -> Decoded<u8> {
         Ok(self.array::<1>()?[0])
     }
 
+    /// Likewise.
     pub fn u16(&mut self) -> Decoded<u16> {
         Ok(u16::from_le_bytes(self.array()?))
     }
 
+    /// Likewise.
     pub fn u32(&mut self) -> Decoded<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
+    /// Likewise.
     pub fn u64(&mut self) -> Decoded<u64> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
+    /// Sixteen bytes.
     pub fn id(&mut self) -> Decoded<GatewayId> {
         self.array()
     }
 
+    /// One byte.
     pub fn bool(&mut self) -> Decoded<bool> {
         match self.u8()? {
             0 => Ok(false),
@@ -71,6 +77,7 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// A text, as [`Fields::string`] reads it.
 pub fn put_string(into: &mut Vec<u8>, text: &str) {
     into.extend((text.len() as u32).to_le_bytes());
     into.extend(text.as_bytes());

@@ -10,9 +10,7 @@ mod stream;
 
 use std::fmt;
 
-pub use bytes::Packing;
-#[cfg(feature = "zenoh")]
-pub(crate) use bytes::{Fields, put_string};
+pub use bytes::{Fields, Packing, put_string};
 pub use catalogue::{Had, LOOK_STREAM, MAX_CATALOGUE};
 pub use control::{Control, Hello, Kind, MAX_CONTROL, Refusal, Want};
 pub use qos::Offer;
@@ -73,6 +71,7 @@ impl std::error::Error for Violation {}
 /// What decoding gives.
 pub type Decoded<T> = Result<T, Violation>;
 
-pub(crate) fn violation<T>(text: impl Into<String>) -> Decoded<T> {
+/// What decoding gives where this is wrong.
+pub fn violation<T>(text: impl Into<String>) -> Decoded<T> {
     Err(Violation(text.into()))
 }

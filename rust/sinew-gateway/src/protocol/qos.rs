@@ -28,7 +28,8 @@ pub struct Offer {
 }
 
 impl Offer {
-    pub(crate) fn decode(fields: &mut Fields<'_>) -> Decoded<Offer> {
+    /// From its fields.
+    pub fn decode(fields: &mut Fields<'_>) -> Decoded<Offer> {
         let time = |fields: &mut Fields<'_>| match fields.u64()? {
             0 => Ok(None),
             ns if ns <= LONGEST_NS => Ok(Some(Duration::from_nanos(ns))),
@@ -44,7 +45,8 @@ impl Offer {
         })
     }
 
-    pub(crate) fn encode(&self, into: &mut Vec<u8>) {
+    /// As its fields.
+    pub fn encode(&self, into: &mut Vec<u8>) {
         into.extend(self.depth.to_le_bytes());
         into.push(u8::from(self.reliable));
         into.push(u8::from(self.transient_local));
