@@ -129,10 +129,10 @@ fn qos_text(qos: &Qos) -> String {
 fn qos_of(text: &str) -> Option<Qos> {
     let number = |text: &str, usual: u64| if text.is_empty() { Some(usual) } else { text.parse::<u64>().ok() };
     let time = |seconds: &str, rest: &str| {
-        let (seconds, rest) = (number(seconds, FOR_EVER.0)?, number(rest, FOR_EVER.1)?);
+        let whole = |(seconds, rest)| Duration::from_secs(seconds).saturating_add(Duration::from_nanos(rest));
+        let told = whole((number(seconds, FOR_EVER.0)?, number(rest, FOR_EVER.1)?));
         // 0 is what was not said.
-        let is_said = (seconds, rest) != FOR_EVER && (seconds, rest) != (0, 0);
-        Some(is_said.then(|| Duration::from_secs(seconds).saturating_add(Duration::from_nanos(rest))))
+        Some((told != whole(FOR_EVER) && !told.is_zero()).then_some(told))
     };
     let mut parts = text.split(':').map(|part| part.split(',').collect::<Vec<_>>());
     let (reliability, durability, history) = (parts.next()?, parts.next()?, parts.next()?);
@@ -197,6 +197,7 @@ mod tests {
             ("1:2:1,10:,:,:,,", reliable(10)),
             ("2::,1:,:,:,,", Qos { reliable: false, ..reliable(1) }),
             (":1:2,:,:,:,,", Qos { transient_local: true, ..reliable(0) }),
+            ("::,5:,:9223372035,1854775807:,,", reliable(5)),
             ("::,5:1,500:0,0:1,9223372036,854775807", Qos { deadline: Some(Duration::new(1, 500)), ..reliable(5) }),
             ("::,5:,:2,0:,3,0", Qos { lifespan: Some(Duration::from_secs(2)), lease: Some(Duration::from_secs(3)), ..reliable(5) }),
         ] {
