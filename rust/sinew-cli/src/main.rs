@@ -3,6 +3,7 @@
 mod actions;
 mod beyond;
 mod cli;
+mod clock;
 mod commands;
 mod doctor;
 mod documents;

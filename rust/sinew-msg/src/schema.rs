@@ -44,12 +44,16 @@ mod write;
 
 use std::fmt;
 
+#[cfg(any(feature = "ros1", feature = "ros2"))]
 pub(crate) use field::{Line, Row};
 #[cfg(any(feature = "ros1", feature = "ros2"))]
 pub(crate) use file::{is_word, read};
 #[cfg(feature = "ros1")]
 pub(crate) use legal::ros1_field;
-pub(crate) use msg::{Definition, package_and_name, ros2_definitions};
+#[cfg(any(feature = "ros1", feature = "ros2"))]
+pub(crate) use msg::package_and_name;
+#[cfg(feature = "ros2")]
+pub(crate) use msg::{Definition, ros2_definitions};
 
 use crate::signature::{MAX_SIGNATURE, quoted};
 use crate::types::{MAX_DEPTH, Type};
@@ -93,6 +97,7 @@ pub fn padding(ty: &Type) -> &'static [u8] {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaError(String);
 
+#[cfg(any(feature = "ros1", feature = "ros2"))]
 impl SchemaError {
     pub(crate) fn new(sentence: String) -> SchemaError {
         SchemaError(sentence)

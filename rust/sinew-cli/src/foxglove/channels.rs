@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use foxglove::{ChannelId, Context, PartialMetadata, RawChannel, Schema};
 use sinew::msg::{Type, schema};
@@ -11,6 +10,7 @@ use sinew::raw::{Frame, MessageInfo, Subscriber, SubscriberOptions};
 use sinew::{DomainTopic, ErrorKind, Id, Node, Qos};
 
 use super::wishes::Wishes;
+use crate::clock::Clock;
 use crate::domain::{View, is_of_service};
 use crate::output::shown;
 use crate::patterns::Topics;
@@ -65,18 +65,14 @@ pub struct Flow {
     pub bytes: AtomicU64,
     /// Messages that were lost before they got here, of subscribers that are gone, and those that are too large.
     lost: AtomicU64,
-    /// From `CLOCK_MONOTONIC` to nanoseconds since 1970: one for all messages, so that a clock that is set does not order them anew.
-    offset_ns: OnceLock<i64>,
+    /// One for all messages, so that a clock that is set does not order them anew.
+    clock: OnceLock<Clock>,
 }
 
 impl Flow {
-    /// When a message was published, in nanoseconds since 1970. Of one that is received just now.
+    /// When a message was published, in nanoseconds since 1970.
     fn log_time(&self, info: &MessageInfo) -> u64 {
-        let offset = self.offset_ns.get_or_init(|| {
-            let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| i64::try_from(now.as_nanos()).unwrap_or(i64::MAX));
-            now.saturating_sub(info.receive_time_ns)
-        });
-        u64::try_from(info.source_time_ns.saturating_add(*offset)).unwrap_or(0)
+        self.clock.get_or_init(Clock::new).since_1970(info.source_time_ns)
     }
 }
 

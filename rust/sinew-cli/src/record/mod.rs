@@ -3,7 +3,6 @@
 //! Subscribers put frames into a [`queue`], and one thread writes them to [`files`] from where their publishers wrote them. It is the only one that waits for a disk: when that is slow, the queue fills, then publishers' rings, and then
 //! messages are lost, which their subscribers count.
 
-mod clock;
 mod files;
 pub mod flight;
 mod progress;
@@ -17,7 +16,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
 
-use self::clock::Clock;
 pub use self::files::{FLIGHT, LOST, REASON};
 use self::files::{Files, Lost, Plan, Recorded};
 use self::progress::{Line, OfTopic, Recording, Told};
@@ -25,6 +23,7 @@ use self::queue::{Queue, Taken};
 use self::source::Received;
 use self::topics::{Counts, Subscriptions};
 use crate::cli::Cli;
+use crate::clock::Clock;
 use crate::commands::record::Record;
 use crate::domain::{Followed, join, service_of};
 use crate::failure::{Done, Failure};

@@ -7,7 +7,7 @@ use sinew::raw::Frame;
 use sinew::{DomainTopic, Qos};
 use sinew_bag::{Stamp, Topic, qos};
 
-use super::clock::Clock;
+use crate::clock::Clock;
 use crate::domain::View;
 
 /// A topic of the domain, as files describe it.

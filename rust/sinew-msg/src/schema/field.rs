@@ -12,6 +12,7 @@ pub(crate) struct Line<'a> {
 pub(crate) struct Written<'a> {
     pub base: &'a str,
     /// The characters of a string at most.
+    #[cfg_attr(not(any(feature = "ros1", feature = "ros2")), expect(dead_code, reason = "types of sinew have no bounds"))]
     pub bound: Option<u64>,
     pub row: Row,
 }

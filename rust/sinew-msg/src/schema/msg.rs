@@ -27,6 +27,7 @@ pub(super) fn parse(name: &str, dialect: Dialect, text: &str) -> Result<Type, Sc
 }
 
 /// What one definition says, of several that stand behind one another.
+#[cfg(feature = "ros2")]
 pub(crate) struct Definition<'a> {
     /// `robot/msg/Image`
     pub name: String,
@@ -35,6 +36,7 @@ pub(crate) struct Definition<'a> {
 }
 
 /// Of ROS 2: the type of that name, whose definition comes first, and those behind it, in no order.
+#[cfg(feature = "ros2")]
 pub(crate) fn ros2_definitions<'a>(name: &'a str, text: &'a str) -> Result<Vec<Definition<'a>>, SchemaError> {
     super::check_size(name, text)?;
     let main = main_key(name)?;

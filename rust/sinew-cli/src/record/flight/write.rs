@@ -11,7 +11,7 @@ use sinew_bag::{BagError, Compression, Result};
 use super::Event;
 use super::service::{Caller, Response};
 use super::store::Held;
-use crate::record::clock::Clock;
+use crate::clock::Clock;
 use crate::record::files::{self, Files, Lost};
 use crate::record::usual_time;
 

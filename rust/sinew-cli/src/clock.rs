@@ -1,8 +1,8 @@
-//! From the time of messages to the time of files.
+//! From the time of messages to that of files, and of others who look at them.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// How far apart the clocks of this machine are: that of messages, which never jumps, and that of calendars. Measured once, so that a file has no jumps either.
+/// How far apart the clocks of this machine are: that of messages, which never jumps, and that of calendars. Measured once, so that what it is told of has no jumps either.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     offset: i128,
