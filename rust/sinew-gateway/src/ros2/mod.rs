@@ -11,7 +11,7 @@
 //! | `catalogue` | what others have, for those who look for it |
 //! | `place` | where definitions of types lie |
 
-pub(crate) mod action;
+pub mod action;
 pub(crate) mod calls;
 pub mod catalogue;
 pub mod encapsulation;
