@@ -2,9 +2,9 @@
 //!
 //! | in the domain | in ROS 2 | |
 //! | --- | --- | --- |
-//! | `NAME/_action/goal` | `send_goal`, `get_result` | [`Executed`] where goals come from there, [`Sent`] where they go there |
+//! | `NAME/_action/goal` | `send_goal`, `get_result` | `Executed` where goals come from there, `Sent` where they go there |
 //! | `NAME/_action/cancel` | `cancel_goal` | likewise |
-//! | `NAME/_action/feedback`, `status` | `feedback`, `status` | topics as others, told in another [`Form`](crate::ros2::form::Form) |
+//! | `NAME/_action/feedback`, `status` | `feedback`, `status` | topics as others, told in another form |
 //!
 //! | file | what is there |
 //! | --- | --- |
