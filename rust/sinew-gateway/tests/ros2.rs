@@ -405,10 +405,15 @@ async fn the_profiles_that_users_have_for_fast_dds_are_obeyed() {
         <userTransports><transport_id>memory</transport_id></userTransports></rtps></participant></profiles>"#
     );
     std::fs::write(&profiles, xml).expect("there is room");
+    // Those that were killed leave theirs behind.
+    let segments = || std::fs::read_dir("/dev/shm").expect("there is such a folder").flatten();
+    let before: Vec<_> = segments().map(|file| file.file_name()).collect();
     let bridge = Program::told("FASTRTPS_DEFAULT_PROFILES_FILE", &profiles, &config, here.to_str().expect("a path is a text"));
     bridge.says("joins ROS 2");
     until("its segment is as large as they say", || {
-        let sizes = std::fs::read_dir("/dev/shm").expect("there is such a folder").flatten().filter_map(|file| file.metadata().ok());
-        sizes.map(|file| file.len()).any(|size| (segment..segment + (16 << 20)).contains(&size))
+        let sizes = segments().filter(|file| !before.contains(&file.file_name())).filter_map(|file| file.metadata().ok());
+        sizes.map(|file| file.len()).any(|size| (segment..segment + (1 << 20)).contains(&size))
     });
+    bridge.signal("TERM");
+    assert_eq!(bridge.end(), Some(0));
 }
