@@ -20,7 +20,7 @@ use crate::point::point;
 use crate::protocol::{GatewayId, Hello, VERSION};
 use crate::security::Identity;
 use crate::status::Teller;
-use crate::{packing, protocol::Closed};
+use crate::{name, packing, protocol::Closed};
 
 /// A gateway that runs, until it is dropped or ended.
 pub struct Gateway {
@@ -54,10 +54,11 @@ impl Gateway {
         let own = [GatewayStatus::TOPIC.to_owned(), GatewayCatalogue::service(&node_name)];
         let snapshot = Arc::new(Snapshot::new(own));
         let (ear, heard) = Exchange::ear();
+        let name = name::of(settings);
         let hello = Hello {
             version: VERSION,
             id,
-            name: settings.name.clone(),
+            name: name.clone(),
             tag: settings.tag.clone(),
             node: node_name.clone(),
             compression: packing::ALL,
@@ -75,7 +76,7 @@ impl Gateway {
         let endpoint = bound(settings.listen, identity)?;
         point("listening");
         let address = endpoint.local_addr().unwrap_or(settings.listen).to_string();
-        let teller = Teller::new(&node, &settings.name, &address);
+        let teller = Teller::new(&node, &name, &address);
         let runtime = Handle::current();
         let exchange =
             Exchange::start(&node, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), snapshot, teller)

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`protocol`], [`packing`], [`repair`] | what two gateways say to each other, as bytes (spec/gateway.md) |
 //! | [`config`], [`rules`] | what a gateway is to do, and what may go where |
-//! | [`security`] | who may be a peer |
+//! | [`security`], [`name`] | who may be a peer; what peers call it |
 //! | [`discovery`] | who is on the local link |
 //! | [`link`] | how messages leave over one connection |
 //! | [`peers`] | who the gateway is connected with |
@@ -32,6 +32,7 @@ pub mod domain;
 pub mod exchange;
 pub mod gateway;
 pub mod link;
+pub mod name;
 pub mod packing;
 pub mod peers;
 pub mod point;

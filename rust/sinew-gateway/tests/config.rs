@@ -46,7 +46,7 @@ fn everything_that_can_be_said_is_read() {
     let file = example("robot.json");
     let settings = Settings::read(&file).expect("it is valid");
     let folder = file.parent().expect("it is in one");
-    assert_eq!((settings.name.as_str(), settings.tag.as_str()), ("left-robot", "robot"));
+    assert_eq!((settings.name.as_deref(), settings.tag.as_str()), (Some("left-robot"), "robot"));
     assert_eq!(settings.domain, Some(folder.join("run/robot.sock")));
     assert_eq!(settings.listen, "[::]:7000".parse().expect("it is one"));
     assert_eq!(settings.peers, ["base.local:7463", "192.168.1.2", "[fd09::1]:7463", "[fe80::1%wlan0]"]);
@@ -213,8 +213,7 @@ fn what_zenoh_has_a_configuration_of_its_own_for_is_refused_with_where_it_goes()
 #[test]
 fn what_is_not_said_is_as_the_manual_says() {
     let settings = parse(r#"{ "security": "ad-hoc" }"#);
-    assert!(!settings.name.is_empty());
-    assert_eq!((settings.tag.as_str(), settings.domain, settings.peers.len()), ("", None, 0));
+    assert_eq!((settings.name, settings.tag.as_str(), settings.domain, settings.peers.len()), (None, "", None, 0));
     assert_eq!(settings.listen, "[::]:7463".parse().expect("it is one"));
     assert_eq!(settings.discovery, Discovery { enabled: true, interfaces: vec![] });
     assert!(settings.security.is_ad_hoc());

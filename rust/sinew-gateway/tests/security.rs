@@ -94,6 +94,20 @@ fn peers_of_one_authority_connect_and_exchange_messages() {
 }
 
 #[test]
+fn a_gateway_without_a_name_is_called_as_its_certificate_is() {
+    let folder = Folder::new();
+    let base = folder.run("base", &security("base", "own", "own"), None);
+    let config = folder.config("drone", &security("drone", "own", "own"), Some(base.address()));
+    let text = std::fs::read_to_string(&config).expect("it was written");
+    std::fs::write(&config, text.replace(r#""name": "drone", "#, "")).expect("it can be written");
+    let drone = Program::run(folder.machine("drone"), &config, &folder.domain("drone"));
+    drone.says("'drone' listens at");
+    base.says("connected with 'drone' at");
+    let told = output(&["check", config.to_str().expect("a path is a text")]);
+    assert!(String::from_utf8_lossy(&told.stdout).contains("name         drone,"), "{}", String::from_utf8_lossy(&told.stdout));
+}
+
+#[test]
 fn who_has_no_certificate_of_the_authority_is_refused_and_both_say_why() {
     let folder = Folder::new();
     let own = security("base", "own", "own");

@@ -30,6 +30,7 @@ pub use network::{Channel, Look, Network};
 use crate::config::Settings;
 use crate::domain::Followed;
 use crate::gateway::{CannotStart, drawn, joined};
+use crate::name;
 use crate::status::Teller;
 
 /// Whether these parts are a stream of this type; else why not, as half a sentence. For what strangers send: sinew's own programs look again when they read it.
@@ -59,7 +60,7 @@ impl Bridge {
     {
         let node = joined(settings, &drawn(), false)?;
         let (ear, heard) = Ear::new();
-        let teller = Teller::new(&node, &settings.name, "");
+        let teller = Teller::new(&node, &name::of(settings), "");
         let told = ear.clone();
         let (followed, watch) = Followed::start(&node, move || told.tell(Event::Domain))
             .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;

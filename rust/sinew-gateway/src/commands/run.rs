@@ -9,7 +9,7 @@ use crate::bridge::Bridge;
 use crate::config::{Ros1, Ros2, Settings, Transport, Zenoh};
 use crate::gateway::Gateway;
 use crate::security::Identity;
-use crate::{dds, ros1};
+use crate::{dds, name, ros1};
 
 /// What is shown of it with `--help`.
 pub const EXAMPLES: &str = "\
@@ -83,7 +83,7 @@ impl Signals {
 async fn serve_quic(file: Option<&Path>, settings: Settings, mut identity: Identity) -> Result<(), String> {
     let mut signals = Signals::watched()?;
     let gateway = Gateway::start(&settings, &identity).map_err(|why| why.to_string())?;
-    log::info!("'{}' listens at {}", settings.name, gateway.address());
+    log::info!("'{}' listens at {}", name::of(&settings), gateway.address());
     loop {
         tokio::select! {
             is_to_reload = signals.is_to_reload() => {
@@ -104,21 +104,21 @@ async fn serve_quic(file: Option<&Path>, settings: Settings, mut identity: Ident
 async fn serve_zenoh(file: Option<&Path>, settings: Settings, zenoh: Zenoh) -> Result<(), String> {
     let bridge = crate::zenoh::start(&settings, &zenoh).map_err(|why| why.to_string())?;
     match &zenoh.ros2 {
-        Some(ros2) => log::info!("'{}' joins ROS 2 over Zenoh in domain {}", settings.name, ros2.domain_id),
-        None => log::info!("'{}' joins the Zenoh network, below '{}'", settings.name, zenoh.prefix),
+        Some(ros2) => log::info!("'{}' joins ROS 2 over Zenoh in domain {}", name::of(&settings), ros2.domain_id),
+        None => log::info!("'{}' joins the Zenoh network, below '{}'", name::of(&settings), zenoh.prefix),
     }
     follow(file, &settings, bridge).await
 }
 
 async fn serve_ros2(file: Option<&Path>, settings: Settings, ros2: Ros2) -> Result<(), String> {
     let bridge = dds::start(&settings, &ros2).map_err(|why| why.to_string())?;
-    log::info!("'{}' joins ROS 2 in domain {}", settings.name, ros2.domain_id);
+    log::info!("'{}' joins ROS 2 in domain {}", name::of(&settings), ros2.domain_id);
     follow(file, &settings, bridge).await
 }
 
 async fn serve_ros1(file: Option<&Path>, settings: Settings, asked: Ros1) -> Result<(), String> {
     let bridge = ros1::start(&settings, &asked).map_err(|why| why.to_string())?;
-    log::info!("'{}' joins ROS 1", settings.name);
+    log::info!("'{}' joins ROS 1", name::of(&settings));
     follow(file, &settings, bridge).await
 }
 

@@ -36,8 +36,8 @@ pub const MAX_MESSAGE: u64 = 64 << 20;
 /// What a gateway is to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// What peers call it. Without one in the configuration, the name of the machine.
-    pub name: String,
+    /// What peers call it. None: that of its certificate, else the name of the machine ([`crate::name`]).
+    pub name: Option<String>,
     /// By this the peers choose among their rulesets. "": none.
     pub tag: String,
     /// A name, or the path of a socket. None: `$SINEW_DOMAIN`, else "default".
@@ -193,7 +193,7 @@ impl Settings {
     /// What holds where a configuration says nothing. Nothing is let through, and nobody proves who they are.
     fn unsaid() -> Settings {
         Settings {
-            name: machine(),
+            name: None,
             tag: String::new(),
             domain: None,
             transport: Transport::Quic,
@@ -213,8 +213,4 @@ impl Security {
     pub fn is_ad_hoc(&self) -> bool {
         !self.provide_auth && !self.require_auth
     }
-}
-
-fn machine() -> String {
-    rustix::system::uname().nodename().to_str().ok().filter(|name| !name.is_empty()).unwrap_or("gateway").to_owned()
 }

@@ -32,9 +32,7 @@ pub fn read(root: &Node<'_>) -> Outcome<Settings> {
     let table = root.table(&KEYS)?;
     table.read("$schema", |node| node.text("a text"))?;
     let mut settings = Settings::unsaid();
-    if let Some(name) = table.read("name", Node::name)? {
-        settings.name = name;
-    }
+    settings.name = table.read("name", Node::name)?;
     if let Some(tag) = table.read("tag", Node::name)? {
         settings.tag = tag;
     }

@@ -17,6 +17,7 @@ use super::types::Types;
 use crate::bridge::{Channel, Due, Ear, Key, Look, Network, Way, mark};
 use crate::config::{ROS2, Ros2, Settings};
 use crate::domain::Local;
+use crate::name;
 use crate::protocol::Kind;
 use crate::ros2::action::{self, OfActions};
 use crate::ros2::catalogue;
@@ -87,7 +88,7 @@ impl Joined {
         log::info!("{} in domain {}", back_end.name(), ros2.domain_id);
         let said = format!("enclave=/;{MARK}={mark};");
         let interfaces: Vec<String> = ros2.interfaces.iter().map(ToString::to_string).collect();
-        let participant = Participant::open(back_end, (ros2.domain_id, &settings.name, &interfaces.join(",")), &said, heard)?;
+        let participant = Participant::open(back_end, (ros2.domain_id, &name::of(settings), &interfaces.join(",")), &said, heard)?;
         let graph = Arc::<Graph>::default();
         let told = Told::open(&participant, &graph)?;
         let types = Arc::new(Types::new(Library::new(folders(&ros2.definitions))));

@@ -53,6 +53,14 @@ impl Files {
     }
 }
 
+/// What the certificate in a file calls its owner. None: nothing that can be read.
+pub fn subject(path: &Path) -> Option<String> {
+    let chain = certificates(path).ok()?;
+    let (_, certificate) = parse(path, chain.first()?).ok()?;
+    let name = certificate.subject().iter_common_name().next()?.as_str().ok()?;
+    Some(name.to_owned())
+}
+
 fn missing(file: &str, wanted: &str) -> Unusable {
     Unusable(format!("'{wanted}' needs a '{file}', and none is configured"))
 }

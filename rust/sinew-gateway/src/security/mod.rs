@@ -15,18 +15,17 @@ use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::HashedConnectionIdGenerator;
 use ring::hmac;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::CertificateDer;
 use rustls::server::WebPkiClientVerifier;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::version::TLS13;
 use rustls::{ClientConfig, ServerConfig};
-use x509_parser::prelude::{FromDer, X509Certificate};
 
 use crate::config::Security;
 use crate::link;
 use crate::protocol::ALPN;
 use files::{Files, Stamps};
 
+pub use files::subject;
 pub use why::explained;
 
 /// Between two looks at the files.
@@ -141,14 +140,6 @@ impl Identity {
             }
         }
     }
-}
-
-/// What a peer's certificate calls it. None: it has shown none.
-pub fn peer_name(connection: &quinn::Connection) -> Option<String> {
-    let certificates = connection.peer_identity()?.downcast::<Vec<CertificateDer<'static>>>().ok()?;
-    let (_, certificate) = X509Certificate::from_der(certificates.first()?).ok()?;
-    let name = certificate.subject().iter_common_name().next()?.as_str().ok()?;
-    Some(name.to_owned())
 }
 
 fn provider() -> Arc<CryptoProvider> {

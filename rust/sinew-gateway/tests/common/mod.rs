@@ -69,7 +69,7 @@ impl Robot {
     fn on(machine: Machine, name: &str, rules: Rules) -> Robot {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let settings = Settings {
-            name: name.to_owned(),
+            name: Some(name.to_owned()),
             tag: name.to_owned(),
             domain: Some(folder.path().join("domain")),
             transport: Transport::Quic,

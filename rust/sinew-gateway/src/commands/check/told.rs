@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::config::{Error, RmwZenoh, Ros1, Ros2, Settings, Transport, Zenoh, bandwidth};
+use crate::name;
 use crate::protocol::Packing;
 use crate::rules::{Decision, Place, RuleList, Traffic};
 
@@ -39,7 +40,7 @@ pub struct Rule<'a> {
 #[derive(Serialize)]
 pub struct Summary<'a> {
     file: &'a Path,
-    name: &'a str,
+    name: String,
     tag: &'a str,
     domain: Option<&'a Path>,
     #[serde(flatten)]
@@ -120,7 +121,7 @@ impl<'a> Summary<'a> {
         });
         Summary {
             file,
-            name: &settings.name,
+            name: name::of(settings),
             tag: &settings.tag,
             domain: settings.domain.as_deref(),
             transport: Joined::of(settings),
