@@ -48,6 +48,25 @@ fn a_valid_configuration_is_summed_up() {
 }
 
 #[test]
+fn the_domain_of_ros_2_is_that_of_its_programs_unless_it_is_said() {
+    let file = tempfile::NamedTempFile::with_suffix(".json").expect("there is room for a file");
+    let said = |text: &str, id: &str| {
+        std::fs::write(file.path(), text).expect("it can be written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sinew-gateway"));
+        let Output { stdout, stderr, .. } = command.arg("check").arg(file.path()).env("ROS_DOMAIN_ID", id).output().expect("it was built");
+        String::from_utf8([stdout, stderr].concat()).expect("it is text")
+    };
+    for unsaid in
+        [r#"{ "transport": "ros2" }"#, r#"{ "transport": "ros2", "ros2": {} }"#, r#"{ "transport": "zenoh", "zenoh": { "ros2": true } }"#]
+    {
+        assert!(said(unsaid, "83").contains("domain 83\n"), "{unsaid}: {}", said(unsaid, "83"));
+        assert!(said(unsaid, "233").contains("ROS_DOMAIN_ID is \"233\", which is no number from 0 to 232"), "{}", said(unsaid, "233"));
+    }
+    let at_7 = r#"{ "transport": "ros2", "ros2": { "domain_id": 7 } }"#;
+    assert!(said(at_7, "83").contains("domain 7\n"), "{}", said(at_7, "83"));
+}
+
+#[test]
 fn a_zenoh_network_is_a_peer_with_a_tag_of_its_own() {
     let (status, out, err) = said(&["zenoh.json"]);
     assert_eq!((status, err.as_str()), (0, ""));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use sinew_gateway::config::{Discovery, Error, MAX_SIZE, RmwZenoh, Ros1, Ros2, Security, Settings, Transport, Zenoh};
+use sinew_gateway::config::{Discovery, Error, MAX_SIZE, RmwZenoh, Ros1, Ros2, Security, Settings, Transport, Zenoh, ros_domain_id};
 use sinew_gateway::protocol::{Kind, Packing};
 use sinew_gateway::rules::{Symbol, Traffic};
 
@@ -101,7 +101,12 @@ fn everything_that_can_be_said_of_ros_2_is_read() {
     assert_eq!((settings.transport, settings.tag.as_str(), settings.max_message), (Transport::Ros2(ros2), "ros2", 16 << 20));
     let image = settings.rules.decide(Kind::Topic, "camera/image", "ros2");
     assert_eq!((image.symbol, image.traffic.max_rate), (Symbol::Out, Some(5.0)));
-    assert_eq!(parse(r#"{ "transport": "ros2" }"#).transport, Transport::Ros2(Ros2::default()));
+    assert_eq!(parse(r#"{ "transport": "ros2" }"#).transport, Transport::Ros2(Ros2 { domain_id: of_this_shell(), ..Ros2::default() }));
+}
+
+/// Whoever works with ROS 2 has it set.
+fn of_this_shell() -> u32 {
+    ros_domain_id().expect("it is one")
 }
 
 #[test]
@@ -113,7 +118,10 @@ fn everything_that_can_be_said_of_ros_2_over_zenoh_is_read() {
     let zenoh = Zenoh { connect: vec!["tcp/10.0.0.1:7447".into()], ros2: Some(ros2), ..Zenoh::default() };
     assert_eq!((settings.transport, settings.tag.as_str()), (Transport::Zenoh(zenoh), "zenoh"));
     let least = parse(r#"{ "transport": "zenoh", "zenoh": { "ros2": true } }"#);
-    assert_eq!(least.transport, Transport::Zenoh(Zenoh { ros2: Some(RmwZenoh::default()), ..Zenoh::default() }));
+    assert_eq!(
+        least.transport,
+        Transport::Zenoh(Zenoh { ros2: Some(RmwZenoh { domain_id: of_this_shell(), ..RmwZenoh::default() }), ..Zenoh::default() })
+    );
     assert_eq!(parse(r#"{ "transport": "zenoh", "zenoh": { "ros2": false } }"#).transport, Transport::Zenoh(Zenoh::default()));
 }
 

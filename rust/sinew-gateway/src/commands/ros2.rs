@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::run;
-use crate::config::{Ros2, Settings, Transport};
+use crate::config::{Ros2, Settings, Transport, ros_domain_id};
 
 /// What is shown of it with `--help`.
 pub const EXAMPLES: &str = "\
@@ -40,7 +40,7 @@ pub struct AskedRos2 {
 /// Runs. Fails with a sentence.
 pub fn ros2(asked: &AskedRos2) -> Result<(), String> {
     let Some(file) = &asked.file else {
-        let domain_id = asked.domain_id.map_or_else(domain_id, Ok)?;
+        let domain_id = asked.domain_id.map_or_else(ros_domain_id, Ok)?;
         let ros2 = Ros2 { domain_id, interfaces: asked.interface.clone(), definitions: asked.definitions.clone() };
         return run::serve(Settings::everything(asked.domain.clone(), Transport::Ros2(ros2)), None);
     };
@@ -49,11 +49,4 @@ pub fn ros2(asked: &AskedRos2) -> Result<(), String> {
         return Err(format!("{} has no \"transport\": \"ros2\": `sinew-gateway run` takes others", file.display()));
     }
     run::serve(settings, Some(file))
-}
-
-/// As ROS 2 has it.
-fn domain_id() -> Result<u32, String> {
-    let Ok(text) = std::env::var("ROS_DOMAIN_ID") else { return Ok(0) };
-    let wrong = || format!("ROS_DOMAIN_ID is {text:?}, which is no number from 0 to 232");
-    text.trim().parse().ok().filter(|id| *id <= 232).ok_or_else(wrong)
 }

@@ -23,7 +23,7 @@ use crate::ros1::Uri;
 use crate::rules::{Exception, Names, Place, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
 
 pub use ros1::TAG as ROS1;
-pub use ros2::TAG as ROS2;
+pub use ros2::{TAG as ROS2, ros_domain_id};
 pub use source::{Error, MAX_SIZE};
 pub use units::bandwidth;
 pub use zenoh::TAG as ZENOH;
@@ -108,7 +108,7 @@ impl Default for Zenoh {
 /// Where ROS 2 is in a Zenoh network, and what is known of its types.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RmwZenoh {
-    /// ROS_DOMAIN_ID.
+    /// Where the configuration says none, ROS_DOMAIN_ID of the environment, else 0.
     pub domain_id: u32,
     /// As in [`Ros2`].
     pub definitions: Vec<PathBuf>,
@@ -117,7 +117,7 @@ pub struct RmwZenoh {
 /// Where ROS 2 is, and what is known of its types.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ros2 {
-    /// ROS_DOMAIN_ID.
+    /// Where the configuration says none, ROS_DOMAIN_ID of the environment, else 0.
     pub domain_id: u32,
     /// Addresses of the interfaces that DDS uses. Empty: all.
     pub interfaces: Vec<IpAddr>,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use super::Ros2;
-use super::node::Node;
+use super::node::{Node, Table};
 use super::own::path;
 use super::source::Outcome;
 
@@ -32,14 +32,29 @@ pub const SHAPED_ELSEWHERE: [(&str, &str); 4] = [
 
 pub fn ros2(node: &Node<'_>) -> Outcome<Ros2> {
     let table = node.table(&KEYS)?;
-    let mut ros2 = Ros2 { domain_id: table.read("domain_id", domain_id)?.unwrap_or_default(), ..Ros2::default() };
+    let mut ros2 = Ros2 { domain_id: domain_id(&table)?, ..Ros2::default() };
     ros2.interfaces = table.read("interfaces", interfaces)?.unwrap_or_default();
     ros2.definitions = table.read("definitions", definitions)?.unwrap_or_default();
     Ok(ros2)
 }
 
-pub fn domain_id(node: &Node<'_>) -> Outcome<u32> {
-    node.integer(0, HIGHEST).map(i32::unsigned_abs)
+/// Where the configuration says nothing of ROS 2.
+pub fn unsaid(root: &Table<'_>) -> Outcome<Ros2> {
+    let domain_id = ros_domain_id().map_err(|why| root.error(why))?;
+    Ok(Ros2 { domain_id, ..Ros2::default() })
+}
+
+/// What the table says, else what holds for programs of ROS 2.
+pub fn domain_id(table: &Table<'_>) -> Outcome<u32> {
+    let said = table.read("domain_id", |node| node.integer(0, HIGHEST).map(i32::unsigned_abs))?;
+    said.map_or_else(|| ros_domain_id().map_err(|why| table.error(why)), Ok)
+}
+
+/// `$ROS_DOMAIN_ID`, else 0. Fails with a sentence where that is no domain.
+pub fn ros_domain_id() -> Result<u32, String> {
+    let Ok(text) = std::env::var("ROS_DOMAIN_ID") else { return Ok(0) };
+    let wrong = || format!("ROS_DOMAIN_ID is {text:?}, which is no number from 0 to {HIGHEST}");
+    text.trim().parse().ok().filter(|id| *id <= HIGHEST.unsigned_abs()).ok_or_else(wrong)
 }
 
 fn interfaces(node: &Node<'_>) -> Outcome<Vec<IpAddr>> {

@@ -30,7 +30,7 @@ pub fn read(table: &Table<'_>) -> Outcome<Transport> {
         }
         Kind::Ros2 => {
             without(table, ros2::TAG, &ros2::ELSEWHERE)?;
-            Transport::Ros2(table.read("ros2", ros2::ros2)?.unwrap_or_default())
+            Transport::Ros2(table.read("ros2", ros2::ros2)?.map_or_else(|| ros2::unsaid(table), Ok)?)
         }
         Kind::Ros1 => {
             without(table, ros1::TAG, &ros1::ELSEWHERE)?;

@@ -58,7 +58,7 @@ fn rmw_zenoh(table: &Table<'_>) -> Outcome<Option<RmwZenoh>> {
         return Err(node.error("'prefix' is not for \"ros2\": true: leave it out, as key expressions of ROS 2 begin with \"domain_id\""));
     }
     Ok(Some(RmwZenoh {
-        domain_id: table.read("domain_id", ros2::domain_id)?.unwrap_or_default(),
+        domain_id: ros2::domain_id(table)?,
         definitions: table.read("definitions", ros2::definitions)?.unwrap_or_default(),
     }))
 }
