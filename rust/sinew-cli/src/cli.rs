@@ -303,10 +303,10 @@ pub enum ServiceCommand {
 pub enum TypeCommand {
     /// Show what messages consist of
     #[command(
-        after_help = "Examples:\n  sinew type show robot/Image\n  sinew type show camera/image\n  sinew type show --signature camera/image"
+        after_help = "Examples:\n  sinew type show robot/Image\n  sinew type show camera/image\n  sinew type show sensor_msgs/msg/Image\n  sinew type show --signature camera/image"
     )]
     Show {
-        /// A type that a topic of the domain has, a topic, or a signature
+        /// A topic, a type that one of the domain has or that a definition of ROS 2 is there for, or a signature
         #[arg(value_name = "TYPE")]
         of: String,
         /// In one line, as programs give it

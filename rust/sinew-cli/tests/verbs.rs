@@ -116,6 +116,16 @@ fn types_are_shown_and_compared() {
 }
 
 #[test]
+fn types_of_ros_2_are_known_by_their_names() {
+    let domain = Domain::new();
+    let shown = "geometry_msgs/msg/Vector3\n  x float64\n  y float64\n  z float64\n";
+    assert_eq!(domain.text("type show geometry_msgs/msg/Vector3"), shown);
+    let (status, text) = domain.complaint("type show geometry_msgs/msg/Vector");
+    assert_eq!(status, 3);
+    assert!(text.contains("'geometry_msgs/msg/Vector', or carries that type, and there is no definition of that name"), "{text}");
+}
+
+#[test]
 fn rates_come_from_counters_and_nobody_subscribes() {
     let scene = Scene::new();
     let mut hz = scene.domain.command("topic hz camera/image --json --interval 200ms").stdout(Stdio::piped()).spawn().unwrap();

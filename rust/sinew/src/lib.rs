@@ -38,6 +38,7 @@ mod error;
 mod event;
 mod ffi;
 mod gateway;
+mod installed;
 mod message;
 mod node;
 mod publisher;
@@ -55,6 +56,7 @@ pub use event::{Event, Events};
 pub use gateway::{
     GatewayCatalogue, GatewayCatalogueRequest, GatewayChannel, GatewayEntry, GatewayPeer, GatewayPeerCatalogue, GatewayStatus,
 };
+pub use installed::{definition_folders, library_folder};
 pub use message::Message;
 pub use node::{Node, NodeOptions};
 pub use publisher::{Loan, Publisher};

@@ -27,6 +27,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   sinew topic pub --rate 10 cmd_vel '{linear: {x: 0.5}}'
   sinew topic pub --once goal 'position: [1, 2, 0]'
+  sinew topic pub --type geometry_msgs/msg/Twist cmd_vel '{linear: {x: 0.5}}'
   sinew topic pub --type 'robot/Light{on:bool;}' light 'on: true'
   sinew topic echo --json scan | sinew topic pub --type robot/Scan scan_again -
 

@@ -4,13 +4,14 @@ use std::io::Write;
 
 use serde::Serialize;
 use sinew::msg::Type;
+use sinew::msg::ros2::Library;
 
 use crate::cli::Cli;
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::output::{FAINT, NAME, json, out, shown};
 
-/// The type of a signature, of a topic, or of that name.
+/// The type of a signature, of a topic, or of that name in the domain, or else in a definition of ROS 2.
 pub fn find(cli: &Cli, asked: &str) -> Done<Type> {
     if asked.contains(['{', '(', '[', '?']) {
         return asked.parse().map_err(|why| Failure::Failed(format!("'{asked}' is no signature: {why}")));
@@ -20,11 +21,16 @@ pub fn find(cli: &Cli, asked: &str) -> Done<Type> {
     let topics = view.topics();
     let found = topics.iter().find(|topic| topic.name == canonical(asked)).or_else(|| topics.iter().find(|topic| topic.type_name == asked));
     let names = topics.iter().flat_map(|topic| [topic.name.as_str(), &topic.type_name]);
-    let topic = found.ok_or_else(|| {
+    if let Some(topic) = found {
+        return type_of(topic);
+    }
+    let defined = Library::new(sinew::definition_folders(&[])).find(asked).and_then(|found| found.map(|found| found.ty()).transpose());
+    defined.map_err(|why| Failure::Failed(format!("the definition of {asked} is not usable: {why}")))?.ok_or_else(|| {
         let hint = sinew::msg::nearest(asked, names).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default();
-        Failure::Negative(format!("no topic of the domain is called '{asked}', or carries that type{hint}"))
-    })?;
-    type_of(topic)
+        Failure::Negative(format!(
+            "no topic of the domain is called '{asked}', or carries that type, and there is no definition of that name{hint}"
+        ))
+    })
 }
 
 /// Shows a type.

@@ -9,7 +9,6 @@ use super::guid::{Guid, Identity};
 use super::qos::Qos;
 use super::strangers::{Endpoint, Stranger};
 use super::{sys, user_data};
-use crate::ros2::place::library;
 
 /// The library, beside that of sinew.
 const FAST_DDS: &str = "sinew/libsinew-fastdds.so";
@@ -78,7 +77,7 @@ pub struct Message {
 impl BackEnd {
     /// Fast DDS, from the folder of sinew's own library.
     pub fn load() -> Result<BackEnd, String> {
-        let folder = library().ok_or("it is not known where sinew's own library lies")?;
+        let folder = sinew::library_folder().ok_or("it is not known where sinew's own library lies")?;
         BackEnd::of(&folder.join(FAST_DDS))
     }
 

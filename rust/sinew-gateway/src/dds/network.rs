@@ -21,7 +21,6 @@ use crate::name;
 use crate::protocol::Kind;
 use crate::ros2::action::{self, OfActions};
 use crate::ros2::catalogue;
-use crate::ros2::place::folders;
 
 /// What all channels need. Cheap to clone.
 #[derive(Clone)]
@@ -91,7 +90,7 @@ impl Joined {
         let participant = Participant::open(back_end, (ros2.domain_id, &name::of(settings), &interfaces.join(",")), &said, heard)?;
         let graph = Arc::<Graph>::default();
         let told = Told::open(&participant, &graph)?;
-        let types = Arc::new(Types::new(Library::new(folders(&ros2.definitions))));
+        let types = Arc::new(Types::new(Library::new(sinew::definition_folders(&ros2.definitions))));
         let (max_message, actions) = (settings.max_message, Arc::default());
         let place = Place { node, runtime, participant, max_message, types, graph, actions, strangers };
         Ok(Joined { told, place, ear })

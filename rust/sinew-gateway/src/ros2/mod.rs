@@ -9,13 +9,11 @@
 //! | `action/` | goals of actions that come from there, and go there |
 //! | `form` | how messages of a topic are told there |
 //! | `catalogue` | what others have, for those who look for it |
-//! | `place` | where definitions of types lie |
 
 pub mod action;
 pub(crate) mod calls;
 pub mod catalogue;
 pub mod encapsulation;
 pub(crate) mod form;
-pub mod place;
 pub mod qos;
 pub mod types;

@@ -24,7 +24,6 @@ use crate::domain::Local;
 use crate::protocol::Kind;
 use crate::ros2::action::{self, OfActions};
 use crate::ros2::catalogue;
-use crate::ros2::place::folders;
 use crate::ros2::types::Types;
 use crate::zenoh::network::{self, RETRY};
 use crate::zenoh::said;
@@ -88,7 +87,7 @@ impl Asked {
     pub fn new(settings: &Settings, asked: &RmwZenoh, config: Config) -> Asked {
         Asked {
             domain_id: asked.domain_id,
-            types: Arc::new(Types::new(Library::new(folders(&asked.definitions)))),
+            types: Arc::new(Types::new(Library::new(sinew::definition_folders(&asked.definitions)))),
             max_message: settings.max_message,
             enclave: enclave(&mark(settings)),
             config,
