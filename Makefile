@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded lint install clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded lint install site clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -122,6 +122,10 @@ install: ## Library, headers, manager, command, CMake and pkg-config files into 
 	$(BUILD)
 	cmake --install build --prefix $(PREFIX)
 	@tools/install_command.py --jobs $(JOBS) $(PREFIX)
+
+site: ## The pages of docs/ as a site in build/site, which needs no network; broken links fail
+	@tools/setup site
+	@tools/make_site.py
 
 clean: ## Remove everything that was built or fetched
 	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-msggen build-python build-rust build-seeded
