@@ -2,10 +2,13 @@
 
     ```sh                   commands: all of them end well
     ```sh fails             commands: they do not
+    ```sh any-status        commands: they may
     ```sh goes-on           one command, in a terminal of its own; one that runs already is killed, as by kill -9, and started again. Sections end so, too.
-    ```sh by-hand           commands that fetch from the network: not for a test
+    ```sh by-hand: REASON   commands that a test cannot run, and why
     ```text                 lines that the commands before print, in this order
     ```text any-numbers     the same, with other numbers
+    ```text any-figures     the same, with other numbers, units, ids and space between; what follows a "..." at the end of a line is left out, as are lines before one that is "..." alone
+    ```text sample          what may be printed: not for a test
     ```diff                 as text
     ```cpp FILE             what to save as FILE; so with every other language, also ```diff FILE
 """
@@ -21,6 +24,7 @@ class Block:
     text: str
     line: int
     section: str
+    reason: str  # why not by a test
     before: str  # the text of the section between the block before and this one
 
     def __str__(self):
@@ -29,9 +33,19 @@ class Block:
     def pattern(self):
         """Of a text: what matches an output with its lines."""
         lines = [re.escape(line.strip()) for line in self.text.splitlines()]
-        if self.word == "any-numbers":
+        if self.word == "any-figures":
+            lines = [figures(line.strip()) for line in self.text.splitlines() if line.strip() != "..."]
+        elif self.word == "any-numbers":
             lines = [re.sub(r"\d+", r"\\d+", line) for line in lines]
         return r"(?m)^\s*" + r"\s*$(?:\n.*)*?\n\s*".join(lines) + r"\s*$"
+
+
+def figures(line):
+    """What matches a line with other figures."""
+    whole, more = re.fullmatch(r"(.*?)( ?\.\.\.)?", line).groups()
+    parts = re.split(r"(\b[0-9a-f]{16,}\b|\d+(?:[.:_-]\d+)*(?: [num]?s\b| [kMG]?B\b(?:/s)?| Hz)?|\s+)", whole)
+    wild = [r"\s+" if not part.strip() else r"[0-9a-f]+" if len(part) >= 16 and not re.search(r"[ .:_-]", part) else r"\d[\d.:_-]*(?: (?:[num]?s|[kMG]?B(?:/s)?|Hz)\b)?" for part in parts[1::2]]
+    return "".join(re.escape(part) + next_ for part, next_ in zip(parts[::2], [*wild, ""])) + ".*" * bool(more)
 
 
 def blocks_of(page):
@@ -46,7 +60,8 @@ def blocks_of(page):
             else:
                 before.append(line)
         elif opened := re.fullmatch(r"```(\S*) ?(.*)", line.strip()):
-            inside = Block(*opened.groups(), "", number, section, "\n".join(before))
+            word, _, reason = opened[2].partition(": ")
+            inside = Block(opened[1], word, "", number, section, reason, "\n".join(before))
             before = []
         else:
             section = line if line.startswith("## ") else section

@@ -1,142 +1,26 @@
 #!/usr/bin/env python3
 """Installs sinew into a fresh prefix and uses it as a stranger would: only what is installed there, found by pkg-config or by CMake.
 
-Run by `make test`; by hand: tests/install/test_install.py [-v] [Class.test...]. What each program prints is shown when it fails.
+Run by `make test`; by hand: tests/install/test_install.py [-v] [Class.test...]. What each program prints is shown when it fails. With SINEW_INSTALL_PREFIX, where sinew is installed
+already, it is not installed anew.
 """
 
-import contextlib
 import json
 import os
-import pathlib
 import re
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-import bounded
-import page
-
-EXAMPLES = ["readme", "talker", "listener", "camera", "viewer", "pipeline", "adder", "fibonacci"]
-QUICK_START = ROOT / "docs/quick-start.md"
-RCLCPP = ROOT / "docs/rclcpp.md"
-# Where rustup and cargo of whoever runs this are, for those with a home of their own.
-RUST = {name: os.environ.get(name, str(pathlib.Path.home() / folder)) for name, folder in {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}.items()}
-COMPILE_SECONDS = 120
-RUN_SECONDS = 60
+from installed import EXAMPLES, HERE, ROOT, RUN_SECONDS, Case, Domain, compile_example, flags, installed, must
 
 
 def setUpModule():
     global work, prefix
-    work = pathlib.Path(tempfile.mkdtemp(prefix="sinew-"))
-    unittest.addModuleCleanup(shutil.rmtree, work, ignore_errors=True)
-    prefix = work / "prefix"
-    must(["make", "-C", ROOT, "install", f"PREFIX={prefix}"], seconds=1200)
-
-
-def must(command, *, seconds=COMPILE_SECONDS, env=None, cwd=None):
-    """Output of a command that has to succeed."""
-    status, output = bounded.run([str(word) for word in command], seconds=seconds, capture=True, env=env, cwd=cwd)
-    if status != 0:
-        raise AssertionError(f"{' '.join(map(str, command))}\nended with status {status}:\n{output}")
-    return output
-
-
-def flags(of=None):
-    """What pkg-config says about the sinew installed in the prefix `of`."""
-    search = {"PKG_CONFIG_PATH": str((of or prefix) / "lib/pkgconfig")}
-    return shlex.split(must(["pkg-config", "--cflags", "--libs", "sinew"], env=search))
-
-
-def compile_example(name, into, of=None):
-    into.mkdir(exist_ok=True)
-    must(["c++", "-std=c++20", ROOT / f"examples/{name}.cpp", *flags(of), "-o", into / name])
-
-
-class Domain:
-    """A domain of its own for the programs of one test; on leaving, everything it started and that still runs is killed."""
-
-    def __enter__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(dir=work))
-        # Nothing that a user would not have set, and nothing that would help the library to find its manager.
-        self.env = {"SINEW_DOMAIN": str(self.folder / "socket"), "LD_LIBRARY_PATH": "", "SINEW_NODE": ""}
-        self.started = []
-        return self
-
-    def __exit__(self, *_):
-        for process in self.started:
-            self.kill(process)
-
-    def kill(self, process):
-        if process.poll() is None:
-            process.kill()
-            process.wait()
-
-    def start(self, *command, cwd=None):
-        """A program that goes on beside the test."""
-        output = self.folder / f"output{len(self.started)}"
-        environment = {name: value for name, value in (os.environ | self.env).items() if value}
-        with open(output, "wb") as sink:
-            process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=sink, stderr=sink)
-        process.output = output
-        self.started.append(process)
-        return process
-
-    def said(self, process):
-        """What a started program has printed until now."""
-        return process.output.read_text(errors="replace")
-
-    def finish(self, process):
-        """Status of a started program that ends by itself; None when it does not."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(RUN_SECONDS)
-        return process.poll()
-
-    def story(self):
-        """Everything that was printed here, for the text of a failure."""
-        return "".join(f"\n--- {process.args[0]} (status {process.poll()}):\n{self.said(process)}" for process in self.started)
-
-
-class Case(unittest.TestCase):
-    def assert_ends_well(self, domain, process):
-        """What `process` has printed when it has ended with status 0."""
-        self.assertEqual(domain.finish(process), 0, domain.story())
-        return domain.said(process)
-
-    def assert_prints(self, domain, process, pattern, times):
-        """`process` goes on, and prints `times` lines with `pattern`."""
-        until = time.monotonic() + RUN_SECONDS
-        while len(re.findall(pattern, domain.said(process))) < times:
-            self.assertIsNone(process.poll(), domain.story())
-            self.assertLess(time.monotonic(), until, domain.story())
-            time.sleep(0.01)
-
-    def assert_examples_run(self, folder):
-        with Domain() as domain:
-            domain.start(folder / "talker")
-            self.assert_prints(domain, domain.start(folder / "listener"), r"(?m)^talker: .+$", 3)
-        with Domain() as domain:
-            domain.start(folder / "camera")
-            viewer = domain.start(folder / "viewer")
-            self.assert_prints(domain, viewer, r"delivery \w+", 10)
-            self.assertNotRegex(domain.said(viewer), r"delivery (?!native)")
-        with Domain() as domain:
-            pipeline = domain.start(folder / "pipeline")
-            self.assertEqual(pipeline.wait(RUN_SECONDS), 0, domain.story())
-        with Domain() as domain:
-            said = self.assert_ends_well(domain, domain.start(folder / "fibonacci"))
-            self.assertRegex(said, r"34\nsucceeded, 10 numbers\ncancelled\nrejected: that is too large")
-        with Domain() as domain:
-            self.assertEqual(self.assert_ends_well(domain, domain.start(folder / "adder")), "6\nnothing to add\n")
-        with Domain() as domain:
-            self.assertRegex(self.assert_ends_well(domain, domain.start(folder / "readme")), r"(?m)^0\.\d: 1000 ranges$")
+    work, prefix = installed()
 
 
 class Prefix(Case):
@@ -272,109 +156,6 @@ class Gateway(Case):
                 time.sleep(0.01)
             running.terminate()
             self.assertEqual(running.wait(RUN_SECONDS), 0)
-
-
-class Pages(Case):
-    """What stands in the pages that a user reads first, done as it stands there."""
-
-    def test_the_quick_start_does_what_it_says(self):
-        # A new user's, in the folder that the lines by hand lead to.
-        self.assert_does_what_it_says(QUICK_START, RUST | {"PKG_CONFIG_PATH": ""})
-
-    def test_the_guide_for_users_of_rclcpp_does_what_it_says(self):
-        self.assert_does_what_it_says(RCLCPP, {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})
-
-    def assert_does_what_it_says(self, path, environment):
-        blocks = page.blocks_of(path.read_text())
-        self.home = work / f"home-{path.stem}"
-        self.home.mkdir()
-        with Domain() as self.domain:
-            self.domain.env |= {"HOME": str(self.home), "CMAKE_PREFIX_PATH": ""} | environment
-            self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
-            for block in blocks:
-                if block.section != self.section:
-                    for process in self.running.values():
-                        self.domain.kill(process)
-                    self.section, self.running, self.printed = block.section, {}, None
-                if block.language == "text" or (block.language == "diff" and not block.word):
-                    self.assert_printed(block)
-                elif block.language == "sh":
-                    self.look()
-                    {"": self.run_commands, "fails": self.run_in_vain, "goes-on": self.run_beside, "by-hand": lambda _: None}[block.word](block)
-                else:
-                    self.assertIn(f"`{block.word}`", block.before, f"the text before {block} does not say where to save it")
-                    (self.folder / block.word).write_text(block.text)
-
-    def look(self):
-        """What is printed from now on is what the next text is about."""
-        self.seen = {process: len(self.domain.said(process)) for process in self.running.values()}
-
-    def run_commands(self, block):
-        """Goes on with the folder and the environment that the commands leave."""
-        left = self.domain.folder / "environment"
-        commands = f"{block.text}env -0 >{shlex.quote(str(left))}\n"
-        self.printed = must(["bash", "-e", "-c", commands], seconds=300, env=self.domain.env, cwd=self.folder)
-        self.domain.env = dict(each.split("=", 1) for each in left.read_text().split("\0") if each)
-        self.folder = pathlib.Path(self.domain.env["PWD"])
-
-    def run_in_vain(self, block):
-        status, self.printed = bounded.run(["bash", "-e", "-c", block.text], seconds=RUN_SECONDS, capture=True, env=self.domain.env, cwd=self.folder)
-        self.assertNotIn(status, (0, bounded.TIMED_OUT), f"{block}{self.printed}")
-
-    def run_beside(self, block):
-        command = block.text.strip()
-        if command in self.running:
-            self.domain.kill(self.running[command])
-            self.look()
-        self.running[command] = self.domain.start("bash", "-c", f"exec env {command}", cwd=self.folder)
-        self.printed = None
-
-    def assert_printed(self, block):
-        """By the commands before; or since then, by one of those that go on."""
-        if self.printed is not None:
-            return self.assertRegex(self.printed, block.pattern(), f"not printed: {block}")
-        until = time.monotonic() + RUN_SECONDS
-        while not any(re.search(block.pattern(), self.domain.said(process)[self.seen.get(process, 0) :]) for process in self.running.values()):
-            self.assertEqual([process.poll() for process in self.running.values() if process.poll() is not None], [], self.domain.story())
-            self.assertLess(time.monotonic(), until, f"not printed: {block}{self.domain.story()}")
-            time.sleep(0.01)
-
-    def test_what_the_quick_start_fetches_from_the_network_is_not_tried(self):
-        by_hand = [block for block in page.blocks_of(QUICK_START.read_text()) if block.word == "by-hand"]
-        lines = "".join(block.text for block in by_hand).splitlines()
-        self.assertTrue(lines)
-        for line in lines:
-            self.assertRegex(line, r"^(sudo apt-get install --yes|git clone) |^cd sinew$", "this can be tried")
-        self.skipTest("; ".join(lines))
-
-    def test_the_words_of_sinew_in_the_quick_start_are_those_of_the_headers(self):
-        headers = "".join(path.read_text() for path in (prefix / "include").rglob("*.hpp"))
-        known = set(re.findall(r"\w+", headers)) | {"init"}
-        text = page.text_of(QUICK_START.read_text())
-        text = re.sub(r"(?m)^\| (?!what)[^|]+\|", "", text[: text.index("## 6")]) + text[text.index("## 6") :]  # the words of ROS 2
-        spans = [span for span in re.findall(r"`([^`\n]+)`", text) if not re.search(r"[/$]|\.(cpp|hpp|txt|msg)$", span)]
-        words = {word for span in spans for word in re.findall(r"\b[a-z]+_\w+|\b[a-z]\w+(?=[(<])|(?<=::)\w+|(?<=\)\.)\w+", span)}
-        self.assertGreater(len(words), 30)
-        self.assertEqual(words - known, set())
-
-    def test_every_link_of_these_pages_leads_to_a_file(self):
-        for path in QUICK_START, RCLCPP:
-            links = re.findall(r"\]\(([^)]+)\)", page.text_of(path.read_text()))
-            self.assertTrue(links)
-            self.assertEqual([link for link in links if not (ROOT / "docs" / link).exists()], [])
-
-    def test_the_first_program_of_the_readme_is_built_as_it_says_and_runs(self):
-        blocks = page.blocks_of((ROOT / "README.md").read_text())
-        folder = work / "readme"
-        folder.mkdir()
-        [program] = [block.text for block in blocks if block.language == "cpp"]
-        (folder / "my_node.cpp").write_text(program)
-        [commands] = [block.text for block in blocks if "my_node.cpp" in block.text]
-        (folder / "opt").mkdir()
-        (folder / "opt/sinew").symlink_to(prefix)
-        must(["bash", "-e", "-c", commands], env={"HOME": str(folder), "PKG_CONFIG_PATH": ""}, cwd=folder)
-        with Domain() as domain:
-            self.assertRegex(self.assert_ends_well(domain, domain.start(folder / "my_node")), r"(?m)^0\.\d: 1000 ranges$")
 
 
 class Replacement(Case):

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""What stands in the pages of docs/, done as it stands there, with an installed sinew. page.py says what the words behind the language of a block mean.
+
+Run by `make test`; by hand: tests/install/test_pages.py [-v] [Pages.test...]. With SINEW_INSTALL_PREFIX, where sinew is installed already, it is not installed anew.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import shlex
+import signal
+import sys
+import time
+import unittest
+
+from installed import ROOT, RUN_SECONDS, Case, Domain, installed, must
+import bounded
+import page
+
+QUICK_START = ROOT / "docs/quick-start.md"
+# Whose blocks of commands are run elsewhere, and where.
+ELSEWHERE = {"python": "bindings/python/tests/test_docs.py"}
+# Where rustup and cargo of whoever runs this are, for those with a home of their own.
+RUST = {name: os.environ.get(name, str(pathlib.Path.home() / folder)) for name, folder in {"RUSTUP_HOME": ".rustup", "CARGO_HOME": ".cargo"}.items()}
+
+
+def setUpModule():
+    global work, prefix
+    work, prefix = installed()
+
+
+@contextlib.contextmanager
+def network():
+    """What to put before commands so that they have a network of their own: their ports are free, and nobody hears them. Nothing where only root could make one."""
+    if os.geteuid() != 0:
+        yield []
+        return
+    name = f"sinew-pages-{os.getpid()}"
+    must(["ip", "netns", "add", name])
+    try:
+        must(["ip", "-n", name, "link", "set", "lo", "up"])
+        yield ["ip", "netns", "exec", name]
+    finally:
+        must(["ip", "netns", "delete", name])
+
+
+class Pages(Case):
+    """What stands in the pages that a user reads first, done as it stands there."""
+
+    def test_the_quick_start_does_what_it_says(self):
+        # A new user's, in the folder that the lines by hand lead to.
+        self.assert_does_what_it_says("quick-start", RUST | {"PATH": os.environ["PATH"], "PKG_CONFIG_PATH": ""}, alone=False)
+
+    def test_the_guide_for_users_of_rclcpp_does_what_it_says(self):
+        self.assert_does_what_it_says("rclcpp", alone=False)
+
+    def test_the_page_about_the_tools_does_what_it_says(self):
+        self.assert_does_what_it_says("tools")
+
+    def test_the_page_about_gateways_does_what_it_says(self):
+        self.assert_does_what_it_says("gateway")
+
+    def test_the_page_about_ros2_does_what_it_says(self):
+        self.assert_does_what_it_says("ros2", {"ROS_DOMAIN_ID": "231"})
+
+    def test_the_page_about_ros1_does_what_it_says(self):
+        self.assert_does_what_it_says("ros1", {"ROS_MASTER_URI": "http://localhost:11311", "ROS_HOSTNAME": "localhost"})
+
+    def test_every_page_with_commands_is_tried(self):
+        tried = set(re.findall(r'self\.assert_does_what_it_says\("([\w-]+)"', pathlib.Path(__file__).read_text()))
+        for path in sorted((ROOT / "docs").glob("*.md")):
+            blocks = page.blocks_of(path.read_text())
+            for block in blocks:
+                self.assertTrue(block.language, f"{path.name}, {block}is of no language: it is sh, text, or what is to be saved in a file")
+                self.assertTrue(block.word != "by-hand" or block.reason, f"{path.name}, {block}does not say why no test can run it")
+            if any(block.language == "sh" for block in blocks) and path.stem not in ELSEWHERE:
+                self.assertIn(path.stem, tried, f"no test runs the commands of {path.name}")
+        for stem, test in ELSEWHERE.items():
+            self.assertIn(f"docs/{stem}.md", (ROOT / test).read_text())
+
+    def assert_does_what_it_says(self, stem, environment=None, alone=True):
+        """Of a page of docs/, in a home of its own, with sinew installed unless the environment says otherwise; `alone`: in a network of its own, too."""
+        path = ROOT / f"docs/{stem}.md"
+        usual = {"PATH": f"{prefix / 'bin'}:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "XDG_CONFIG_HOME": ""}
+        blocks = page.blocks_of(path.read_text())
+        self.home = work / f"home-{path.stem}"
+        self.home.mkdir()
+        with network() if alone else contextlib.nullcontext([]) as within, Domain(within) as self.domain:
+            self.domain.env |= {"HOME": str(self.home), "CMAKE_PREFIX_PATH": ""} | usual | (environment or {})
+            self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
+            for block in blocks:
+                if block.section != self.section:
+                    for process in self.running.values():
+                        self.domain.kill(process)
+                    self.section, self.running, self.printed = block.section, {}, None
+                if block.word in ("by-hand", "sample"):
+                    continue
+                if block.language == "text" or (block.language == "diff" and not block.word):
+                    self.assert_printed(block)
+                elif block.language == "sh":
+                    self.look()
+                    {"": self.run_commands, "fails": self.run_in_vain, "any-status": self.run_either_way, "goes-on": self.run_beside}[block.word](block)
+                else:
+                    self.assertIn(f"`{block.word}`", block.before, f"the text before {block} does not say where to save it")
+                    (self.folder / block.word).write_text(block.text)
+
+    def look(self):
+        """What is printed from now on is what the next text is about."""
+        self.seen = {process: len(self.domain.said(process)) for process in self.running.values()}
+
+    def run_commands(self, block):
+        """Goes on with the folder and the environment that the commands leave."""
+        left = self.domain.folder / "environment"
+        commands = f"{block.text}env -0 >{shlex.quote(str(left))}\n"
+        self.printed = must([*self.domain.within, "bash", "-e", "-c", commands], seconds=300, env=self.domain.env, cwd=self.folder)
+        self.domain.env = dict(each.split("=", 1) for each in left.read_text().split("\0") if each)
+        self.folder = pathlib.Path(self.domain.env["PWD"])
+
+    def run_either_way(self, block):
+        status, self.printed = bounded.run([*self.domain.within, "bash", "-e", "-c", block.text], seconds=RUN_SECONDS, capture=True, env=self.domain.env, cwd=self.folder)
+        self.assertNotEqual(status, bounded.TIMED_OUT, f"{block}{self.printed}")
+        return status
+
+    def run_in_vain(self, block):
+        self.assertNotEqual(self.run_either_way(block), 0, f"{block}{self.printed}")
+
+    def run_beside(self, block):
+        command = block.text.strip()
+        if command in self.running:
+            self.domain.kill(self.running[command])
+            self.look()
+        self.running[command] = self.domain.start("bash", "-c", f"exec env {command}", cwd=self.folder)
+        self.printed = None
+
+    def assert_printed(self, block):
+        """By the commands before; or since then, by one of those that go on."""
+        if self.printed is not None:
+            return self.assertRegex(self.printed, block.pattern(), f"not printed: {block}")
+        until = time.monotonic() + RUN_SECONDS
+        while not any(re.search(block.pattern(), self.domain.said(process)[self.seen.get(process, 0) :]) for process in self.running.values()):
+            self.assertEqual([process.poll() for process in self.running.values() if process.poll() is not None], [], self.domain.story())
+            self.assertLess(time.monotonic(), until, f"not printed: {block}{self.domain.story()}")
+            time.sleep(0.01)
+
+    def test_what_the_quick_start_fetches_from_the_network_is_not_tried(self):
+        by_hand = [block for block in page.blocks_of(QUICK_START.read_text()) if block.word == "by-hand"]
+        lines = "".join(block.text for block in by_hand).splitlines()
+        self.assertTrue(lines)
+        for line in lines:
+            self.assertRegex(line, r"^(sudo apt-get install --yes|git clone) |^cd sinew$", "this can be tried")
+        self.skipTest("; ".join(lines))
+
+    def test_the_words_of_sinew_in_the_quick_start_are_those_of_the_headers(self):
+        headers = "".join(path.read_text() for path in (prefix / "include").rglob("*.hpp"))
+        known = set(re.findall(r"\w+", headers)) | {"init"}
+        text = page.text_of(QUICK_START.read_text())
+        text = re.sub(r"(?m)^\| (?!what)[^|]+\|", "", text[: text.index("## 6")]) + text[text.index("## 6") :]  # the words of ROS 2
+        spans = [span for span in re.findall(r"`([^`\n]+)`", text) if not re.search(r"[/$]|\.(cpp|hpp|txt|msg)$", span)]
+        words = {word for span in spans for word in re.findall(r"\b[a-z]+_\w+|\b[a-z]\w+(?=[(<])|(?<=::)\w+|(?<=\)\.)\w+", span)}
+        self.assertGreater(len(words), 30)
+        self.assertEqual(words - known, set())
+
+    def test_the_first_program_of_the_readme_is_built_as_it_says_and_runs(self):
+        blocks = page.blocks_of((ROOT / "README.md").read_text())
+        folder = work / "readme"
+        folder.mkdir()
+        [program] = [block.text for block in blocks if block.language == "cpp"]
+        (folder / "my_node.cpp").write_text(program)
+        [commands] = [block.text for block in blocks if "my_node.cpp" in block.text]
+        (folder / "opt").mkdir()
+        (folder / "opt/sinew").symlink_to(prefix)
+        must(["bash", "-e", "-c", commands], env={"HOME": str(folder), "PKG_CONFIG_PATH": ""}, cwd=folder)
+        with Domain() as domain:
+            self.assertRegex(self.assert_ends_well(domain, domain.start(folder / "my_node")), r"(?m)^0\.\d: 1000 ranges$")
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    unittest.main()
