@@ -3,6 +3,7 @@
     ```sh                   commands: all of them end well
     ```sh fails             commands: they do not
     ```sh any-status        commands: they may
+    ```sh again             commands: again and again, until they end well and print the text that follows
     ```sh goes-on           one command, in a terminal of its own; one that runs already is killed, as by kill -9, and started again. Sections end so, too.
     ```sh by-hand: REASON   commands that a test cannot run, and why
     ```text                 lines that the commands before print, in this order

@@ -89,7 +89,7 @@ class Pages(Case):
         with network() if alone else contextlib.nullcontext([]) as within, Domain(within) as self.domain:
             self.domain.env |= {"HOME": str(self.home), "CMAKE_PREFIX_PATH": ""} | usual | (environment or {})
             self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
-            for block in blocks:
+            for block, following in zip(blocks, [*blocks[1:], None]):
                 if block.section != self.section:
                     for process in self.running.values():
                         self.domain.kill(process)
@@ -98,6 +98,8 @@ class Pages(Case):
                     continue
                 if block.language == "text" or (block.language == "diff" and not block.word):
                     self.assert_printed(block)
+                elif block.word == "again":
+                    self.run_again(block, following.pattern())
                 elif block.language == "sh":
                     self.look()
                     {"": self.run_commands, "fails": self.run_in_vain, "any-status": self.run_either_way, "goes-on": self.run_beside}[block.word](block)
@@ -121,6 +123,12 @@ class Pages(Case):
         status, self.printed = bounded.run([*self.domain.within, "bash", "-e", "-c", block.text], seconds=RUN_SECONDS, capture=True, env=self.domain.env, cwd=self.folder)
         self.assertNotEqual(status, bounded.TIMED_OUT, f"{block}{self.printed}")
         return status
+
+    def run_again(self, block, pattern):
+        until = time.monotonic() + RUN_SECONDS
+        while self.run_either_way(block) != 0 or not re.search(pattern, self.printed):
+            self.assertLess(time.monotonic(), until, f"{block}{self.printed}")
+            time.sleep(0.1)
 
     def run_in_vain(self, block):
         self.assertNotEqual(self.run_either_way(block), 0, f"{block}{self.printed}")
