@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded lint install site clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded lint install site pictures clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -126,6 +126,16 @@ install: ## Library, headers, manager, command, CMake and pkg-config files into 
 site: ## The pages of docs/ as a site in build/site, which needs no network; broken links fail
 	@tools/setup site
 	@tools/make_site.py
+
+pictures: ## The pictures of docs/: diagrams, and the demo as `sinew graph` and `sinew top` show it
+	@tools/setup demo rust pictures
+	tools/diagrams.py
+	$(CONFIGURE) -DSINEW_EXAMPLES=ON
+	$(BUILD)
+	cmake --install build --prefix $(COMMAND)
+	@tools/install_command.py --jobs $(JOBS) $(COMMAND)
+	$(PYTHON) tools/fetch_demo_data.py build/demo-data
+	$(PYTHON) tools/pictures.py build/bin/demo build/demo-data $(COMMAND)/bin/sinew
 
 clean: ## Remove everything that was built or fetched
 	rm -rf build build-dev build-asan build-tsan build-clang build-aarch64 build-fuzz build-models build-msggen build-python build-rust build-seeded

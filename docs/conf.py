@@ -19,6 +19,8 @@ PAGES = {
     "What was measured": ["reliability", "hazards", "performance"],
     "Inside": ["internals"],
 }
+# Where a title is too long for it.
+SHORT = {"rclcpp": "Porting from rclcpp", "gateway": "Gateway", "ros2": "ROS 2", "ros1": "ROS 1", "reliability": "Reliability", "hazards": "Hazards"}
 # What is below it in the navigation: all pages elsewhere in the tree, these first.
 INTERNALS, INSIDE = "docs/internals", ["ARCHITECTURE", "SECURITY", "CONTRIBUTING", "CHANGELOG"]
 IMAGES = {".svg", ".png"}
@@ -46,7 +48,7 @@ def navigation(app, docname, source):
     listed = {f"docs/{page}" for pages in PAGES.values() for page in pages}
     if docname == root_doc:
         for caption, pages in PAGES.items():
-            source[0] += tree([f"/docs/{page}" for page in pages if f"docs/{page}" in there], caption)
+            source[0] += tree([f"{SHORT[page]} </docs/{page}>" if page in SHORT else f"/docs/{page}" for page in pages if f"docs/{page}" in there], caption)
     elif docname == INTERNALS:
         others = sorted(there - listed - {root_doc, *INSIDE}, key=lambda name: (not name.startswith("spec/"), name))
         source[0] += tree([f"/{page}" for page in INSIDE] + [f"{name.removesuffix('/README')} </{name}>" if name.endswith("README") else f"/{name}" for name in others])

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Draws the diagrams of docs/concepts.md and docs/internals.md into docs/: diagrams.py
+"""Draws the diagrams of docs/concepts.md and docs/internals.md, and a plot of a table in docs/performance.md, into docs/: diagrams.py
 
 They are SVG that browsers and git hosts show as it is, with a background of their own, which is dark where the reader's system is. Widths of texts are not known here: look at what you change.
 """
 
 import html
+import math
 import pathlib
+import re
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
@@ -19,7 +21,9 @@ KINDS = {
     "manager": ("#fbefff", "#8250df", "#271052", "#a371f7"),
     "gone": ("#ffebe9", "#cf222e", "#490202", "#f85149"),
 }
-TEXTS = {"ink": ("#1f2328", "#e6edf3"), "faint": ("#57606a", "#8b949e"), "strong": ("#0969da", "#58a6ff"), "alarm": ("#cf222e", "#ff7b72")}
+# Of lines in a plot: by day, by night.
+SERIES = [("#0969da", "#58a6ff"), ("#57606a", "#8b949e"), ("#1a7f37", "#3fb950"), ("#8250df", "#a371f7"), ("#bf3989", "#f778ba"), ("#bc4c00", "#db6d28"), ("#9a6700", "#d29922"), ("#cf222e", "#f85149"), ("#0f766e", "#39c5cf")]
+TEXTS = {"ink": ("#1f2328", "#e6edf3"), "faint": ("#57606a", "#a8b3bd"), "strong": ("#0969da", "#58a6ff"), "alarm": ("#cf222e", "#ff7b72")}
 
 
 class Drawing:
@@ -63,6 +67,9 @@ class Drawing:
         for sheet, (flow, control, bad, step, number) in ((day, ("#0969da", "#8250df", "#cf222e", "#0969da", "#ffffff")), (night, ("#58a6ff", "#a371f7", "#f85149", "#58a6ff", "#0d1117"))):
             sheet += [f".{kind} {{ stroke: {colour}; fill: none; stroke-width: 1.8 }} #{kind} path {{ fill: {colour} }}" for kind, colour in (("flow", flow), ("control", control), ("bad", bad))]
             sheet += [f".step {{ fill: {step} }} .number {{ fill: {number} }}"]
+        for number, colours in enumerate(SERIES if "class=\"of0" in "".join(self.parts) else []):
+            for sheet, colour in zip((day, night), colours):
+                sheet.append(f".of{number} {{ stroke: {colour} }} .on{number} {{ fill: {colour} }}")
         day.append(".control { stroke-dasharray: 5 4 }")
         heads = [f'<marker id="{kind}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z"/></marker>' for kind in ("flow", "control", "bad")]
         return "\n".join([
@@ -189,9 +196,49 @@ def memory():
     return d
 
 
+def measured():
+    """What docs/performance.md says of the time until a payload is readable: the sizes, and by systems the medians in us."""
+    page = (DOCS / "performance.md").read_text(encoding="utf-8")
+    table = page[page.index("From just before publish to the readable payload") :]
+    head, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.search(r"(?m)^\| \| 128 B.*\n\|-.*\n((?:\|.*\n)+)", table)[0].splitlines() if not line.startswith("|-")]
+    return head[1:5], {row[0]: [float(cell.split(" / ")[0].replace(",", "")) for cell in row[1:5]] for row in rows}
+
+
+def latency():
+    sizes, systems = measured()
+    d = Drawing(840, 470, "Time from just before publish to the readable payload, by size of the message and by system")
+    left, right, top, bottom = 70, 600, 60, 410
+    size_of = {"B": 1, "KiB": 1024, "MB": 1e6}
+    at = [math.log(float(size.split()[0]) * size_of[size.split()[1]]) for size in sizes]
+    xs = [left + (right - left) * (each - at[0]) / (at[-1] - at[0]) for each in at]
+    lowest, highest = math.log10(5), math.log10(10000)
+
+    def y_of(microseconds):
+        return bottom - (bottom - top) * (math.log10(microseconds) - lowest) / (highest - lowest)
+
+    d.text(24, 36, "from just before publish to the readable payload, median", bold=True)
+    for tick, label in ((10, "10 us"), (100, "100 us"), (1000, "1 ms"), (10000, "10 ms")):
+        d.parts.append(f'<path class="card" d="M{left} {y_of(tick):g} L{right} {y_of(tick):g}"/>')
+        d.text(left - 8, y_of(tick) + 4, label, "faint", anchor="end", small=True)
+    for x, size in zip(xs, sizes):
+        d.text(x, bottom + 24, size, "faint", anchor="middle", small=True)
+    d.text((left + right) / 2, bottom + 46, "size of the message", "faint", anchor="middle", small=True)
+    d.text(right + 14, top - 14, f"us at {sizes[-1]}", "faint", small=True)
+    free = bottom + 40
+    for number, (name, values) in sorted(enumerate(systems.items()), key=lambda each: each[1][1][-1]):
+        ys = [y_of(value) for value in values]
+        path = " ".join(f"{'L' if index else 'M'}{x:.1f} {y:.1f}" for index, (x, y) in enumerate(zip(xs, ys)))
+        d.parts.append(f'<path class="of{number}" fill="none" stroke-width="{4 if number == 0 else 2}"{" stroke-dasharray=" + chr(34) + "5 4" + chr(34) if name.startswith("floor") else ""} d="{path}"/>')
+        d.parts += [f'<circle class="on{number}" cx="{x:.1f}" cy="{y:.1f}" r="{4 if number == 0 else 3}"/>' for x, y in zip(xs, ys)]
+        free = min(ys[-1], free - 17)
+        name = name.split(":")[0]
+        d.text(right + 14, free + 4, f"{name}: {values[-1]:,g}" if values[-1] < 100 else f"{name}: {values[-1]:,.0f}", f"on{number}", bold=number == 0, small=True)
+    return d
+
+
 def pictures():
     """The names of the files in docs/, and what is in them."""
-    return {f"{draw.__name__}.svg": draw().svg() for draw in (domain, message, delivery, lifetimes, threads, memory)}
+    return {f"{draw.__name__}.svg": draw().svg() for draw in (domain, message, delivery, lifetimes, threads, memory, latency)}
 
 
 def main():

@@ -183,6 +183,29 @@ class Pages(Case):
             self.assertRegex(self.assert_ends_well(domain, domain.start(folder / "my_node")), r"(?m)^0\.\d: 1000 ranges$")
 
 
+class Blocks(unittest.TestCase):
+    """What a text in a page stands for."""
+
+    def assert_stands_for(self, word, text, output, *, yes=True):
+        [block] = page.blocks_of(f"```text {word}\n{text}\n```")
+        self.assertEqual(bool(re.search(block.pattern(), output)), yes, block.pattern())
+
+    def test_any_figures_are_figures_units_ids_and_spaces(self):
+        for output in "camera/image: 62.2 MB/s,  2.07 MB each, 9 Hz", "first\ncamera/image: 900 kB/s, 1 B each, 120 Hz\nlast":
+            self.assert_stands_for("any-figures", "camera/image: 60.1 MB/s, 2.07 MB each, 29.0 Hz", output)
+        self.assert_stands_for("any-figures", "goal 2fc9ccd480ff0732c01d55e41776e048 is sent", "goal 93c1a7d80ff0732c01d55e41776e048b is sent")
+        for output in "camera/image: fast, 2.07 MB each, 29.0 Hz", "camera/images: 60.1 MB/s, 2.07 MB each, 29.0 Hz", "camera/image: 60.1 MB/s, 2.07 MB each, 29.0 Hz!":
+            self.assert_stands_for("any-figures", "camera/image: 60.1 MB/s, 2.07 MB each, 29.0 Hz", output, yes=False)
+
+    def test_dots_stand_for_the_rest_of_a_line_or_for_lines(self):
+        self.assert_stands_for("any-figures", "one ...\n...\ntwo", "one 1 more\nanother\ntwo")
+        self.assert_stands_for("any-figures", "one ...\n...\ntwo", "two\none 1 more", yes=False)
+
+    def test_by_hand_has_a_reason(self):
+        [block] = page.blocks_of("```sh by-hand: it fetches from the network\ngit clone\n```")
+        self.assertEqual((block.word, block.reason), ("by-hand", "it fetches from the network"))
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     unittest.main()
