@@ -91,8 +91,7 @@ class Pages(Case):
             self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
             for block, following in zip(blocks, [*blocks[1:], None]):
                 if block.section != self.section:
-                    for process in self.running.values():
-                        self.domain.kill(process)
+                    self.end_section()
                     self.section, self.running, self.printed = block.section, {}, None
                 if block.word in ("by-hand", "sample"):
                     continue
@@ -106,6 +105,13 @@ class Pages(Case):
                 else:
                     self.assertIn(f"`{block.word}`", block.before, f"the text before {block} does not say where to save it")
                     (self.folder / block.word).write_text(block.text)
+            self.end_section()
+
+    def end_section(self):
+        """What goes on has gone on until now."""
+        self.assertEqual([process.poll() for process in self.running.values() if process.poll() is not None], [], self.domain.story())
+        for process in self.running.values():
+            self.domain.kill(process)
 
     def look(self):
         """What is printed from now on is what the next text is about."""
