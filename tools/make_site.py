@@ -4,6 +4,7 @@
 A link that leads nowhere is an error, as every warning. Nothing is fetched, neither here nor by who reads it.
 """
 
+import os
 import pathlib
 import sys
 
@@ -18,7 +19,7 @@ SECONDS = 300
 def make(folder):
     """(status, what was printed)."""
     doctrees = folder.with_name(f"{folder.name}-doctrees")
-    command = [PYTHON, "-m", "sphinx", "-b", "html", "-c", "docs", "-d", doctrees, "-E", "-W", "-n", "--keep-going", "-q", ".", folder]
+    command = [PYTHON if os.access(PYTHON, os.X_OK) else sys.executable, "-m", "sphinx", "-b", "html", "-c", "docs", "-d", doctrees, "-E", "-W", "-n", "--keep-going", "-q", ".", folder]
     return bounded.run([str(word) for word in command], seconds=SECONDS, capture=True, cwd=ROOT)
 
 

@@ -17,6 +17,9 @@
 import dataclasses
 import re
 
+# What in a text stands for what, in this order.
+FIGURES = [(r"\s+", r"\s+"), (r"0x.*", r"0x[0-9a-f]+"), (r"[0-9a-f]{16,}", r"[0-9a-f]+"), (r".*", r"\d[\d.:_-]*(?: (?:[num]?s|[kMG]?B(?:/s)?|Hz)\b)?")]
+
 
 @dataclasses.dataclass
 class Block:
@@ -44,8 +47,8 @@ class Block:
 def figures(line):
     """What matches a line with other figures."""
     whole, more = re.fullmatch(r"(.*?)( ?\.\.\.)?", line).groups()
-    parts = re.split(r"(\b[0-9a-f]{16,}\b|\d+(?:[.:_-]\d+)*(?: [num]?s\b| [kMG]?B\b(?:/s)?| Hz)?|\s+)", whole)
-    wild = [r"\s+" if not part.strip() else r"[0-9a-f]+" if len(part) >= 16 and not re.search(r"[ .:_-]", part) else r"\d[\d.:_-]*(?: (?:[num]?s|[kMG]?B(?:/s)?|Hz)\b)?" for part in parts[1::2]]
+    parts = re.split(r"(\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+(?:[.:_-]\d+)*(?: [num]?s\b| [kMG]?B\b(?:/s)?| Hz)?|\s+)", whole)
+    wild = [next(pattern for like, pattern in FIGURES if re.fullmatch(like, part)) for part in parts[1::2]]
     return "".join(re.escape(part) + next_ for part, next_ in zip(parts[::2], [*wild, ""])) + ".*" * bool(more)
 
 

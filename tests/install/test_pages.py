@@ -55,6 +55,9 @@ class Pages(Case):
     def test_the_guide_for_users_of_rclcpp_does_what_it_says(self):
         self.assert_does_what_it_says("rclcpp", alone=False)
 
+    def test_the_page_about_concepts_does_what_it_says(self):
+        self.assert_does_what_it_says("concepts", alone=False)
+
     def test_the_page_about_the_tools_does_what_it_says(self):
         self.assert_does_what_it_says("tools")
 
