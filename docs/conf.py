@@ -39,7 +39,7 @@ html_theme = "furo"
 html_copy_source = html_show_copyright = html_show_sourcelink = html_show_sphinx = html_use_index = False
 # A summary would be fetched, which browsers refuse to pages that are files.
 html_show_search_summary = False
-html_static_path = []
+html_static_path = html_css_files = ["site.css"]
 
 
 def navigation(app, docname, source):
@@ -99,7 +99,7 @@ def source_pages(app):
     for path in sorted(files):
         name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8", errors="replace")
         body = text if path.suffix in IMAGES else app.builder.highlighter.highlight_block(text, LANGUAGES.get(path.suffix, "text"))
-        yield name, {"title": name, "body": f'<h1>{html.escape(name)}</h1><style>.source pre {{ white-space: pre-wrap }}</style><div class="source">{body}</div>'}, "page.html"
+        yield name, {"title": name, "body": f'<h1>{html.escape(name)}</h1><div class="source">{body}</div>'}, "page.html"
 
 
 def alone(app, exception):
