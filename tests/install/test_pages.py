@@ -61,13 +61,13 @@ class Pages(Case):
         self.assert_does_what_it_says("tools")
 
     def test_the_page_about_gateways_does_what_it_says(self):
-        self.assert_does_what_it_says("gateway")
+        self.assert_does_what_it_says("gateway", in_sources=False)
 
     def test_the_page_about_ros2_does_what_it_says(self):
-        self.assert_does_what_it_says("ros2", {"ROS_DOMAIN_ID": "231"})
+        self.assert_does_what_it_says("ros2", {"ROS_DOMAIN_ID": "231"}, in_sources=False)
 
     def test_the_page_about_ros1_does_what_it_says(self):
-        self.assert_does_what_it_says("ros1", {"ROS_MASTER_URI": "http://localhost:11311", "ROS_HOSTNAME": "localhost"})
+        self.assert_does_what_it_says("ros1", {"ROS_MASTER_URI": "http://localhost:11311", "ROS_HOSTNAME": "localhost"}, in_sources=False)
 
     def test_every_page_with_commands_is_tried(self):
         tried = set(re.findall(r'self\.assert_does_what_it_says\("([\w-]+)"', pathlib.Path(__file__).read_text()))
@@ -81,8 +81,8 @@ class Pages(Case):
         for stem, test in ELSEWHERE.items():
             self.assertIn(f"docs/{stem}.md", (ROOT / test).read_text())
 
-    def assert_does_what_it_says(self, stem, environment=None, alone=True):
-        """Of a page of docs/, in a home of its own, with sinew installed unless the environment says otherwise; `alone`: in a network of its own, too."""
+    def assert_does_what_it_says(self, stem, environment=None, *, alone=True, in_sources=True):
+        """Of a page of docs/, in a home of its own, with sinew installed unless the environment says otherwise. `alone`: in a network of its own, too; `in_sources`: it begins in the folder of the repository."""
         path = ROOT / f"docs/{stem}.md"
         usual = {"PATH": f"{prefix / 'bin'}:{os.environ['PATH']}", "PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "XDG_CONFIG_HOME": ""}
         blocks = page.blocks_of(path.read_text())
@@ -90,7 +90,7 @@ class Pages(Case):
         self.home.mkdir()
         with network() if alone else contextlib.nullcontext([]) as within, Domain(within) as self.domain:
             self.domain.env |= {"HOME": str(self.home), "CMAKE_PREFIX_PATH": ""} | usual | (environment or {})
-            self.folder, self.section, self.running, self.printed, self.seen = ROOT, "", {}, None, {}
+            self.folder, self.section, self.running, self.printed, self.seen = ROOT if in_sources else self.home, "", {}, None, {}
             for block, following in zip(blocks, [*blocks[1:], None]):
                 if block.section != self.section:
                     self.end_section()
@@ -106,6 +106,7 @@ class Pages(Case):
                     {"": self.run_commands, "fails": self.run_in_vain, "any-status": self.run_either_way, "goes-on": self.run_beside}[block.word](block)
                 else:
                     self.assertIn(f"`{block.word}`", block.before, f"the text before {block} does not say where to save it")
+                    self.assertNotEqual(self.folder, ROOT, f"{block}is saved in the repository")
                     (self.folder / block.word).write_text(block.text)
             self.end_section()
 
