@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -329,6 +330,33 @@ class Top(Case):
         self.assertRegex(window.screen(), r"\$ sinew top --interval 300ms\n\(\d+\)")
 
 
+class Launch(Case):
+    """Processes that are nodes of the demo's domain."""
+
+    FILE = """
+arguments: {color: }
+processes:
+  light:
+    command: "sinew topic pub --rate 5 --type 'robot/Light{color:string;}' light 'color: $(var color)'"
+  viewer: {command: sinew topic echo light.color}
+"""
+
+    def test_shows_one_log_starts_again_who_is_killed_and_stops_all_by_ctrl_c(self):
+        (window.folder / "robot.yaml").write_text(self.FILE)
+        self.assert_shows("sinew launch robot.yaml --show-args", r"^argument +default\ncolor +none: it must be given$")
+        window.begin("sinew launch robot.yaml color:=amber")
+        pid = window.wait_for(r"(?m)^\[launch\] light started, process (\d+)$")[1]
+        window.wait_for(r"(?m)^\[viewer\] amber$")
+        os.kill(int(pid), signal.SIGKILL)
+        window.wait_for(r"light was ended by SIGKILL\n(.*\n)*\[launch\] light is started again in 0\.5 s\n(.*\n)*\[launch\] light started(.*\n)+\[viewer\] amber")
+        self.assert_shown(window.end("C-c"), r"\[launch\] stopping all: SIGINT\n", r"\[launch\] light ended with status 0", r"\[launch\] viewer was ended by SIGINT")
+        self.assert_lists("sinew topic list", TOPICS)
+
+    def test_of_a_file_with_a_typo_says_what_is_meant_and_starts_nothing(self):
+        (window.folder / "typo.yaml").write_text(self.FILE.replace("command", "comand", 1))
+        self.assert_shows("sinew launch typo.yaml color:=red", r"typo\.yaml:5:5: process 'light' has no 'comand': did you mean 'command'\?", status=2)
+
+
 class Recordings(Case):
     def test_record_writes_what_flows_until_it_is_interrupted_and_bag_info_shows_it(self):
         window.begin("sinew record -o drive.mcap lidar/* drone/state")
@@ -456,7 +484,7 @@ class Session(Case):
 
 def load_tests(loader, *_):
     """In this order: the last ones are about those before them."""
-    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Recordings, Foxglove, Gateways, Bridges, Shell, Session))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in (Topics, Nodes, Services, Actions, Types, Domain, Whole, Top, Launch, Recordings, Foxglove, Gateways, Bridges, Shell, Session))
 
 
 if __name__ == "__main__":

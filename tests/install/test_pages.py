@@ -60,6 +60,9 @@ class Pages(Case):
     def test_the_page_about_the_tools_does_what_it_says(self):
         self.assert_does_what_it_says("tools")
 
+    def test_the_page_about_launching_does_what_it_says(self):
+        self.assert_does_what_it_says("launch", alone=False)
+
     def test_the_page_about_gateways_does_what_it_says(self):
         self.assert_does_what_it_says("gateway", in_sources=False)
 

@@ -6,10 +6,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
-use crate::commands::{action, bag, bridge, call, foxglove, play, publish, record, trigger};
+use crate::commands::{action, bag, bridge, call, foxglove, launch, play, publish, record, trigger};
 
 const STATUS: &str = "\
-Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments that are none, 3 when what was asked for is not there, or differs.
+Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments or a launch file that are none, 3 when what was asked for is not there, or differs.
 Environment: SINEW_DOMAIN is the domain where --domain does not say another.";
 
 /// What there is in a domain, what flows in it, and why.
@@ -117,6 +117,9 @@ pub enum Command {
     /// Let Foxglove show the domain
     #[command(after_help = foxglove::HELP)]
     Foxglove(foxglove::Foxglove),
+    /// Start the processes of a robot together, keep them, and stop them together
+    #[command(after_help = launch::MANUAL)]
+    Launch(launch::Launch),
     /// Print what completes this command in a shell
     #[command(
         after_help = "Examples:\n  sinew completions bash > ~/.local/share/bash-completion/completions/sinew\n  sinew completions fish > ~/.config/fish/completions/sinew.fish"

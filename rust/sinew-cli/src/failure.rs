@@ -11,6 +11,8 @@ pub enum Failure {
     Failed(String),
     /// What was asked for is not there, or differs; exit status 3.
     Negative(String),
+    /// What was asked cannot be done as it is written; exit status 2.
+    Refused(String),
     /// Whoever reads the output has had enough, as `head` does.
     Closed,
 }
@@ -23,6 +25,7 @@ impl Failure {
     pub fn tell(self) -> ExitCode {
         let (text, status) = match self {
             Failure::Failed(text) => (text, 1),
+            Failure::Refused(text) => (text, 2),
             Failure::Negative(text) => (text, 3),
             Failure::Closed => return ExitCode::SUCCESS,
         };

@@ -14,6 +14,7 @@ mod foxglove;
 mod gateways;
 mod graph;
 mod interrupt;
+mod launch;
 mod output;
 mod patterns;
 mod pending;

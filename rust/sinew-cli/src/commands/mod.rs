@@ -11,6 +11,7 @@ mod explain;
 pub mod foxglove;
 mod gateway;
 pub mod graph;
+pub mod launch;
 mod node;
 pub mod play;
 pub mod publish;
@@ -66,6 +67,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Explain(topic) => explain::explain(cli, &topic.topic),
         Command::Graph(asked) => graph::graph(cli, asked),
         Command::Doctor => doctor::doctor(cli),
+        Command::Launch(asked) => launch::launch(cli, asked),
         Command::Bag(bag::BagCommand::Info(asked)) => bag::info(cli, asked),
         Command::Play(asked) => play::play(cli, asked),
         Command::Trigger(asked) => trigger::trigger(cli, asked),

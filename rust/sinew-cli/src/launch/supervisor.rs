@@ -1,0 +1,229 @@
+//! The loop that keeps the processes: it starts them, hands what they write to the log, starts again who has failed, and stops all.
+
+use std::collections::HashSet;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, set_child_subreaper, wait};
+use signal_hook::consts::{SIGCHLD, SIGHUP};
+
+use crate::failure::{Done, Failure};
+use crate::launch::log::Log;
+use crate::launch::orphans::orphans;
+use crate::launch::plan::Plan;
+use crate::launch::process::Process;
+use crate::launch::restart::{BackOff, End, is_failure, signal_name};
+use crate::launch::signals::Signals;
+use crate::launch::stop::Stop;
+use crate::launch::told::Event;
+
+/// All processes of a launch file. Everything happens on the thread of [`Supervisor::run`].
+pub struct Supervisor {
+    kept: Vec<Kept>,
+    log: Log,
+    columns: u16,
+    with_colours: bool,
+    signals: Signals,
+    stop: Stop,
+    /// Those left behind who have got the signal of this step.
+    asked: HashSet<Pid>,
+    /// What has become of those who failed for good.
+    failed: Vec<String>,
+}
+
+/// A process that is to be there.
+struct Kept {
+    plan: Plan,
+    back_off: BackOff,
+    state: State,
+}
+
+/// Whether it is.
+enum State {
+    /// It is to be started then.
+    Due(Instant),
+    Running(Box<Process>),
+    /// It has ended for good.
+    Over,
+}
+
+impl Supervisor {
+    /// Starts nothing yet.
+    pub fn new(plans: Vec<Plan>, log: Log, columns: u16, with_colours: bool) -> Done<Supervisor> {
+        let signals = Signals::new().map_err(|why| Failure::Failed(format!("signals cannot be watched: {why}")))?;
+        set_child_subreaper(Some(getpid())).map_err(|why| Failure::Failed(format!("the processes' own ones cannot be kept: {why}")))?;
+        let kept = plans.into_iter().map(|plan| Kept { plan, back_off: BackOff::new(), state: State::Due(Instant::now()) }).collect();
+        let (stop, asked, failed) = (Stop::default(), HashSet::new(), Vec::new());
+        Ok(Supervisor { kept, log, columns, with_colours, signals, stop, asked, failed })
+    }
+
+    /// Until all have ended for good.
+    pub fn run(mut self) -> Done {
+        loop {
+            self.start_due();
+            if self.kept.iter().all(|kept| matches!(kept.state, State::Over)) && self.is_alone() {
+                break;
+            }
+            let (is_signalled, written) = self.wait();
+            for n in written {
+                let Kept { plan, state: State::Running(process), .. } = &mut self.kept[n] else { continue };
+                process.read(|line| self.log.line(&plan.name, &line));
+            }
+            if is_signalled {
+                self.obey_signals();
+            }
+            if self.stop.due().is_some_and(|due| due <= Instant::now()) {
+                self.step();
+            }
+        }
+        self.log.finish();
+        if self.failed.is_empty() { Ok(()) } else { Err(Failure::Failed(self.failed.join("; "))) }
+    }
+
+    fn start_due(&mut self) {
+        for n in 0..self.kept.len() {
+            let Kept { plan, state, .. } = &mut self.kept[n];
+            if !matches!(state, State::Due(when) if *when <= Instant::now()) {
+                continue;
+            }
+            match Process::start(plan, self.columns, self.with_colours) {
+                Ok(process) => {
+                    self.log.event(Some(&plan.name), &Event::Started { pid: process.pid.as_raw_nonzero().get() });
+                    *state = State::Running(Box::new(process));
+                }
+                Err(why) => {
+                    self.log.event(Some(&plan.name), &Event::NotStarted { why: why.to_string() });
+                    self.ended(n, None, Duration::ZERO);
+                }
+            }
+        }
+    }
+
+    /// Until something happens: whether there are signals, and which processes have written something.
+    fn wait(&self) -> (bool, Vec<usize>) {
+        let due = self.kept.iter().filter_map(|kept| if let State::Due(when) = kept.state { Some(when) } else { None });
+        let timeout = due.chain(self.stop.due()).min().map(|due| due.saturating_duration_since(Instant::now()));
+        // More than that nobody waits for.
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+        let running = self.kept.iter().enumerate().filter_map(|(n, kept)| match &kept.state {
+            State::Running(process) => Some((n, process.output.as_fd())),
+            _ => None,
+        });
+        let (numbers, outputs): (Vec<usize>, Vec<_>) = running.unzip();
+        let signals = self.signals.as_fd();
+        let mut polled: Vec<_> = [signals].into_iter().chain(outputs).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        match poll(&mut polled, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            // It needs memory of the kernel, which may be there in a moment.
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+        let mut ready = polled.iter().map(|polled| !polled.revents().is_empty());
+        let is_signalled = ready.next().unwrap_or_default();
+        (is_signalled, numbers.into_iter().zip(ready).filter(|(_, is_ready)| *is_ready).map(|(n, _)| n).collect())
+    }
+
+    fn obey_signals(&mut self) {
+        for signal in self.signals.take() {
+            match signal {
+                SIGCHLD => self.reap(),
+                _ if !self.stop.has_begun() => self.begin_stop(&signal_name(signal)),
+                // A terminal that goes may say so twice: by the kernel and by its shell.
+                SIGHUP => {}
+                _ => self.step(),
+            }
+        }
+    }
+
+    /// Hears who has ended, also of those left behind.
+    fn reap(&mut self) {
+        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+            let of = |kept: &Kept| matches!(&kept.state, State::Running(process) if process.pid == pid);
+            match self.kept.iter().position(of) {
+                Some(n) => self.has_ended(n, status),
+                None => _ = self.asked.remove(&pid),
+            }
+        }
+    }
+
+    fn has_ended(&mut self, n: usize, status: WaitStatus) {
+        let kept = &mut self.kept[n];
+        let State::Running(process) = std::mem::replace(&mut kept.state, State::Over) else { return };
+        let lived = process.finish(|line| self.log.line(&kept.plan.name, &line));
+        let end = End::of(status);
+        self.log.event(Some(&kept.plan.name), &Event::Ended { end });
+        self.ended(n, Some(end), lived);
+    }
+
+    /// Decides what becomes of a process that has ended, or could not be started.
+    fn ended(&mut self, n: usize, end: Option<End>, lived: Duration) {
+        let Kept { plan, back_off, state } = &mut self.kept[n];
+        *state = State::Over;
+        if self.stop.has_begun() {
+            return;
+        }
+        if plan.restart.follows(end) {
+            let after = back_off.after(lived);
+            self.log.event(Some(&plan.name), &Event::restarting(after));
+            *state = State::Due(Instant::now() + after);
+            return;
+        }
+        let how = end.map_or_else(|| "could not be started".to_owned(), |end| end.to_string());
+        if is_failure(end) {
+            self.failed.push(format!("{} {how}", plan.name));
+        }
+        if plan.is_required {
+            let why = format!("{}, which is required, {how}", plan.name);
+            self.begin_stop(&why);
+        }
+    }
+
+    fn begin_stop(&mut self, why: &str) {
+        self.log.event(None, &Event::Stopping { why: why.to_owned() });
+        for kept in &mut self.kept {
+            if matches!(kept.state, State::Due(_)) {
+                kept.state = State::Over;
+            }
+        }
+        self.step();
+    }
+
+    /// Sends the next signal to all that are there.
+    fn step(&mut self) {
+        let signal = self.stop.step(Instant::now());
+        for kept in &self.kept {
+            let State::Running(process) = &kept.state else { continue };
+            if signal != Signal::INT {
+                self.log.event(Some(&kept.plan.name), &Event::Signalled { signal: signal_name(signal.as_raw()) });
+            }
+            process.signal(signal);
+        }
+        self.asked.clear();
+        self.ask_orphans(signal);
+    }
+
+    /// Whether nobody is left behind, either. Who is, is asked to end.
+    fn is_alone(&mut self) -> bool {
+        let signal = self.stop.signal().unwrap_or_else(|| self.stop.step(Instant::now()));
+        !self.ask_orphans(signal)
+    }
+
+    /// Sends it once to those left behind. Whether there are some.
+    fn ask_orphans(&mut self, signal: Signal) -> bool {
+        let known: Vec<Pid> =
+            self.kept.iter().filter_map(|kept| if let State::Running(process) = &kept.state { Some(process.pid) } else { None }).collect();
+        let orphans = orphans(&known);
+        let new: Vec<Pid> = orphans.iter().copied().filter(|orphan| self.asked.insert(*orphan)).collect();
+        if !new.is_empty() {
+            let pids = new.iter().map(|pid| pid.as_raw_nonzero().get()).collect();
+            self.log.event(None, &Event::LeftBehind { pids, signal: signal_name(signal.as_raw()) });
+        }
+        for orphan in new {
+            // It may be gone meanwhile.
+            let _ = kill_process(orphan, signal);
+            let _ = kill_process(orphan, Signal::CONT);
+        }
+        !orphans.is_empty()
+    }
+}

@@ -1,0 +1,225 @@
+//! `sinew launch`: how processes end, by themselves and with the launcher, and who is started again.
+
+mod common;
+#[path = "common/launch.rs"]
+mod launch;
+
+use std::fs;
+use std::process::Command;
+
+use common::Running;
+use launch::{Launched, Scene, is_gone, is_there, pid_in, script};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+#[test]
+fn a_process_that_is_killed_is_started_again() {
+    let scene = Scene::new("processes:\n  a: {command: sleep 1000}\n");
+    let launched = scene.launch("");
+    let first = pid_in(&launched.until("a started"));
+    kill(Pid::from_raw(first), Signal::SIGKILL).unwrap();
+    launched.until("a was ended by SIGKILL");
+    launched.until("a is started again in 0.5 s");
+    let second = pid_in(&launched.until("a started"));
+    assert_ne!(first, second);
+    launched.stop();
+    assert!(is_gone(second));
+}
+
+#[test]
+fn who_fails_again_and_again_is_waited_for_longer_each_time() {
+    let scene = Scene::new("processes:\n  a: {command: \"false\"}\n");
+    let launched = scene.launch(" --json");
+    let waits: Vec<f64> = (0..3).map(|_| launched.event("restarting")["after_s"].as_f64().unwrap()).collect();
+    assert_eq!(waits, [0.5, 1.0, 2.0]);
+    launched.stop();
+}
+
+#[test]
+fn who_is_never_started_again_has_failed_for_good() {
+    let scene = Scene::new("processes:\n  a: {command: sh -c 'exit 3', restart: never}\n  b: {command: \"true\"}\n");
+    let (status, log, said) = scene.run("");
+    assert_eq!((status, said.as_str()), (Some(1), "error: a ended with status 3\n"), "{log}");
+    assert_eq!((log.matches("started, process").count(), log.matches("again").count()), (2, 0), "{log}");
+}
+
+#[test]
+fn who_is_always_started_again_is_so_also_when_it_ends_well() {
+    let scene = Scene::new("processes:\n  a: {command: \"true\", restart: always}\n");
+    let launched = scene.launch("");
+    launched.until("a ended with status 0");
+    launched.until("a started");
+    launched.stop();
+}
+
+#[test]
+fn when_a_required_process_has_ended_all_are_stopped() {
+    let file = |status| {
+        format!("processes:\n  a: {{command: sleep 1000}}\n  b: {{command: sh -c 'exit {status}', required: true, restart: never}}\n")
+    };
+    let (status, log, said) = Scene::new(&file(3)).run("");
+    assert!(log.contains("stopping all: b, which is required, ended with status 3\n"), "{log}");
+    assert!(log.contains("a was ended by SIGINT"), "{log}");
+    assert_eq!((status, said.as_str()), (Some(1), "error: b ended with status 3\n"));
+    assert_eq!(Scene::new(&file(0)).run("").0, Some(0), "it has done what it was to do");
+}
+
+#[test]
+fn who_interrupts_it_lets_all_end_as_they_want_to() {
+    let scene = Scene::new(
+        "processes:\n  a: {command: [sh, -c, 'trap \"echo bye; exit 7\" INT; echo ready; while :; do sleep 0.1; done']}\n  b: {command: sleep 1000}\n",
+    );
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let launched = scene.launch("");
+        launched.until("ready");
+        launched.signal(signal);
+        launched.until(&format!("stopping all: {signal}"));
+        let (status, rest, said) = launched.end();
+        assert!(
+            rest.contains("[a]      bye") && rest.contains("a ended with status 7") && rest.contains("b was ended by SIGINT"),
+            "{rest}"
+        );
+        assert_eq!((status, said.as_str()), (Some(0), ""), "what ends when it is asked to has not failed");
+    }
+}
+
+#[test]
+fn who_does_not_end_is_asked_by_sigterm_and_then_killed_and_each_ctrl_c_goes_on_at_once() {
+    let scene = Scene::new(
+        "processes:\n  a: {command: [sh, -c, 'trap \"echo int\" INT; trap \"echo term\" TERM; echo ready; while :; do sleep 0.01; done']}\n",
+    );
+    let launched = scene.launch(" --json");
+    launched.until("ready");
+    launched.signal(Signal::SIGINT);
+    launched.until("\"line\":\"int\"");
+    launched.signal(Signal::SIGINT);
+    assert_eq!(launched.event("signalled")["signal"], "SIGTERM");
+    launched.until("\"line\":\"term\"");
+    launched.signal(Signal::SIGINT);
+    assert_eq!(launched.event("signalled")["signal"], "SIGKILL");
+    assert_eq!(launched.event("ended")["signal"], "SIGKILL");
+    assert_eq!(launched.end().0, Some(0));
+}
+
+#[test]
+fn who_does_not_end_is_killed_also_when_nobody_asks_again() {
+    let scene = Scene::new("processes:\n  a: {command: [sh, -c, 'trap \"\" INT TERM; echo ready; while :; do sleep 0.01; done']}\n");
+    let launched = scene.launch("");
+    launched.until("ready");
+    let rest = launched.stop();
+    assert!(
+        rest.contains("a has not ended: SIGTERM is sent\n[launch] a has not ended: SIGKILL is sent\n[launch] a was ended by SIGKILL"),
+        "{rest}"
+    );
+}
+
+#[test]
+fn who_was_stopped_by_sigstop_goes_on_to_end_as_it_wants_to() {
+    let scene = Scene::new("processes:\n  a: {command: [sh, -c, 'trap \"exit 7\" INT; echo ready; while :; do sleep 0.01; done']}\n");
+    let launched = scene.launch("");
+    let pid = pid_in(&launched.until("a started"));
+    launched.until("ready");
+    kill(Pid::from_raw(pid), Signal::SIGSTOP).unwrap();
+    let rest = launched.stop();
+    assert!(rest.contains("a ended with status 7"), "{rest}");
+}
+
+/// A process with one in its group, to which a terminal that is hung up is nothing, and one in a session of its own.
+const FAMILY: &str = "#!/bin/sh
+sh -c 'trap \"\" HUP; echo $$ >child; exec sleep 1000' &
+setsid sh -c 'echo $$ >stranger; exec sleep 1000' &
+echo $$ >own
+wait
+";
+
+fn family() -> Scene {
+    let scene = Scene::new("processes:\n  a: {command: ./family}\n");
+    script(&scene.path("family"), FAMILY);
+    scene
+}
+
+#[test]
+fn what_processes_have_started_does_not_survive_a_stop() {
+    let scene = family();
+    let launched = scene.launch("");
+    let family = ["own", "child", "stranger"].map(|name| scene.number(name));
+    assert!(family.iter().all(|pid| is_there(*pid)));
+    let rest = launched.stop();
+    assert!(rest.contains(&format!("[launch] SIGINT is sent to what was left behind: process {}", family[2])), "{rest}");
+    assert_eq!(family.map(is_there), [false; 3]);
+}
+
+#[test]
+fn what_a_process_has_left_behind_is_ended_when_it_is_started_again() {
+    let scene = family();
+    let launched = scene.launch("");
+    let child = scene.number("child");
+    kill(Pid::from_raw(scene.number("own")), Signal::SIGKILL).unwrap();
+    launched.until("a was ended by SIGKILL");
+    assert!(is_gone(child));
+    launched.stop();
+}
+
+#[test]
+fn when_the_launcher_is_killed_nobody_is_left() {
+    let scene = Scene::new(
+        "processes:\n  a: {command: \"sh -c 'sleep 1000 & echo $! >child; echo $$ >own; wait'\"}\n  b: {command: [sh, -c, 'trap \"\" INT TERM HUP; echo $$ >deaf; while :; do sleep 0.01; done']}\n",
+    );
+    let launched = scene.launch("");
+    let all = ["own", "child", "deaf"].map(|name| scene.number(name));
+    launched.signal(Signal::SIGKILL);
+    assert_eq!(all.map(is_gone), [true; 3]);
+}
+
+#[test]
+fn a_terminal_that_goes_stops_all_unless_nohup_says_that_it_may_go() {
+    let scene = Scene::new("processes:\n  a: {command: sleep 1000}\n");
+    // Whoever runs the tests may have said it, too.
+    for (program, option, why) in [("env", Some("--default-signal=HUP"), Signal::SIGHUP), ("nohup", None, Signal::SIGTERM)] {
+        let mut command = Command::new(program);
+        command.args(option).arg(env!("CARGO_BIN_EXE_sinew")).arg("launch").arg(scene.path("robot.yaml"));
+        let launched = Launched::of(Running::new(&mut command));
+        launched.until("a started");
+        launched.signal(Signal::SIGHUP);
+        launched.signal(why);
+        launched.until(&format!("stopping all: {why}"));
+        assert_eq!(launched.end().0, Some(0));
+    }
+}
+
+#[test]
+fn who_cannot_be_started_is_treated_as_one_that_has_failed() {
+    let scene = Scene::new("processes:\n  a: {command: ./a, restart: never}\n  b: {command: ./a}\n");
+    script(&scene.path("a"), "#!/no/such/interpreter\n");
+    let launched = scene.launch("");
+    launched.until("a cannot be started: No such file or directory");
+    launched.until("b is started again in 0.5 s");
+    launched.signal(Signal::SIGINT);
+    let (status, rest, said) = launched.end();
+    assert_eq!((status, said.as_str()), (Some(1), "error: a could not be started\n"), "{rest}");
+}
+
+#[test]
+fn nodes_find_each_other_and_their_manager_stays_for_others() {
+    let scene = Scene::new(
+        "processes:\n  talker: {command: \"sinew topic pub --rate 20 --type 'robot/Light{on:bool;}' light 'on: true'\"}\n  listener: {command: sinew topic echo light.on}\n",
+    );
+    let launched = scene.launch("");
+    // It may come before the talker, and again until there is one.
+    launched.until("[listener] true");
+    let node = scene.domain.node("other");
+    let manager = manager(&scene.domain.path());
+    launched.stop();
+    assert!(is_there(manager), "it is not the launcher's alone");
+    drop(node);
+}
+
+/// The process of a domain's manager.
+fn manager(domain: &str) -> i32 {
+    let is_manager = |pid: &i32| {
+        let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        line.split('\0').next().is_some_and(|program| program.ends_with("sinewd")) && line.split('\0').any(|word| word == domain)
+    };
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok());
+    pids.into_iter().find(is_manager).expect("a node has started it")
+}
