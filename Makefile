@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded lint install site pictures clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute lint install site pictures clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -111,6 +111,10 @@ soak: ## Kill ten thousand processes, fail every system call, attack the manager
 seeded: ## Take out one safety measure after the other, and see its tests fail (two hours); writes docs/hazards.md
 	@tools/setup test
 	@tools/seeded.py --jobs $(JOBS)
+
+first-minute: ## What a stranger does first, in a bare Debian, with what it takes and prints (half an hour); writes build/first-minute/transcript.md
+	@tools/setup bare
+	@tools/first_minute.py
 
 lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint rust
