@@ -23,8 +23,9 @@ help: ## List the targets
 
 demo: ## Camera, lidar and drone state through shared memory for 20 s, beside the same pipeline over TCP
 	@tools/setup demo
-	$(CONFIGURE) -DSINEW_EXAMPLES=ON
-	$(BUILD)
+	@test -x build/bin/demo || echo "Compiling the library and the demo, $(JOBS) files at a time: five minutes on two cores, less on more. Next time there is nothing to compile."
+	$(CONFIGURE) -DSINEW_EXAMPLES=ON >/dev/null
+	$(BUILD) --target demo
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
@@ -122,10 +123,14 @@ lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings
 
 install: ## Library, headers, manager, command, CMake and pkg-config files into PREFIX (default /usr/local)
 	@tools/setup build rust
-	$(CONFIGURE)
+	$(CONFIGURE) >/dev/null
 	$(BUILD)
-	cmake --install build --prefix $(PREFIX)
+	cmake --install build --prefix $(PREFIX) >/dev/null
+	@test $$(id -u) -ne 0 || PATH=$$PATH:/usr/sbin:/sbin ldconfig || : # the loader's list of what is in /usr/local/lib
+	@test -x build/rust/release/sinew || echo "The library is in $(PREFIX): programs in C and C++ can have it already. Now the command and the gateway, which are in Rust: ten minutes on two cores, the first time."
 	@tools/install_command.py --jobs $(JOBS) $(PREFIX)
+	@echo "Installed in $(PREFIX).$(if $(filter /usr /usr/local,$(PREFIX)),, Every new terminal that compiles with it, or asks the command, needs:)"
+	$(if $(filter /usr /usr/local,$(PREFIX)),,@echo '  export PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig PATH=$(PREFIX)/bin:$$PATH')
 
 site: ## The pages of docs/ as a site in build/site, which needs no network; broken links fail
 	@tools/setup site

@@ -1,6 +1,7 @@
 // Monitor: listens to every topic, shows what flows, and keeps the frame with the clearest motion for a picture.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <list>
@@ -69,18 +70,14 @@ class Monitor {
     const bool live = ::isatty(STDOUT_FILENO) == 1;
     const auto period = live ? std::chrono::milliseconds(500) : std::chrono::milliseconds(5000);
     bool drawn = false;
-    for (auto next = DemoNode::Clock::now() + period; node_.sleep_until(next); next += period) {
+    for (auto next = DemoNode::Clock::now() + std::min(period, std::chrono::milliseconds(2000)); node_.sleep_until(next); next += period) {
       const std::vector<demo::Watch::Row> rows = current_rows();
-      if (live) {
-        // Back over the last table; of its lines only the last one changes its length.
-        const std::string text = demo::table(rows) + "fusion says: " + advice() + "\033[K\n";
-        if (drawn) std::printf("\033[%zuA", rows.size() + 2);
-        std::fputs(text.c_str(), stdout);
-        drawn = true;
-      } else {
-        std::fputs(demo::one_line(rows).c_str(), stdout);
-      }
+      // Back over the last table; of its lines only the last one changes its length. In a file they stand one below the other.
+      if (drawn) std::fputs(live ? ("\033[" + std::to_string(rows.size() + 2) + "A").c_str() : "\n", stdout);
+      const std::string text = demo::table(rows) + "fusion says: " + advice() + (live ? "\033[K\n" : "\n");
+      std::fputs(text.c_str(), stdout);
       std::fflush(stdout);
+      drawn = true;
     }
   }
 

@@ -88,14 +88,4 @@ std::string table(std::span<const Watch::Row> rows) {
   return text;
 }
 
-std::string one_line(std::span<const Watch::Row> rows) {
-  std::string text;
-  for (const Watch::Row& row : rows) {
-    if (!text.empty()) text += " | ";
-    text += format("%s %.1f Hz %.2f MB/s p50 %.3f p99 %.3f ms, %s copied, %s", row.topic.c_str(), row.rate, row.megabytes_per_second,
-                   row.p50_ms, row.p99_ms, human_bytes(row.bytes_copied).c_str(), row.path.c_str());
-  }
-  return text + '\n';
-}
-
 }  // namespace demo

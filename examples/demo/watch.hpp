@@ -59,7 +59,5 @@ class Watch {
 
 /// A table of several lines, each ending in a newline.
 std::string table(std::span<const Watch::Row> rows);
-/// All of it in one line, for logs.
-std::string one_line(std::span<const Watch::Row> rows);
 
 }  // namespace demo
