@@ -12,6 +12,7 @@ import dataclasses
 import os
 import pathlib
 import re
+import resource
 import selectors
 import shlex
 import signal
@@ -47,6 +48,7 @@ class Step:
     status: int | None = None
     seconds: float = 0.0
     lines: list = dataclasses.field(default_factory=list)  # (seconds since it started, text)
+    processor: float = 0.0  # seconds of it, of commands that have ended
     found: float | None = None  # when what it is typed for was printed
     packages: dict = dataclasses.field(default_factory=dict)  # those of Debian that are new: name to (version, later bytes fetched; bytes installed)
     grown: int = 0  # bytes on the disk
@@ -66,6 +68,12 @@ class Step:
         return list(dict.fromkeys(text for _, text in self.lines if COMPLAINT.search(text)))
 
 
+def processor_time():
+    """Of all commands until now that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Stranger:
     """Who types, in a root."""
 
@@ -79,7 +87,7 @@ class Stranger:
         step = Step(command, folder)
         self.steps.append(step)
         print(f"\n$ {command}    # in {folder}", flush=True)
-        packages, used = self.packages(), self.used()
+        packages, used, processor = self.packages(), self.used(), processor_time()
         start = time.monotonic()
         process = self.start(command, folder)
         self.read(step, process, start, until, seconds)
@@ -88,6 +96,7 @@ class Stranger:
             self.started.append(process)
         else:
             step.status = self.end(process)
+            step.processor = processor_time() - processor
         step.packages = {name: size for name, size in self.packages().items() if name not in packages}
         step.grown = self.used() - used
         # What a terminal keeps for the commands after.
@@ -286,12 +295,12 @@ def row(part, steps, stumbled):
     packages = {name: size for step in steps for name, size in step.packages.items()}
     silence = max((step.silence[0] for step in timed), default=0.0)
     return [part, str(sum(len(step.command.splitlines()) + (step.folder != before.folder) for before, step in zip([Step("", "~"), *steps], steps))), first,
-            f"{sum(step.seconds for step in timed):.1f} s", f"{len(packages)}", megabytes(sum(size for size, _ in packages.values())),
+            f"{sum(step.seconds for step in timed):.1f} s", f"{sum(step.processor for step in timed):.0f} s", f"{len(packages)}", megabytes(sum(size for size, _ in packages.values())),
             megabytes(sum(size for _, size in packages.values())), megabytes(sum(step.grown for step in steps)), str(sum(len(step.questions) for step in steps)),
             f"{silence:.0f} s", "no: " + stumbled if stumbled else "yes"]
 
 
-TITLES = ["part", "lines typed", "messages after", "in all", "packages", "fetched by apt", "installed by apt", "on the disk", "questions", "longest silence", "got there"]
+TITLES = ["part", "lines typed", "messages after", "in all", "of the processor", "packages", "fetched by apt", "installed by apt", "on the disk", "questions", "longest silence", "got there"]
 
 
 def shown(step):
@@ -314,6 +323,7 @@ def transcript(parts):
                 continue
             how = f"ended with status {step.status}" if step.status is not None else "goes on"
             text += ["", f"{step.seconds:.1f} s, {how}; first line after {step.lines[0][0]:.1f} s" if step.lines else f"{step.seconds:.1f} s, {how}, without a word"]
+            text[-1] += f"; {step.processor:.1f} s of the processor" if step.processor > 1 else ""
             text[-1] += f"; what it is for after {step.found:.1f} s" if step.found is not None else ""
             text[-1] += f"; longest silence {step.silence[0]:.1f} s, after `{step.silence[1].strip()[:100]}`" if step.silence[0] > 5 else ""
             if step.packages:
