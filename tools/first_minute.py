@@ -206,9 +206,13 @@ def saved_of(path):
 
 
 def demo(stranger):
-    """git clone and make demo, and make demo once more"""
+    """git clone and make demo"""
     stranger.type("git clone /srv/sinew.git sinew")
     stranger.type("make demo", "~/sinew", until=FLOWS)
+
+
+def again(stranger):
+    """make demo once more"""
     stranger.type("make demo", "~/sinew", until=FLOWS)
 
 
@@ -277,7 +281,7 @@ def tests(stranger):
     stranger.type("make test", "~/sinew", seconds=TESTS_SECONDS)
 
 
-PARTS = {part.__name__.replace("_", "-"): part for part in (demo, quick_start, cmake, pkg_config, python, rust, tests)}
+PARTS = {part.__name__.replace("_", "-"): part for part in (demo, again, quick_start, cmake, pkg_config, python, rust, tests)}
 
 
 def megabytes(count):
@@ -309,10 +313,10 @@ def shown(step):
     return lines if len(lines) <= 60 else [*lines[:30], f"          ... {len(lines) - 55} lines ...", *lines[-25:]]
 
 
-def transcript(parts):
+def transcript(commit, parts):
     """`parts`: name to (steps, where it stumbled)."""
     table = [TITLES, ["---"] * len(TITLES), *(row(name, *of) for name, of in parts.items())]
-    text = ["# The first minute of a stranger", "", f"In a bare Debian 12, with {os.cpu_count()} cores; commit {head()}. Seconds at the left of a line are since its command was typed.", ""]
+    text = ["# The first minute of a stranger", "", f"In a bare Debian 12, with {os.cpu_count()} cores; commit {commit}. Seconds at the left of a line are since its command was typed.", ""]
     text += ["| " + " | ".join(cells) + " |" for cells in table]
     for name, (steps, stumbled) in parts.items():
         text += ["", f"## {name}: {PARTS[name].__doc__}"]
@@ -360,7 +364,7 @@ def main():
         return 2
     try:
         stranger = Stranger(root, bare_root.USER if arguments.user else "root")
-        if head().endswith("-dirty"):
+        if (commit := head()).endswith("-dirty"):
             print("first_minute.py: what is not committed is not in the clone", file=sys.stderr)
         root.put_repository()
         if arguments.user:
@@ -369,7 +373,7 @@ def main():
         for name in chosen:
             done[name] = do(stranger, PARTS[name])
             # After each, so that there is something of a run that was interrupted.
-            (arguments.out / "transcript.md").write_text(transcript(done), encoding="utf-8")
+            (arguments.out / "transcript.md").write_text(transcript(commit, done), encoding="utf-8")
     finally:
         if arguments.keep:
             print(f"first_minute.py: kept; to look around: tools/bare_root.py --root {shlex.quote(str(root.folder))} --keep", file=sys.stderr)
