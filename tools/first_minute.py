@@ -90,9 +90,9 @@ class Stranger:
         packages, used, processor = self.packages(), self.used(), processor_time()
         start = time.monotonic()
         process = self.start(command, folder)
-        self.read(step, process, start, until, seconds)
+        goes_on = self.read(step, process, start, until, seconds)
         step.seconds = time.monotonic() - start
-        if process.poll() is None and until and step.found is not None:
+        if goes_on:
             self.started.append(process)
         else:
             step.status = self.end(process)
@@ -118,6 +118,7 @@ class Stranger:
         return subprocess.Popen(self.root.command(words, user=self.user), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
 
     def read(self, step, process, start, until, seconds):
+        """Whether it goes on, and has printed what it is for."""
         os.set_blocking(process.stdout.fileno(), False)
         rest = b""
         with selectors.DefaultSelector() as ready:
@@ -126,16 +127,14 @@ class Stranger:
                 if not ready.select(min(left, 1)):
                     continue
                 if not (more := process.stdout.read()):
-                    return
+                    return False
                 *lines, rest = (rest + more).split(b"\n")
                 for line in lines:
                     self.note(step, line, time.monotonic() - start, until)
-                if until and step.found is not None and not self.ends(until):
-                    return
-
-    def ends(self, until):
-        """Whether to read on until the command ends, though what it is for was found."""
-        return until is FLOWS
+                # The demo ends by itself, and says something there.
+                if step.found is not None and until is not FLOWS:
+                    return True
+        return False
 
     def note(self, step, line, after, until):
         text = line.decode(errors="replace").rstrip("\r").rsplit("\r", 1)[-1]
@@ -149,7 +148,7 @@ class Stranger:
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:
-                process.kill()
+                process.kill()  # it took too long
         if process.stdout:
             process.stdout.close()
         return process.wait()
