@@ -166,19 +166,38 @@ def make_tarball(mirror, anew):
 
 
 class BareRoot:
-    """A root in a folder. Nothing of it is mounted or runs but while a command does."""
+    """A root in a folder. Each command has namespaces of its own, and nothing is mounted or runs but while it does; inside of a `with` of the root they all
+    share theirs, as in the terminals of one machine, until its end."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
+        self.holder, self.first = None, None
+
+    def __enter__(self):
+        self.holder = subprocess.Popen(self.command(["sh", "-c", "echo ready; exec sleep infinity"]), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+        if self.holder.stdout.readline() != b"ready\n":
+            self.__exit__()
+            raise Impossible(f"no namespaces could be made for {self.folder}; why not stands above")
+        [self.first] = pathlib.Path(f"/proc/{self.holder.pid}/task/{self.holder.pid}/children").read_text().split()
+        return self
+
+    def __exit__(self, *_):
+        """Ends all that runs there."""
+        self.holder.kill()
+        self.holder.stdout.close()
+        self.holder.wait()
+        self.holder, self.first = None, None
 
     def path(self, inside):
         """Where in this machine that is which the root has as `inside`."""
         return self.folder / str(inside).lstrip("/")
 
     def command(self, words, *, user="root", env=None, cwd=None):
-        """What to run here, so that it runs `words` there. Killing it kills all that they started."""
+        """What to run here, so that it runs `words` there. Killing it ends all that they started; inside of a `with`, killing its process group does so."""
         own = environment(self.folder, user) | (env or {})
         inside = ["env", "-i", "--chdir", str(cwd or own["HOME"]), *(f"{name}={value}" for name, value in own.items()), *map(str, words)]
+        if self.first:
+            return ["nsenter", f"--target={self.first}", "--mount", "--pid", "chroot", f"--userspec={self.ids(user)}", str(self.folder), *inside]
         return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", ENTER, "sh", str(self.folder), self.ids(user), *inside]
 
     def ids(self, user):
@@ -213,7 +232,7 @@ def make(folder=None, *, mirror=None, anew=False):
     """A fresh root in `folder`, or in one of its own in build/bare/. What is in `folder` already, whole, is taken as it is."""
     if os.geteuid() != 0:
         raise Impossible("this makes namespaces and a root of Debian, which needs root: run it as root, or with sudo")
-    if missing := [name for name in ("debootstrap", "unshare", "apt-config", "tar", "git") if not shutil.which(name)]:
+    if missing := [name for name in ("debootstrap", "unshare", "nsenter", "apt-config", "tar", "git") if not shutil.which(name)]:
         raise Impossible(f"not installed here: {', '.join(missing)}. `tools/setup bare` installs what this needs, on Debian")
     if folder and (pathlib.Path(folder) / "etc/debian_version").exists():
         return BareRoot(folder)

@@ -8,6 +8,7 @@ is build/first-minute/transcript.md. Needs root and debootstrap (`tools/setup ba
 """
 
 import argparse
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -74,6 +75,12 @@ def processor_time():
     return used.ru_utime + used.ru_stime
 
 
+def kill(process):
+    """With all that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 class Stranger:
     """Who types, in a root."""
 
@@ -82,7 +89,7 @@ class Stranger:
         self.home = "/root" if user == "root" else f"/home/{user}"
         self.steps, self.started, self.exports = [], [], ""
 
-    def type(self, command, folder="~", *, until=None, seconds=SECONDS, may_fail=False):
+    def type(self, command, folder="~", *, until=None, seconds=SECONDS):
         """Waits for the end of the command, or for a line that matches `until` when the command goes on beside the next ones."""
         step = Step(command, folder)
         self.steps.append(step)
@@ -102,7 +109,7 @@ class Stranger:
         # What a terminal keeps for the commands after.
         self.exports += "".join(f"{kept}\n" for kept in KEPT.findall(command))
         print(f"  -> status {step.status}, {step.seconds:.1f} s", flush=True)
-        if step.status not in (0, None) and not may_fail:
+        if step.status not in (0, None):
             raise Stumbled(f"`{command}` ended with status {step.status}")
         if until and step.found is None:
             raise Stumbled(f"`{command}` did not print what was to come: {until.pattern}")
@@ -148,7 +155,7 @@ class Stranger:
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:
-                process.kill()  # it took too long
+                kill(process)  # it took too long
         if process.stdout:
             process.stdout.close()
         return process.wait()
@@ -156,7 +163,7 @@ class Stranger:
     def end_all(self):
         """Ctrl-C in all terminals."""
         for process in self.started:
-            process.kill()
+            kill(process)
             self.end(process)
         self.started = []
 
@@ -370,7 +377,8 @@ def main():
             root.allow_sudo()
         done = {}
         for name in chosen:
-            done[name] = do(stranger, PARTS[name])
+            with root:
+                done[name] = do(stranger, PARTS[name])
             # After each, so that there is something of a run that was interrupted.
             (arguments.out / "transcript.md").write_text(transcript(commit, done), encoding="utf-8")
     finally:
