@@ -19,6 +19,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -213,12 +214,13 @@ class BareRoot:
         shutil.copy("/etc/resolv.conf", self.path("/etc/resolv.conf"))
         return subprocess.run(self.command(words, user=user, env=env, cwd=cwd), check=False, **how).returncode
 
-    def put_repository(self, inside="/srv/sinew.git"):
-        """What is committed here, as a repository to be cloned."""
+    def put_repository(self, inside="/srv/sinew.git", user="root"):
+        """What is committed here, as a repository for the user to clone: git takes none of others that is a folder."""
         target = self.path(inside)
         shutil.rmtree(target, ignore_errors=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "clone", "--quiet", "--bare", "--no-hardlinks", "--single-branch", ROOT, target], check=True)
+        subprocess.run(["chown", "--recursive", self.ids(user), target], check=True)
         return inside
 
     def allow_sudo(self):
@@ -243,6 +245,8 @@ def make(folder=None, *, mirror=None, anew=False):
         raise Impossible(f"{folder} has files, and is no root of Debian: name a folder that is empty, or not there")
     subprocess.run(["tar", "--extract", "--numeric-owner", "--xattrs", "--preserve-permissions", "--file", tarball, "--directory", folder], check=True)
     folder.chmod(0o755)
+    # sudo looks itself up.
+    (folder / "etc/hosts").write_text(f"127.0.0.1 localhost\n::1 localhost\n127.0.1.1 {socket.gethostname()}\n")
     return BareRoot(folder)
 
 
@@ -268,7 +272,7 @@ def main():
         root = make(arguments.root, mirror=arguments.mirror, anew=arguments.anew)
         try:
             if arguments.clone:
-                where = root.put_repository()
+                where = root.put_repository(user=arguments.user)
                 if root.run(["git", "clone", "--quiet", where, "sinew"], user=arguments.user) != 0:
                     return 1
             return root.run(command or ["bash", "--login"], user=arguments.user)

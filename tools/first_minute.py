@@ -372,7 +372,7 @@ def main():
         stranger = Stranger(root, bare_root.USER if arguments.user else "root")
         if (commit := head()).endswith("-dirty"):
             print("first_minute.py: what is not committed is not in the clone", file=sys.stderr)
-        root.put_repository()
+        root.put_repository(user=stranger.user)
         if arguments.user:
             root.allow_sudo()
         done = {}
