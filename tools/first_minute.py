@@ -121,7 +121,7 @@ class Stranger:
         self.started.append(self.start(command, folder, subprocess.DEVNULL))
 
     def start(self, command, folder, output=subprocess.PIPE):
-        words = ["bash", "-c", f"{self.exports}cd {folder}\n{command}"]
+        words = ["bash", "-e", "-c", f"{self.exports}cd {folder}\n{command}"]
         return subprocess.Popen(self.root.command(words, user=self.user), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
 
     def read(self, step, process, start, until, seconds):
@@ -258,9 +258,9 @@ def pkg_config(stranger):
 def python(stranger):
     """the package, and two programs of docs/python.md"""
     [install] = commands_of("docs/python.md", "1", "by-hand")
-    # The clone is there already; and root has no need of sudo.
-    lines = [line for line in install.splitlines() if not line.startswith("git clone")]
-    stranger.type("\n".join(line.removeprefix("sudo ") if stranger.user == "root" else line for line in lines))
+    # The clone is there already; and root leaves out sudo.
+    lines = "\n".join(line for line in install.splitlines() if not line.startswith("git clone"))
+    stranger.type(lines.replace("sudo ", "") if stranger.user == "root" else lines)
     for name in "lidar.py", "nearest.py":
         stranger.save(f"~/by-pip/{name}", saved_of("docs/python.md")[name])
     stranger.beside("python3 lidar.py", "~/by-pip")
