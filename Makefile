@@ -23,7 +23,7 @@ help: ## List the targets
 
 demo: ## Camera, lidar and drone state through shared memory for 20 s, beside the same pipeline over TCP
 	@tools/setup demo
-	@test -x build/bin/demo || echo "Compiling the library and the demo, $(JOBS) files at a time: five minutes on two cores, less on more. Next time there is nothing to compile."
+	@test -x build/bin/demo || echo "Compiling the library and the demo, $(JOBS) files at a time: four minutes of a processor, so that two idle cores take two. Next time there is nothing to compile."
 	$(CONFIGURE) -DSINEW_EXAMPLES=ON >/dev/null
 	$(BUILD) --target demo
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
