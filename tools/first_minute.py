@@ -81,6 +81,12 @@ def kill(process):
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def ends_soon(process):
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(2)
+    return process.poll() is not None
+
+
 class Stranger:
     """Who types, in a root."""
 
@@ -99,7 +105,7 @@ class Stranger:
         process = self.start(command, folder)
         goes_on = self.read(step, process, start, until, seconds)
         step.seconds = time.monotonic() - start
-        if goes_on:
+        if goes_on and not ends_soon(process):
             self.started.append(process)
         else:
             step.status = self.end(process)
@@ -307,7 +313,7 @@ def row(part, steps, stumbled):
     return [part, str(sum(len(step.command.splitlines()) + (step.folder != before.folder) for before, step in zip([Step("", "~"), *steps], steps))), first,
             f"{sum(step.seconds for step in timed):.1f} s", f"{sum(step.processor for step in timed):.0f} s", f"{len(packages)}", megabytes(sum(size for size, _ in packages.values())),
             megabytes(sum(size for _, size in packages.values())), megabytes(sum(step.grown for step in steps)), str(sum(len(step.questions) for step in steps)),
-            f"{silence:.0f} s", "no: " + stumbled if stumbled else "yes"]
+            f"{silence:.0f} s", "no: " + stumbled.replace("\n", "; ") if stumbled else "yes"]
 
 
 TITLES = ["part", "lines typed", "messages after", "in all", "of the processor", "packages", "fetched by apt", "installed by apt", "on the disk", "questions", "longest silence", "got there"]
