@@ -13,7 +13,7 @@ from sphinx import addnodes
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # In the order of the navigation; a page that is not there is left out.
 PAGES = {
-    "Start": ["quick-start", "concepts", "rclcpp", "python"],
+    "Start": ["quick-start", "robot", "concepts", "rclcpp", "python"],
     "Tools": ["tools", "launch"],
     "Beyond one machine": ["gateway", "ros2", "ros1", "foxglove"],
     "What was measured": ["reliability", "hazards", "performance"],

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Builds and runs every test suite: the whole suite as developers build it, the same under the address and undefined-behaviour
 sanitizers, the same under the thread sanitizer, each fuzzer for half a minute, the models of the protocols, the Rust workspace, the Python package, the three languages
-beside each other, a session with the command beside the demo, the tests of an installed sinew, and the site of the pages.
+beside each other, a small robot, a session with the command beside the demo, the tests of an installed sinew, and the site of the pages.
 All suites run, also after one has failed.
 
-Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models rust python interop command install site; and, only when it is named, aarch64
+Usage: test.py [--jobs N] [SUITE...]        suites: dev asan tsan fuzz models rust python interop robot command install site; and, only when it is named, aarch64
 The last line is "N passed, N failed"; a suite that does not build counts as one failed test. The exit status is 0 when none failed.
 """
 
@@ -180,6 +180,7 @@ SUITES = {
     "rust": (rust_suite, "the Rust workspace"),
     "python": (python_suite, "the Python package as pip builds it, and the generator of messages"),
     "interop": (unittest_suite, "programs in C++, Rust and Python beside each other"),
+    "robot": (unittest_suite, "a small robot of C++, Python and ROS 2, launched, killed, recorded, and driven over a bad link"),
     "command": (unittest_suite, "a session in a terminal with every verb of the command, beside the demo"),
     "install": (unittest_suite, "an installed sinew, as a stranger uses it"),
     "site": (unittest_suite, "the site of the pages in docs/"),

@@ -57,13 +57,14 @@ def compile_example(name, into, of=None):
 
 
 class Domain:
-    """A domain of its own for the programs of one test; on leaving, everything it started and that still runs is killed. `within` is what comes before each command."""
+    """A domain of its own for the programs of one test; on leaving, everything it started and that still runs is killed. `within` is what comes before each command; `work` is where
+    it has a folder."""
 
-    def __init__(self, within=()):
-        self.within = list(within)
+    def __init__(self, within=(), work=None):
+        self.within, self.work = list(within), work
 
     def __enter__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(dir=installed()[0]))
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=self.work or installed()[0]))
         # Nothing that a user would not have set, and nothing that would help the library to find its manager.
         self.env = {"SINEW_DOMAIN": str(self.folder / "socket"), "LD_LIBRARY_PATH": "", "SINEW_NODE": ""}
         self.started = []
