@@ -12,7 +12,7 @@ pub fn library_folder() -> Option<PathBuf> {
     Path::new(path).parent().map(Path::to_path_buf)
 }
 
-/// Folders with definitions of ROS 2, for [`msg::ros2::Library`](crate::msg::ros2::Library), in the order in which they are asked: these, those of an installation of ROS 2 (`AMENT_PREFIX_PATH`), and what comes with sinew.
+/// Folders with definitions of ROS 2, for the `Library` of `msg::ros2`, in the order in which they are asked: these, those of an installation of ROS 2 (`AMENT_PREFIX_PATH`), and what comes with sinew.
 pub fn definition_folders(definitions: &[PathBuf]) -> Vec<PathBuf> {
     let mut folders = definitions.to_vec();
     let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
