@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute lint install site pictures clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute dist lint install site pictures clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -116,6 +116,10 @@ seeded: ## Take out one safety measure after the other, and see its tests fail (
 first-minute: ## What a stranger does first, in a bare Debian, with what it takes and prints (half an hour); writes build/first-minute/transcript.md
 	@tools/setup bare
 	@tools/first_minute.py
+
+dist: ## Archive of the sources, Debian packages and Python wheel of what is committed, into build/dist
+	@tools/setup build rust python dist
+	@tools/dist.py --jobs $(JOBS)
 
 lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint rust
