@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute dist lint install site pictures clean
+.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute dist dist-test lint install site pictures clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -120,6 +120,11 @@ first-minute: ## What a stranger does first, in a bare Debian, with what it take
 dist: ## Archive of the sources, Debian packages and Python wheel of what is committed, into build/dist
 	@tools/setup build rust python dist
 	@tools/dist.py --jobs $(JOBS)
+
+# Apart from `dist`, as it needs root, and takes longer than that.
+dist-test: ## Install what `make dist` has made into bare Debians, use it there, and print what was tried (half an hour)
+	@tools/setup bare
+	@tools/dist_test.py
 
 lint: ## Formatting, layers, pairs of atomics, lengths, public headers, warnings of three compilers, clang-tidy
 	@tools/setup lint rust
