@@ -2,8 +2,12 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use common::relay::through_a_relay;
-use common::{IMAGE, Robot, all, connected, image, next, number_of, publisher, rules, subscriber, until};
+use common::{IMAGE, Robot, all, connected, image, next, node, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
 use sinew::raw::{Publisher, PublisherOptions};
 
@@ -23,6 +27,38 @@ async fn a_message_reaches_the_domain_of_a_peer_byte_for_byte() {
         images.publish(&[&image(number, 100_000 * number as usize)]).expect("it is published");
         assert_eq!(number_of(&next(&seen)), number);
     }
+}
+
+/// In a process of its own, as what follows says.
+#[test]
+fn process_that_listens() {
+    let Ok(domain) = std::env::var("SINEW_TEST_LISTENS_IN") else { return };
+    let planner = node(&domain, "planner");
+    let heard = subscriber(&planner, "goal", &Qos::default());
+    println!("listens");
+    println!("heard {}", number_of(&next(&heard)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_only_message_of_a_topic_arrives_also_where_its_subscriber_is_slow_to_connect() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let mut planner = Command::new(std::env::current_exe().expect("this test is a program"));
+    planner.args(["--exact", "process_that_listens", "--nocapture"]).env("SINEW_TEST_LISTENS_IN", base.path());
+    let mut planner = planner.stdout(Stdio::piped()).spawn().expect("it was built");
+    let mut said = BufReader::new(planner.stdout.take().expect("it is a pipe")).lines().map_while(Result::ok);
+    assert!(said.any(|line| line == "listens"));
+    let signal =
+        |name: &str| assert!(Command::new("kill").args([name, &planner.id().to_string()]).status().expect("it is there").success());
+    signal("-STOP");
+    let station = drone.node("station");
+    let goals = publisher(&station, "goal", &Qos::default());
+    until("its gateway wants it", || goals.statistics().subscribers == 1);
+    goals.publish(&[&image(7, 10)]).expect("it is published");
+    std::thread::sleep(Duration::from_millis(50));
+    signal("-CONT");
+    assert!(said.any(|line| line == "heard 7"));
+    assert!(planner.wait().expect("it ends").success());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,8 +84,7 @@ async fn a_publisher_that_leaves_and_comes_again_at_once_is_heard() {
         // The one before may still be known, and what it has published arrive.
         until("it is heard", || {
             images.publish(&[&image(number, 10)]).expect("it is published");
-            std::iter::from_fn(|| seen.take(std::time::Duration::from_millis(2)).expect("it can be taken"))
-                .any(|frame| number_of(&frame) == number)
+            std::iter::from_fn(|| seen.take(Duration::from_millis(2)).expect("it can be taken")).any(|frame| number_of(&frame) == number)
         });
         drop(images);
         images = publisher(&camera, "camera/image", &Qos::default());

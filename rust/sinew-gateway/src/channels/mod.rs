@@ -4,13 +4,14 @@
 //! | --- | --- |
 //! | `ledger` | which channels are wanted and open; pure |
 //! | `outlet` | messages of this domain on their way to the peer |
-//! | `inlet`, `turns`, `received`, `gathering` | messages of the peer on their way into this domain |
+//! | `inlet`, `turns`, `received`, `gathering`, `meeting` | messages of the peer on their way into this domain |
 //! | `calls/` | services: those that are called here and provided there, and the other way round |
 
 mod calls;
 mod gathering;
 mod inlet;
 mod ledger;
+mod meeting;
 mod origin;
 mod outlet;
 mod received;
@@ -21,7 +22,7 @@ pub use inlet::{Inlet, Ordered};
 pub use ledger::{Act, Ledger, State};
 pub use outlet::{Outlet, Taken};
 pub use received::Received;
-pub(crate) use {calls::Counts, outlet::Reading, received::ghost};
+pub(crate) use {calls::Counts, meeting::Meeting, outlet::Reading, received::ghost};
 #[cfg(feature = "zenoh")]
 pub(crate) use {
     origin::Recent,

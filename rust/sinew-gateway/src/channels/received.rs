@@ -12,6 +12,7 @@ use sinew::{ErrorKind, Id, Node};
 use tokio::sync::{Semaphore, watch};
 
 use super::gathering::Gathering;
+use super::meeting::Meeting;
 use super::origin::Recent;
 use crate::packing::unpack;
 use crate::point::point;
@@ -35,6 +36,8 @@ pub struct Received {
     /// The number of the last message that was handed on, for those that wait for it.
     last: watch::Sender<u64>,
     counts: Counts,
+    /// None: it is over.
+    meeting: Mutex<Option<Meeting>>,
 }
 
 /// What was handed on.
@@ -80,6 +83,7 @@ impl Received {
             arriving: Mutex::default(),
             last: watch::Sender::new(0),
             counts: Counts::default(),
+            meeting: Mutex::new(Some(Meeting::new())),
         })
     }
 
@@ -153,6 +157,7 @@ impl Received {
             }
         };
         if is_whole {
+            self.met().await;
             if !self.ordered {
                 let mut last = self.last.subscribe();
                 let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last + 1 >= head.sequence)).await;
@@ -160,6 +165,21 @@ impl Received {
             self.hand_on(loan, &head)?;
         }
         Ok(is_whole)
+    }
+
+    /// Until those who want it are connected with the publisher.
+    async fn met(&self) {
+        while self.is_meeting() {
+            tokio::time::sleep(Meeting::LOOK).await;
+        }
+    }
+
+    fn is_meeting(&self) -> bool {
+        let mut meeting = self.meeting.lock().unwrap_or_else(PoisonError::into_inner);
+        if meeting.as_mut().is_some_and(|meeting| meeting.is_over(self.publisher.statistics().subscribers)) {
+            *meeting = None;
+        }
+        meeting.is_some()
     }
 
     /// The bytes of a message. False: the sender has given it up.
