@@ -34,6 +34,10 @@ class Launched:
         """Of the process of that name that was started last."""
         return int(re.findall(rf"(?m)^\[launch\] +{name} started, process (\d+)$", self.said())[-1])
 
+    def names(self):
+        """Of its processes that have been started."""
+        return sorted(set(re.findall(r"(?m)^\[launch\] +(\w+) started, process \d+$", self.said())))
+
     def kill(self, name):
         """As by kill -9; returns when it has been started again."""
         before = len(self.said())
