@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""The worst night of the robot of examples/robot: for an hour any process of it, of its station and of their watchers is killed or stopped at random, managers, gateways and bridges too, while memory is full, the processors are loaded and
+the link is down for three seconds of twenty.
+
+Usage: night.py [--seconds N] [--seed N] [--report FILE]
+Built as for test_robot.py, or taken from SINEW_ROBOT_PREFIX. At the end everybody lives and gets on, nothing is left of it when it is stopped, and whatever was lost on the way was counted: else the exit status is 1, and the last lines say what
+was otherwise. The report is a section of docs/reliability.md.
+"""
+
+import argparse
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import stage
+from launched import PATIENCE, Launched
+
+HERE = pathlib.Path(__file__).resolve().parent
+# What the log of a launch says as long as all get on.
+LIFE = [
+    ("pictures arrive at the station", r"^\[dashboard\] at [-\d.]+, [-\d.]+, \d+ ms ago; [1-9]\d* pictures", "station"),
+    ("the planner has reached a goal", r"^\[planner\] +to [\d.]+, [\d.]+: \d+ squares$", "robot"),
+    *((f"{topic} flows", rf"^\[witness\] +witnessed {topic} [1-9]", "night") for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs")),
+    *((f"{topic} flows to the station", rf"^\[station_witness\] +witnessed {topic} [1-9]", "night") for topic in ("odom", "camera/image", "beat")),
+]
+# Between two of them, in seconds.
+PAUSE = (1, 3)
+STOPPED_FOR = (0.5, 4)
+LOADED_FOR = 30
+CALM = 20
+SECTION = """## The worst night
+
+{seconds} s of the robot of [examples/robot](../examples/robot) with its station ([tests/robot/night.py](../tests/robot/night.py)): any process of it is killed or stopped at random, managers, gateways and bridges too, while one publisher's memory is full all the time, two
+processes that only burn time run for half of it, and the link between the two machines is down for three seconds of twenty and loses 2 % else. At the end all lived and got on; when it was stopped, no process and no socket of it was left.
+
+| process | killed | stopped for a while |
+| --- | ---: | ---: |
+{kills}
+
+| topic | where | received | missed, and counted | lives of its publishers | not counted |
+| --- | --- | ---: | ---: | ---: | ---: |
+{losses}
+
+The publisher of `hoard/blobs` was refused {refused} messages, of {offered}, as its memory was full. Of the beats, which have numbers of their own, {beats} came over the link; {gaps} did not while gateways and link were there, which {lost} lost ones that gateways told of stand beside, and {broken} did not because somebody on their way had gone.
+"""
+
+
+class Night:
+    def __init__(self, work, chance):
+        self.chance = chance
+        self.stage = stage.Stage(work, ROS_DOMAIN_ID="85")
+        self.stage.let_out("beat")
+        self.launched = {}
+        self.kills, self.stops, self.wrong = collections.Counter(), collections.Counter(), []
+        self.lost, self.lost_by = 0, collections.Counter()
+        self.burning = []
+
+    def begin(self):
+        folder, environment, work = self.stage.folder, self.stage.environment, self.stage.work
+        self.launched["robot"] = Launched(folder / "robot.yaml", work / "robot.log", environment)
+        self.launched["station"] = Launched(folder / "station.yaml", work / "station.log", environment, "down:=3", "every:=20")
+        self.launched["night"] = Launched(HERE / "night.yaml", work / "night.log", environment, f"tests:={HERE}")
+
+    def everybody(self):
+        """(name, pid) of all that may be harmed now."""
+        found = [(f"{name} of {of}", launched.pid(name)) for of, launched in self.launched.items() for name in launched.names()]
+        for domain in ("robot", "station"):
+            found += [(f"sinewd of {domain}", pid) for pid in self.stage.managers(domain)]
+        return found
+
+    def harm(self):
+        name, pid = self.chance.choice(self.everybody())
+        with contextlib.suppress(ProcessLookupError):  # it is on its way already
+            if self.chance.random() < 0.15:
+                os.kill(pid, signal.SIGSTOP)
+                self.stops[name] += 1
+                time.sleep(self.chance.uniform(*STOPPED_FOR))
+                os.kill(pid, signal.SIGCONT)
+            else:
+                os.kill(pid, signal.SIGKILL)
+                self.kills[name] += 1
+
+    def look_at_gateways(self):
+        """How many beats the station's gateway says that it has lost, in all of its lives."""
+        with contextlib.suppress(AssertionError, json.JSONDecodeError, subprocess.TimeoutExpired):  # there may be none, or one that is stopped
+            for told in json.loads(self.stage.run("sinew", "--domain", "station", "--json", "gateway", "status")):
+                status = told.get("status", told)
+                for lost in [channel["lost"] for peer in status["peers"] for channel in peer["channels"] if channel["name"] == "beat"]:
+                    self.lost += max(0, lost - self.lost_by[status["node"]])
+                    self.lost_by[status["node"]] = lost
+
+    def burn(self, is_on):
+        if is_on and not self.burning:
+            self.burning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count())]
+        elif not is_on:
+            while self.burning:
+                process = self.burning.pop()
+                process.kill()
+                process.wait()
+
+    def pass_by(self, seconds):
+        begin = time.monotonic()
+        told = 0
+        while (passed := time.monotonic() - begin) < seconds:
+            self.burn(int(passed / LOADED_FOR) % 2 == 1)
+            self.harm()
+            self.look_at_gateways()
+            time.sleep(self.chance.uniform(*PAUSE))
+            if passed > told + 60:
+                told = passed
+                print(f"{passed:.0f} of {seconds} s: {sum(self.kills.values())} killed, {sum(self.stops.values())} stopped", flush=True)
+        self.burn(False)
+
+    def dawn(self):
+        """All live, and get on."""
+        time.sleep(CALM)
+        for name, launched in self.launched.items():
+            if launched.process.poll() is not None:
+                self.wrong.append(f"the launcher of {name} has ended with status {launched.process.returncode}")
+        for what, pattern, launched in LIFE:
+            try:
+                self.launched[launched].wait_for(pattern, len(self.launched[launched].said()))
+            except AssertionError:
+                self.wrong.append(f"at the end of the night not so: {what}")
+
+    def end(self):
+        for name, launched in self.launched.items():
+            if (status := launched.stop()) != 0:
+                self.wrong.append(f"the launcher of {name} was stopped with status {status}")
+        until = time.monotonic() + PATIENCE
+        while left := self.stage.processes():
+            if time.monotonic() > until:
+                self.wrong.append(f"left behind: {left}")
+                break
+            time.sleep(0.2)
+
+    def said(self):
+        return "\n".join(launched.said() for launched in self.launched.values())
+
+    def told(self):
+        """What the watchers have counted: by (where, topic) received, missed, lives; of the beats at the station received, gaps, broken."""
+        counts, beats = collections.defaultdict(lambda: [0, 0, 0]), [0, 0, 0]
+        for where, topic, *numbers in re.findall(r"(?m)^\[(witness|station_witness)\] +witnessed (\S+) (\d+) (\d+) (\d+)$", self.said()):
+            counts[where, topic] = [sum(pair) for pair in zip(counts[where, topic], map(int, numbers))]
+        for numbers in re.findall(r"(?m)^\[station_witness\] +way (\d+) (\d+) (\d+)$", self.said()):
+            beats = [sum(pair) for pair in zip(beats, map(int, numbers))]
+        return counts, beats
+
+    def judged(self):
+        self.wrong += re.findall(r"(?m)^.*WRONG: .*$", self.said())
+        self.wrong += [line for line in re.findall(r"(?m)^.*(?:terminate called|Assertion|AddressSanitizer|Segmentation|panicked).*$", self.said())]
+        counts, _ = self.told()
+        for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs"):
+            if not counts["witness", topic][0]:
+                self.wrong.append(f"the witness has got nothing of {topic}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=3600)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--report", type=pathlib.Path, help="where to write it (default: print it)")
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}", flush=True)
+    work = pathlib.Path(tempfile.mkdtemp(prefix="sinew-night-"))
+    night = Night(work, random.Random(arguments.seed))
+    night.begin()
+    try:
+        time.sleep(CALM)
+        night.pass_by(arguments.seconds)
+        night.dawn()
+    finally:
+        night.burn(False)
+        night.end()
+    night.judged()
+    report = section(night, arguments.seconds)
+    if arguments.report:
+        arguments.report.write_text(report, encoding="utf-8")
+    else:
+        print(report)
+    for what in night.wrong[:50]:
+        print(f"it was not as it should be: {what}")
+    if night.wrong:
+        print(f"again: tests/robot/night.py --seed {arguments.seed}; all that was said is in {work}")
+        return 1
+    shutil.rmtree(work)
+    return 0
+
+
+def section(night, seconds):
+    counts, (beats, gaps, broken) = night.told()
+    names = sorted(night.kills.keys() | night.stops.keys())
+    given, refused = (sum(map(int, numbers)) for numbers in zip(*re.findall(r"(?m)^\[blobs\] +given (\d+) refused (\d+)$", night.said())))
+    wrong = collections.Counter(found[1] for found in re.finditer(r"WRONG: ([\w/]+):", night.said()))
+    where = {"witness": "the robot", "station_witness": "the station"}
+    return SECTION.format(
+        seconds=seconds,
+        kills="\n".join(f"| {name} | {night.kills[name]} | {night.stops[name]} |" for name in names),
+        losses="\n".join(f"| `{topic}` | {where[who]} | {received} | {missed} | {lives} | {wrong[topic]} |" for (who, topic), (received, missed, lives) in sorted(counts.items())),
+        offered=given + refused, refused=refused, beats=beats, gaps=gaps, broken=broken, lost=night.lost,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
