@@ -45,6 +45,13 @@ class Case(unittest.TestCase):
             self.assertLess(time.monotonic(), until, f"{what}: never{story()}")
             time.sleep(0.1)
 
+    def start(self, *command):
+        """What goes on until the test ends."""
+        process = subprocess.Popen(command, cwd=stage.folder, env=stage.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate, timeout=PATIENCE)
+        self.addCleanup(process.terminate)
+        return process
+
     def assert_drives(self):
         there = stage.place()
         self.assert_comes_to_be("it drives", lambda: sum(abs(now - then) for now, then in zip(stage.place(), there)) > 0.5)
@@ -77,7 +84,8 @@ class Robot(Case):
 
     def test_it_goes_where_the_station_sends_it(self):
         before = len(robot.said())
-        stage.run("sinew", "--domain", "station", "topic", "pub", "--once", "--type", "geometry_msgs/msg/PoseStamped", "goal", "{pose: {position: {x: 8.2, y: 5.2}}}")
+        # Again and again: what is still on its way when its publisher goes is lost (docs/gateway.md).
+        self.start("sinew", "--domain", "station", "topic", "pub", "--rate", "2", "--type", "geometry_msgs/msg/PoseStamped", "goal", "{pose: {position: {x: 8.2, y: 5.2}}}")
         robot.wait_for(r"^\[planner\] +to 8.0, 5.0: ", before)
 
     def test_whoever_of_it_is_killed_comes_again_and_the_rest_goes_on(self):
@@ -102,20 +110,12 @@ class Robot(Case):
         recorded = stage.run("sinew", "bag", "info", "drive")
         for topic in ("camera/image", "odom", "scan", "cmd_vel", "plan"):
             self.assertIn(topic, recorded)
-        player = subprocess.Popen(
-            ["sinew", "--domain", "replay", "play", "--loop", "drive"], cwd=stage.folder, env=stage.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-        )
-        self.addCleanup(player.wait, PATIENCE)
-        self.addCleanup(player.terminate)
+        self.start("sinew", "--domain", "replay", "play", "--loop", "drive")
         self.assert_comes_to_be("it plays", lambda: "camera/image" in stage.run("sinew", "--domain", "replay", "topic", "list"))
         self.assertEqual(stage.newest("camera/image", "replay")["encoding"], "rgb8")
 
     def test_foxglove_sees_it(self):
-        served = subprocess.Popen(
-            ["sinew", "--domain", "robot", "foxglove", "--port", "0"], cwd=stage.folder, env=stage.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
-        )
-        self.addCleanup(served.communicate, timeout=PATIENCE)
-        self.addCleanup(served.terminate)
+        served = self.start("sinew", "--domain", "robot", "foxglove", "--port", "0")
         url = re.search(r"ws://[\d.]+:\d+", served.stdout.readline())[0]
         looks = pathlib.Path(__file__).with_name("foxglove.py")
         schema, size = stage.run("python3", looks, url, "/camera/image", "/odom", "/scan", "/plan", "/cmd_vel").split()
