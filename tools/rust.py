@@ -15,7 +15,7 @@ def install(jobs):
     """False when the library does not build; else cargo finds it there with environment()."""
     for command in (
         ["cmake", "--log-level=WARNING", "--preset", "dev"],
-        ["cmake", "--build", "--preset", "dev", "--parallel", str(jobs), "--target", "sinew", "sinew_operator_new", "sinewd", "sinew-bridges"],
+        ["cmake", "--build", "--preset", "dev", "--parallel", str(jobs), "--target", "sinew", "sinew_operator_new", "sinew_messages_headers", "sinewd", "sinew-bridges"],
         ["cmake", "--install", "build-dev", "--prefix", PREFIX],
     ):
         status, output = bounded.run(command, seconds=BUILD_SECONDS, capture=True, cwd=ROOT)
