@@ -5,14 +5,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <nav_msgs/msg/odometry.hpp>
 #include <sensor_msgs/msg/image.hpp>
 #include <sinew/sinew.hpp>
 
 #include "odometry.hpp"
+#include "program.hpp"
 #include "world.hpp"
 
 using namespace std::chrono_literals;
@@ -45,8 +44,7 @@ void draw(const World& world, const Place& eye, sensor_msgs::msg::Image& image) 
   }
 }
 
-int run(const char* map) {
-  const World world(map);
+int run(const World& world) {
   std::shared_ptr<const nav_msgs::msg::Odometry> odometry;
 
   auto node = sinew::Node::create("camera");
@@ -69,14 +67,5 @@ int run(const char* map) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: camera MAP\n", stderr);
-    return 2;
-  }
-  try {
-    return run(argv[1]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "camera: %s\n", error.what());
-    return 1;
-  }
+  return run_with_map(argc, argv, run);
 }

@@ -2,8 +2,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
-#include <exception>
 #include <memory>
 #include <nav_msgs/msg/odometry.hpp>
 #include <numbers>
@@ -11,6 +9,7 @@
 #include <sinew/sinew.hpp>
 
 #include "odometry.hpp"
+#include "program.hpp"
 #include "world.hpp"
 
 using namespace std::chrono_literals;
@@ -20,8 +19,7 @@ namespace {
 constexpr std::size_t rays = 720;
 constexpr double farthest = 12;  // metres
 
-int run(const char* map) {
-  const World world(map);
+int run(const World& world) {
   std::shared_ptr<const nav_msgs::msg::Odometry> odometry;
 
   auto node = sinew::Node::create("lidar");
@@ -57,14 +55,5 @@ int run(const char* map) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: lidar MAP\n", stderr);
-    return 2;
-  }
-  try {
-    return run(argv[1]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "lidar: %s\n", error.what());
-    return 1;
-  }
+  return run_with_map(argc, argv, run);
 }

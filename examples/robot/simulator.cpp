@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <geometry_msgs/msg/twist.hpp>
 #include <nav_msgs/msg/odometry.hpp>
 #include <sinew/sinew.hpp>
 
 #include "odometry.hpp"
+#include "program.hpp"
 #include "world.hpp"
 
 using namespace std::chrono_literals;
@@ -31,8 +31,7 @@ nav_msgs::msg::Odometry odometry_of(const Place& place, const geometry_msgs::msg
   return odometry;
 }
 
-int run(const char* map) {
-  const World world(map);
+int run(const World& world) {
   Place place = world.start();
   geometry_msgs::msg::Twist wanted;
   Clock::time_point wanted_at{}, moved_at = Clock::now();
@@ -65,14 +64,5 @@ int run(const char* map) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fputs("usage: simulator MAP\n", stderr);
-    return 2;
-  }
-  try {
-    return run(argv[1]);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "simulator: %s\n", error.what());
-    return 1;
-  }
+  return run_with_map(argc, argv, run);
 }
