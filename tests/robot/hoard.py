@@ -1,4 +1,4 @@
-"""Fills memory to its last byte: one gives blobs as fast as the memory that it may have lets it, the other one keeps all that it can get, and now and then lets go of half.
+"""Is to fill memory: one gives blobs as fast as the memory that it may have lets it, the other one keeps all that it can get, and now and then lets go of half.
 
 Usage: hoard.py give|take
 """
