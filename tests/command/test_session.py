@@ -125,7 +125,7 @@ class Topics(Case):
         self.assertGreater(len(colours), 100, "that is no scene")
 
     def test_pub_makes_a_topic_that_can_be_listened_to(self):
-        self.assert_shows("sinew topic pub --rate 20 --type 'robot/Light{on:bool;}' light 'on: true' 2>published &")
+        self.assert_shows("sinew topic pub --rate 20 light 'robot/Light{on:bool;}' 'on: true' 2>published &")
         self.assert_comes_to_show("sinew topic list", r"(?m)^light$")
         self.assert_shows("sinew topic echo --count 2 light", r"^on: true\n---\non: true\n---$")
         self.assert_shows("kill -INT %1; wait %1", r"Done")
@@ -337,7 +337,7 @@ class Launch(Case):
 arguments: {color: }
 processes:
   light:
-    command: "sinew topic pub --rate 5 --type 'robot/Light{color:string;}' light 'color: $(var color)'"
+    command: "sinew topic pub --rate 5 light 'robot/Light{color:string;}' 'color: $(var color)'"
   viewer: {command: sinew topic echo light.color}
 """
 

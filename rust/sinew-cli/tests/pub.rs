@@ -50,7 +50,7 @@ fn path(file: &tempfile::NamedTempFile) -> &str {
 #[test]
 fn one_message_waits_for_a_subscriber_and_what_is_left_out_is_zero() {
     let domain = Domain::new();
-    let publisher = publish(&domain, &["--once", "--type", IMAGE, "/camera/image", "header: {stamp_ns: 7}\ndata: [1, 2]"]);
+    let publisher = publish(&domain, &["--once", "/camera/image", IMAGE, "header: {stamp_ns: 7}\ndata: [1, 2]"]);
     let observer = domain.node("observer");
     assert!(eventually(|| observer.domain_state().unwrap().topic("camera/image").is_some()));
     let viewer = Viewer::new(&domain, &Qos::default());
@@ -112,7 +112,7 @@ fn it_publishes_at_a_rate_until_the_count_or_an_interrupt() {
 #[test]
 fn who_interrupts_it_before_a_message_is_published_is_told() {
     let domain = Domain::new();
-    let mut publisher = publish(&domain, &["--once", "--wait", "2", "--type", IMAGE, "camera/image"]);
+    let mut publisher = publish(&domain, &["--once", "--wait", "2", "camera/image", IMAGE]);
     let mut lines = BufReader::new(publisher.0.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line == "waiting for 2 subscribers of 'camera/image'"));
     interrupt(&publisher);
@@ -155,7 +155,7 @@ fn with_keep_all_it_waits_for_subscribers_that_are_slow() {
 #[test]
 fn it_keeps_messages_for_subscribers_that_come_late_where_it_is_asked_to() {
     let domain = Domain::new();
-    let mut publisher = publish(&domain, &["--transient-local", "--depth", "1", "--type", IMAGE, "--stdin", "camera/image"]);
+    let mut publisher = publish(&domain, &["--transient-local", "--depth", "1", "--stdin", "camera/image", IMAGE]);
     let mut input = publisher.0.stdin.take().unwrap();
     input.write_all(b"{\"width\": 1}\n{\"width\": 2}\n").unwrap();
     let observer = domain.node("observer");
@@ -182,12 +182,17 @@ fn what_does_not_fit_is_refused_with_the_place_and_nothing_is_published() {
     assert_eq!((status, said.as_str()), (Some(1), format!("error: {wanted}\n").as_str()));
     assert!(complaint(&["camera/image", "width: [1"]).1.contains("the message is no robot/Image: the YAML cannot be read: "));
     let (status, said) = complaint(&["camera/imgae", "width: 1"]);
-    let wanted = "there is no topic 'camera/imgae': did you mean 'camera/image'?; --type says what a new topic is to carry";
+    let wanted =
+        "there is no topic 'camera/imgae': did you mean 'camera/image'?; a new topic needs a type: sinew topic pub TOPIC TYPE MESSAGE";
     assert_eq!((status, said.as_str()), (Some(3), format!("error: {wanted}\n").as_str()));
-    let (status, said) = complaint(&["--type", "robot/Image{width:uint64;}", "camera/image"]);
+    let (status, said) = complaint(&["camera/image", "robot/Image{width:uint64;}"]);
     assert_eq!(status, Some(1));
     assert!(said.contains("topic 'camera/image' carries robot/Image"), "{said}");
     assert_eq!(complaint(&["--file", "/nowhere", "camera/image"]).0, Some(1));
+    let (status, said) = complaint(&["--stdin", "camera/image", "width: 1"]);
+    let wanted = "'width: 1' is no type, and a message cannot be given beside those of --stdin or --file";
+    assert_eq!((status, said.as_str()), (Some(1), format!("error: {wanted}\n").as_str()));
+    assert_eq!(complaint(&["--stdin", "camera/image", IMAGE, "width: 1"]).0, Some(2));
     assert_eq!(complaint(&["--rate", "0", "camera/image"]).0, Some(2));
     assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none());
 }

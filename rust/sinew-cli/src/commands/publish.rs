@@ -27,22 +27,23 @@ pub const EXAMPLES: &str = "\
 Examples:
   sinew topic pub --rate 10 cmd_vel '{linear: {x: 0.5}}'
   sinew topic pub --once goal 'position: [1, 2, 0]'
-  sinew topic pub --type geometry_msgs/msg/Twist cmd_vel '{linear: {x: 0.5}}'
-  sinew topic pub --type 'robot/Light{on:bool;}' light 'on: true'
-  sinew topic echo --json scan | sinew topic pub --type robot/Scan scan_again -
+  sinew topic pub cmd_vel geometry_msgs/msg/Twist '{linear: {x: 0.5}}'
+  sinew topic pub light 'robot/Light{on:bool;}' 'on: true'
+  sinew topic echo --json scan | sinew topic pub scan_again robot/Scan -
 
-Fields that are left out are zero, empty or none. With --once it waits for a subscriber, and until that has taken the message.";
+A type is needed for a topic that nobody has. Fields that are left out are zero, empty or none. With --once it waits for a subscriber, and until that has taken the message.";
 
 /// What to publish, and how.
 #[derive(clap::Args, Debug)]
 pub struct Publish {
     /// The topic
     pub topic: String,
-    /// The message as YAML or JSON; - is --stdin
-    pub message: Option<String>,
     /// What a new topic is to carry, as of `type show`
-    #[arg(long = "type", short = 't', value_name = "TYPE")]
-    pub type_name: Option<String>,
+    #[arg(value_name = "TYPE")]
+    first: Option<String>,
+    /// The message as YAML or JSON; - is --stdin
+    #[arg(value_name = "MESSAGE")]
+    second: Option<String>,
     /// So many messages a second [default: 1; with --stdin, as they come]
     #[arg(long, short, value_name = "HZ", value_parser = period)]
     pub rate: Option<Duration>,
@@ -53,10 +54,10 @@ pub struct Publish {
     #[arg(long, short = 'n', value_name = "COUNT")]
     pub count: Option<u64>,
     /// Messages from the standard input: each a line of JSON, or YAML with --- between
-    #[arg(long, conflicts_with_all = ["message", "file"])]
+    #[arg(long, conflicts_with_all = ["second", "file"])]
     pub stdin: bool,
     /// Messages from a file, likewise
-    #[arg(long, short, value_name = "FILE", conflicts_with = "message")]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "second")]
     pub file: Option<PathBuf>,
     /// Wait for so many subscribers first [default: 0; with --once, 1]
     #[arg(long, short, value_name = "COUNT")]
@@ -73,8 +74,17 @@ pub struct Publish {
 }
 
 impl Publish {
+    fn type_name(&self) -> Option<&str> {
+        self.first.as_deref().filter(|text| self.second.is_some() || is_type(text))
+    }
+
+    /// The type may be left out before it.
+    fn message(&self) -> Option<&str> {
+        self.second.as_deref().or_else(|| self.first.as_deref().filter(|text| !is_type(text)))
+    }
+
     fn reads_stdin(&self) -> bool {
-        self.stdin || self.message.as_deref() == Some("-")
+        self.stdin || self.message() == Some("-")
     }
 
     fn most(&self) -> Option<u64> {
@@ -93,6 +103,13 @@ impl Publish {
     }
 }
 
+/// Whether it can be nothing else: a name, or a signature.
+fn is_type(text: &str) -> bool {
+    let is_word =
+        |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    text.contains('/') && text.split('/').all(is_word) || matches!(text.parse(), Ok(Type::Structure(_)))
+}
+
 fn period(text: &str) -> Result<Duration, String> {
     let hz: f64 = text.parse().map_err(|_| format!("'{text}' is no number"))?;
     if hz >= 1e-6 { Ok(Duration::from_secs_f64(1.0 / hz)) } else { Err("it is to be 0.000001 at least".to_owned()) }
@@ -102,7 +119,15 @@ fn period(text: &str) -> Result<Duration, String> {
 pub fn publish(cli: &Cli, asked: &Publish) -> Done {
     let node = join(cli, "pub")?;
     let topic = canonical(&asked.topic);
-    let ty = match &asked.type_name {
+    if (asked.stdin || asked.file.is_some())
+        && let Some(message) = asked.message()
+    {
+        return Err(Failure::Failed(format!(
+            "'{}' is no type, and a message cannot be given beside those of --stdin or --file",
+            shown(message)
+        )));
+    }
+    let ty = match asked.type_name() {
         Some(name) => types::find(cli, name)?,
         None => of_topic(&node, &asked.topic)?,
     };
@@ -134,7 +159,7 @@ pub fn publish(cli: &Cli, asked: &Publish) -> Done {
 fn of_topic(node: &Node, topic: &str) -> Done<Type> {
     let view = View::of(node)?;
     let found = view.topic(topic).map_err(|failure| match failure {
-        Failure::Negative(text) => Failure::Negative(format!("{text}; --type says what a new topic is to carry")),
+        Failure::Negative(text) => Failure::Negative(format!("{text}; a new topic needs a type: sinew topic pub TOPIC TYPE MESSAGE")),
         other => other,
     });
     type_of(found?)
@@ -232,14 +257,14 @@ enum Next<'a> {
 
 impl Messages {
     fn new(asked: &Publish, ty: Type) -> Done<Messages> {
-        let from = match (&asked.file, &asked.message) {
+        let from = match (&asked.file, asked.message()) {
             _ if asked.reads_stdin() => read(BufReader::new(io::stdin())),
             (Some(path), _) => {
                 let file = File::open(path).map_err(|why| Failure::Failed(format!("'{}' cannot be read: {why}", path.display())))?;
                 read(BufReader::new(file))
             }
             (None, text) => From::One(
-                documents::parse(text.as_deref().unwrap_or_default())
+                documents::parse(text.unwrap_or_default())
                     .and_then(|value| value.to_stream(&ty).map_err(|why| why.to_string()))
                     .map_err(|why| Failure::Failed(format!("the message is no {}: {why}", shown(&ty.name()))))?,
             ),
@@ -278,6 +303,16 @@ fn read<R: BufRead + Send + 'static>(from: R) -> From {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_alone_behind_the_topic_is_a_type_where_it_can_be_no_message() {
+        for text in ["geometry_msgs/msg/Twist", "robot/Light", "robot/Light{on:bool;}", "a/b/c/D2"] {
+            assert!(is_type(text), "{text}");
+        }
+        for text in ["", "-", "/", "a/", "on: true", "{linear: {x: 0.5}}", "path: a/b", "a/b: 1", "[1, 2]", "uint8", "1/2", "a / b"] {
+            assert!(!is_type(text), "{text}");
+        }
+    }
 
     #[test]
     fn a_rate_is_a_number_of_messages_a_second() {
