@@ -31,7 +31,7 @@ GOOD_END = "At the end all lived and got on; when it was stopped, no process of 
 LIFE = [
     ("pictures arrive at the station", r"^\[dashboard\] at [-\d.]+, [-\d.]+, \d+ ms ago; [1-9]\d* pictures", "station"),
     ("the planner has reached a goal", r"^\[planner\] +to [\d.]+, [\d.]+: \d+ squares$", "robot"),
-    *((f"{topic} flows", rf"^\[witness\] +witnessed {topic} [1-9]", "night") for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs")),
+    *((f"{topic} flows", rf"^\[witness\] +witnessed {topic} [1-9]", "night") for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs", "hoard/others")),
     *((f"{topic} flows to the station", rf"^\[station_witness\] +witnessed {topic} [1-9]", "night") for topic in ("odom", "camera/image", "beat")),
 ]
 # Between two of them, in seconds.
@@ -52,7 +52,7 @@ publisher, {burning} processes that only burn time run for half of it, and the l
 | --- | --- | ---: | ---: | ---: | ---: |
 {losses}
 
-The publisher of `hoard/blobs` was refused {refused} messages, of {offered}, as its memory was full. Of the beats, which have numbers of their own, {beats} came over the link; {gaps} did not while gateways and link were there, which {lost} lost ones that gateways told of stand beside, and {broken} did not because somebody on their way had gone.
+Memory was full for {refused} of {offered} messages of `hoard/blobs`, and was refused to them. Of the beats, which have numbers of their own, {beats} came over the link; {gaps} did not while gateways and link were there, which {lost} lost ones that gateways told of stand beside, and {broken} did not because somebody on their way had gone.
 """
 
 
@@ -161,7 +161,7 @@ class Night:
         self.wrong += re.findall(r"(?m)^.*WRONG: .*$", self.said())
         self.wrong += re.findall(r"(?m)^.*(?:terminate called|Assertion|AddressSanitizer|Segmentation|panicked).*$", self.said())
         counts, _ = self.told()
-        for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs"):
+        for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs", "hoard/others"):
             if not counts["witness", topic][0]:
                 self.wrong.append(f"the witness has got nothing of {topic}")
 
@@ -201,7 +201,7 @@ def main():
 def section(night, seconds):
     counts, (beats, gaps, broken) = night.told()
     names = sorted(night.kills.keys() | night.stops.keys())
-    given, refused = (sum(map(int, numbers)) for numbers in zip(*re.findall(r"(?m)^\[blobs\] +given (\d+) refused (\d+)$", night.said())))
+    given, refused = (sum(map(int, numbers)) for numbers in zip(*re.findall(r"(?m)^\[blobs\] +gave hoard/blobs (\d+) refused (\d+)$", night.said())))
     wrong = collections.Counter(found[1] for found in re.finditer(r"WRONG: ([\w/]+):", night.said()))
     where = {"witness": "the robot", "station_witness": "the station"}
     return SECTION.format(
