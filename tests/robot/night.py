@@ -26,7 +26,7 @@ import stage
 from launched import PATIENCE, Launched
 
 HERE = pathlib.Path(__file__).resolve().parent
-GOOD_END = "At the end all lived and got on; when it was stopped, no process of it was left."
+GOOD_END = "At the end all lived and got on, with the publishers, subscribers, descriptors, mappings and memory that they had before; when it was stopped, no process of it was left."
 # What the log of a launch says as long as all get on.
 LIFE = [
     ("pictures arrive at the station", r"^\[dashboard\] at [-\d.]+, [-\d.]+, \d+ ms ago; [1-9]\d* pictures", "station"),
@@ -39,6 +39,8 @@ PAUSE = (1, 3)
 STOPPED_FOR = (0.5, 4)
 LOADED_FOR = 30
 CALM = 20
+# Descriptors, mappings and KiB that a process may have more at the end than half as much again as at the begin.
+SLACK = (16, 64, 8192)
 SECTION = """## The worst night
 
 {seconds} s of the robot of [examples/robot](../examples/robot) with its station ([tests/robot/night.py](../tests/robot/night.py)): any process of it is killed or stopped at random, managers, gateways and bridges too, while subscribers keep all that they can of one
@@ -65,6 +67,7 @@ class Night:
         self.kills, self.stops, self.wrong = collections.Counter(), collections.Counter(), []
         self.lost, self.lost_by = 0, collections.Counter()
         self.burning = []
+        self.at_dusk, self.weighed = {}, {}
 
     def begin(self):
         folder, environment, work = self.stage.folder, self.stage.environment, self.stage.work
@@ -72,11 +75,23 @@ class Night:
         self.launched["station"] = Launched(folder / "station.yaml", work / "station.log", environment, "down:=3", "every:=20")
         self.launched["night"] = Launched(HERE / "night.yaml", work / "night.log", environment, f"tests:={HERE}")
 
+    def dusk(self):
+        self.at_dusk, self.weighed = {domain: self.stage.inventory(domain) for domain in ("robot", "station")}, self.weights()
+
     def everybody(self):
         """(name, pid) of all that may be harmed now."""
         found = [(f"{name} of {of}", launched.pid(name)) for of, launched in self.launched.items() for name in launched.names()]
         for domain in ("robot", "station"):
             found += [(f"sinewd of {domain}", pid) for pid in self.stage.managers(domain)]
+        return found
+
+    def weights(self):
+        """Of each process: descriptors, mappings, KiB of memory of its own."""
+        found = {}
+        for name, pid in self.everybody():
+            process = pathlib.Path(f"/proc/{pid}")
+            private = re.search(r"(?m)^RssAnon:\s+(\d+)", (process / "status").read_text())
+            found[name] = len(list((process / "fd").iterdir())), len((process / "maps").read_text().splitlines()), int(private[1])
         return found
 
     def harm(self):
@@ -96,9 +111,11 @@ class Night:
         with contextlib.suppress(AssertionError, json.JSONDecodeError, subprocess.TimeoutExpired):  # there may be none, or one that is stopped
             for told in json.loads(self.stage.run("sinew", "--domain", "station", "--json", "gateway", "status")):
                 status = told.get("status", told)
-                for lost in [channel["lost"] for peer in status["peers"] for channel in peer["channels"] if channel["name"] == "beat"]:
-                    self.lost += max(0, lost - self.lost_by[status["node"]])
-                    self.lost_by[status["node"]] = lost
+                lost = sum(channel["lost"] for peer in status["peers"] for channel in peer["channels"] if channel["name"] == "beat")
+                before = self.lost_by[status["node"]]
+                # A channel that was opened anew counts anew.
+                self.lost += lost - before if lost >= before else lost
+                self.lost_by[status["node"]] = lost
 
     def burn(self, is_on):
         if is_on and not self.burning:
@@ -123,7 +140,7 @@ class Night:
         self.burn(False)
 
     def dawn(self):
-        """All live, and get on."""
+        """All live, and get on, and are as they were at dusk."""
         time.sleep(CALM)
         for name, launched in self.launched.items():
             if launched.process.poll() is not None:
@@ -133,6 +150,17 @@ class Night:
                 self.launched[launched].wait_for(pattern, len(self.launched[launched].said()))
             except AssertionError:
                 self.wrong.append(f"at the end of the night not so: {what}")
+        for domain, at_dusk in self.at_dusk.items():
+            until = time.monotonic() + PATIENCE
+            while (now := self.stage.inventory(domain)) != at_dusk:
+                if time.monotonic() > until:
+                    self.wrong.append(f"in the domain {domain} there is what was not there at dusk: {dict(now - at_dusk)}, and not any more: {dict(at_dusk - now)}")
+                    break
+                time.sleep(1)
+        for name, weighs in self.weights().items():
+            for what, now, at_dusk, slack in zip(("descriptors", "mappings", "KiB of its own"), weighs, self.weighed[name], SLACK):
+                if now > at_dusk * 1.5 + slack:
+                    self.wrong.append(f"{name} has {now} {what}, and had {at_dusk} at dusk")
 
     def end(self):
         for name, launched in self.launched.items():
@@ -178,6 +206,7 @@ def main():
     night.begin()
     try:
         time.sleep(CALM)
+        night.dusk()
         night.pass_by(arguments.seconds)
         night.dawn()
     finally:

@@ -1,5 +1,6 @@
 """The robot of examples/robot, built in a folder of its own, with domains and ports that nobody else has, and what can be asked of it."""
 
+import collections
 import contextlib
 import json
 import os
@@ -69,6 +70,13 @@ class Stage:
     def managers(self, domain):
         """Their processes: one, or for a moment none."""
         return [pid for pid, command in self.processes() if "sinewd" in command and f"{self.work}/sinew/{domain}.sock" in command]
+
+    def inventory(self, domain):
+        """All nodes of a domain, and who publishes and subscribes to what, how often. A gateway is called otherwise each time that it is started."""
+        state = json.loads(self.run("sinew", "--domain", domain, "--json", "domain", "state"))
+        nodes, topics = ({each["id"]: re.sub(r"\bgateway_[0-9a-f]{8}\b", "a gateway", each["name"]) for each in state[what]} for what in ("nodes", "topics"))
+        ends = (f"{nodes.get(end['node'])} {'publishes' if end['publishes'] else 'subscribes to'} {topics.get(end['topic'])}" for end in state["endpoints"])
+        return collections.Counter(nodes.values()) + collections.Counter(ends)
 
     def processes(self):
         """(pid, command line) of all that belong to these domains."""
