@@ -50,6 +50,9 @@ def setUpModule():
     flags = shlex.split(must(["pkg-config", "--cflags", "--libs", "sinew"], env={"PKG_CONFIG_PATH": str(rust.PREFIX / "lib/pkgconfig")}))
     for source in HERE / "interop.cpp", *(ROOT / "examples" / f"{name}.cpp" for name in EXAMPLES):
         must(["c++", "-std=c++20", "-O1", source, *flags, "-o", work / source.stem])
+    (work / "users").mkdir()
+    for source in (HERE / "users").glob("*.cpp"):
+        must(["c++", "-std=c++20", source, *flags, "-o", work / "users" / source.stem])
     must(["cargo", "build", "--locked", "--jobs", jobs, "--package", "sinew", "--example", "interop"], env=rust.environment("test"), cwd=rust.WORKSPACE)
     interpreter = python_package.install(jobs)
     assert interpreter, "the Python package does not build"
@@ -166,6 +169,36 @@ class Examples(Domains, unittest.TestCase):
                 self.example(one, "camera")
                 viewer = self.example(other, "viewer")
                 self.assert_prints(viewer, r"(?m)(^1920 x 1080, mean 127\.\d, sequence \d+, delivery view, missed \d+$\n){5}")
+
+
+class Users(Domains, unittest.TestCase):
+    """Programs that stand for those that are written elsewhere: they are never changed, and do what their first comment says."""
+
+    def start(self, name):
+        return self.launch(*with_library, work / "users" / name)
+
+    def test_what_they_publish_comes_in_its_order(self):
+        with self.domain():
+            self.start("talker")
+            said = self.assert_ends_well(self.start("listener"))
+            self.assertEqual(len(re.findall(r"(?m)^\d+ from talker, sequence \d+$", said)), 5, said)
+
+    def test_their_pictures_are_never_copied(self):
+        with self.domain():
+            viewer = self.start("viewer")
+            in_python = self.launch(*programs["python"][:2], HERE / "users/viewer.py")
+            camera = self.start("camera")
+            self.assertEqual(self.assert_ends_well(viewer), "seen 30, bad bytes 0, not in place 0\n")
+            self.assert_ends_well(in_python)
+            self.assertEqual(self.assert_ends_well(camera), "published 90, payload bytes copied 0\n")
+
+    def test_their_messages_go_by_pointer_in_one_process(self):
+        with self.domain():
+            self.assertEqual(self.assert_ends_well(self.start("pointer")), "shared 1 owned 1 none 1\n")
+
+    def test_their_calls_are_answered_and_failures_say_why(self):
+        with self.domain():
+            self.assertEqual(self.assert_ends_well(self.start("adder")), "nothing to add\n")
 
 
 if __name__ == "__main__":
