@@ -105,7 +105,7 @@ bench-ros2: ## What the bridge to ROS 2 costs, beside DDS alone; writes build/be
 	@tools/install_command.py --jobs $(JOBS) $(COMMAND)
 	$(PYTHON) bench/ros2.py
 
-soak: ## Kill ten thousand processes, fail every system call, attack the manager, and look for who notices; writes docs/reliability.md
+soak: ## Kill ten thousand processes, fail every system call, attack the manager, give a robot its worst night, and look for who notices; writes docs/reliability.md
 	@tools/setup test
 	@tools/soak.py --jobs $(JOBS)
 

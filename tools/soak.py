@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Kills ten thousand processes of a busy graph, and its manager a hundred times (tests/storm); lets every system call of every operation fail (tests/faults); attacks the manager for a minute
-(tests/isolation). Writes what was tried, and what came of it, into docs/reliability.md.
+(tests/isolation); and gives a robot its worst night (tests/robot/night.py). Writes what was tried, and what came of it, into docs/reliability.md.
 
-Usage: soak.py [--jobs N] [--kills N]
-Takes about twenty minutes. The exit status is 0 when nobody noticed anything and nothing was left; else the last lines say what was otherwise, and how to have it again.
+Usage: soak.py [--jobs N] [--kills N] [--night SECONDS]
+Takes about twenty minutes, and the night an hour. The exit status is 0 when nobody noticed anything and nothing was left; else the last lines say what was otherwise, and how to have it again.
 """
 
 import argparse
@@ -23,6 +23,7 @@ KILLS_PER_ROUND = 1000
 ATTACK_SECONDS = 60
 BUILD_SECONDS = 1500
 RUN_SECONDS = 1200
+NIGHT_SECONDS = 3600
 
 HEAD = """# What sinew was tried with
 
@@ -73,8 +74,8 @@ def table(faults):
     return COLUMNS + "".join(f"| {fault} | {times} | {seen} | {left} |\n" for fault, (times, seen, left) in sorted(faults.items()))
 
 
-def text(report, rounds):
-    """docs/reliability.md, of the lines that the harnesses have written."""
+def text(report, rounds, night):
+    """docs/reliability.md, of the lines that the harnesses have written, and the section of the night."""
     faults, sentences = collections.defaultdict(lambda: [0, 0, 0]), []
     for line in report.splitlines():
         if counted := re.fullmatch(r"(\d+)\t(\d+)\t(\d+)\t(.+)", line):
@@ -96,6 +97,7 @@ def text(report, rounds):
             ATTACKS + table(attacks),
             *(sentence for sentence in sentences if not sentence.startswith(OF_RESTARTS)),
             "",
+            night,
         ]
     )
 
@@ -104,6 +106,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--kills", type=int, default=10_000)
+    parser.add_argument("--night", type=int, default=NIGHT_SECONDS, metavar="SECONDS")
     arguments = parser.parse_args()
     for command in (
         ["cmake", "--log-level=WARNING", "--preset", "dev"],
@@ -121,11 +124,18 @@ def main():
         report = pathlib.Path(folder) / "report"
         report.touch()
         for number, (program, tests, settings) in enumerate(runs, 1):
-            print(f"=== soak: {number} of {len(runs)}", flush=True)
+            print(f"=== soak: {number} of {len(runs) + 1}", flush=True)
             command = [PROGRAMS / program, f"--gtest_filter={tests}"]
             if bounded.run(command, seconds=RUN_SECONDS, env=settings | {"SINEW_REPORT": str(report)}, cwd=ROOT)[0] != 0:
                 failed.append(" ".join([*(f"{key}={value}" for key, value in settings.items()), f"build-dev/bin/{program} --gtest_filter='{tests}'"]))
-        (ROOT / "docs" / "reliability.md").write_text(text(report.read_text(), rounds + 1))
+        print(f"=== soak: {len(runs) + 1} of {len(runs) + 1}", flush=True)
+        night = report.with_name("night")
+        night.touch()
+        command = [ROOT / "tests/robot/night.py", "--seconds", str(arguments.night), "--report", str(night)]
+        # It says itself how to have it again.
+        if bounded.run(command, seconds=arguments.night + 2 * BUILD_SECONDS + RUN_SECONDS, env={"JOBS": str(arguments.jobs)}, cwd=ROOT)[0] != 0:
+            failed.append("tests/robot/night.py, above")
+        (ROOT / "docs" / "reliability.md").write_text(text(report.read_text(), rounds + 1, night.read_text()))
     print("written to docs/reliability.md")
     for again in failed:
         print(f"it was not as it should be: {again}")
