@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 
 #include "base/cancel.hpp"
 
@@ -19,13 +21,39 @@ iovec piece(std::string_view text) noexcept {
   return {const_cast<char*>(text.data()), text.size()};
 }
 
+/// While it lives, a write to a pipe that nobody reads any more fails, and that is all: what the library says of itself is no reason for the program to end.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() noexcept {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    was_pending_ = ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+  ~WithoutSigpipe() {
+    const timespec at_once{};
+    if (!was_pending_) ::sigtimedwait(&pipe_, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
+};
+
 // Pieces instead of one string: a line must come out also when memory is short.
 template <std::size_t count>
 void write_line(const std::array<iovec, count>& pieces) noexcept {
   const Uncancellable whole;
   const int kept = errno;
-  if (writev(STDERR_FILENO, pieces.data(), static_cast<int>(count)) < 0) {
-    // Nowhere is left to say that stderr is closed or full.
+  {
+    const WithoutSigpipe unharmed;
+    if (writev(STDERR_FILENO, pieces.data(), static_cast<int>(count)) < 0) {
+      // Nowhere is left to say that stderr is closed or full.
+    }
   }
   errno = kept;
 }

@@ -214,9 +214,11 @@ std::thread start_thread(const std::string& name, std::function<void()> body) {
   // Blocked here and inherited: a signal must not find the thread before it has blocked them itself.
   const struct Blocked {
     Blocked() noexcept {
-      sigset_t all;
-      sigfillset(&all);
-      ::pthread_sigmask(SIG_BLOCK, &all, &before);
+      sigset_t blocked;
+      sigfillset(&blocked);
+      // These are for the thread that has caused them, in a callback of the user's. Blocked, a fault would end the process past the user's handler.
+      for (const int own : {SIGPIPE, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&blocked, own);
+      ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
     }
     ~Blocked() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
     sigset_t before;

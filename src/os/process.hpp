@@ -57,8 +57,8 @@ Fd open_pidfd(pid_t pid) noexcept;
 /// in which they were given. It may call only what is async-signal-safe. Throws Error(exhausted).
 void on_fork_in_child(void (*child)() noexcept);
 
-/// Starts a thread of the library: named (at most 15 bytes are kept), and with all signals blocked, since those are for the user's threads.
-/// Throws Error(exhausted) when the system has no thread to give.
+/// Starts a thread of the library: named (at most 15 bytes are kept), and with all signals blocked, since those are for the user's threads, but those that a thread
+/// causes itself: faults, and SIGPIPE. Throws Error(exhausted) when the system has no thread to give.
 std::thread start_thread(const std::string& name, std::function<void()> body);
 
 /// Names the calling thread for debuggers and top (at most 15 bytes are kept).

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 
@@ -54,6 +55,24 @@ TEST(Log, says_once_that_the_asked_level_is_none_and_which_there_are) {
 TEST(Log, prints_the_asked_level_and_graver_ones_as_lines_of_their_own) {
   EXPECT_EQ(printed_at("warn"), "sinew [error] e\nsinew [warn] w\n");
   EXPECT_EQ(printed_at("debug"), "sinew [error] e\nsinew [warn] w\nsinew [info] i\nsinew [debug] d\n");
+}
+
+TEST(Log, a_line_that_nobody_reads_ends_nobody) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::array<int, 2> pipe_ends{};
+    if (::pipe(pipe_ends.data()) != 0) ::_exit(2);
+    ::close(pipe_ends[0]);
+    ::dup2(pipe_ends[1], STDERR_FILENO);
+    ::setenv("SINEW_LOG", "error", 1);
+    log(LogLevel::error, "e");
+    sigset_t pending;
+    ::sigpending(&pending);
+    ::_exit(::sigismember(&pending, SIGPIPE));
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -234,7 +234,7 @@ TEST(OnForkInChild, runs_in_the_child_only_and_in_the_given_order) {
   EXPECT_EQ(forks_seen, 0);
 }
 
-TEST(StartThread, gives_a_name_and_leaves_all_signals_to_the_users_threads) {
+TEST(StartThread, gives_a_name_and_leaves_signals_to_the_users_threads) {
   std::array<char, 16> name{};
   sigset_t inside, outside_before, outside_after;
   ::pthread_sigmask(SIG_BLOCK, nullptr, &outside_before);
@@ -249,6 +249,23 @@ TEST(StartThread, gives_a_name_and_leaves_all_signals_to_the_users_threads) {
     EXPECT_EQ(sigismember(&inside, number), 1);
     EXPECT_EQ(sigismember(&outside_after, number), sigismember(&outside_before, number));
   }
+}
+
+TEST(StartThread, what_its_body_causes_itself_is_as_in_any_thread) {
+  const auto ending_of = [](void (*body)()) { return test::status_of_child([body] { return start_thread("io", body).join(), 0; }); };
+  const int closed = ending_of([] {
+    std::array<int, 2> pipe_ends{};
+    if (::pipe(pipe_ends.data()) != 0) return;
+    ::close(pipe_ends[0]);
+    if (::write(pipe_ends[1], "x", 1) < 0) return;
+  });
+  EXPECT_TRUE(WIFSIGNALED(closed) && WTERMSIG(closed) == SIGPIPE) << closed;
+  // The handler that tells of a crash is the user's.
+  const int faulty = ending_of([] {
+    ::signal(SIGFPE, [](int) { ::_exit(7); });
+    ::pthread_kill(::pthread_self(), SIGFPE);
+  });
+  EXPECT_TRUE(WIFEXITED(faulty) && WEXITSTATUS(faulty) == 7) << faulty;
 }
 
 TEST(StartThread, a_refusal_is_called_exhausted) {
