@@ -184,7 +184,8 @@ std::string signature_of_topic(const Node& node, const std::string& topic, const
     node.open();
     if (deadline.is_over()) {
       raise(SINEW_NOTHING, "nobody published or subscribed to '" + topic + "' in time, so its type is not known. Of topics " +
-                               names_there(node) + ". Wait longer, or give the type");
+                               names_there(node) +
+                               ". Wait longer, or give the type: one that only another machine has comes over a gateway when it is given");
     }
   }
 }
