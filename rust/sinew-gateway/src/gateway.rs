@@ -15,6 +15,7 @@ use crate::config::Settings;
 use crate::discovery::Discovery;
 use crate::exchange::{Ear, Exchange, Snapshot};
 use crate::link::{self, Budget};
+use crate::nodes::{Nodes, run_callbacks};
 use crate::peers::{Dialer, Known, Session, Shared, accept};
 use crate::point::point;
 use crate::protocol::{GatewayId, Hello, VERSION};
@@ -78,8 +79,9 @@ impl Gateway {
         let address = endpoint.local_addr().unwrap_or(settings.listen).to_string();
         let teller = Teller::new(&node, &name, &address);
         let runtime = Handle::current();
+        let nodes = Nodes::new(&node, domain_of(settings), runtime.clone());
         let exchange =
-            Exchange::start(&node, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), snapshot, teller)
+            Exchange::start(nodes, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), snapshot, teller)
                 .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let dialer = Arc::new(Dialer { endpoint: endpoint.clone(), client: Mutex::new(identity.client()), shared: Arc::clone(&shared) });
         let catalogue = catalogue::provide(&node, Arc::clone(&shared), runtime);
@@ -149,19 +151,15 @@ impl Gateway {
     }
 }
 
+fn domain_of(settings: &Settings) -> String {
+    settings.domain.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// As a node of a name that nobody else has.
 pub(crate) fn joined(settings: &Settings, id: &GatewayId, by_caller: bool) -> Result<Node, CannotStart> {
     let name = format!("gateway_{}", id[..4].iter().map(|byte| format!("{byte:02x}")).collect::<String>());
-    let domain = settings.domain.as_ref().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
-    Node::with_options(&name, &NodeOptions { domain, by_caller })
+    Node::with_options(&name, &NodeOptions { domain: domain_of(settings), by_caller })
         .map_err(|error| CannotStart(format!("the domain cannot be joined: {error}")))
-}
-
-/// On the threads that send: no other one is woken on the way.
-async fn run_callbacks(node: Node) {
-    if let Err(why) = node.run().await {
-        log::error!("nothing of the domain is heard any more: {why}");
-    }
 }
 
 fn bound(address: SocketAddr, identity: &Identity) -> Result<Endpoint, CannotStart> {

@@ -11,7 +11,7 @@
 //! | [`domain`] | what is wanted and had in its domain |
 //! | [`channels`] | what goes over between the domain and one peer |
 //! | [`exchange`] | the one who joins them |
-//! | [`gateway`] | a whole one |
+//! | `nodes`, [`gateway`] | what the gateway is in its domain; a whole one |
 //! | [`bridge`] | a network of others in place of peers: the one who joins it with the domain |
 //! | [`status`], [`catalogue`] | telling the domain how it stands, and what peers have |
 //! | [`point`] | places where tests kill it |
@@ -33,6 +33,7 @@ pub mod exchange;
 pub mod gateway;
 pub mod link;
 pub mod name;
+mod nodes;
 pub mod packing;
 pub mod peers;
 pub mod point;

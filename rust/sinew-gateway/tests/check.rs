@@ -150,7 +150,7 @@ fn the_rule_that_decides_is_told_with_its_line_and_column() {
         "topic 'camera/left', peer with the tag 'base': out (>), messages go from here to the peer only",
         "exception 2 (starts_with 'camera/') in ruleset 1, which is for the tag 'base'",
         "robot.json:24:11",
-        "priority -5, at most 7.5 messages a second, at most 12 Mbit/s, packed by lz4",
+        "priority -5, at most 7.5 messages a second, at most 12 Mbit/s, packed by lz4, onward: also what bridges and other gateways have brought",
     ] {
         assert!(out.contains(part), "'{part}' is not in:\n{out}");
     }

@@ -61,8 +61,14 @@ fn everything_that_can_be_said_is_read() {
     assert_eq!(settings.security, security);
     assert_eq!((settings.budget, settings.max_message), (Some(20_000_000), 16 << 20));
     let camera = settings.rules.decide(Kind::Topic, "camera/left", "base");
-    let traffic =
-        Traffic { priority: -5, max_rate: Some(7.5), max_bandwidth: Some(12_000_000), reliable: false, compression: Packing::Lz4 };
+    let traffic = Traffic {
+        priority: -5,
+        max_rate: Some(7.5),
+        max_bandwidth: Some(12_000_000),
+        reliable: false,
+        compression: Packing::Lz4,
+        onward: true,
+    };
     assert_eq!((camera.symbol, camera.traffic), (Symbol::Out, traffic));
     let command = settings.rules.decide(Kind::Topic, "cmd_vel", "base");
     assert_eq!((command.symbol, command.traffic), (Symbol::In, Traffic { priority: 10, reliable: true, ..Traffic::default() }));
@@ -252,10 +258,35 @@ fn every_symbol_has_a_sign_and_a_name() {
 }
 
 #[test]
+fn onward_is_refused_where_nothing_goes_out_and_of_services_and_bridges() {
+    let quic = r#""security": "ad-hoc""#;
+    for (rest, rules, expected) in [
+        (quic, r#"{ "topics": { "base_rule": "in", "onward": true } }"#, "this one is \"in\""),
+        (quic, r#"{ "topics": { "base_rule": "x", "onward": false } }"#, "what an exception lets out, it says itself"),
+        (
+            quic,
+            r#"{ "topics": { "base_rule": "out", "exceptions": [{ "name": "a", "rule": "<", "onward": true }] } }"#,
+            "this one is \"in\"",
+        ),
+        (quic, r#"{ "services": { "base_rule": "out", "onward": true } }"#, "for topics alone"),
+        (quic, r#"{ "services": { "base_rule": "x", "exceptions": [{ "name": "a", "rule": "=", "onward": true }] } }"#, "for topics alone"),
+        (quic, r#"{ "topics": { "base_rule": "out", "onward": "yes" } }"#, "true or false"),
+        (r#""transport": "zenoh""#, r#"{ "topics": { "base_rule": "out", "onward": true } }"#, "a bridge takes to its network"),
+        (r#""transport": "ros2""#, r#"{ "topics": { "base_rule": "out", "onward": true } }"#, "a bridge takes to its network"),
+        (r#""transport": "ros1""#, r#"{ "topics": { "base_rule": "out", "onward": true } }"#, "a bridge takes to its network"),
+    ] {
+        let error = refused(&format!("{{ {rest},\n\"rules\": [{rules}] }}"));
+        assert!(error.text.contains(expected) && error.at.line == 2, "{rules}: {error}");
+        let marked = error.to_string();
+        assert!(marked.lines().nth(1).is_some_and(|line| line.contains("onward")), "{marked}");
+    }
+}
+
+#[test]
 fn an_error_shows_the_line_with_a_caret_and_the_nearest_name() {
     let text = "{\n  \"security\": \"ad-hoc\",\n  \"rules\": [{ \"topics\": { \"base_rule\": \"both\", \"priorty\": 3 } }]\n}\n";
     let shown = "robot.json:3:48: 'topics' has no key 'priorty': did you mean 'priority'? \
-                 possible are: base_rule, exceptions, priority, max_rate, max_bandwidth, reliable, compression\n\
+                 possible are: base_rule, exceptions, priority, max_rate, max_bandwidth, reliable, compression, onward\n\
                  \x20 3 |   \"rules\": [{ \"topics\": { \"base_rule\": \"both\", \"priorty\": 3 } }]\n\
                  \x20   |                                                ^^^^^^^^^";
     assert_eq!(refused(text).to_string(), shown);

@@ -151,3 +151,15 @@ fn what_no_peer_may_say_is_a_violation() {
     // For channels that are not known any more nothing is wrong.
     assert_eq!(says(&[open(99), Control::Close { channel: 99 }, Control::Unwant { channel: 99 }]), [true, true, true]);
 }
+
+#[test]
+fn what_others_have_brought_is_had_for_a_rule_that_says_onward_alone() {
+    let onward = rules(r#"{ "topics": { "base_rule": "out", "onward": true } }"#);
+    let mut here = local(1, IMAGE, false, false);
+    let channel = here.channels.values_mut().next().expect("there is one");
+    channel.brought = Some(Offer { depth: 5, ..Offer::default() });
+    for (rules, acts) in [(&onward, &["open out 1"][..]), (&all(), &[])] {
+        let mut ledger = Ledger::new("base");
+        assert_eq!(shown(&ledger.hear(want(1), &here, rules).expect("it may be said")), acts);
+    }
+}

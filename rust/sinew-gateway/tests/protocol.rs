@@ -61,6 +61,7 @@ fn samples() -> Vec<(&'static str, Control)> {
         ("Close", Control::Close { channel: 7 }),
         ("Refuse", Control::Refuse { channel: 7, reason: Refusal::Type, text }),
         ("Ready", Control::Ready),
+        ("Onward", Control::Onward { channel: 7 }),
     ]
 }
 
@@ -150,7 +151,7 @@ fn a_message_that_ends_early_or_late_is_a_violation() {
 
 #[test]
 fn a_message_of_a_type_that_is_yet_to_come_is_skipped() {
-    for kind in 8..=255 {
+    for kind in 9..=255 {
         assert_eq!(Control::decode(&[kind, 1, 2, 3]), Ok(None));
     }
     assert!(Control::decode(&[0]).is_err());

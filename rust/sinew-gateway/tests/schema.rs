@@ -35,12 +35,15 @@ fn ruleset(traffic: &Value) -> Value {
 /// These together have all keys.
 fn wholes() -> [Value; 5] {
     let traffic = json!({ "priority": 1, "max_rate": 2.5, "max_bandwidth": "1 Mbit/s", "reliable": true, "compression": "zstd" });
-    let quic = json!({
+    let mut quic = json!({
         "$schema": "config.schema.json", "transport": "quic", "name": "robot", "tag": "a", "domain": "left", "listen": "0.0.0.0:1", "peers": ["host:7463", "[::1]", "[fe80::1%wlan0]:7463"],
         "discovery": ["wlan0"], "budget": "20 Mbit/s", "max_message": "64 MiB",
         "security": { "key_file": "k", "cert_file": "c", "ca_cert_file": "a", "provide_auth": true, "require_auth": true },
         "rules": [ruleset(&traffic), {}]
     });
+    let topics = &mut quic["rules"][0]["topics"];
+    topics["onward"] = json!(true);
+    topics["exceptions"][0]["onward"] = json!(false);
     let zenoh = json!({
         "$schema": "config.schema.json", "transport": "zenoh", "name": "robot", "domain": "left", "max_message": "64 MiB",
         "zenoh": { "config_file": "zenoh.json5", "connect": ["tcp/[::1]:7447", "unixsock-stream//run/zenoh"], "prefix": "fleet/north" },

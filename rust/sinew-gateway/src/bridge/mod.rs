@@ -28,7 +28,7 @@ pub(crate) use mark::mark;
 pub use network::{Channel, Look, Network};
 
 use crate::config::Settings;
-use crate::domain::Followed;
+use crate::domain::{Followed, Looking};
 use crate::gateway::{CannotStart, drawn, joined};
 use crate::name;
 use crate::status::Teller;
@@ -62,7 +62,7 @@ impl Bridge {
         let (ear, heard) = Ear::new();
         let teller = Teller::new(&node, &name::of(settings), "");
         let told = ear.clone();
-        let (followed, watch) = Followed::start(&node, move || told.tell(Event::Domain))
+        let (followed, watch) = Followed::start(&node, Looking::Bridge, move || told.tell(Event::Domain))
             .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let exchange = Exchange::new(settings, node.clone(), followed, ear.clone(), teller);
         let (joins, joined) = (join(node, ear.clone()).map_err(CannotStart)?, ear.clone());

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use sinew::Id;
 use sinew::msg::{Type, difference};
 
-use crate::domain::{Local, LocalChannel};
+use crate::domain::{Local, LocalChannel, may_go_onward};
 use crate::protocol::{Control, Decoded, Kind, Offer, Refusal, Want, violation};
 use crate::rules::{Rules, Traffic};
 
@@ -182,6 +182,8 @@ impl Ledger {
                     ours.state = State::Refused(text);
                 }
             }
+            // Who publishes it here, the caller looks after (G35).
+            Control::Onward { .. } => {}
             Control::Hello(_) | Control::Ready => return violation("a second Hello or Ready"),
         }
         Ok(acts)
@@ -256,9 +258,10 @@ impl Ledger {
         if theirs.is_used {
             return;
         }
-        let decision = rules.decide(theirs.want.kind, &theirs.want.name, &self.tag);
+        let mut decision = rules.decide(theirs.want.kind, &theirs.want.name, &self.tag);
+        decision.traffic.onward &= may_go_onward(&theirs.want.name);
         let here = local.channels.get(&(theirs.want.kind, theirs.want.name.clone()));
-        let had = here.and_then(|here| Some((here, here.had.as_ref()?))).filter(|_| decision.symbol.lets_out());
+        let had = here.and_then(|here| Some((here, here.had_for(&decision)?)));
         let conflict = had.and_then(|(here, _)| conflict(&theirs.want, here));
         let fitting = match (had, &conflict) {
             (Some((here, offer)), None) => {

@@ -3,10 +3,12 @@
 //! | file | what is there |
 //! | --- | --- |
 //! | `ledger` | which channels are wanted and open; pure |
+//! | `asked` | messages that others have brought into this domain, to be sent onward |
 //! | `outlet` | messages of this domain on their way to the peer |
 //! | `inlet`, `turns`, `received`, `gathering`, `meeting` | messages of the peer on their way into this domain |
 //! | `calls/` | services: those that are called here and provided there, and the other way round |
 
+mod asked;
 mod calls;
 mod gathering;
 mod inlet;
@@ -17,10 +19,11 @@ mod outlet;
 mod received;
 mod turns;
 
+pub use asked::{Asked, Asking};
 pub use calls::{Memory, Provided, Served};
 pub use inlet::{Inlet, Ordered};
 pub use ledger::{Act, Ledger, State};
-pub use outlet::{Outlet, Taken};
+pub use outlet::{Outlet, Supply, Taken};
 pub use received::Received;
 pub(crate) use {calls::Counts, meeting::Meeting, outlet::Reading, received::ghost};
 #[cfg(feature = "zenoh")]

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 use sinew::{Node, Qos};
 
+use super::asked::Asked;
 use super::origin::origin_of;
 use crate::link::{Keep, Lane, LaneOptions, Outbox, Outgoing};
 use crate::packing::pack;
@@ -20,7 +21,7 @@ const SMALL: usize = 4096;
 /// The execution thread on which messages are packed.
 const PACKING: u32 = 1;
 /// What a ghost can have waiting for it.
-const DEEPEST: u32 = 512;
+pub(super) const DEEPEST: u32 = 512;
 /// Bytes that wait of a topic of which nothing may be lost.
 const MOST_WAITING: usize = 64 << 20;
 
@@ -36,15 +37,30 @@ pub struct Taken {
 /// A topic that goes to a peer. Messages are read where their publisher wrote them, and stay there until the peer has them, or they are given up. Nothing here ever makes a publisher wait.
 pub struct Outlet {
     // First, so that nothing is pushed any more when the lane goes.
-    subscriber: Subscriber,
+    source: Source,
     lane: Arc<Lane>,
     too_large: Arc<AtomicU64>,
 }
 
+/// Where messages are from.
+pub enum Supply<'a> {
+    /// Those that are published in the domain that this is a node of.
+    Domain(&'a Node),
+    /// Also those that others have brought there (G35).
+    Asked(Arc<Asked>),
+}
+
+/// What reads it.
+enum Source {
+    Own(Subscriber),
+    /// (G35)
+    Asked(Arc<Asked>),
+}
+
 impl Outlet {
-    /// Subscribes as a ghost. Blocks until the manager has agreed.
+    /// Subscribes as a ghost, or takes what was asked for. Blocks until the manager has agreed.
     pub fn open(
-        node: &Node,
+        from: Supply<'_>,
         want: &Want,
         offer: &Offer,
         ordered: bool,
@@ -61,27 +77,51 @@ impl Outlet {
             max_rate: traffic.max_rate,
             max_bandwidth: traffic.max_bandwidth,
         }));
-        // So that others do not wait while messages are packed.
-        let execution_thread = if traffic.compression == Packing::None { 0 } else { PACKING };
-        let options = SubscriberOptions { ghost: true, execution_thread, ..SubscriberOptions::default() };
         let too_large = Arc::new(AtomicU64::new(0));
         let (to, lifespan, compression, counted) = (Arc::clone(&lane), offer.lifespan, traffic.compression, Arc::clone(&too_large));
-        let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, move |frame| {
+        let push = move |frame: Frame| {
             point("message taken");
             match outgoing(frame, lifespan, compression, taken) {
                 Some(message) => to.push(message),
                 None => _ = counted.fetch_add(1, Ordering::Relaxed),
             }
-        })?;
-        Ok(Outlet { subscriber, lane, too_large })
+        };
+        let source = match from {
+            Supply::Asked(asked) => {
+                asked.flow(offer, &reading, push)?;
+                Source::Asked(asked)
+            }
+            Supply::Domain(node) => {
+                let options = SubscriberOptions { ghost: true, execution_thread: thread_for(traffic), ..SubscriberOptions::default() };
+                Source::Own(Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, push)?)
+            }
+        };
+        Ok(Outlet { source, lane, too_large })
     }
 
     /// Messages that were sent, their bytes, and messages that were lost: on the way to the gateway, given up, or larger than the peer takes.
     pub fn told(&self) -> (u64, u64, u64) {
         let sent = self.lane.statistics();
-        let lost = sent.dropped + self.subscriber.statistics().missed + self.too_large.load(Ordering::Relaxed);
+        let missed = match &self.source {
+            Source::Own(subscriber) => subscriber.statistics().missed,
+            Source::Asked(asked) => asked.missed(),
+        };
+        let lost = sent.dropped + missed + self.too_large.load(Ordering::Relaxed);
         (sent.sent, sent.sent_bytes, lost)
     }
+}
+
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        if let Source::Asked(asked) = &self.source {
+            asked.stop();
+        }
+    }
+}
+
+/// The execution thread on which messages are taken, so that others do not wait while they are packed.
+pub(super) fn thread_for(traffic: &Traffic) -> u32 {
+    if traffic.compression == Packing::None { 0 } else { PACKING }
 }
 
 /// How a ghost reads a topic that is to go elsewhere.

@@ -30,6 +30,7 @@ pub struct Received {
     topic: Id,
     offer: Offer,
     ordered: bool,
+    is_onward: bool,
     handed: Mutex<Handed>,
     /// Messages of a channel that is not ordered, by their numbers, that are arriving.
     arriving: Mutex<HashMap<u64, Arc<Gathering>>>,
@@ -72,13 +73,14 @@ impl Counts {
 
 impl Received {
     /// Publishes as a ghost. Blocks until the manager has agreed.
-    pub fn open(node: &Node, want: &Want, topic: Id, offer: &Offer, ordered: bool) -> sinew::Result<Received> {
+    pub fn open(node: &Node, is_onward: bool, want: &Want, topic: Id, offer: &Offer, ordered: bool) -> sinew::Result<Received> {
         Ok(Received {
             publisher: ghost(node, &want.name, &want.signature, offer)?,
             want: want.clone(),
             topic,
             offer: offer.clone(),
             ordered,
+            is_onward,
             handed: Mutex::default(),
             arriving: Mutex::default(),
             last: watch::Sender::new(0),
@@ -94,6 +96,11 @@ impl Received {
             && self.want.signature == want.signature
             && self.offer == *offer
             && self.ordered == ordered
+    }
+
+    /// What comes was sent onward, and is published as that (G35).
+    pub fn is_onward(&self) -> bool {
+        self.is_onward
     }
 
     /// A new channel: it counts from the begin.

@@ -6,6 +6,7 @@ use super::Ros1;
 use super::node::Node;
 use super::own::path;
 use super::source::Outcome;
+use super::transport::STAYS;
 use crate::ros1::{Uri, is_host};
 
 pub const KEYS: [&str; 3] = ["master", "hostname", "definitions"];
@@ -21,11 +22,12 @@ pub const ELSEWHERE: [(&str, &str); 6] = [
     ("budget", "say \"max_rate\" in rules"),
 ];
 /// What a rule may not say.
-pub const SHAPED_ELSEWHERE: [(&str, &str); 4] = [
+pub const SHAPED_ELSEWHERE: [(&str, &str); 5] = [
     ("compression", "messages of ROS 1 go as they are"),
     ("max_bandwidth", "say \"max_rate\""),
     ("priority", "each subscriber of ROS 1 has a connection of its own"),
     ("reliable", "messages go by TCP, and wait as their publishers' depth says"),
+    ("onward", STAYS),
 ];
 /// What rules may not be for.
 pub const UNRULED: [(&str, &str); 1] = [("services", "leave it out: topics alone go over")];

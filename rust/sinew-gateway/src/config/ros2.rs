@@ -7,6 +7,7 @@ use super::Ros2;
 use super::node::{Node, Table};
 use super::own::path;
 use super::source::Outcome;
+use super::transport::STAYS;
 
 pub const KEYS: [&str; 3] = ["domain_id", "interfaces", "definitions"];
 /// The tag of a whole ROS 2 network.
@@ -23,11 +24,12 @@ pub const ELSEWHERE: [(&str, &str); 6] = [
     ("budget", "say \"max_rate\" in rules"),
 ];
 /// What a rule may not say.
-pub const SHAPED_ELSEWHERE: [(&str, &str); 4] = [
+pub const SHAPED_ELSEWHERE: [(&str, &str); 5] = [
     ("compression", "messages of ROS 2 go as they are"),
     ("max_bandwidth", "say \"max_rate\""),
     ("priority", "DDS sends messages in their order"),
     ("reliable", "messages are as reliable as their publishers offer"),
+    ("onward", STAYS),
 ];
 
 pub fn ros2(node: &Node<'_>) -> Outcome<Ros2> {

@@ -3,13 +3,13 @@
 use super::node::{Node, Table};
 use super::source::Outcome;
 use super::{Transport, transport};
-use crate::protocol::Packing;
-use crate::rules::{Exception, Names, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
+use crate::protocol::{Kind, Packing};
+use crate::rules::{Exception, Names, Place, Rule, RuleList, Rules, Ruleset, Symbol, Traffic};
 
 pub const RULESET_KEYS: [&str; 3] = ["tag", "topics", "services"];
-pub const LIST_KEYS: [&str; 7] = ["base_rule", "exceptions", "priority", "max_rate", "max_bandwidth", "reliable", "compression"];
-pub const EXCEPTION_KEYS: [&str; 9] =
-    ["name", "starts_with", "contains", "rule", "priority", "max_rate", "max_bandwidth", "reliable", "compression"];
+pub const LIST_KEYS: [&str; 8] = ["base_rule", "exceptions", "priority", "max_rate", "max_bandwidth", "reliable", "compression", "onward"];
+pub const EXCEPTION_KEYS: [&str; 10] =
+    ["name", "starts_with", "contains", "rule", "priority", "max_rate", "max_bandwidth", "reliable", "compression", "onward"];
 /// How far priorities go, either way.
 pub const PRIORITIES: i32 = 1000;
 
@@ -25,23 +25,23 @@ fn ruleset(node: &Node<'_>, transport: &Transport) -> Outcome<Ruleset> {
     Ok(Ruleset {
         at: table.at(),
         tag: table.read("tag", Node::name)?,
-        topics: table.read("topics", |node| list(node, transport))?,
-        services: table.read("services", |node| list(node, transport))?,
+        topics: table.read("topics", |node| list(node, Kind::Topic, transport))?,
+        services: table.read("services", |node| list(node, Kind::Service, transport))?,
     })
 }
 
-fn list(node: &Node<'_>, transport: &Transport) -> Outcome<RuleList> {
+fn list(node: &Node<'_>, kind: Kind, transport: &Transport) -> Outcome<RuleList> {
     let table = node.table(&LIST_KEYS)?;
     let base = table.need("base_rule", &format!("which holds for all names that no exception fits: {}", symbols()))?;
-    let base = Rule { at: base.at(), symbol: symbol(&base)?, traffic: traffic(&table, transport)? };
+    let base = rule(base.at(), symbol(&base)?, &table, kind, transport)?;
     let exceptions = table.read("exceptions", |node| {
         let exceptions = node.list("exception", "a list of exceptions")?;
-        exceptions.iter().map(|node| exception(node, transport)).collect::<Outcome<_>>()
+        exceptions.iter().map(|node| exception(node, kind, transport)).collect::<Outcome<_>>()
     })?;
     Ok(RuleList { base, exceptions: exceptions.unwrap_or_default() })
 }
 
-fn exception(node: &Node<'_>, transport: &Transport) -> Outcome<Exception> {
+fn exception(node: &Node<'_>, kind: Kind, transport: &Transport) -> Outcome<Exception> {
     let table = node.table(&EXCEPTION_KEYS)?;
     let names = [("name", Names::Is as fn(String) -> Names), ("starts_with", Names::StartsWith), ("contains", Names::Contains)];
     let mut said = Vec::new();
@@ -51,8 +51,26 @@ fn exception(node: &Node<'_>, transport: &Transport) -> Outcome<Exception> {
     let [names] = <[Names; 1]>::try_from(said).map_err(|said| {
         table.error(format!("an exception has one of 'name', 'starts_with' and 'contains', but this one has {}", said.len()))
     })?;
-    let rule = table.need("rule", &format!("which says which way is open: {}", symbols()))?;
-    Ok(Exception { names, rule: Rule { at: table.at(), symbol: symbol(&rule)?, traffic: traffic(&table, transport)? } })
+    let way = table.need("rule", &format!("which says which way is open: {}", symbols()))?;
+    Ok(Exception { names, rule: rule(table.at(), symbol(&way)?, &table, kind, transport)? })
+}
+
+fn rule(at: Place, symbol: Symbol, table: &Table<'_>, kind: Kind, transport: &Transport) -> Outcome<Rule> {
+    let traffic = traffic(table, transport)?;
+    if let Some(onward) = table.get("onward") {
+        if kind == Kind::Service {
+            return Err(onward.error(
+                "'onward' is for topics alone: leave it out, as services that a bridge provides are called in its own domain only",
+            ));
+        }
+        if !symbol.lets_out() {
+            return Err(onward.error(format!(
+                "'onward' is for rules that let topics out, but this one is \"{}\": leave it out, or say \"out\" or \"both\"; what an exception lets out, it says itself",
+                symbol.name()
+            )));
+        }
+    }
+    Ok(Rule { at, symbol, traffic })
 }
 
 fn symbol(node: &Node<'_>) -> Outcome<Symbol> {
@@ -79,5 +97,6 @@ fn traffic(table: &Table<'_>, transport: &Transport) -> Outcome<Traffic> {
         max_bandwidth: table.read("max_bandwidth", Node::bandwidth)?,
         reliable: table.read("reliable", Node::boolean)?.unwrap_or_default(),
         compression: table.read("compression", |node| node.one_of(&packings))?.unwrap_or_default(),
+        onward: table.read("onward", Node::boolean)?.unwrap_or_default(),
     })
 }

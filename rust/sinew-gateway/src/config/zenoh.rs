@@ -3,6 +3,7 @@
 use super::node::{Node, Table};
 use super::own::path;
 use super::source::Outcome;
+use super::transport::STAYS;
 use super::{RmwZenoh, Zenoh, ros2};
 
 pub const KEYS: [&str; 6] = ["config_file", "connect", "prefix", "ros2", "domain_id", "definitions"];
@@ -22,7 +23,7 @@ pub const ELSEWHERE: [(&str, &str); 6] = [
 ];
 
 /// What a rule may not say.
-pub const SHAPED_ELSEWHERE: [(&str, &str); 2] = [
+pub const SHAPED_ELSEWHERE: [(&str, &str); 3] = [
     (
         "compression",
         "it has its own: say it as 'transport/unicast/compression' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names",
@@ -31,6 +32,7 @@ pub const SHAPED_ELSEWHERE: [(&str, &str); 2] = [
         "max_bandwidth",
         "it has its own: say it as 'downsampling' or 'low_pass_filter' in Zenoh's own configuration, which \"config_file\" of 'zenoh' names",
     ),
+    ("onward", STAYS),
 ];
 
 pub fn zenoh(node: &Node<'_>) -> Outcome<Zenoh> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sinew::{DomainState, DomainUpdate, DomainWatch, Node};
 
-use super::Local;
+use super::{Local, Looking};
 
 /// Followed by one thread.
 #[derive(Default)]
@@ -13,12 +13,13 @@ pub struct Followed {
     state: DomainState,
     is_complete: bool,
     local: Arc<Local>,
+    looking: Looking,
 }
 
 impl Followed {
     /// As long as the watch is there, `tell` is called when there is news. Blocks until the domain is known.
-    pub fn start(node: &Node, tell: impl Fn() + Send + 'static) -> sinew::Result<(Followed, DomainWatch)> {
-        let followed = Followed::default();
+    pub fn start(node: &Node, looking: Looking, tell: impl Fn() + Send + 'static) -> sinew::Result<(Followed, DomainWatch)> {
+        let followed = Followed { looking, ..Followed::default() };
         let updates = Arc::clone(&followed.updates);
         let watch = node.watch_domain(move |update| {
             updates.lock().unwrap_or_else(PoisonError::into_inner).push(update);
@@ -45,7 +46,7 @@ impl Followed {
         if !self.is_complete {
             return false;
         }
-        let local = Local::of(&self.state);
+        let local = Local::of(&self.state, &self.looking);
         let has_changed = local != *self.local;
         if has_changed {
             self.local = Arc::new(local);

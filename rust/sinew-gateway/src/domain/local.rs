@@ -6,10 +6,22 @@ use std::time::Duration;
 use sinew::msg::Type;
 use sinew::{DomainEndpoint, DomainState, Id};
 
+use super::onward::{is_onward, passes_on};
 use crate::protocol::{Kind, Offer};
+use crate::rules::Decision;
 
 const REQUESTS: &str = "@request";
 const RESPONSES: &str = "@response";
+
+/// Who looks at a domain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Looking {
+    /// A bridge, which brings what anybody wants, also a gateway that sends it onward.
+    #[default]
+    Bridge,
+    /// The gateway that is this node.
+    Gateway(String),
+}
 
 /// The topics and services of a domain, by who is there for them, ghosts aside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +45,8 @@ pub struct LocalChannel {
     pub wanted: Option<Offer>,
     /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
     pub had: Option<Offer>,
+    /// The same where what others have brought counts, too, and may be sent onward (G35); of a service, and for a bridge, as `had`.
+    pub brought: Option<Offer>,
     /// The names of the nodes that want it, in their order, each once.
     pub wanters: Vec<String>,
     /// The names of the nodes that have it, likewise.
@@ -41,17 +55,22 @@ pub struct LocalChannel {
 
 impl Local {
     /// Of a whole state.
-    pub fn of(state: &DomainState) -> Local {
-        let mut ends: HashMap<Id, (Vec<&DomainEndpoint>, Vec<&DomainEndpoint>)> = HashMap::new();
-        for end in state.endpoints.values().filter(|end| !end.ghost) {
+    pub fn of(state: &DomainState, looking: &Looking) -> Local {
+        let mut ends: HashMap<Id, Ends> = HashMap::new();
+        for end in state.endpoints.values() {
             let Some(topic) = end.topic else { continue };
-            let (publishers, subscribers) = ends.entry(topic).or_default();
-            if end.publishes { publishers } else { subscribers }.push(end);
+            let ends = ends.entry(topic).or_default();
+            match (end.publishes, end.ghost) {
+                (true, false) => ends.publishers.push(end),
+                (true, true) if looking.sends_onward(owner(state, end)) => ends.ghosts.push(end),
+                (false, false) if looking.counts(owner(state, end)) => ends.subscribers.push(end),
+                _ => {}
+            }
         }
         let names: HashMap<&str, &str> = state.topics.values().map(|topic| (topic.name.as_str(), topic.signature.as_str())).collect();
         let mut channels = BTreeMap::new();
         for topic in state.topics.values() {
-            let Some((publishers, subscribers)) = ends.get(&topic.id) else { continue };
+            let Some(Ends { publishers, ghosts, subscribers }) = ends.get(&topic.id) else { continue };
             if topic.name.ends_with(RESPONSES) {
                 continue;
             }
@@ -68,6 +87,7 @@ impl Local {
                     topic: topic.id,
                     wanted: present(publishers),
                     had: present(subscribers),
+                    brought: present(subscribers),
                     wanters: owners(state, publishers),
                     havers: owners(state, subscribers),
                 };
@@ -78,7 +98,8 @@ impl Local {
                     response: String::new(),
                     topic: topic.id,
                     wanted: asked(subscribers),
-                    had: offered(publishers),
+                    had: offered(publishers.iter()),
+                    brought: offered(publishers.iter().chain(ghosts)),
                     wanters: owners(state, subscribers),
                     havers: owners(state, publishers),
                 };
@@ -87,6 +108,39 @@ impl Local {
         }
         Local { channels, nodes: state.nodes.values().map(|node| node.name.clone()).collect() }
     }
+}
+
+impl LocalChannel {
+    /// What is offered to a peer for which the rules have decided so. None: nobody has it, or they do not let it out.
+    pub fn had_for(&self, decision: &Decision) -> Option<&Offer> {
+        let had = if decision.traffic.onward { &self.brought } else { &self.had };
+        had.as_ref().filter(|_| decision.symbol.lets_out())
+    }
+}
+
+/// Those of a topic.
+#[derive(Default)]
+struct Ends<'a> {
+    publishers: Vec<&'a DomainEndpoint>,
+    /// Who publish what is not of this domain.
+    ghosts: Vec<&'a DomainEndpoint>,
+    subscribers: Vec<&'a DomainEndpoint>,
+}
+
+impl Looking {
+    /// Whether what a ghost of this node publishes may be sent onward: neither what the gateway itself has brought, nor what was sent onward once.
+    fn sends_onward(&self, node: &str) -> bool {
+        matches!(self, Looking::Gateway(own) if passes_on(own, node))
+    }
+
+    /// Whether it counts that this node subscribes. What a gateway wants for its peers is no reason for another one to ask its own for it: two that do so for each other would never end.
+    fn counts(&self, node: &str) -> bool {
+        *self == Looking::Bridge || !is_onward(node)
+    }
+}
+
+fn owner<'a>(state: &'a DomainState, end: &DomainEndpoint) -> &'a str {
+    state.nodes.get(&end.node).map_or("", |node| node.name.as_str())
 }
 
 /// The type that users of a service know, of what its requests or responses are wrapped in (spec/services.md).
@@ -118,9 +172,9 @@ fn asked(subscribers: &[&DomainEndpoint]) -> Option<Offer> {
 }
 
 /// What may be said of all of them.
-fn offered(publishers: &[&DomainEndpoint]) -> Option<Offer> {
+fn offered<'a>(publishers: impl Iterator<Item = &'a &'a DomainEndpoint>) -> Option<Offer> {
     let longer = |a: Option<Duration>, b: Option<Duration>| a.zip(b).map(|(a, b)| a.max(b));
-    publishers.iter().map(|end| offer_of(end)).reduce(|a, b| Offer {
+    publishers.map(|end| offer_of(end)).reduce(|a, b| Offer {
         depth: if a.depth == 0 || b.depth == 0 { a.depth | b.depth } else { a.depth.max(b.depth) },
         reliable: a.reliable && b.reliable,
         transient_local: a.transient_local && b.transient_local,

@@ -2,6 +2,8 @@
 
 mod followed;
 mod local;
+mod onward;
 
 pub use followed::Followed;
-pub use local::{Local, LocalChannel};
+pub use local::{Local, LocalChannel, Looking};
+pub use onward::{may_go_onward, passes_on, second};

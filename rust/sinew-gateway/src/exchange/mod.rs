@@ -3,6 +3,7 @@
 //! It is one thread, since to open something in the domain blocks until the manager has agreed. Messages never wait for it: they go from callbacks of the node to the outbox of a connection, and from tasks that read streams into shared memory.
 
 mod peer;
+mod wishes;
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,10 +11,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use sinew::{DomainWatch, GatewayPeer, Node};
+use sinew::{DomainWatch, GatewayPeer};
 use tokio::runtime::Handle;
 
-use crate::domain::{Followed, Local};
+use crate::domain::{Followed, Local, Looking};
+use crate::nodes::Nodes;
 use crate::peers::{PeerEvent, Session};
 use crate::protocol::{GatewayId, Had};
 use crate::rules::Rules;
@@ -76,14 +78,13 @@ impl Snapshot {
     pub fn catalogue(&self, tag: &str) -> Vec<Had> {
         let (local, rules) = &*self.now.read().unwrap_or_else(PoisonError::into_inner);
         let had = local.channels.iter().filter(|((_, name), _)| !self.own.contains(name));
-        let had = had.filter(|((kind, name), _)| rules.decide(*kind, name, tag).symbol.lets_out());
         had.filter_map(|((kind, name), channel)| {
             Some(Had {
                 kind: *kind,
                 name: name.clone(),
                 signature: channel.signature.clone(),
                 response: channel.response.clone(),
-                offer: channel.had.clone()?,
+                offer: channel.had_for(&rules.decide(*kind, name, tag))?.clone(),
             })
         })
         .collect()
@@ -110,7 +111,7 @@ impl Exchange {
 
     /// Starts. Blocks until the domain is known.
     pub fn start(
-        node: &Node,
+        nodes: Nodes,
         rules: Rules,
         max_message: u64,
         runtime: &Handle,
@@ -118,10 +119,11 @@ impl Exchange {
         snapshot: Arc<Snapshot>,
         teller: Teller,
     ) -> sinew::Result<Exchange> {
-        let told = ear.clone();
-        let (domain, watch) = Followed::start(node, move || _ = told.0.send(Event::Domain))?;
+        let (told, looking) = (ear.clone(), Looking::Gateway(nodes.own_name().to_owned()));
+        let (domain, watch) = Followed::start(nodes.own(), looking, move || _ = told.0.send(Event::Domain))?;
+        let nodes = Arc::new(nodes);
         let mut follower =
-            Follower { node: node.clone(), runtime: runtime.clone(), rules, max_message, domain, snapshot, peers: HashMap::new(), teller };
+            Follower { nodes, runtime: runtime.clone(), rules, max_message, domain, snapshot, peers: HashMap::new(), teller };
         let thread = std::thread::spawn(move || follower.run(&heard.0));
         Ok(Exchange { ear, thread: Some(thread), _watch: watch })
     }
@@ -141,7 +143,6 @@ impl Drop for Exchange {
 }
 
 struct Follower {
-    node: Node,
     runtime: Handle,
     rules: Rules,
     max_message: u64,
@@ -149,6 +150,8 @@ struct Follower {
     snapshot: Arc<Snapshot>,
     peers: HashMap<GatewayId, Peer>,
     teller: Teller,
+    // Last, as all that is open is theirs.
+    nodes: Arc<Nodes>,
 }
 
 impl Follower {
@@ -166,6 +169,7 @@ impl Follower {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             self.peers.retain(|_, peer| !peer.is_over(Instant::now()));
+            self.peers.values_mut().for_each(|peer| peer.ask_no_more(Instant::now()));
             if self.teller.due().is_zero() {
                 self.teller.tell(self.peers.iter().map(|(id, peer)| (*id, peer.status())).collect());
             }
@@ -225,8 +229,10 @@ impl Follower {
     fn up(&mut self, session: Arc<Session>) {
         let who = if session.is_dialed { "dialed" } else { "has dialed" };
         log::info!("connected with {} ({who}, tag '{}')", session.shown(), crate::peers::printable(&session.hello.tag));
-        let peer =
-            self.peers.entry(session.hello.id).or_insert_with(|| Peer::new(self.node.clone(), self.runtime.clone(), self.max_message));
+        let peer = self
+            .peers
+            .entry(session.hello.id)
+            .or_insert_with(|| Peer::new(Arc::clone(&self.nodes), self.runtime.clone(), self.max_message));
         peer.up(session);
         peer.follow(self.domain.local(), &self.rules);
     }

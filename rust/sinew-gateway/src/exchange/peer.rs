@@ -1,15 +1,17 @@
 //! What is open between the domain and one peer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sinew::{GatewayChannel, GatewayPeer, Id, Node};
+use sinew::{GatewayChannel, GatewayPeer, Id};
 use tokio::runtime::Handle;
 
-use crate::channels::{Act, Ledger, Memory, Outlet, Provided, Received, Served, State, Taken};
-use crate::domain::Local;
+use super::wishes::Wishes;
+use crate::channels::{Act, Asking, Ledger, Memory, Outlet, Provided, Received, Served, State, Supply, Taken};
+use crate::domain::{Local, may_go_onward};
+use crate::nodes::Nodes;
 use crate::peers::Session;
 use crate::point::point;
 use crate::protocol::{Closed, Control, Kind, Offer, Want};
@@ -18,7 +20,6 @@ use crate::status;
 
 /// A peer, by its id. When the connection is lost, what messages of its topics go into, and calls that wait, are kept for a while.
 pub struct Peer {
-    node: Node,
     runtime: Handle,
     max_message: u64,
     name: String,
@@ -30,7 +31,11 @@ pub struct Peer {
     until: Option<Instant>,
     received: HashMap<String, Arc<Received>>,
     provided: HashMap<String, Provided>,
+    /// What others are to bring, by name.
+    wishes: Wishes,
     memory: Arc<Memory>,
+    // Last, as all that is open is theirs.
+    nodes: Arc<Nodes>,
 }
 
 /// While there is a connection.
@@ -40,13 +45,15 @@ struct Live {
     outlets: HashMap<u32, Outlet>,
     /// What we want, by our numbers.
     open: HashMap<u32, (Kind, String)>,
+    /// Of these numbers, what comes was sent onward (G35).
+    onward: HashSet<u32>,
 }
 
 impl Peer {
     /// Not connected yet.
-    pub fn new(node: Node, runtime: Handle, max_message: u64) -> Peer {
+    pub fn new(nodes: Arc<Nodes>, runtime: Handle, max_message: u64) -> Peer {
         Peer {
-            node,
+            nodes,
             runtime,
             max_message,
             name: String::new(),
@@ -56,6 +63,7 @@ impl Peer {
             until: None,
             received: HashMap::new(),
             provided: HashMap::new(),
+            wishes: Wishes::default(),
             memory: Arc::default(),
         }
     }
@@ -77,13 +85,14 @@ impl Peer {
         session.hello.tag.clone_into(&mut self.tag);
         self.until = None;
         let ledger = Ledger::new(&session.hello.tag);
-        self.live = Some(Live { session, ledger, outlets: HashMap::new(), open: HashMap::new() });
+        self.live = Some(Live { session, ledger, outlets: HashMap::new(), open: HashMap::new(), onward: HashSet::new() });
     }
 
     /// There is none any more. It is waited for until then.
     pub fn down(&mut self, until: Instant) {
         self.live = None;
         self.until = Some(until);
+        self.wishes.end(until);
         for provided in self.provided.values() {
             provided.lead(None);
         }
@@ -141,6 +150,7 @@ impl Peer {
         let Some(live) = &mut self.live else { return };
         let acts = live.ledger.follow(local, rules);
         self.perform(acts);
+        self.ask(local, rules);
         self.drop_unwanted(local);
     }
 
@@ -150,8 +160,16 @@ impl Peer {
         if let Control::Refuse { text, .. } = &control {
             log::warn!("{} refuses: {}", self.name, crate::peers::printable(text));
         }
+        if let Control::Onward { channel } = &control
+            && live.ledger.states().any(|(is_ours, want, _)| is_ours && want.channel == *channel)
+        {
+            live.onward.insert(*channel);
+        }
         match live.ledger.hear(control, local, rules) {
-            Ok(acts) => self.perform(acts),
+            Ok(acts) => {
+                self.perform(acts);
+                self.ask(local, rules);
+            }
             Err(why) => live.session.close(Closed::Violation, &why.0),
         }
     }
@@ -180,6 +198,7 @@ impl Peer {
                 }
                 Act::CloseIn { channel } => {
                     live.session.inlet.unexpect(channel);
+                    live.onward.remove(&channel);
                     match live.open.remove(&channel) {
                         Some((Kind::Topic, name)) => _ = self.received.remove(&name),
                         Some((Kind::Service, name)) => match self.provided.get(&name) {
@@ -199,9 +218,21 @@ impl Peer {
         let session = &live.session;
         let taken = Taken { max_message: self.max_message.min(session.hello.max_message), compression: session.hello.compression };
         let opened = match want.kind {
-            Kind::Topic => Outlet::open(&self.node, want, &offer, ordered, traffic, &session.outbox, taken)
-                .map(|outlet| _ = live.outlets.insert(channel, outlet)),
-            Kind::Service => Served::open(&self.node, want, traffic.priority, Arc::clone(&self.memory))
+            Kind::Topic => {
+                let asked = if traffic.onward { self.wishes.asked(&self.nodes, want, traffic).map(Some) } else { Ok(None) };
+                asked
+                    .and_then(|asked| {
+                        let from = asked.map_or(Supply::Domain(self.nodes.own()), Supply::Asked);
+                        Outlet::open(from, want, &offer, ordered, traffic, &session.outbox, taken)
+                    })
+                    .map(|outlet| {
+                        if traffic.onward {
+                            session.say(Control::Onward { channel });
+                        }
+                        live.outlets.insert(channel, outlet);
+                    })
+            }
+            Kind::Service => Served::open(self.nodes.own(), want, traffic.priority, Arc::clone(&self.memory))
                 .map(|served| session.inlet.serve(channel, Arc::new(served))),
         };
         match opened {
@@ -220,13 +251,16 @@ impl Peer {
         let Some(live) = &mut self.live else { return };
         let opened = match want.kind {
             Kind::Topic => {
-                let kept = self.received.get(&want.name).filter(|received| received.fits(want, topic, offer, ordered));
+                let is_onward = live.onward.contains(&channel);
+                let fits = |received: &&Arc<Received>| received.is_onward() == is_onward && received.fits(want, topic, offer, ordered);
+                let kept = self.received.get(&want.name).filter(fits);
                 let received = match kept {
                     Some(kept) => Ok(Arc::clone(kept)),
                     None => {
                         // First, so that its place is free.
                         self.received.remove(&want.name);
-                        Received::open(&self.node, want, topic, offer, ordered).map(Arc::new)
+                        let node = if is_onward { self.nodes.second() } else { Ok(self.nodes.own().clone()) };
+                        node.and_then(|node| Received::open(&node, is_onward, want, topic, offer, ordered)).map(Arc::new)
                     }
                 };
                 received.map(|received| {
@@ -241,7 +275,7 @@ impl Peer {
                 }
                 let provided = match self.provided.remove(&want.name) {
                     Some(provided) => Ok(provided),
-                    None => Provided::open(&self.node, want, topic, traffic.priority, &self.runtime),
+                    None => Provided::open(self.nodes.own(), want, topic, traffic.priority, &self.runtime),
                 };
                 provided.map(|provided| {
                     provided.lead(Some((Arc::clone(&live.session), channel)));
@@ -256,6 +290,32 @@ impl Peer {
             }
             Err(error) => log::warn!("'{}' of {} cannot be opened in this domain: {error}", want.name, self.name),
         }
+    }
+
+    /// What the peer wants, and others are to bring, is asked for.
+    fn ask(&mut self, local: &Local, rules: &Rules) {
+        let Some(live) = &mut self.live else { return };
+        let wanted = live.ledger.states().filter(|(is_ours, want, _)| !is_ours && want.kind == Kind::Topic).filter_map(|(_, want, _)| {
+            let decision = rules.decide(want.kind, &want.name, &self.tag);
+            let topic = local.channels.get(&(want.kind, want.name.clone())).map(|channel| channel.topic);
+            let is_onward = decision.symbol.lets_out() && decision.traffic.onward && may_go_onward(&want.name);
+            is_onward.then(|| (want.channel, Asking::of(want, &decision.traffic), topic))
+        });
+        let wanted = wanted.collect();
+        for (channel, why) in self.wishes.follow(&self.nodes, wanted) {
+            let acts = live.ledger.failed_out(channel, &why);
+            for act in acts {
+                if let Act::Send(control) = act {
+                    log::warn!("{} was told: {why}", self.name);
+                    live.session.say(control);
+                }
+            }
+        }
+    }
+
+    /// What was wanted of others, and is not any more, for a while.
+    pub fn ask_no_more(&mut self, now: Instant) {
+        self.wishes.forget(now);
     }
 
     /// What was kept for a want that is none any more.

@@ -47,6 +47,11 @@ pub enum Control {
     },
     /// (G4) The dialer keeps this connection.
     Ready,
+    /// (G35)
+    Onward {
+        /// The want's.
+        channel: u32,
+    },
 }
 
 /// Who a gateway is.
@@ -127,6 +132,7 @@ impl Control {
             5 => Control::Close { channel: fields.u32()? },
             6 => Control::Refuse { channel: fields.u32()?, reason: Refusal::decode(fields.u8()?)?, text: fields.string(MAX_TEXT)? },
             7 => Control::Ready,
+            8 => Control::Onward { channel: fields.u32()? },
             0 => return violation("a control message of type 0"),
             _ => return Ok(None),
         };
@@ -167,6 +173,10 @@ impl Control {
                 put_string(&mut out, cut(text, MAX_TEXT));
             }
             Control::Ready => out.push(7),
+            Control::Onward { channel } => {
+                out.push(8);
+                out.extend(channel.to_le_bytes());
+            }
         }
         let size = (out.len() - 4) as u32;
         out[..4].copy_from_slice(&size.to_le_bytes());

@@ -83,6 +83,8 @@ pub struct Traffic {
     pub reliable: bool,
     /// How messages are packed.
     pub compression: Packing,
+    /// Also what bridges, and other gateways, have brought into this domain (G35). Of topics that the rule lets out.
+    pub onward: bool,
 }
 
 /// What a gateway's own rules say of a channel; the peer's may restrict it ([`Symbol::combined`]).

@@ -66,7 +66,22 @@ impl Robot {
         Robot::on(Machine::this(), name, rules)
     }
 
+    /// Another gateway in the domain of this one, that dials others.
+    pub fn beside(&self, name: &str, rules: Rules, peers: &[&Robot]) -> Robot {
+        let mut robot = Robot::unstarted(Machine::new(), name, rules);
+        robot.settings.domain = self.settings.domain.clone();
+        robot.settings.peers = peers.iter().map(|peer| peer.address().to_string()).collect();
+        robot.start();
+        robot
+    }
+
     fn on(machine: Machine, name: &str, rules: Rules) -> Robot {
+        let mut robot = Robot::unstarted(machine, name, rules);
+        robot.start();
+        robot
+    }
+
+    fn unstarted(machine: Machine, name: &str, rules: Rules) -> Robot {
         let folder = tempfile::tempdir().expect("there is room for a folder");
         let settings = Settings {
             name: Some(name.to_owned()),
@@ -81,9 +96,7 @@ impl Robot {
             max_message: 64 << 20,
             rules,
         };
-        let mut robot = Robot { folder, machine, gateway: None, settings };
-        robot.start();
-        robot
+        Robot { folder, machine, gateway: None, settings }
     }
 
     /// That dials others, which it can reach.
@@ -134,7 +147,7 @@ impl Robot {
     }
 
     pub fn path(&self) -> String {
-        self.folder.path().join("domain").to_str().expect("a path is a text").to_owned()
+        self.settings.domain.as_ref().and_then(|path| path.to_str()).expect("a path is a text").to_owned()
     }
 
     pub fn node(&self, name: &str) -> Node {

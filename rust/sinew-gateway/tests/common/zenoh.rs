@@ -1,7 +1,7 @@
 //! Robots whose gateways meet in a Zenoh network of the test's own.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -96,13 +96,7 @@ impl Robot {
 
     fn of(rules: Rules, endpoint: &str, rest: &str, ros2: Option<RmwZenoh>) -> Robot {
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let file = folder.path().join("zenoh.json5");
-        let quiet = "scouting: { multicast: { enabled: false }, gossip: { enabled: false } }";
-        std::fs::write(&file, format!("{{ {quiet}, {rest} }}")).expect("there is room");
-        let text = r#"{ "transport": "zenoh", "max_message": "8 MiB" }"#;
-        let mut settings = Settings::parse(Path::new("test.json"), text).unwrap_or_else(|why| panic!("{why}"));
-        settings.domain = Some(folder.path().join("domain"));
-        settings.rules = rules;
+        let (file, settings) = settings(&folder, folder.path().join("domain"), rules, rest);
         let zenoh = Zenoh { config_file: Some(file), connect: vec![endpoint.to_owned()], ros2, ..Zenoh::default() };
         let mut robot = Robot { folder, bridge: None, settings, zenoh };
         robot.start();
@@ -147,6 +141,25 @@ impl Robot {
             .map(|channel| if channel.why.is_empty() { channel.state } else { format!("{}: {}", channel.state, channel.why) })
             .unwrap_or_default()
     }
+}
+
+/// A bridge in the domain of somebody else.
+pub fn bridge_in(domain: &str, rules: Rules, router: &Router) -> (tempfile::TempDir, Bridge) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (file, settings) = settings(&folder, domain.into(), rules, "mode: 'client'");
+    let zenoh = Zenoh { config_file: Some(file), connect: vec![router.endpoint.clone()], ..Zenoh::default() };
+    let bridge = sinew_gateway::zenoh::start(&settings, &zenoh).unwrap_or_else(|why| panic!("{why}"));
+    (folder, bridge)
+}
+
+/// With Zenoh's own file in this folder, and these words in it.
+fn settings(folder: &tempfile::TempDir, domain: PathBuf, rules: Rules, rest: &str) -> (PathBuf, Settings) {
+    let file = folder.path().join("zenoh.json5");
+    let quiet = "scouting: { multicast: { enabled: false }, gossip: { enabled: false } }";
+    std::fs::write(&file, format!("{{ {quiet}, {rest} }}")).expect("there is room");
+    let text = r#"{ "transport": "zenoh", "max_message": "8 MiB" }"#;
+    let settings = Settings::parse(Path::new("test.json"), text).unwrap_or_else(|why| panic!("{why}"));
+    (file, Settings { domain: Some(domain), rules, ..settings })
 }
 
 /// As long as something may take that is not to happen.

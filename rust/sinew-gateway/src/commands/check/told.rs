@@ -34,6 +34,7 @@ pub struct Rule<'a> {
     max_bandwidth: Option<u64>,
     reliable: bool,
     compression: &'static str,
+    onward: bool,
 }
 
 /// A configuration.
@@ -91,7 +92,7 @@ impl<'a> Mistake<'a> {
 impl<'a> Rule<'a> {
     pub fn of(decision: &'a Decision) -> Rule<'a> {
         let Place { file, line, column } = &decision.because.at;
-        let Traffic { priority, max_rate, max_bandwidth, reliable, compression } = decision.traffic;
+        let Traffic { priority, max_rate, max_bandwidth, reliable, compression, onward } = decision.traffic;
         Rule {
             rule: decision.symbol.name(),
             because: decision.because.to_string(),
@@ -103,6 +104,7 @@ impl<'a> Rule<'a> {
             max_bandwidth,
             reliable,
             compression: packing(compression),
+            onward,
         }
     }
 }
@@ -267,13 +269,14 @@ pub fn quoted_tag(tag: &str) -> String {
 
 /// What is not as it is for all.
 pub fn traffic(traffic: &Traffic) -> Vec<String> {
-    let Traffic { priority, max_rate, max_bandwidth, reliable, compression } = traffic;
+    let Traffic { priority, max_rate, max_bandwidth, reliable, compression, onward } = traffic;
     let mut told = Vec::new();
     told.extend((*priority != 0).then(|| format!("priority {priority}")));
     told.extend(max_rate.map(|rate| format!("at most {rate} messages a second")));
     told.extend(max_bandwidth.map(|bits| format!("at most {}", bandwidth(bits))));
     told.extend(reliable.then(|| "reliable".to_owned()));
     told.extend((*compression != Packing::None).then(|| format!("packed by {}", packing(*compression))));
+    told.extend(onward.then(|| "onward: also what bridges and other gateways have brought".to_owned()));
     told
 }
 
