@@ -1,4 +1,4 @@
-"""What the driver at the station looks at: once a second a line of where the robot is, how old that is, and how its pictures arrive.
+"""What the driver at the station looks at: once a second a line of where the robot is, how old that is, how its pictures arrive, and how full its battery is.
 
 Usage: dashboard.py
 """
@@ -29,6 +29,7 @@ def age_of(message):
 with sinew.Node("dashboard") as node, contextlib.suppress(KeyboardInterrupt):
     odometry = Newest(node, "odom", "nav_msgs/msg/Odometry")
     images = Newest(node, "camera/image", "sensor_msgs/msg/Image")
+    battery = Newest(node, "battery", "sensor_msgs/msg/BatteryState")
     before = 0
     while True:
         time.sleep(1)
@@ -38,4 +39,5 @@ with sinew.Node("dashboard") as node, contextlib.suppress(KeyboardInterrupt):
         place = odometry.message.pose.pose.position
         pictures = f"{images.count - before} pictures, {images.missed} missed so far"
         before = images.count
-        print(f"at {place.x:.1f}, {place.y:.1f}, {age_of(odometry.message) * 1000:.0f} ms ago; {pictures}", flush=True)
+        charge = "not known yet" if battery.message is None else f"at {battery.message.percentage * 100:.0f} %, {age_of(battery.message):.0f} s ago"
+        print(f"at {place.x:.1f}, {place.y:.1f}, {age_of(odometry.message) * 1000:.0f} ms ago; {pictures}; battery {charge}", flush=True)

@@ -59,6 +59,10 @@ class Case(unittest.TestCase):
     def assert_pictures_arrive(self):
         station.wait_for(r"^\[dashboard\] at [-\d.]+, [-\d.]+, \d+ ms ago; [1-9]\d* pictures", len(station.said()))
 
+    def assert_its_battery_is_seen(self):
+        """At the station, as it is now."""
+        station.wait_for(r"^\[dashboard\] .*; battery at \d+ %, [0-3] s ago$", len(station.said()))
+
 
 class Robot(Case):
     def test_it_drives_where_its_planner_wants(self):
@@ -74,6 +78,9 @@ class Robot(Case):
 
     def test_its_pictures_arrive_at_the_station(self):
         self.assert_pictures_arrive()
+
+    def test_what_its_driver_in_ros_2_says_arrives_at_the_station_too(self):
+        self.assert_its_battery_is_seen()
 
     def test_it_stops_when_the_station_says_so_and_goes_on(self):
         self.assert_drives()
@@ -95,6 +102,7 @@ class Robot(Case):
             station.kill(name)
         self.assert_drives()
         self.assert_pictures_arrive()
+        self.assert_its_battery_is_seen()
         self.assertAlmostEqual(stage.battery(), 1, delta=0.2)
 
     def test_its_managers_are_killed_and_nobody_notices(self):
