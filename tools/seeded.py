@@ -24,8 +24,8 @@ COPY = ROOT / "build-seeded/tree"
 BUILD_SECONDS = 3000
 RUN_SECONDS = 300
 SCRIPT_SECONDS = 1800
-# F1 to F8, S1 to S16 and M1 to M9: what a design review found to be in the way of shared-memory messaging.
-FINDINGS = [f"{kind}{number}" for kind, last in (("F", 8), ("S", 16), ("M", 9)) for number in range(1, last + 1)]
+# F1 to F8, S1 to S16 and M1 to M9: what a design review found to be in the way of shared-memory messaging. G1: between machines.
+FINDINGS = [f"{kind}{number}" for kind, last in (("F", 8), ("S", 16), ("M", 9), ("G", 1)) for number in range(1, last + 1)]
 OPTIONAL = {"preset": "dev", "root": False, "tries": 1}
 KEYS = {"mend", "file", "where", "old", "new", "program", "tests"}
 
@@ -33,7 +33,7 @@ HEAD = """# Hazards of messages in shared memory
 
 Written by `make seeded`. What can go wrong when processes share memory, what sinew does about it, and the test that fails when just that is taken out of the code. Each row was tried: without the measure
 each test named in it failed, with it they all passed. How it is taken out is in [tests/seeded/faults.toml](../tests/seeded/faults.toml); how to add one, in [CONTRIBUTING.md](../CONTRIBUTING.md).
-F is what would corrupt memory or crash a correct program, S what is serious, M what is minor. *Open* says what nothing is done about, or what no test shows.
+F is what would corrupt memory or crash a correct program, S what is serious, M what is minor; G is what goes on between machines. *Open* says what nothing is done about, or what no test shows.
 
 | no. | hazard | mend | place | test |
 | --- | --- | --- | --- | --- |
