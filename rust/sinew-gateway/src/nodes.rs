@@ -8,7 +8,7 @@ use tokio::task::AbortHandle;
 
 use crate::domain::second;
 
-/// A node, and a second one from when something goes onward (G35).
+/// A node, and a second one from when something goes onward (G38).
 pub struct Nodes {
     own: Node,
     own_name: String,

@@ -1,4 +1,4 @@
-//! What bridges and other gateways have brought into a domain, and goes onward to peers of a gateway there (G35).
+//! What bridges and other gateways have brought into a domain, and goes onward to peers of a gateway there (G38).
 
 mod common;
 

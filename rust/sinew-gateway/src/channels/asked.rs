@@ -1,4 +1,4 @@
-//! Messages that others, as bridges, bring into this domain, and that go onward to a peer (G35).
+//! Messages that others, as bridges, bring into this domain, and that go onward to a peer (G38).
 //!
 //! Bridges bring what an ordinary subscriber wants. So there is one as long as the peer wants the topic, and as it asks for what the peer asks for, whatever is offered meanwhile: a bridge opens anew what is wanted otherwise, and what
 //! it had brought would be gone for a moment, and the channel with it, again and again.

@@ -182,7 +182,7 @@ impl Ledger {
                     ours.state = State::Refused(text);
                 }
             }
-            // Who publishes it here, the caller looks after (G35).
+            // Who publishes it here, the caller looks after (G38).
             Control::Onward { .. } => {}
             Control::Hello(_) | Control::Ready => return violation("a second Hello or Ready"),
         }

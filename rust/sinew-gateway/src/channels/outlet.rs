@@ -46,14 +46,14 @@ pub struct Outlet {
 pub enum Supply<'a> {
     /// Those that are published in the domain that this is a node of.
     Domain(&'a Node),
-    /// Also those that others have brought there (G35).
+    /// Also those that others have brought there (G38).
     Asked(Arc<Asked>),
 }
 
 /// What reads it.
 enum Source {
     Own(Subscriber),
-    /// (G35)
+    /// (G38)
     Asked(Arc<Asked>),
 }
 

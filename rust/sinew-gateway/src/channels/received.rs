@@ -98,7 +98,7 @@ impl Received {
             && self.ordered == ordered
     }
 
-    /// What comes was sent onward, and is published as that (G35).
+    /// What comes was sent onward, and is published as that (G38).
     pub fn is_onward(&self) -> bool {
         self.is_onward
     }

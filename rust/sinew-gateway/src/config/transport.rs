@@ -14,7 +14,7 @@ enum Kind {
 
 const ALL: [(&str, Kind); 4] = [("quic", Kind::Quic), ("zenoh", Kind::Zenoh), ("ros2", Kind::Ros2), ("ros1", Kind::Ros1)];
 
-/// Why no rule of a bridge says "onward": so nothing goes round in circles through a network that two domains have a bridge to (G35).
+/// Why no rule of a bridge says "onward": so nothing goes round in circles through a network that two domains have a bridge to (G38).
 pub const STAYS: &str = "leave it out: a bridge takes to its network what nodes of the domain publish, and never what gateways and other bridges have brought there";
 
 /// Which it is, with what it needs. What of the table does not fit it is refused.

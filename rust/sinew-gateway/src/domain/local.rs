@@ -45,7 +45,7 @@ pub struct LocalChannel {
     pub wanted: Option<Offer>,
     /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
     pub had: Option<Offer>,
-    /// The same where what others have brought counts, too, and may be sent onward (G35); of a service, and for a bridge, as `had`.
+    /// The same where what others have brought counts, too, and may be sent onward (G38); of a service, and for a bridge, as `had`.
     pub brought: Option<Offer>,
     /// The names of the nodes that want it, in their order, each once.
     pub wanters: Vec<String>,

@@ -45,7 +45,7 @@ struct Live {
     outlets: HashMap<u32, Outlet>,
     /// What we want, by our numbers.
     open: HashMap<u32, (Kind, String)>,
-    /// Of these numbers, what comes was sent onward (G35).
+    /// Of these numbers, what comes was sent onward (G38).
     onward: HashSet<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What a peer wants that others, as bridges, are to bring into this domain (G35).
+//! What a peer wants that others, as bridges, are to bring into this domain (G38).
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -47,7 +47,7 @@ pub enum Control {
     },
     /// (G4) The dialer keeps this connection.
     Ready,
-    /// (G35)
+    /// (G38)
     Onward {
         /// The want's.
         channel: u32,

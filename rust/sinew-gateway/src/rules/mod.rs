@@ -83,7 +83,7 @@ pub struct Traffic {
     pub reliable: bool,
     /// How messages are packed.
     pub compression: Packing,
-    /// Also what bridges, and other gateways, have brought into this domain (G35). Of topics that the rule lets out.
+    /// Also what bridges, and other gateways, have brought into this domain (G38). Of topics that the rule lets out.
     pub onward: bool,
 }
 
