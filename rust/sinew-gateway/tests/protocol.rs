@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sinew_gateway::protocol::{
-    Answer, CALL_STREAM, CallHead, Control, Had, Hello, Kind, LOOK_STREAM, MAX_CATALOGUE, MAX_CONTROL, Offer, Packing, REPAIR_STREAM,
+    Answer, CALL_STREAM, CallHead, Control, End, Had, Hello, Kind, LOOK_STREAM, MAX_CATALOGUE, MAX_CONTROL, Offer, Packing, REPAIR_STREAM,
     RecordHead, Refusal, RepairHead, Status, TOPIC_STREAM, TopicHead, Want,
 };
 
@@ -58,7 +58,7 @@ fn samples() -> Vec<(&'static str, Control)> {
         ("WantService", Control::Want(double)),
         ("Unwant", Control::Unwant { channel: 7 }),
         ("Open", Control::Open { channel: 7, ordered: true, offer }),
-        ("Close", Control::Close { channel: 7 }),
+        ("Close", Control::Close { channel: 7, end: End { sent: 11, last: 12 } }),
         ("Refuse", Control::Refuse { channel: 7, reason: Refusal::Type, text }),
         ("Ready", Control::Ready),
     ]
@@ -178,6 +178,8 @@ fn what_no_sender_may_say_is_a_violation() {
     assert!(Control::decode(&open).is_err());
     (open[5], open[19]) = (1, 0xff);
     assert!(Control::decode(&open).is_err());
+    let close = |sent, last| Control::decode(&Control::Close { channel: 7, end: End { sent, last } }.encode()[4..]);
+    assert!(close(0, u64::MAX).is_ok() && close(12, 12).is_ok() && close(13, 12).is_err());
 }
 
 #[test]

@@ -19,7 +19,7 @@ mod turns;
 
 pub use calls::{Memory, Provided, Served};
 pub use inlet::{Inlet, Ordered};
-pub use ledger::{Act, Ledger, State};
+pub use ledger::{Act, Ending, Ledger, State};
 pub use outlet::{Outlet, Taken};
 pub use received::Received;
 pub(crate) use {calls::Counts, meeting::Meeting, outlet::Reading, received::ghost};

@@ -8,11 +8,12 @@ use bytes::Bytes;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 use sinew::{Node, Qos};
 
+use super::ledger::Ending;
 use super::origin::origin_of;
 use crate::link::{Keep, Lane, LaneOptions, Outbox, Outgoing};
 use crate::packing::pack;
 use crate::point::point;
-use crate::protocol::{Offer, Packing, Want};
+use crate::protocol::{End, Offer, Packing, Want};
 use crate::rules::Traffic;
 
 /// Parts that are smaller are copied, so that few parts are sent.
@@ -23,6 +24,10 @@ const PACKING: u32 = 1;
 const DEEPEST: u32 = 512;
 /// Bytes that wait of a topic of which nothing may be lost.
 const MOST_WAITING: usize = 64 << 20;
+/// (G35) What has not gone then is given up.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A ghost whose publishers have gone, and that has taken nothing for so long, has taken all: it is awake, and takes one after the other.
+const QUIET: Duration = Duration::from_millis(50);
 
 /// What the peer takes.
 #[derive(Clone, Copy, Debug)]
@@ -34,11 +39,41 @@ pub struct Taken {
 }
 
 /// A topic that goes to a peer. Messages are read where their publisher wrote them, and stay there until the peer has them, or they are given up. Nothing here ever makes a publisher wait.
+///
+/// When its publishers have gone, it is open until all that they have published was taken and sent (G35). That could break in three ways: what waits for the ghost is not taken any more, what was taken is not sent any more, and who publishes meanwhile
+/// is not heard. So [`Outlet::look`] first has the ghost take what is left, then has the lane send it, and the ghost stays until both are over; and [`Outlet::go_on`] may come at any time before that.
 pub struct Outlet {
-    // First, so that nothing is pushed any more when the lane goes.
-    subscriber: Subscriber,
+    topic: String,
+    // Before the lane, so that nothing is pushed any more when that goes.
+    subscriber: Option<Subscriber>,
+    /// Of the same topic before it was gone and came again: it may have to take what is left there.
+    before: Option<Subscriber>,
     lane: Arc<Lane>,
-    too_large: Arc<AtomicU64>,
+    taken: Taken,
+    counts: Arc<Taking>,
+    /// Messages that subscribers have missed that are none any more.
+    missed: u64,
+    ending: Option<Leaving>,
+}
+
+/// What becomes of messages between the domain and the lane.
+#[derive(Default)]
+struct Taking {
+    begun: AtomicU64,
+    ended: AtomicU64,
+    /// Larger than the peer takes.
+    too_large: AtomicU64,
+    /// That the lane was told of, so that they have numbers.
+    missed: AtomicU64,
+}
+
+/// A channel that ends.
+struct Leaving {
+    why: Ending,
+    until: Instant,
+    /// So many messages were begun to be taken, since then no more.
+    begun: u64,
+    since: Instant,
 }
 
 impl Outlet {
@@ -52,35 +87,136 @@ impl Outlet {
         outbox: &Outbox,
         taken: Taken,
     ) -> sinew::Result<Outlet> {
-        let reading = Reading::of(offer, want.offer.transient_local, traffic);
-        let lane = Arc::new(outbox.lane(LaneOptions {
+        let lane = outbox.lane(LaneOptions {
             channel: want.channel,
             ordered,
             priority: traffic.priority,
-            keep: reading.keep,
+            keep: Reading::of(offer, want.offer.transient_local, traffic).keep,
             max_rate: traffic.max_rate,
             max_bandwidth: traffic.max_bandwidth,
-        }));
+        });
+        let mut outlet = Outlet {
+            topic: want.name.clone(),
+            subscriber: None,
+            before: None,
+            lane: Arc::new(lane),
+            taken,
+            counts: Arc::default(),
+            missed: 0,
+            ending: None,
+        };
+        outlet.subscribe(node, want, offer, traffic)?;
+        Ok(outlet)
+    }
+
+    fn subscribe(&mut self, node: &Node, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
+        let qos = Reading::of(offer, want.offer.transient_local, traffic).qos;
         // So that others do not wait while messages are packed.
         let execution_thread = if traffic.compression == Packing::None { 0 } else { PACKING };
         let options = SubscriberOptions { ghost: true, execution_thread, ..SubscriberOptions::default() };
-        let too_large = Arc::new(AtomicU64::new(0));
-        let (to, lifespan, compression, counted) = (Arc::clone(&lane), offer.lifespan, traffic.compression, Arc::clone(&too_large));
-        let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, move |frame| {
+        let (to, lifespan, compression, taken) = (Arc::clone(&self.lane), offer.lifespan, traffic.compression, self.taken);
+        let counts = Arc::clone(&self.counts);
+        let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &qos, options, move |frame| {
+            counts.begun.fetch_add(1, Ordering::Relaxed); // relaxed: all of these are numbers that stand for themselves
             point("message taken");
+            let missed = frame.info().missed;
+            to.lose(missed);
+            counts.missed.fetch_add(missed, Ordering::Relaxed);
             match outgoing(frame, lifespan, compression, taken) {
                 Some(message) => to.push(message),
-                None => _ = counted.fetch_add(1, Ordering::Relaxed),
+                None => {
+                    to.lose(1);
+                    counts.too_large.fetch_add(1, Ordering::Relaxed);
+                }
             }
+            counts.ended.fetch_add(1, Ordering::Relaxed);
         })?;
-        Ok(Outlet { subscriber, lane, too_large })
+        if let Some(before) = self.before.take() {
+            self.leave(before);
+        }
+        self.before = self.subscriber.replace(subscriber);
+        Ok(())
+    }
+
+    fn leave(&mut self, subscriber: Subscriber) {
+        self.missed += subscriber.statistics().missed;
+        drop(subscriber);
+    }
+
+    /// Of its messages.
+    pub fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// It is to end, if it does not end already.
+    pub fn end(&mut self, why: Ending) {
+        let now = Instant::now();
+        let (until, begun) =
+            (self.ending.as_ref().map_or(now + PATIENCE, |ending| ending.until), self.counts.begun.load(Ordering::Relaxed));
+        self.ending = Some(Leaving { why, until, begun, since: now });
+        if why != Ending::Gone {
+            self.take_no_more();
+        }
+        if why == Ending::Forbidden {
+            self.lane.close();
+        }
+    }
+
+    /// Is it to end?
+    pub fn is_ending(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// Its publishers, or others, are there again.
+    pub fn go_on(&mut self, node: &Node, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
+        // Whoever still has a publisher is known to the manager, and must not take everything twice.
+        if self.subscriber.as_ref().is_none_or(|subscriber| subscriber.statistics().detached) {
+            self.subscribe(node, want, offer, traffic)?;
+            if let Some(before) = self.before.take_if(|before| before.statistics().publishers > 0) {
+                self.leave(before);
+            }
+        }
+        self.ending = None;
+        Ok(())
+    }
+
+    /// Takes and sends nothing any more.
+    pub fn close(&mut self) {
+        self.take_no_more();
+        self.lane.close();
+    }
+
+    /// How far it went, if it has ended. To be asked again and again while it ends; then it is to be dropped.
+    pub fn look(&mut self, now: Instant) -> Option<End> {
+        let ending = self.ending.as_mut()?;
+        if now < ending.until {
+            let (begun, ended) = (self.counts.begun.load(Ordering::Relaxed), self.counts.ended.load(Ordering::Relaxed));
+            if begun != ending.begun || ended != begun {
+                (ending.begun, ending.since) = (begun, now);
+            }
+            let has_publishers = self.subscriber.as_ref().is_some_and(|subscriber| subscriber.statistics().publishers > 0);
+            let is_taken = ending.why != Ending::Gone || (!has_publishers && now - ending.since >= QUIET);
+            if !is_taken || !self.lane.has_gone() {
+                return None;
+            }
+        }
+        self.close();
+        Some(self.lane.end())
+    }
+
+    fn take_no_more(&mut self) {
+        for subscriber in self.subscriber.take().into_iter().chain(self.before.take()) {
+            self.leave(subscriber);
+        }
+        self.lane.lose(self.missed.saturating_sub(self.counts.missed.swap(self.missed, Ordering::Relaxed)));
     }
 
     /// Messages that were sent, their bytes, and messages that were lost: on the way to the gateway, given up, or larger than the peer takes.
     pub fn told(&self) -> (u64, u64, u64) {
         let sent = self.lane.statistics();
-        let lost = sent.dropped + self.subscriber.statistics().missed + self.too_large.load(Ordering::Relaxed);
-        (sent.sent, sent.sent_bytes, lost)
+        let subscribers = self.subscriber.iter().chain(&self.before);
+        let missed = self.missed + subscribers.map(|subscriber| subscriber.statistics().missed).sum::<u64>();
+        (sent.sent, sent.sent_bytes, sent.dropped + missed + self.counts.too_large.load(Ordering::Relaxed))
     }
 }
 
