@@ -213,3 +213,103 @@ async fn whatever_a_peer_says_of_the_end_of_a_channel_is_believed_for_a_while_on
     }
     assert_eq!(stranger.disconnected().await.0, 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_under_way_and_published_while_there_was_no_connection_is_counted_when_there_is_one_again() {
+    let (base, relay, drone) = far_apart(0).await;
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let seen = subscriber(&viewer, "image", &Qos::keep_last(20));
+    let images = publisher(&camera, "image", &Qos::keep_last(20));
+    let publish = |numbers: std::ops::Range<u32>| {
+        numbers.for_each(|number| images.publish(&[&image(number, 10)]).expect("it is published"));
+    };
+    connected(&images, &[&seen]);
+    publish(0..1);
+    assert_eq!(numbers(&seen, 1), [0]);
+    relay.cut(true);
+    publish(1..4);
+    let count = |robot: &Robot| robot.gateway.as_ref().map_or(0, |gateway| gateway.connections().len());
+    until("both have lost the other one", || count(&base) == 0 && count(&drone) == 0);
+    until("nobody takes it any more", || images.statistics().subscribers == 0);
+    publish(4..10);
+    relay.cut(false);
+    connected(&images, &[&seen]);
+    publish(10..11);
+    assert_eq!(numbers(&seen, 1), [10]);
+    until("it is counted", || counted(&base, "image") == (9, 2));
+    // What it has given to QUIC it takes for sent.
+    until("it is counted", || counted(&drone, "image") == (6, 5));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_lost_as_others_want_or_have_the_topic_otherwise_is_counted() {
+    let (base, _relay, drone) = far_apart(0).await;
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let came = Arc::new(Mutex::new(Vec::new()));
+    let to = Arc::clone(&came);
+    let seen = Subscriber::with_callback(&viewer, "image", IMAGE, &Qos::keep_last(100), SubscriberOptions::default(), move |frame| {
+        to.lock().expect("nobody fails with it").push(number_of(&frame));
+    });
+    let seen = seen.expect("it may subscribe");
+    let images = publisher(&camera, "image", &Qos::keep_last(100));
+    connected(&images, &[&seen]);
+    let (mut wanted, mut had, other) = (None, None, drone.node("other"));
+    for number in 0..300 {
+        images.publish(&[&image(number, 10)]).expect("it is published");
+        std::thread::sleep(Duration::from_millis(3));
+        if number == 100 {
+            wanted = Some(subscriber(&viewer, "image", &Qos::keep_last(200)));
+        }
+        if number == 200 {
+            had = Some(publisher(&other, "image", &Qos::keep_last(300)));
+        }
+    }
+    let came = || came.lock().expect("nobody fails with it").clone();
+    until("all have come or are counted", || came().len() as u64 + counted(&base, "image").0 == 300);
+    assert!(came().is_sorted_by(|a, b| a < b), "{:?}", came());
+    assert!(wanted.is_some() && had.is_some() && came().len() < 300);
+}
+
+/// The manager of this robot's domain vanishes. The next one is started by those who need it.
+fn kill_manager(robot: &Robot) {
+    let socket = robot.path();
+    let is_it = |command: &[u8]| String::from_utf8_lossy(command).contains("sinewd") && String::from_utf8_lossy(command).contains(&socket);
+    let processes = std::fs::read_dir("/proc").expect("there is one").flatten();
+    let pid = processes
+        .filter(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|command| is_it(&command)))
+        .find_map(|process| process.file_name().to_str()?.parse().ok().and_then(rustix::process::Pid::from_raw));
+    rustix::process::kill_process(pid.expect("there is a manager"), rustix::process::Signal::KILL).expect("it is there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_lost_as_managers_are_killed_is_counted_and_all_goes_on() {
+    let (base, _relay, drone) = far_apart(0).await;
+    let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
+    let came = Arc::new(Mutex::new(Vec::new()));
+    let to = Arc::clone(&came);
+    let seen = Subscriber::with_callback(&viewer, "image", IMAGE, &Qos::keep_last(100), SubscriberOptions::default(), move |frame| {
+        to.lock().expect("nobody fails with it").push(number_of(&frame));
+    });
+    let seen = seen.expect("it may subscribe");
+    let images = publisher(&camera, "image", &Qos::keep_last(100));
+    connected(&images, &[&seen]);
+    for number in 0..900 {
+        images.publish(&[&image(number, 10)]).expect("it is published");
+        std::thread::sleep(Duration::from_millis(3));
+        if number % 300 == 100 {
+            kill_manager(&drone);
+        }
+        if number % 300 == 200 {
+            kill_manager(&base);
+        }
+    }
+    let came = || came.lock().expect("nobody fails with it").clone();
+    let mut published = 900;
+    until("all goes on", || {
+        images.publish(&[&image(published, 10)]).expect("it is published");
+        published += 1;
+        came().last().is_some_and(|last| *last >= 900)
+    });
+    until("all have come or are counted", || came().len() as u64 + counted(&base, "image").0 == u64::from(published));
+    assert!(came().is_sorted_by(|a, b| a < b), "{:?}", came());
+}

@@ -36,7 +36,7 @@ fn want(channel: u32) -> Control {
 }
 
 fn open(channel: u32) -> Control {
-    Control::Open { channel, ordered: false, offer: Offer { depth: 5, ..Offer::default() } }
+    Control::Open { channel, ordered: false, after: 0, offer: Offer { depth: 5, ..Offer::default() } }
 }
 
 /// In short.

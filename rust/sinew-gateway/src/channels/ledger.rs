@@ -75,6 +75,8 @@ pub enum Act {
         offer: Offer,
         /// (G21)
         ordered: bool,
+        /// (G37)
+        after: u64,
         /// How the rules want it done.
         traffic: Traffic,
     },
@@ -203,14 +205,14 @@ impl Ledger {
                     acts.push(Act::CloseOut { channel });
                 }
             }
-            Control::Open { channel, ordered, offer } => {
+            Control::Open { channel, ordered, after, offer } => {
                 if let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel) {
                     if ours.state == State::Open {
                         return violation(format!("channel {channel} is opened a second time"));
                     }
                     ours.state = State::Open;
                     let traffic = rules.decide(ours.want.kind, &ours.want.name, &self.tag).traffic;
-                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), topic: ours.topic, offer, ordered, traffic });
+                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), topic: ours.topic, offer, ordered, after, traffic });
                 }
             }
             Control::Close { channel, end } => {

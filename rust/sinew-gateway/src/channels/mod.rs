@@ -3,7 +3,7 @@
 //! | file | what is there |
 //! | --- | --- |
 //! | `ledger` | which channels are wanted and open; pure |
-//! | `outlet` | messages of this domain on their way to the peer |
+//! | `outlet`, `taking` | messages of this domain on their way to the peer |
 //! | `inlet`, `turns`, `received`, `gathering`, `meeting` | messages of the peer on their way into this domain |
 //! | `calls/` | services: those that are called here and provided there, and the other way round |
 
@@ -15,6 +15,7 @@ mod meeting;
 mod origin;
 mod outlet;
 mod received;
+mod taking;
 mod turns;
 
 pub use calls::{Memory, Provided, Served};
@@ -22,6 +23,7 @@ pub use inlet::{Inlet, Ordered};
 pub use ledger::{Act, Ending, Ledger, State};
 pub use outlet::{Outlet, Taken};
 pub use received::Received;
+pub use taking::LeftOff;
 pub(crate) use {calls::Counts, meeting::Meeting, outlet::Reading, received::ghost};
 #[cfg(feature = "zenoh")]
 pub(crate) use {

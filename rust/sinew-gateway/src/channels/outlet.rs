@@ -1,7 +1,7 @@
 //! Messages of this domain on their way to a peer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
@@ -10,6 +10,7 @@ use sinew::{Node, Qos};
 
 use super::ledger::Ending;
 use super::origin::origin_of;
+use super::taking::{LeftOff, Taking};
 use crate::link::{Keep, Lane, LaneOptions, Outbox, Outgoing};
 use crate::packing::pack;
 use crate::point::point;
@@ -53,18 +54,11 @@ pub struct Outlet {
     counts: Arc<Taking>,
     /// Messages that subscribers have missed that are none any more.
     missed: u64,
+    /// Those who come late get what was kept: what they have not had before is not lost.
+    is_kept: bool,
     ending: Option<Leaving>,
-}
-
-/// What becomes of messages between the domain and the lane.
-#[derive(Default)]
-struct Taking {
-    begun: AtomicU64,
-    ended: AtomicU64,
-    /// Larger than the peer takes.
-    too_large: AtomicU64,
-    /// That the lane was told of, so that they have numbers.
-    missed: AtomicU64,
+    /// No publisher was there any more when it took the last message.
+    are_gone: bool,
 }
 
 /// A channel that ends.
@@ -82,13 +76,14 @@ impl Outlet {
         node: &Node,
         want: &Want,
         offer: &Offer,
-        ordered: bool,
+        (ordered, left_off): (bool, LeftOff),
         traffic: &Traffic,
         outbox: &Outbox,
         taken: Taken,
     ) -> sinew::Result<Outlet> {
         let lane = outbox.lane(LaneOptions {
             channel: want.channel,
+            after: left_off.last(),
             ordered,
             priority: traffic.priority,
             keep: Reading::of(offer, want.offer.transient_local, traffic).keep,
@@ -103,8 +98,12 @@ impl Outlet {
             taken,
             counts: Arc::default(),
             missed: 0,
+            // What a rate leaves out is not lost, either.
+            is_kept: Reading::of(offer, want.offer.transient_local, traffic).qos.transient_local || traffic.max_rate.is_some(),
             ending: None,
+            are_gone: false,
         };
+        outlet.counts.begin_behind(&left_off);
         outlet.subscribe(node, want, offer, traffic)?;
         Ok(outlet)
     }
@@ -119,8 +118,10 @@ impl Outlet {
         let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &qos, options, move |frame| {
             counts.begun.fetch_add(1, Ordering::Relaxed); // relaxed: all of these are numbers that stand for themselves
             point("message taken");
-            let missed = frame.info().missed;
-            to.lose(missed);
+            let info = frame.info();
+            let (missed, between) = (info.missed, counts.between(&info));
+            to.lose(missed + between);
+            counts.between.fetch_add(between, Ordering::Relaxed);
             counts.missed.fetch_add(missed, Ordering::Relaxed);
             match outgoing(frame, lifespan, compression, taken) {
                 Some(message) => to.push(message),
@@ -135,6 +136,7 @@ impl Outlet {
             self.leave(before);
         }
         self.before = self.subscriber.replace(subscriber);
+        self.counts.begin_anew();
         Ok(())
     }
 
@@ -170,7 +172,11 @@ impl Outlet {
     /// Its publishers, or others, are there again.
     pub fn go_on(&mut self, node: &Node, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
         // Whoever still has a publisher is known to the manager, and must not take everything twice.
-        if self.subscriber.as_ref().is_none_or(|subscriber| subscriber.statistics().detached) {
+        let now = self.subscriber.as_ref().map(Subscriber::statistics);
+        if now.as_ref().is_none_or(|now| now.detached) {
+            if now.map_or(self.are_gone, |now| now.publishers == 0) {
+                self.counts.forget_publishers();
+            }
             self.subscribe(node, want, offer, traffic)?;
             if let Some(before) = self.before.take_if(|before| before.statistics().publishers > 0) {
                 self.leave(before);
@@ -178,6 +184,17 @@ impl Outlet {
         }
         self.ending = None;
         Ok(())
+    }
+
+    /// Where it has left off.
+    pub fn left_off(&self) -> LeftOff {
+        if self.is_kept {
+            return LeftOff::default();
+        }
+        if self.are_gone {
+            self.counts.forget_publishers();
+        }
+        self.counts.left_off(self.lane.end().last)
     }
 
     /// Takes and sends nothing any more.
@@ -205,6 +222,9 @@ impl Outlet {
     }
 
     fn take_no_more(&mut self) {
+        if let Some(subscriber) = &self.subscriber {
+            self.are_gone = subscriber.statistics().publishers == 0;
+        }
         for subscriber in self.subscriber.take().into_iter().chain(self.before.take()) {
             self.leave(subscriber);
         }
@@ -216,7 +236,11 @@ impl Outlet {
         let sent = self.lane.statistics();
         let subscribers = self.subscriber.iter().chain(&self.before);
         let missed = self.missed + subscribers.map(|subscriber| subscriber.statistics().missed).sum::<u64>();
-        (sent.sent, sent.sent_bytes, sent.dropped + missed + self.counts.too_large.load(Ordering::Relaxed))
+        (
+            sent.sent,
+            sent.sent_bytes,
+            sent.dropped + missed + self.counts.too_large.load(Ordering::Relaxed) + self.counts.between.load(Ordering::Relaxed),
+        )
     }
 }
 

@@ -97,10 +97,12 @@ impl Received {
             && self.ordered == ordered
     }
 
-    /// A new channel: it counts from the begin.
-    pub fn begin(&self) {
-        self.handed().sequence = 0;
-        self.last.send_replace(0);
+    /// A new channel, whose messages have numbers behind this one. Those up to it were to come over the channel before, if that is known to have come so far.
+    pub fn begin(&self, after: u64, come: Option<u64>) {
+        let mut handed = self.handed();
+        self.counts.lost.fetch_add(come.map_or(0, |come| after.saturating_sub(come)), Ordering::Relaxed);
+        handed.sequence = after;
+        self.last.send_replace(after);
     }
 
     /// The number of the last message that was handed on.
@@ -178,7 +180,7 @@ impl Received {
             self.met().await;
             if !self.ordered {
                 let mut last = self.last.subscribe();
-                let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last + 1 >= head.sequence)).await;
+                let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last >= head.sequence - 1)).await;
             }
             self.hand_on(loan, &head)?;
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use sinew::{GatewayChannel, GatewayPeer, Id, Node};
 use tokio::runtime::Handle;
 
-use crate::channels::{Act, Ending, Ledger, Memory, Outlet, Provided, Received, Served, State, Taken};
+use crate::channels::{Act, Ending, Ledger, LeftOff, Memory, Outlet, Provided, Received, Served, State, Taken};
 use crate::domain::Local;
 use crate::peers::Session;
 use crate::point::point;
@@ -18,6 +18,9 @@ use crate::status;
 
 /// (G36) How long what is under way is waited for on a channel that the peer has closed.
 const UNDER_WAY: Duration = Duration::from_secs(5);
+/// (G37) How long it is known where a channel has left off: with the connection, as long as what comes is kept on the other side; else until it is asked for again, or what has changed of a want is told.
+const LEFT_OFF: Duration = Duration::from_secs(5);
+const LEFT_OFF_UNWANTED: Duration = Duration::from_millis(100);
 /// Topics whose counts are kept while nobody wants them.
 const MOST_COUNTED: usize = 4096;
 
@@ -39,6 +42,10 @@ pub struct Peer {
     received: HashMap<String, Arc<Received>>,
     /// What was counted by what is there no more, for topics that go to the peer and for those that come from it: what was lost at an end is seen afterwards.
     counted: HashMap<(bool, String), Told>,
+    /// How far topics had come that came from the peer, by their channels' numbers.
+    come: HashMap<String, u64>,
+    /// Where topics have left off that went to it, and until when that is known.
+    left_off: HashMap<String, (LeftOff, Instant)>,
     provided: HashMap<String, Provided>,
     memory: Arc<Memory>,
 }
@@ -68,6 +75,8 @@ impl Peer {
             until: None,
             received: HashMap::new(),
             counted: HashMap::new(),
+            come: HashMap::new(),
+            left_off: HashMap::new(),
             provided: HashMap::new(),
             memory: Arc::default(),
         }
@@ -210,10 +219,10 @@ impl Peer {
                 }
                 Act::CloseOut { channel } => {
                     live.session.inlet.unserve(channel);
-                    self.close_out(channel);
+                    self.close_out(channel, LEFT_OFF_UNWANTED);
                 }
-                Act::OpenIn { channel, want, topic, offer, ordered, traffic } => {
-                    self.open_in(channel, &want, topic, &offer, ordered, &traffic)
+                Act::OpenIn { channel, want, topic, offer, ordered, after, traffic } => {
+                    self.open_in(channel, &want, topic, &offer, (ordered, after), &traffic)
                 }
                 Act::EndIn { channel, end } => _ = live.ending.insert(channel, (end, Instant::now() + UNDER_WAY)),
                 Act::CloseIn { channel } => {
@@ -236,9 +245,12 @@ impl Peer {
     fn open_out(&mut self, channel: u32, want: &Want, offer: Offer, ordered: bool, traffic: &Traffic) {
         let Some(live) = &mut self.live else { return };
         let session = &live.session;
+        let left_off = self.left_off.remove(&want.name).filter(|(_, until)| want.kind == Kind::Topic && Instant::now() < *until);
+        let left_off = left_off.map(|(left_off, _)| left_off).unwrap_or_default();
+        let after = left_off.last();
         let taken = Taken { max_message: self.max_message.min(session.hello.max_message), compression: session.hello.compression };
         let opened = match want.kind {
-            Kind::Topic => Outlet::open(&self.node, want, &offer, ordered, traffic, &session.outbox, taken)
+            Kind::Topic => Outlet::open(&self.node, want, &offer, (ordered, left_off), traffic, &session.outbox, taken)
                 .map(|outlet| _ = live.outlets.insert(channel, outlet)),
             Kind::Service => Served::open(&self.node, want, traffic.priority, Arc::clone(&self.memory))
                 .map(|served| session.inlet.serve(channel, Arc::new(served))),
@@ -246,7 +258,7 @@ impl Peer {
         match opened {
             Ok(()) => {
                 point(if want.kind == Kind::Topic { "topic opened for the peer" } else { "service opened for the peer" });
-                session.say(Control::Open { channel, ordered, offer });
+                session.say(Control::Open { channel, ordered, after, offer });
             }
             Err(error) => {
                 let acts = live.ledger.failed_out(channel, &format!("'{}' cannot be opened in the domain that has it: {error}", want.name));
@@ -255,7 +267,7 @@ impl Peer {
         }
     }
 
-    fn open_in(&mut self, channel: u32, want: &Want, topic: Id, offer: &Offer, ordered: bool, traffic: &Traffic) {
+    fn open_in(&mut self, channel: u32, want: &Want, topic: Id, offer: &Offer, (ordered, after): (bool, u64), traffic: &Traffic) {
         if want.kind == Kind::Topic && !self.received.get(&want.name).is_some_and(|kept| kept.fits(want, topic, offer, ordered)) {
             // First, so that its place is free.
             self.forget_received(&want.name);
@@ -263,12 +275,14 @@ impl Peer {
         let Some(live) = &mut self.live else { return };
         let opened = match want.kind {
             Kind::Topic => {
+                let come = self.come.remove(&want.name);
+                let come = self.received.get(&want.name).map(|received| received.last()).or(come);
                 let received = match self.received.get(&want.name) {
                     Some(kept) => Ok(Arc::clone(kept)),
                     None => Received::open(&self.node, want, topic, offer, ordered).map(Arc::new),
                 };
                 received.map(|received| {
-                    received.begin();
+                    received.begin(after, come);
                     live.session.inlet.open(channel, Arc::clone(&received));
                     self.received.insert(want.name.clone(), received);
                 })
@@ -307,7 +321,7 @@ impl Peer {
         let Some(live) = &mut self.live else { return };
         let out: Vec<_> = live.outlets.iter_mut().filter_map(|(channel, outlet)| Some((*channel, outlet.look(now)?))).collect();
         for (channel, end) in out {
-            self.close_out(channel);
+            self.close_out(channel, LEFT_OFF);
             let Some(live) = &mut self.live else { return };
             let acts = live.ledger.ended_out(channel, end);
             self.perform(acts);
@@ -328,10 +342,13 @@ impl Peer {
         }
     }
 
-    fn close_out(&mut self, channel: u32) {
+    fn close_out(&mut self, channel: u32, known: Duration) {
         if let Some(mut outlet) = self.live.as_mut().and_then(|live| live.outlets.remove(&channel)) {
             outlet.close();
             self.count(true, outlet.topic(), outlet.told());
+            let now = Instant::now();
+            self.left_off.retain(|_, (_, until)| now < *until);
+            self.left_off.insert(outlet.topic().to_owned(), (outlet.left_off(), now + known));
         }
     }
 
@@ -339,13 +356,18 @@ impl Peer {
     fn close_outlets(&mut self) {
         let channels: Vec<u32> = self.live.iter().flat_map(|live| live.outlets.keys().copied()).collect();
         for channel in channels {
-            self.close_out(channel);
+            self.close_out(channel, super::KEPT);
         }
     }
 
     fn forget_received(&mut self, name: &str) {
         if let Some(received) = self.received.remove(name) {
             self.count(false, name, received.counts().told());
+            self.come.remove(name);
+            // Of others it is not known what they have lost.
+            if self.come.len() < MOST_COUNTED {
+                self.come.insert(name.to_owned(), received.last());
+            }
         }
     }
 

@@ -13,6 +13,8 @@ use crate::protocol::End;
 pub struct LaneOptions {
     /// The want's.
     pub channel: u32,
+    /// (G37) The first message has the number behind this one.
+    pub after: u64,
     /// (G21) Messages stay in their order, and none is given up but by what `keep` says.
     pub ordered: bool,
     /// What is greater goes first, always. Lanes of the same priority share the link.
@@ -66,7 +68,7 @@ pub(super) struct LaneState {
 
 impl LaneState {
     pub fn new(options: LaneOptions) -> LaneState {
-        let queue = Queue::new(options.keep, options.max_rate, Instant::now());
+        let queue = Queue::new(options.keep, options.max_rate, Instant::now()).after(options.after);
         LaneState {
             options,
             queue: Mutex::new(queue),
@@ -106,7 +108,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Takes a message, which then goes, or is given up, as the options say. Does not block. The first one has the number 1. When the connection has ended, messages are counted as given up.
+    /// Takes a message, which then goes, or is given up, as the options say. Does not block. When the connection has ended, messages are counted as given up.
     pub fn push(&self, message: Outgoing) {
         let ended = self.state.closed.load(Ordering::Relaxed); // relaxed: see LaneState
         self.state.with_queue(|queue| {

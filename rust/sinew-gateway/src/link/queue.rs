@@ -84,6 +84,11 @@ impl Queue {
         Queue { keep, messages: VecDeque::new(), bytes: 0, sequence: 0, dropped: 0, skipped: 0, taken: 0, pushed: 0, rate }
     }
 
+    /// The first message has the number behind this one.
+    pub fn after(self, last: u64) -> Queue {
+        Queue { sequence: last, taken: last, ..self }
+    }
+
     /// Takes a message in, and gives up what does not fit. Each gets a number, also what is refused.
     pub fn push(&mut self, message: Outgoing) {
         self.sequence += 1;

@@ -28,6 +28,8 @@ pub enum Control {
         channel: u32,
         /// (G21)
         ordered: bool,
+        /// (G37) The number behind which those of its messages begin.
+        after: u64,
         /// What all of its publishers offer.
         offer: Offer,
     },
@@ -134,7 +136,9 @@ impl Control {
             1 => Control::Hello(Hello::decode(&mut fields)?),
             2 => Control::Want(Want::decode(&mut fields)?),
             3 => Control::Unwant { channel: fields.u32()? },
-            4 => Control::Open { channel: fields.u32()?, ordered: fields.bool()?, offer: Offer::decode(&mut fields)? },
+            4 => {
+                Control::Open { channel: fields.u32()?, ordered: fields.bool()?, after: fields.u64()?, offer: Offer::decode(&mut fields)? }
+            }
             5 => Control::Close { channel: fields.u32()?, end: End::decode(&mut fields)? },
             6 => Control::Refuse { channel: fields.u32()?, reason: Refusal::decode(fields.u8()?)?, text: fields.string(MAX_TEXT)? },
             7 => Control::Ready,
@@ -161,10 +165,11 @@ impl Control {
                 out.push(3);
                 out.extend(channel.to_le_bytes());
             }
-            Control::Open { channel, ordered, offer } => {
+            Control::Open { channel, ordered, after, offer } => {
                 out.push(4);
                 out.extend(channel.to_le_bytes());
                 out.push(u8::from(*ordered));
+                out.extend(after.to_le_bytes());
                 offer.encode(&mut out);
             }
             Control::Close { channel, end } => {
