@@ -313,3 +313,18 @@ async fn what_is_lost_as_managers_are_killed_is_counted_and_all_goes_on() {
     until("all have come or are counted", || came().len() as u64 + counted(&base, "image").0 == u64::from(published));
     assert!(came().is_sorted_by(|a, b| a < b), "{:?}", came());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_its_gateway_has_yet_to_take_when_a_publisher_goes_arrives_too() {
+    let base = Robot::new("base", all());
+    // Packing takes longer than publishing.
+    let packed = rules(r#"{ "topics": { "base_rule": "out", "compression": "zstd" } }"#);
+    let drone = Robot::dialing("drone", packed, &[&base]);
+    let seen = subscriber(&base.node("planner"), "map", &Qos::reliable());
+    let maps = publisher(&drone.node("mapper"), "map", &Qos::reliable());
+    connected(&maps, &[&seen]);
+    let whole = (0..20).map(|number| image(number, 2_000_000)).collect::<Vec<_>>();
+    whole.iter().for_each(|image| maps.publish(&[image]).expect("it is published"));
+    drop(maps);
+    assert_eq!(numbers(&seen, 20), (0..20).collect::<Vec<_>>());
+}
