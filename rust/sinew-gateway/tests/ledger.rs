@@ -3,9 +3,9 @@
 mod common;
 
 use common::{IMAGE, all, rules};
-use sinew_gateway::channels::{Act, Ledger, State};
+use sinew_gateway::channels::{Act, Ending, Ledger, State};
 use sinew_gateway::domain::{Local, LocalChannel};
-use sinew_gateway::protocol::{Control, Kind, Offer, Want};
+use sinew_gateway::protocol::{Control, End, Kind, Offer, Want};
 
 const OTHER: &str = "robot/Image{width:uint64;data:uint8[];}";
 
@@ -36,7 +36,7 @@ fn want(channel: u32) -> Control {
 }
 
 fn open(channel: u32) -> Control {
-    Control::Open { channel, ordered: false, offer: Offer { depth: 5, ..Offer::default() } }
+    Control::Open { channel, ordered: false, after: 0, offer: Offer { depth: 5, ..Offer::default() } }
 }
 
 /// In short.
@@ -44,16 +44,26 @@ fn shown(acts: &[Act]) -> Vec<String> {
     let one = |act: &Act| match act {
         Act::Send(Control::Want(want)) => format!("say want {}", want.channel),
         Act::Send(Control::Unwant { channel }) => format!("say unwant {channel}"),
-        Act::Send(Control::Close { channel }) => format!("say close {channel}"),
+        Act::Send(Control::Close { channel, end }) => format!("say close {channel} after {} of {}", end.sent, end.last),
         Act::Send(Control::Refuse { channel, .. }) => format!("say refuse {channel}"),
         Act::Send(other) => format!("say {other:?}"),
         Act::OpenOut { channel, .. } => format!("open out {channel}"),
+        Act::EndOut { channel, why: Ending::Gone } => format!("end out {channel}"),
+        Act::EndOut { channel, why } => format!("end out {channel}: {why:?}"),
+        Act::GoOnOut { channel, .. } => format!("go on out {channel}"),
         Act::CloseOut { channel } => format!("close out {channel}"),
         Act::Expect { channel } => format!("expect {channel}"),
         Act::OpenIn { channel, topic, .. } => format!("open in {channel} for {topic}"),
+        Act::EndIn { channel, end } => format!("end in {channel} after {} of {}", end.sent, end.last),
         Act::CloseIn { channel } => format!("close in {channel}"),
     };
     acts.iter().map(one).collect()
+}
+
+const END: End = End { sent: 4, last: 5 };
+
+fn close(channel: u32) -> Control {
+    Control::Close { channel, end: END }
 }
 
 fn heard(ledger: &mut Ledger, control: Control, local: &Local) -> Vec<String> {
@@ -76,7 +86,9 @@ fn what_the_peer_wants_is_opened_while_it_is_had() {
     let nothing = Local::default();
     assert!(heard(&mut ledger, want(7), &nothing).is_empty());
     assert_eq!(shown(&ledger.follow(&local(1, IMAGE, false, true), &all())), ["open out 7"]);
-    assert_eq!(shown(&ledger.follow(&nothing, &all())), ["close out 7", "say close 7"]);
+    assert_eq!(shown(&ledger.follow(&nothing, &all())), ["end out 7"]);
+    assert!(ledger.follow(&nothing, &all()).is_empty());
+    assert_eq!(shown(&ledger.ended_out(7, END)), ["say close 7 after 4 of 5"]);
     // (G14) A channel is opened once.
     assert!(ledger.follow(&local(1, IMAGE, false, true), &all()).is_empty());
     assert!(heard(&mut ledger, Control::Unwant { channel: 7 }, &nothing).is_empty());
@@ -91,7 +103,7 @@ fn a_topic_that_was_gone_and_has_come_again_is_opened_anew_even_if_nobody_saw_it
     assert_eq!(heard(&mut ledger, open(1), &before), ["open in 1 for 1"]);
     assert_eq!(heard(&mut ledger, want(7), &before), ["open out 7"]);
     let acts = ledger.follow(&after, &all());
-    assert_eq!(shown(&acts), ["close in 1", "say unwant 1", "expect 2", "say want 2", "close out 7", "say close 7"]);
+    assert_eq!(shown(&acts), ["close in 1", "say unwant 1", "expect 2", "say want 2", "go on out 7"]);
     assert_eq!(heard(&mut ledger, open(2), &after), ["open in 2 for 2"]);
 }
 
@@ -101,7 +113,10 @@ fn after_a_close_the_peer_is_asked_again() {
     let here = local(1, IMAGE, true, false);
     ledger.follow(&here, &all());
     heard(&mut ledger, open(1), &here);
-    assert_eq!(heard(&mut ledger, Control::Close { channel: 1 }, &here), ["close in 1", "say unwant 1", "expect 2", "say want 2"]);
+    assert_eq!(heard(&mut ledger, close(1), &here), ["end in 1 after 4 of 5"]);
+    assert!(ledger.follow(&here, &all()).is_empty());
+    assert_eq!(shown(&ledger.ended_in(1, &here, &all())), ["close in 1", "say unwant 1", "expect 2", "say want 2"]);
+    assert!(ledger.ended_in(1, &here, &all()).is_empty());
     // It has crossed the Unwant.
     assert!(heard(&mut ledger, open(1), &here).is_empty());
 }
@@ -134,7 +149,55 @@ fn rules_that_change_close_and_open() {
     assert!(ledger.follow(&here, &none).is_empty());
     assert_eq!(shown(&ledger.follow(&here, &all())), ["expect 1", "say want 1"]);
     assert_eq!(heard(&mut ledger, want(7), &here), ["open out 7"]);
-    assert_eq!(shown(&ledger.follow(&here, &none)), ["close in 1", "say unwant 1", "close out 7", "say close 7"]);
+    assert_eq!(shown(&ledger.follow(&here, &none)), ["close in 1", "say unwant 1", "end out 7: Forbidden"]);
+}
+
+/// A domain where somebody has it with another depth, or keeps it for those who come late.
+fn had(topic: u64, offer: Offer) -> Local {
+    let mut local = local(topic, IMAGE, false, true);
+    local.channels.values_mut().for_each(|channel| channel.had = Some(offer.clone()));
+    local
+}
+
+#[test]
+fn who_publishes_again_as_before_while_the_channel_ends_goes_on_with_it() {
+    let mut ledger = Ledger::new("base");
+    let (before, nothing) = (local(1, IMAGE, false, true), Local::default());
+    assert_eq!(heard(&mut ledger, want(7), &before), ["open out 7"]);
+    for again in [1, 2] {
+        assert_eq!(shown(&ledger.follow(&nothing, &all())), ["end out 7"]);
+        assert_eq!(shown(&ledger.follow(&local(again, IMAGE, false, true), &all())), ["go on out 7"]);
+    }
+    assert!(ledger.follow(&local(2, IMAGE, false, true), &all()).is_empty());
+    assert_eq!(shown(&ledger.follow(&nothing, &all())), ["end out 7"]);
+    ledger.ended_out(7, END);
+    assert!(ledger.follow(&before, &all()).is_empty());
+}
+
+#[test]
+fn who_publishes_otherwise_does_not_and_nor_does_who_keeps_messages_for_those_who_come_late() {
+    let kept = Offer { depth: 5, reliable: true, transient_local: true, ..Offer::default() };
+    for (before, after) in [(Offer { depth: 5, ..Offer::default() }, Offer { depth: 6, ..Offer::default() }), (kept.clone(), kept)] {
+        let mut ledger = Ledger::new("base");
+        assert_eq!(heard(&mut ledger, want(7), &had(1, before)), ["open out 7"]);
+        assert_eq!(shown(&ledger.follow(&Local::default(), &all())), ["end out 7"]);
+        assert_eq!(shown(&ledger.follow(&had(1, after.clone()), &all())), ["end out 7: Changed"]);
+        assert!(ledger.follow(&had(1, after), &all()).is_empty());
+        assert_eq!(shown(&ledger.ended_out(7, END)), ["say close 7 after 4 of 5"]);
+    }
+}
+
+#[test]
+fn what_is_not_wanted_any_more_ends_at_once_also_while_it_ends() {
+    let mut ledger = Ledger::new("base");
+    let (here, nothing) = (local(1, IMAGE, true, true), Local::default());
+    ledger.follow(&here, &all());
+    heard(&mut ledger, open(1), &here);
+    heard(&mut ledger, want(7), &here);
+    heard(&mut ledger, close(1), &here);
+    assert_eq!(shown(&ledger.follow(&nothing, &all())), ["close in 1", "say unwant 1", "end out 7"]);
+    assert_eq!(heard(&mut ledger, Control::Unwant { channel: 7 }, &nothing), ["close out 7"]);
+    assert!(ledger.ended_in(1, &nothing, &all()).is_empty() && ledger.ended_out(7, END).is_empty());
 }
 
 #[test]
@@ -148,8 +211,10 @@ fn what_no_peer_may_say_is_a_violation() {
     assert_eq!(says(&[open(1), open(1)]), [true, false]);
     assert_eq!(says(&[want(7), want(8)]), [true, false]);
     assert_eq!(says(&[Control::Ready]), [false]);
+    assert_eq!(says(&[open(1), close(1), close(1)]), [true, true, false]);
+    assert_eq!(says(&[open(1), close(1), open(1)]), [true, true, false]);
     // For channels that are not known any more nothing is wrong.
-    assert_eq!(says(&[open(99), Control::Close { channel: 99 }, Control::Unwant { channel: 99 }]), [true, true, true]);
+    assert_eq!(says(&[open(99), close(99), Control::Unwant { channel: 99 }]), [true, true, true]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sinew_gateway::protocol::{
-    Answer, CALL_STREAM, CallHead, Control, Had, Hello, Kind, LOOK_STREAM, MAX_CATALOGUE, MAX_CONTROL, Offer, Packing, REPAIR_STREAM,
+    Answer, CALL_STREAM, CallHead, Control, End, Had, Hello, Kind, LOOK_STREAM, MAX_CATALOGUE, MAX_CONTROL, Offer, Packing, REPAIR_STREAM,
     RecordHead, Refusal, RepairHead, Status, TOPIC_STREAM, TopicHead, Want,
 };
 
@@ -57,8 +57,8 @@ fn samples() -> Vec<(&'static str, Control)> {
         ("Want", Control::Want(image)),
         ("WantService", Control::Want(double)),
         ("Unwant", Control::Unwant { channel: 7 }),
-        ("Open", Control::Open { channel: 7, ordered: true, offer }),
-        ("Close", Control::Close { channel: 7 }),
+        ("Open", Control::Open { channel: 7, ordered: true, after: 12, offer }),
+        ("Close", Control::Close { channel: 7, end: End { sent: 11, last: 12 } }),
         ("Refuse", Control::Refuse { channel: 7, reason: Refusal::Type, text }),
         ("Ready", Control::Ready),
         ("Onward", Control::Onward { channel: 7 }),
@@ -177,8 +177,10 @@ fn what_no_sender_may_say_is_a_violation() {
     let mut open = samples().swap_remove(4).1.encode().split_off(4);
     open[5] = 2;
     assert!(Control::decode(&open).is_err());
-    (open[5], open[19]) = (1, 0xff);
+    (open[5], open[27]) = (1, 0xff);
     assert!(Control::decode(&open).is_err());
+    let close = |sent, last| Control::decode(&Control::Close { channel: 7, end: End { sent, last } }.encode()[4..]);
+    assert!(close(0, u64::MAX).is_ok() && close(12, 12).is_ok() && close(13, 12).is_err());
 }
 
 #[test]

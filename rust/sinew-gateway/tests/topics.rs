@@ -10,6 +10,7 @@ use common::relay::through_a_relay;
 use common::{IMAGE, Robot, all, connected, image, next, node, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
 use sinew::raw::{Publisher, PublisherOptions};
+use sinew_gateway::gateway::Gateway;
 
 fn latched() -> Qos {
     Qos { reliable: true, transient_local: true, ..Qos::keep_last(5) }
@@ -299,13 +300,11 @@ async fn a_message_that_is_larger_than_the_peer_takes_is_counted_and_the_next_on
     images.publish(&[&image(1, 10_000)]).expect("it is published");
     images.publish(&[&image(2, 5_000)]).expect("it is published");
     assert_eq!(number_of(&next(&seen)), 2);
-    let lost = || {
-        drone
-            .gateway
-            .as_ref()
-            .map_or(0, |gateway| gateway.status().iter().flat_map(|peer| &peer.channels).map(|channel| channel.lost).sum())
+    let lost = |robot: &Robot| {
+        let status = robot.gateway.as_ref().map(Gateway::status).unwrap_or_default();
+        status.iter().flat_map(|peer| &peer.channels).map(|channel| channel.lost).sum::<u64>()
     };
-    assert_eq!(lost(), 1);
+    assert_eq!((lost(&drone), lost(&base)), (1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,11 +7,11 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
-use sinew_gateway::channels::Ledger;
+use sinew_gateway::channels::{Act, Ledger};
 use sinew_gateway::config::Settings;
 use sinew_gateway::domain::{Local, LocalChannel};
 use sinew_gateway::packing::unpack;
-use sinew_gateway::protocol::{Answer, CallHead, Control, Had, Kind, Offer, Packing, RecordHead, RepairHead};
+use sinew_gateway::protocol::{Answer, CallHead, Control, End, Had, Kind, Offer, Packing, RecordHead, RepairHead};
 use sinew_gateway::repair::{Cover, Missing, SYMBOL};
 use sinew_gateway::rules::Rules;
 
@@ -121,11 +121,20 @@ fn conversation(bytes: &[u8]) {
         let Some((size, more)) = rest.split_first() else { return };
         let Some((message, more)) = more.split_at_checked(usize::from(*size)) else { return };
         rest = more;
-        if let Ok(Some(control)) = Control::decode(message)
-            && ledger.hear(control, &local(topic), &BOTH).is_err()
-        {
-            return;
+        let mut acts = match Control::decode(message) {
+            Ok(Some(control)) => match ledger.hear(control, &local(topic), &BOTH) {
+                Ok(acts) => acts,
+                Err(_) => return,
+            },
+            _ => Vec::new(),
+        };
+        acts.extend(ledger.follow(&local(topic), &BOTH));
+        for act in acts {
+            match act {
+                Act::EndIn { channel, .. } if topic % 2 == 0 => _ = ledger.ended_in(channel, &local(topic), &BOTH),
+                Act::EndOut { channel, .. } if topic % 2 == 0 => _ = ledger.ended_out(channel, End::default()),
+                _ => {}
+            }
         }
-        ledger.follow(&local(topic), &BOTH);
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sinew::raw::{Frame, Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
 use sinew::{Node, Qos};
 
 use super::outlet::{DEEPEST, Reading, thread_for};
@@ -89,20 +89,21 @@ impl Asked {
         &self.asking
     }
 
-    /// From now on messages go there: of all who together offer this, and, the first time, those that have come before. Blocks until the manager has agreed.
-    pub(super) fn flow(&self, offer: &Offer, reading: &Reading, mut push: impl FnMut(Frame) + Send + 'static) -> sinew::Result<()> {
+    /// From now on messages go there: of all who together offer this, and, the first time, those that have come before. Blocks until the manager has agreed. How many messages were lost before that.
+    pub(super) fn flow(&self, offer: &Offer, reading: &Reading, mut push: impl FnMut(Frame) + Send + 'static) -> sinew::Result<u64> {
         let mut hold = lock(&self.hold);
         if let Hold::Kept(kept) = &mut *hold
             && self.asking.is_met(offer)
         {
+            let missed = self.asker.statistics().missed;
             kept.drain(..).for_each(&mut push);
             *hold = Hold::Pushed(Box::new(push));
-            return Ok(());
+            return Ok(missed);
         }
         *hold = Hold::Dropped;
         drop(hold);
         *lock(&self.feed) = Some(subscriber(&self.node, &self.own, &self.asking, &self.asking.beside(reading), push)?);
-        Ok(())
+        Ok(0)
     }
 
     /// No more. What is kept for those who come late, the next one gets again.
@@ -112,9 +113,9 @@ impl Asked {
         *lock(&self.hold) = Hold::Dropped;
     }
 
-    /// Messages that were lost on the way to here.
-    pub fn missed(&self) -> u64 {
-        lock(&self.feed).as_ref().unwrap_or(&self.asker).statistics().missed
+    /// Of whatever gets the messages that go there.
+    pub(super) fn statistics(&self) -> SubscriberStatistics {
+        lock(&self.feed).as_ref().unwrap_or(&self.asker).statistics()
     }
 }
 

@@ -1,6 +1,9 @@
 //! Which channels there are between this domain and one peer: what each side wants, and what is open. Pure: what is to be done comes out as [`Act`]s, in the order in which it is to be done.
 //!
 //! A channel is open only while this domain has (or wants) it, the peer wants (or has) it, and the rules of both sides let it: each side speaks of what its own rules allow alone (G13, G14).
+//!
+//! A topic whose publishers have gone ends behind what they have published (G35, G36), on both sides: it stays open until whoever performs the acts says that it has ended ([`Ledger::ended_out`], [`Ledger::ended_in`]). Of one topic there is never
+//! more than one channel in a direction that is not over, so nothing of the next one can overtake what is under way, or come a second time.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +11,7 @@ use sinew::Id;
 use sinew::msg::{Type, difference};
 
 use crate::domain::{Local, LocalChannel, may_go_onward};
-use crate::protocol::{Control, Decoded, Kind, Offer, Refusal, Want, violation};
+use crate::protocol::{Control, Decoded, End, Kind, Offer, Refusal, Want, violation};
 use crate::rules::{Rules, Traffic};
 
 /// Wants of a peer at most, so that it costs a bounded amount of memory.
@@ -32,7 +35,25 @@ pub enum Act {
         /// How the rules want it done.
         traffic: Traffic,
     },
-    /// No more.
+    /// It is to end; when it has, [`Ledger::ended_out`].
+    EndOut {
+        /// The peer's number.
+        channel: u32,
+        /// What becomes of what was published.
+        why: Ending,
+    },
+    /// A channel that was to end goes on, or does so with another topic of the same name; if that cannot be, [`Act::EndOut`] is to be performed.
+    GoOnOut {
+        /// The peer's number.
+        channel: u32,
+        /// What it wants.
+        want: Want,
+        /// What publishers here offer.
+        offer: Offer,
+        /// How the rules want it done.
+        traffic: Traffic,
+    },
+    /// No more, and nothing is to be said.
     CloseOut {
         /// The peer's number.
         channel: u32,
@@ -54,14 +75,34 @@ pub enum Act {
         offer: Offer,
         /// (G21)
         ordered: bool,
+        /// (G37)
+        after: u64,
         /// How the rules want it done.
         traffic: Traffic,
+    },
+    /// The peer has ended it: when what is under way has come, [`Ledger::ended_in`].
+    EndIn {
+        /// Our number.
+        channel: u32,
+        /// How far it went.
+        end: End,
     },
     /// No more, and nothing of it is expected.
     CloseIn {
         /// Our number.
         channel: u32,
     },
+}
+
+/// Why messages of this domain are not to go to the peer any more, or not as they did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Who has published them has gone: all that they have left is to go.
+    Gone,
+    /// They are published otherwise than before: what was taken is to go.
+    Changed,
+    /// The rules do not let them out: nothing is to go.
+    Forbidden,
 }
 
 /// What is between this domain and one peer.
@@ -79,6 +120,8 @@ struct Ours {
     want: Want,
     topic: Id,
     state: State,
+    /// The peer has said so; what is under way is waited for.
+    is_ending: bool,
 }
 
 /// What the peer wants of us.
@@ -88,6 +131,8 @@ struct Theirs {
     state: State,
     /// Opened with this, which is what must change for it to be closed.
     open: Option<Fitting>,
+    /// It is open until it has ended.
+    ending: Option<Ending>,
     /// It was opened, and closed: over.
     is_used: bool,
     /// Could not be opened with this.
@@ -148,7 +193,7 @@ impl Ledger {
                 if is_twice || self.theirs.contains_key(&channel) {
                     return violation(format!("a second want of '{}', or of channel {channel}", want.name));
                 }
-                self.theirs.insert(channel, Theirs { want, state: State::Waiting, open: None, is_used: false, failed: None });
+                self.theirs.insert(channel, Theirs { want, state: State::Waiting, open: None, ending: None, is_used: false, failed: None });
                 self.follow_theirs(channel, local, rules, &mut acts);
             }
             Control::Unwant { channel } => {
@@ -160,21 +205,26 @@ impl Ledger {
                     acts.push(Act::CloseOut { channel });
                 }
             }
-            Control::Open { channel, ordered, offer } => {
+            Control::Open { channel, ordered, after, offer } => {
                 if let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel) {
                     if ours.state == State::Open {
                         return violation(format!("channel {channel} is opened a second time"));
                     }
                     ours.state = State::Open;
                     let traffic = rules.decide(ours.want.kind, &ours.want.name, &self.tag).traffic;
-                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), topic: ours.topic, offer, ordered, traffic });
+                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), topic: ours.topic, offer, ordered, after, traffic });
                 }
             }
-            Control::Close { channel } => {
-                let key = self.ours.iter().find(|(_, ours)| ours.want.channel == channel).map(|(key, _)| key.clone());
-                if let Some(key) = key {
-                    self.unwant(&key, &mut acts);
-                    self.follow_ours(local, rules, &mut acts);
+            Control::Close { channel, end } => {
+                let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel) else { return Ok(acts) };
+                if ours.is_ending {
+                    return violation(format!("channel {channel} is closed a second time"));
+                }
+                if ours.state == State::Open && ours.want.kind == Kind::Topic {
+                    ours.is_ending = true;
+                    acts.push(Act::EndIn { channel, end });
+                } else {
+                    acts = self.ended_in(channel, local, rules);
                 }
             }
             Control::Refuse { channel, text, .. } => {
@@ -197,6 +247,28 @@ impl Ledger {
         theirs.failed = theirs.open.take();
         theirs.state = State::Refused(text.to_owned());
         vec![Act::Send(Control::Refuse { channel, reason: Refusal::Domain, text: text.to_owned() })]
+    }
+
+    /// What was under way on a channel that the peer has ended has come, or is not waited for any more.
+    pub fn ended_in(&mut self, channel: u32, local: &Local, rules: &Rules) -> Vec<Act> {
+        let mut acts = Vec::new();
+        let key = self.ours.iter().find(|(_, ours)| ours.want.channel == channel).map(|(key, _)| key.clone());
+        if let Some(key) = key {
+            self.unwant(&key, &mut acts);
+            self.follow_ours(local, rules, &mut acts);
+        }
+        acts
+    }
+
+    /// A channel to the peer has ended, so far.
+    pub fn ended_out(&mut self, channel: u32, end: End) -> Vec<Act> {
+        let Some(theirs) = self.theirs.get_mut(&channel) else {
+            return Vec::new();
+        };
+        theirs.open = None;
+        theirs.is_used = true;
+        theirs.state = State::Waiting;
+        vec![Act::Send(Control::Close { channel, end })]
     }
 
     /// What we want of the peer, by name, with how it stands; and what it wants of us.
@@ -241,7 +313,7 @@ impl Ledger {
             self.next += 1;
             acts.push(Act::Expect { channel: want.channel });
             acts.push(Act::Send(Control::Want(want.clone())));
-            self.ours.insert(key.clone(), Ours { want, topic: channel.topic, state: State::Waiting });
+            self.ours.insert(key.clone(), Ours { want, topic: channel.topic, state: State::Waiting, is_ending: false });
         }
     }
 
@@ -262,6 +334,11 @@ impl Ledger {
         decision.traffic.onward &= may_go_onward(&theirs.want.name);
         let here = local.channels.get(&(theirs.want.kind, theirs.want.name.clone()));
         let had = here.and_then(|here| Some((here, here.had_for(&decision)?)));
+        let why = match had {
+            _ if !decision.symbol.lets_out() => Ending::Forbidden,
+            None => Ending::Gone,
+            Some(_) => Ending::Changed,
+        };
         let conflict = had.and_then(|(here, _)| conflict(&theirs.want, here));
         let fitting = match (had, &conflict) {
             (Some((here, offer)), None) => {
@@ -270,12 +347,19 @@ impl Ledger {
             }
             _ => None,
         };
-        if theirs.open.is_some() && theirs.open != fitting {
-            theirs.open = None;
-            theirs.is_used = true;
-            theirs.state = State::Waiting;
-            acts.push(Act::CloseOut { channel });
-            acts.push(Act::Send(Control::Close { channel }));
+        if let Some(open) = &theirs.open {
+            let is_as_it_was = fitting.as_ref() == Some(open);
+            if let Some(fitting) = fitting.filter(|fitting| fitting.goes_on_with(open, theirs.want.kind))
+                && (theirs.ending.is_some() || !is_as_it_was)
+            {
+                theirs.ending = None;
+                theirs.open = Some(fitting.clone());
+                let Fitting { offer, traffic, .. } = fitting;
+                acts.push(Act::GoOnOut { channel, want: theirs.want.clone(), offer, traffic });
+            } else if (theirs.ending.is_some() || !is_as_it_was) && theirs.ending != Some(why) {
+                theirs.ending = Some(why);
+                acts.push(Act::EndOut { channel, why });
+            }
             return;
         }
         if theirs.failed != fitting {
@@ -294,6 +378,17 @@ impl Ledger {
             }
             _ => {}
         }
+    }
+}
+
+impl Fitting {
+    /// A channel that was opened with the other one is as good for this. What was kept of publishers that have gone is not, for those who come late.
+    fn goes_on_with(&self, other: &Fitting, kind: Kind) -> bool {
+        kind == Kind::Topic
+            && !self.offer.transient_local
+            && self.offer == other.offer
+            && self.ordered == other.ordered
+            && self.traffic == other.traffic
     }
 }
 

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `ledger` | which channels are wanted and open; pure |
 //! | `asked` | messages that others have brought into this domain, to be sent onward |
-//! | `outlet` | messages of this domain on their way to the peer |
+//! | `outlet`, `taking` | messages of this domain on their way to the peer |
 //! | `inlet`, `turns`, `received`, `gathering`, `meeting` | messages of the peer on their way into this domain |
 //! | `calls/` | services: those that are called here and provided there, and the other way round |
 
@@ -17,14 +17,16 @@ mod meeting;
 mod origin;
 mod outlet;
 mod received;
+mod taking;
 mod turns;
 
 pub use asked::{Asked, Asking};
 pub use calls::{Memory, Provided, Served};
 pub use inlet::{Inlet, Ordered};
-pub use ledger::{Act, Ledger, State};
+pub use ledger::{Act, Ending, Ledger, State};
 pub use outlet::{Outlet, Supply, Taken};
 pub use received::Received;
+pub use taking::LeftOff;
 pub(crate) use {calls::Counts, meeting::Meeting, outlet::Reading, received::ghost};
 #[cfg(feature = "zenoh")]
 pub(crate) use {

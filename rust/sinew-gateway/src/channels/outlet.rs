@@ -1,19 +1,21 @@
 //! Messages of this domain on their way to a peer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use sinew::raw::{Frame, Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
 use sinew::{Node, Qos};
 
 use super::asked::Asked;
+use super::ledger::Ending;
 use super::origin::origin_of;
+use super::taking::{LeftOff, Taking};
 use crate::link::{Keep, Lane, LaneOptions, Outbox, Outgoing};
 use crate::packing::pack;
 use crate::point::point;
-use crate::protocol::{Offer, Packing, Want};
+use crate::protocol::{End, Offer, Packing, Want};
 use crate::rules::Traffic;
 
 /// Parts that are smaller are copied, so that few parts are sent.
@@ -24,6 +26,10 @@ const PACKING: u32 = 1;
 pub(super) const DEEPEST: u32 = 512;
 /// Bytes that wait of a topic of which nothing may be lost.
 const MOST_WAITING: usize = 64 << 20;
+/// (G35) What has not gone then is given up.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A ghost whose publishers have gone, and that has taken nothing for so long, has taken all: it is awake, and takes one after the other.
+const QUIET: Duration = Duration::from_millis(50);
 
 /// What the peer takes.
 #[derive(Clone, Copy, Debug)]
@@ -35,11 +41,32 @@ pub struct Taken {
 }
 
 /// A topic that goes to a peer. Messages are read where their publisher wrote them, and stay there until the peer has them, or they are given up. Nothing here ever makes a publisher wait.
+///
+/// When its publishers have gone, it is open until all that they have published was taken and sent (G35). That could break in three ways: what waits for the ghost is not taken any more, what was taken is not sent any more, and who publishes meanwhile
+/// is not heard. So [`Outlet::look`] first has the ghost take what is left, then has the lane send it, and the ghost stays until both are over; and [`Outlet::go_on`] may come at any time before that.
 pub struct Outlet {
-    // First, so that nothing is pushed any more when the lane goes.
+    topic: String,
+    // Before the lane, so that nothing is pushed any more when that goes.
     source: Source,
     lane: Arc<Lane>,
-    too_large: Arc<AtomicU64>,
+    taken: Taken,
+    counts: Arc<Taking>,
+    /// Messages that subscribers have missed that are none any more.
+    missed: u64,
+    /// Those who come late get what was kept: what they have not had before is not lost.
+    is_kept: bool,
+    ending: Option<Leaving>,
+    /// No publisher was there any more when it took the last message.
+    are_gone: bool,
+}
+
+/// A channel that ends.
+struct Leaving {
+    why: Ending,
+    until: Instant,
+    /// So many messages were begun to be taken, since then no more.
+    begun: u64,
+    since: Instant,
 }
 
 /// Where messages are from.
@@ -47,14 +74,24 @@ pub enum Supply<'a> {
     /// Those that are published in the domain that this is a node of.
     Domain(&'a Node),
     /// Also those that others have brought there (G38).
-    Asked(Arc<Asked>),
+    Asked(&'a Node, Arc<Asked>),
 }
 
 /// What reads it.
 enum Source {
-    Own(Subscriber),
+    /// A ghost.
+    Own {
+        /// None: no more is taken.
+        subscriber: Option<Subscriber>,
+        /// Of the same topic before it was gone and came again: it may have to take what is left there.
+        before: Option<Subscriber>,
+    },
     /// (G38)
-    Asked(Arc<Asked>),
+    Asked {
+        asked: Arc<Asked>,
+        /// Messages that were lost before some came here. None: no more is taken.
+        missed: Option<u64>,
+    },
 }
 
 impl Outlet {
@@ -63,59 +100,223 @@ impl Outlet {
         from: Supply<'_>,
         want: &Want,
         offer: &Offer,
-        ordered: bool,
+        (ordered, left_off): (bool, LeftOff),
         traffic: &Traffic,
         outbox: &Outbox,
         taken: Taken,
     ) -> sinew::Result<Outlet> {
-        let reading = Reading::of(offer, want.offer.transient_local, traffic);
-        let lane = Arc::new(outbox.lane(LaneOptions {
+        let lane = outbox.lane(LaneOptions {
             channel: want.channel,
+            after: left_off.last(),
             ordered,
             priority: traffic.priority,
-            keep: reading.keep,
+            keep: Reading::of(offer, want.offer.transient_local, traffic).keep,
             max_rate: traffic.max_rate,
             max_bandwidth: traffic.max_bandwidth,
-        }));
-        let too_large = Arc::new(AtomicU64::new(0));
-        let (to, lifespan, compression, counted) = (Arc::clone(&lane), offer.lifespan, traffic.compression, Arc::clone(&too_large));
-        let push = move |frame: Frame| {
+        });
+        let (source, node) = match from {
+            Supply::Domain(node) => (Source::Own { subscriber: None, before: None }, node),
+            Supply::Asked(node, asked) => (Source::Asked { asked, missed: None }, node),
+        };
+        let mut outlet = Outlet {
+            topic: want.name.clone(),
+            source,
+            lane: Arc::new(lane),
+            taken,
+            counts: Arc::default(),
+            missed: 0,
+            // What a rate leaves out is not lost, either.
+            is_kept: Reading::of(offer, want.offer.transient_local, traffic).qos.transient_local || traffic.max_rate.is_some(),
+            ending: None,
+            are_gone: false,
+        };
+        outlet.counts.begin_behind(&left_off);
+        outlet.subscribe(node, want, offer, traffic)?;
+        Ok(outlet)
+    }
+
+    /// What becomes of messages.
+    fn push(&self, offer: &Offer, traffic: &Traffic) -> impl FnMut(Frame) + Send + 'static {
+        let (to, lifespan, compression, taken) = (Arc::clone(&self.lane), offer.lifespan, traffic.compression, self.taken);
+        let counts = Arc::clone(&self.counts);
+        move |frame| {
+            counts.begun.fetch_add(1, Ordering::Relaxed); // relaxed: all of these are numbers that stand for themselves
             point("message taken");
+            let info = frame.info();
+            let (missed, between) = (info.missed, counts.between(&info));
+            to.lose(missed + between);
+            counts.between.fetch_add(between, Ordering::Relaxed);
+            counts.missed.fetch_add(missed, Ordering::Relaxed);
             match outgoing(frame, lifespan, compression, taken) {
                 Some(message) => to.push(message),
-                None => _ = counted.fetch_add(1, Ordering::Relaxed),
+                None => {
+                    to.lose(1);
+                    counts.too_large.fetch_add(1, Ordering::Relaxed);
+                }
             }
-        };
-        let source = match from {
-            Supply::Asked(asked) => {
-                asked.flow(offer, &reading, push)?;
-                Source::Asked(asked)
+            counts.ended.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn subscribe(&mut self, node: &Node, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
+        let reading = Reading::of(offer, want.offer.transient_local, traffic);
+        let push = self.push(offer, traffic);
+        match &mut self.source {
+            Source::Asked { asked, missed } => {
+                *missed = Some(asked.flow(offer, &reading, push)?);
             }
-            Supply::Domain(node) => {
+            Source::Own { subscriber, before } => {
                 let options = SubscriberOptions { ghost: true, execution_thread: thread_for(traffic), ..SubscriberOptions::default() };
-                Source::Own(Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, push)?)
+                let new = Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, push)?;
+                self.missed += before.take().map_or(0, |before| before.statistics().missed);
+                *before = subscriber.replace(new);
             }
-        };
-        Ok(Outlet { source, lane, too_large })
+        }
+        self.counts.begin_anew();
+        Ok(())
+    }
+
+    /// Of its messages.
+    pub fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// It is to end, if it does not end already.
+    pub fn end(&mut self, why: Ending) {
+        let now = Instant::now();
+        let (until, begun) =
+            (self.ending.as_ref().map_or(now + PATIENCE, |ending| ending.until), self.counts.begun.load(Ordering::Relaxed));
+        self.ending = Some(Leaving { why, until, begun, since: now });
+        if why != Ending::Gone {
+            self.take_no_more();
+        }
+        if why == Ending::Forbidden {
+            self.lane.close();
+        }
+    }
+
+    /// Is it to end?
+    pub fn is_ending(&self) -> bool {
+        self.ending.is_some()
+    }
+
+    /// Its publishers, or others, are there again.
+    pub fn go_on(&mut self, node: &Node, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
+        // Whoever still has a publisher is known to the manager, and must not take everything twice.
+        let now = self.source.statistics();
+        if now.as_ref().is_none_or(|now| now.detached) {
+            if now.map_or(self.are_gone, |now| now.publishers == 0) {
+                self.counts.forget_publishers();
+            }
+            self.subscribe(node, want, offer, traffic)?;
+            if let Source::Own { before, .. } = &mut self.source
+                && let Some(before) = before.take_if(|before| before.statistics().publishers > 0)
+            {
+                self.missed += before.statistics().missed;
+            }
+        }
+        self.ending = None;
+        Ok(())
+    }
+
+    /// Where it has left off.
+    pub fn left_off(&self) -> LeftOff {
+        if self.is_kept {
+            return LeftOff::default();
+        }
+        if self.are_gone {
+            self.counts.forget_publishers();
+        }
+        self.counts.left_off(self.lane.end().last)
+    }
+
+    /// Takes and sends nothing any more.
+    pub fn close(&mut self) {
+        self.take_no_more();
+        self.lane.close();
+    }
+
+    /// How far it went, if it has ended. To be asked again and again while it ends; then it is to be dropped.
+    pub fn look(&mut self, now: Instant) -> Option<End> {
+        let ending = self.ending.as_mut()?;
+        if now < ending.until {
+            let (begun, ended) = (self.counts.begun.load(Ordering::Relaxed), self.counts.ended.load(Ordering::Relaxed));
+            if begun != ending.begun || ended != begun {
+                (ending.begun, ending.since) = (begun, now);
+            }
+            let has_publishers = self.source.has_publishers();
+            let is_taken = ending.why != Ending::Gone || (!has_publishers && now - ending.since >= QUIET);
+            if !is_taken || !self.lane.has_gone() {
+                return None;
+            }
+        }
+        self.close();
+        Some(self.lane.end())
+    }
+
+    fn take_no_more(&mut self) {
+        if let Some(now) = self.source.statistics() {
+            self.are_gone = now.publishers == 0;
+        }
+        self.missed += self.source.stop();
+        self.lane.lose(self.missed.saturating_sub(self.counts.missed.swap(self.missed, Ordering::Relaxed)));
     }
 
     /// Messages that were sent, their bytes, and messages that were lost: on the way to the gateway, given up, or larger than the peer takes.
     pub fn told(&self) -> (u64, u64, u64) {
         let sent = self.lane.statistics();
-        let missed = match &self.source {
-            Source::Own(subscriber) => subscriber.statistics().missed,
-            Source::Asked(asked) => asked.missed(),
-        };
-        let lost = sent.dropped + missed + self.too_large.load(Ordering::Relaxed);
-        (sent.sent, sent.sent_bytes, lost)
+        (
+            sent.sent,
+            sent.sent_bytes,
+            sent.dropped
+                + self.missed
+                + self.source.missed()
+                + self.counts.too_large.load(Ordering::Relaxed)
+                + self.counts.between.load(Ordering::Relaxed),
+        )
     }
 }
 
 impl Drop for Outlet {
     fn drop(&mut self) {
-        if let Source::Asked(asked) = &self.source {
-            asked.stop();
+        self.source.stop();
+    }
+}
+
+impl Source {
+    /// What its reader counts. None: no more is taken.
+    fn statistics(&self) -> Option<SubscriberStatistics> {
+        match self {
+            Source::Own { subscriber, .. } => subscriber.as_ref().map(Subscriber::statistics),
+            Source::Asked { asked, missed } => missed.map(|_| asked.statistics()),
         }
+    }
+
+    /// Somebody may still have published something that was not taken. Of what was asked for that cannot be told: this gateway may publish there, too.
+    fn has_publishers(&self) -> bool {
+        matches!(self, Source::Own { subscriber: Some(subscriber), .. } if subscriber.statistics().publishers > 0)
+    }
+
+    /// Messages that were lost on the way to here.
+    fn missed(&self) -> u64 {
+        match self {
+            Source::Own { subscriber, before } => subscriber.iter().chain(before).map(|subscriber| subscriber.statistics().missed).sum(),
+            Source::Asked { asked, missed } => missed.map_or(0, |before| asked.statistics().missed.saturating_sub(before)),
+        }
+    }
+
+    /// Takes no more, and tells what it has missed.
+    fn stop(&mut self) -> u64 {
+        let missed = self.missed();
+        match self {
+            Source::Own { subscriber, before } => (*subscriber, *before) = (None, None),
+            Source::Asked { asked, missed } => {
+                if missed.take().is_some() {
+                    asked.stop();
+                }
+            }
+        }
+        missed
     }
 }
 

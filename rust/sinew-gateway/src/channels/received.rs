@@ -67,7 +67,8 @@ impl Counts {
     /// Messages, bytes, and messages that were lost.
     pub fn told(&self) -> (u64, u64, u64) {
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        (now(&self.messages), now(&self.bytes), now(&self.lost) + now(&self.refused))
+        // What is lost is what the peer says that it was.
+        (now(&self.messages), now(&self.bytes), now(&self.lost).saturating_add(now(&self.refused)))
     }
 }
 
@@ -103,10 +104,24 @@ impl Received {
         self.is_onward
     }
 
-    /// A new channel: it counts from the begin.
-    pub fn begin(&self) {
-        self.handed().sequence = 0;
-        self.last.send_replace(0);
+    /// A new channel, whose messages have numbers behind this one. Those up to it were to come over the channel before, if that is known to have come so far.
+    pub fn begin(&self, after: u64, come: Option<u64>) {
+        let mut handed = self.handed();
+        self.counts.lost.fetch_add(come.map_or(0, |come| after.saturating_sub(come)), Ordering::Relaxed);
+        handed.sequence = after;
+        self.last.send_replace(after);
+    }
+
+    /// The number of the last message that was handed on.
+    pub fn last(&self) -> u64 {
+        self.handed().sequence
+    }
+
+    /// The channel is over, and this was the number of its last message.
+    pub fn end(&self, last: u64) {
+        let mut handed = self.handed();
+        self.counts.lost.fetch_add(last.saturating_sub(handed.sequence), Ordering::Relaxed);
+        handed.sequence = handed.sequence.max(last);
     }
 
     /// What it has counted.
@@ -148,8 +163,13 @@ impl Received {
         let Ok(_room) = room.acquire_many(needed).await else { return Ok(false) };
         let loan = self.publishing(|| self.publisher.loan(head.unpacked as usize));
         let Ok(mut loan) = loan else {
-            self.counts.refused.fetch_add(1, Ordering::Relaxed);
-            return skip(stream, head.size).await;
+            let is_over = !skip(stream, head.size).await?;
+            let mut handed = self.handed();
+            if head.sequence > handed.sequence {
+                self.counts.refused.fetch_add(1, Ordering::Relaxed);
+                self.pass(&mut handed, head.sequence);
+            }
+            return Ok(!is_over);
         };
         point("message announced");
         let is_whole = match head.packing {
@@ -167,7 +187,7 @@ impl Received {
             self.met().await;
             if !self.ordered {
                 let mut last = self.last.subscribe();
-                let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last + 1 >= head.sequence)).await;
+                let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last >= head.sequence - 1)).await;
             }
             self.hand_on(loan, &head)?;
         }
@@ -223,6 +243,13 @@ impl Received {
         if is_all(&self.offer) { tokio::task::block_in_place(act) } else { act() }
     }
 
+    /// It is decided what becomes of this message, and of all before it.
+    fn pass(&self, handed: &mut Handed, sequence: u64) {
+        self.counts.lost.fetch_add(sequence - handed.sequence - 1, Ordering::Relaxed);
+        handed.sequence = sequence;
+        self.last.send_replace(sequence);
+    }
+
     fn hand_on(&self, loan: Loan<'_>, head: &RecordHead) -> Decoded<()> {
         let mut handed = self.handed();
         if head.sequence <= handed.sequence {
@@ -233,10 +260,7 @@ impl Received {
             return Ok(());
         }
         point("message about to be published");
-        let lost = head.sequence - handed.sequence - 1;
-        self.counts.lost.fetch_add(lost, Ordering::Relaxed);
-        handed.sequence = head.sequence;
-        self.last.send_replace(head.sequence);
+        self.pass(&mut handed, head.sequence);
         if !handed.recent.is_new(head.origin) {
             self.counts.repeated.fetch_add(1, Ordering::Relaxed);
             return Ok(());

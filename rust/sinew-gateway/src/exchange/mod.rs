@@ -25,6 +25,9 @@ use peer::Peer;
 /// How long what belongs to a peer is kept when the connection is lost.
 const KEPT: Duration = Duration::from_secs(30);
 
+/// Between two looks at what is about to end.
+const LOOK: Duration = Duration::from_millis(5);
+
 enum Event {
     Domain,
     Peer(PeerEvent),
@@ -157,7 +160,8 @@ struct Follower {
 impl Follower {
     fn run(&mut self, heard: &Receiver<Event>) {
         loop {
-            match heard.recv_timeout(self.teller.due()) {
+            let is_ending = self.peers.values().any(Peer::is_ending);
+            match heard.recv_timeout(if is_ending { self.teller.due().min(LOOK) } else { self.teller.due() }) {
                 Ok(Event::Domain) => self.follow_domain(),
                 Ok(Event::Peer(event)) => self.follow_peer(event),
                 Ok(Event::Rules(rules)) => {
@@ -167,6 +171,9 @@ impl Follower {
                 Ok(Event::Status(tell)) => _ = tell.send(self.peers.values().map(Peer::status).collect()),
                 Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {}
+            }
+            for peer in self.peers.values_mut() {
+                peer.look(self.domain.local(), &self.rules);
             }
             self.peers.retain(|_, peer| !peer.is_over(Instant::now()));
             self.peers.values_mut().for_each(|peer| peer.ask_no_more(Instant::now()));

@@ -3,20 +3,31 @@
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sinew::{GatewayChannel, GatewayPeer, Id};
 use tokio::runtime::Handle;
 
 use super::wishes::Wishes;
-use crate::channels::{Act, Asking, Ledger, Memory, Outlet, Provided, Received, Served, State, Supply, Taken};
+use crate::channels::{Act, Asking, Ending, Ledger, LeftOff, Memory, Outlet, Provided, Received, Served, State, Supply, Taken};
 use crate::domain::{Local, may_go_onward};
 use crate::nodes::Nodes;
 use crate::peers::Session;
 use crate::point::point;
-use crate::protocol::{Closed, Control, Kind, Offer, Want};
+use crate::protocol::{Closed, Control, End, Kind, Offer, Want};
 use crate::rules::{Rules, Traffic};
 use crate::status;
+
+/// (G36) How long what is under way is waited for on a channel that the peer has closed.
+const UNDER_WAY: Duration = Duration::from_secs(5);
+/// (G37) How long it is known where a channel has left off: with the connection, as long as what comes is kept on the other side; else until it is asked for again, or what has changed of a want is told.
+const LEFT_OFF: Duration = Duration::from_secs(5);
+const LEFT_OFF_UNWANTED: Duration = Duration::from_millis(100);
+/// Topics whose counts are kept while nobody wants them.
+const MOST_COUNTED: usize = 4096;
+
+/// Messages, bytes, and messages that were lost.
+type Told = (u64, u64, u64);
 
 /// A peer, by its id. When the connection is lost, what messages of its topics go into, and calls that wait, are kept for a while.
 pub struct Peer {
@@ -30,6 +41,12 @@ pub struct Peer {
     /// Since there is no connection.
     until: Option<Instant>,
     received: HashMap<String, Arc<Received>>,
+    /// What was counted by what is there no more, for topics that go to the peer and for those that come from it: what was lost at an end is seen afterwards.
+    counted: HashMap<(bool, String), Told>,
+    /// How far topics had come that came from the peer, by their channels' numbers.
+    come: HashMap<String, u64>,
+    /// Where topics have left off that went to it, and until when that is known.
+    left_off: HashMap<String, (LeftOff, Instant)>,
     provided: HashMap<String, Provided>,
     /// What others are to bring, by name.
     wishes: Wishes,
@@ -47,6 +64,8 @@ struct Live {
     open: HashMap<u32, (Kind, String)>,
     /// Of these numbers, what comes was sent onward (G38).
     onward: HashSet<u32>,
+    /// Of these, what the peer has ended, how far it went, and how long that is waited for.
+    ending: HashMap<u32, (End, Instant)>,
 }
 
 impl Peer {
@@ -62,6 +81,9 @@ impl Peer {
             live: None,
             until: None,
             received: HashMap::new(),
+            counted: HashMap::new(),
+            come: HashMap::new(),
+            left_off: HashMap::new(),
             provided: HashMap::new(),
             wishes: Wishes::default(),
             memory: Arc::default(),
@@ -80,16 +102,19 @@ impl Peer {
 
     /// There is a connection; if there was one, it is over.
     pub fn up(&mut self, session: Arc<Session>) {
+        self.close_outlets();
         self.name = session.shown();
         self.who = Some((session.hello.name.clone(), session.address().ip()));
         session.hello.tag.clone_into(&mut self.tag);
         self.until = None;
         let ledger = Ledger::new(&session.hello.tag);
-        self.live = Some(Live { session, ledger, outlets: HashMap::new(), open: HashMap::new(), onward: HashSet::new() });
+        self.live =
+            Some(Live { session, ledger, outlets: HashMap::new(), open: HashMap::new(), onward: HashSet::new(), ending: HashMap::new() });
     }
 
     /// There is none any more. It is waited for until then.
     pub fn down(&mut self, until: Instant) {
+        self.close_outlets();
         self.live = None;
         self.until = Some(until);
         self.wishes.end(until);
@@ -129,13 +154,19 @@ impl Peer {
 
     fn channel(&self, live: &Live, is_ours: bool, want: &Want, state: &State) -> GatewayChannel {
         let counts = match (is_ours, want.kind) {
-            (true, Kind::Topic) => self.received.get(&want.name).map(|received| received.counts().told()),
-            (false, Kind::Topic) => live.outlets.get(&want.channel).map(Outlet::told),
+            (true, Kind::Topic) => self.topic(false, &want.name, self.received.get(&want.name).map(|received| received.counts().told())),
+            (false, Kind::Topic) => self.topic(true, &want.name, live.outlets.get(&want.channel).map(Outlet::told)),
             (true, Kind::Service) => self.provided.get(&want.name).map(|provided| provided.counts().told()),
             (false, Kind::Service) => live.session.inlet.served(want.channel).map(|served| served.counts().told()),
         }
         .unwrap_or_default();
         status::channel(want.kind, &want.name, !is_ours, state, counts)
+    }
+
+    /// What was counted of a topic that goes to the peer, or comes from it, with what is there now.
+    fn topic(&self, outgoing: bool, name: &str, now: Option<Told>) -> Option<Told> {
+        let before = self.counted.get(&(outgoing, name.to_owned())).copied();
+        before.into_iter().chain(now).reduce(sum)
     }
 
     /// The gateway ends.
@@ -189,18 +220,36 @@ impl Peer {
                 }
                 Act::Expect { channel } => live.session.inlet.expect(channel),
                 Act::OpenOut { channel, want, offer, ordered, traffic } => self.open_out(channel, &want, offer, ordered, &traffic),
+                Act::EndOut { channel, why } => match live.outlets.get_mut(&channel) {
+                    Some(outlet) => outlet.end(why),
+                    None => {
+                        live.session.inlet.unserve(channel);
+                        let acts = live.ledger.ended_out(channel, End::default());
+                        self.perform(acts);
+                    }
+                },
+                Act::GoOnOut { channel, want, offer, traffic } => {
+                    if let Some(outlet) = live.outlets.get_mut(&channel)
+                        && let Err(why) = outlet.go_on(self.nodes.own(), &want, &offer, &traffic)
+                    {
+                        log::debug!("'{}' is opened for {} anew: {why}", want.name, self.name);
+                        outlet.end(Ending::Changed);
+                    }
+                }
                 Act::CloseOut { channel } => {
-                    live.outlets.remove(&channel);
                     live.session.inlet.unserve(channel);
+                    self.close_out(channel, LEFT_OFF_UNWANTED);
                 }
-                Act::OpenIn { channel, want, topic, offer, ordered, traffic } => {
-                    self.open_in(channel, &want, topic, &offer, ordered, &traffic)
+                Act::OpenIn { channel, want, topic, offer, ordered, after, traffic } => {
+                    self.open_in(channel, &want, topic, &offer, (ordered, after), &traffic)
                 }
+                Act::EndIn { channel, end } => _ = live.ending.insert(channel, (end, Instant::now() + UNDER_WAY)),
                 Act::CloseIn { channel } => {
                     live.session.inlet.unexpect(channel);
                     live.onward.remove(&channel);
+                    live.ending.remove(&channel);
                     match live.open.remove(&channel) {
-                        Some((Kind::Topic, name)) => _ = self.received.remove(&name),
+                        Some((Kind::Topic, name)) => self.forget_received(&name),
                         Some((Kind::Service, name)) => match self.provided.get(&name) {
                             // The provider there may come again, and answer.
                             Some(provided) if provided.pending() > 0 => provided.lead(None),
@@ -216,14 +265,18 @@ impl Peer {
     fn open_out(&mut self, channel: u32, want: &Want, offer: Offer, ordered: bool, traffic: &Traffic) {
         let Some(live) = &mut self.live else { return };
         let session = &live.session;
+        let left_off = self.left_off.remove(&want.name).filter(|(_, until)| want.kind == Kind::Topic && Instant::now() < *until);
+        let left_off = left_off.map(|(left_off, _)| left_off).unwrap_or_default();
+        let after = left_off.last();
         let taken = Taken { max_message: self.max_message.min(session.hello.max_message), compression: session.hello.compression };
         let opened = match want.kind {
             Kind::Topic => {
                 let asked = if traffic.onward { self.wishes.asked(&self.nodes, want, traffic).map(Some) } else { Ok(None) };
                 asked
                     .and_then(|asked| {
-                        let from = asked.map_or(Supply::Domain(self.nodes.own()), Supply::Asked);
-                        Outlet::open(from, want, &offer, ordered, traffic, &session.outbox, taken)
+                        let own = self.nodes.own();
+                        let from = asked.map_or(Supply::Domain(own), |asked| Supply::Asked(own, asked));
+                        Outlet::open(from, want, &offer, (ordered, left_off), traffic, &session.outbox, taken)
                     })
                     .map(|outlet| {
                         if traffic.onward {
@@ -238,7 +291,7 @@ impl Peer {
         match opened {
             Ok(()) => {
                 point(if want.kind == Kind::Topic { "topic opened for the peer" } else { "service opened for the peer" });
-                session.say(Control::Open { channel, ordered, offer });
+                session.say(Control::Open { channel, ordered, after, offer });
             }
             Err(error) => {
                 let acts = live.ledger.failed_out(channel, &format!("'{}' cannot be opened in the domain that has it: {error}", want.name));
@@ -247,24 +300,27 @@ impl Peer {
         }
     }
 
-    fn open_in(&mut self, channel: u32, want: &Want, topic: Id, offer: &Offer, ordered: bool, traffic: &Traffic) {
+    fn open_in(&mut self, channel: u32, want: &Want, topic: Id, offer: &Offer, (ordered, after): (bool, u64), traffic: &Traffic) {
+        let is_onward = self.live.as_ref().is_some_and(|live| live.onward.contains(&channel));
+        let fits = |kept: &Arc<Received>| kept.is_onward() == is_onward && kept.fits(want, topic, offer, ordered);
+        if want.kind == Kind::Topic && !self.received.get(&want.name).is_some_and(fits) {
+            // First, so that its place is free.
+            self.forget_received(&want.name);
+        }
         let Some(live) = &mut self.live else { return };
         let opened = match want.kind {
             Kind::Topic => {
-                let is_onward = live.onward.contains(&channel);
-                let fits = |received: &&Arc<Received>| received.is_onward() == is_onward && received.fits(want, topic, offer, ordered);
-                let kept = self.received.get(&want.name).filter(fits);
-                let received = match kept {
+                let come = self.come.remove(&want.name);
+                let come = self.received.get(&want.name).map(|received| received.last()).or(come);
+                let received = match self.received.get(&want.name) {
                     Some(kept) => Ok(Arc::clone(kept)),
                     None => {
-                        // First, so that its place is free.
-                        self.received.remove(&want.name);
                         let node = if is_onward { self.nodes.second() } else { Ok(self.nodes.own().clone()) };
                         node.and_then(|node| Received::open(&node, is_onward, want, topic, offer, ordered)).map(Arc::new)
                     }
                 };
                 received.map(|received| {
-                    received.begin();
+                    received.begin(after, come);
                     live.session.inlet.open(channel, Arc::clone(&received));
                     self.received.insert(want.name.clone(), received);
                 })
@@ -318,10 +374,87 @@ impl Peer {
         self.wishes.forget(now);
     }
 
+    /// Whether something is about to end: then it is to be looked at soon.
+    pub fn is_ending(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| !live.ending.is_empty() || live.outlets.values().any(Outlet::is_ending))
+    }
+
+    /// Closes what has ended.
+    pub fn look(&mut self, local: &Local, rules: &Rules) {
+        let now = Instant::now();
+        let Some(live) = &mut self.live else { return };
+        let out: Vec<_> = live.outlets.iter_mut().filter_map(|(channel, outlet)| Some((*channel, outlet.look(now)?))).collect();
+        for (channel, end) in out {
+            self.close_out(channel, LEFT_OFF);
+            let Some(live) = &mut self.live else { return };
+            let acts = live.ledger.ended_out(channel, end);
+            self.perform(acts);
+        }
+        let Some(live) = &mut self.live else { return };
+        let ending: Vec<_> = live.ending.iter().map(|(channel, (end, until))| (*channel, *end, *until)).collect();
+        for (channel, end, until) in ending {
+            let Some(live) = &mut self.live else { return };
+            let received = live.open.get(&channel).and_then(|(_, name)| self.received.get(name));
+            if now < until && received.is_some_and(|received| received.last() < end.sent) {
+                continue;
+            }
+            if let Some(received) = received {
+                received.end(end.last);
+            }
+            let acts = live.ledger.ended_in(channel, local, rules);
+            self.perform(acts);
+        }
+    }
+
+    fn close_out(&mut self, channel: u32, known: Duration) {
+        if let Some(mut outlet) = self.live.as_mut().and_then(|live| live.outlets.remove(&channel)) {
+            outlet.close();
+            self.count(true, outlet.topic(), outlet.told());
+            let now = Instant::now();
+            self.left_off.retain(|_, (_, until)| now < *until);
+            self.left_off.insert(outlet.topic().to_owned(), (outlet.left_off(), now + known));
+        }
+    }
+
+    /// With the connection.
+    fn close_outlets(&mut self) {
+        let channels: Vec<u32> = self.live.iter().flat_map(|live| live.outlets.keys().copied()).collect();
+        for channel in channels {
+            self.close_out(channel, super::KEPT);
+        }
+    }
+
+    fn forget_received(&mut self, name: &str) {
+        if let Some(received) = self.received.remove(name) {
+            self.count(false, name, received.counts().told());
+            self.come.remove(name);
+            // Of others it is not known what they have lost.
+            if self.come.len() < MOST_COUNTED {
+                self.come.insert(name.to_owned(), received.last());
+            }
+        }
+    }
+
+    fn count(&mut self, outgoing: bool, name: &str, told: Told) {
+        let key = (outgoing, name.to_owned());
+        if self.counted.len() >= MOST_COUNTED && !self.counted.contains_key(&key) {
+            return;
+        }
+        let before = self.counted.entry(key).or_default();
+        *before = sum(*before, told);
+    }
+
     /// What was kept for a want that is none any more.
     fn drop_unwanted(&mut self, local: &Local) {
         let is_wanted = |kind, name: &str| local.channels.get(&(kind, name.to_owned())).is_some_and(|channel| channel.wanted.is_some());
-        self.received.retain(|name, _| is_wanted(Kind::Topic, name));
+        let unwanted: Vec<String> = self.received.keys().filter(|name| !is_wanted(Kind::Topic, name)).cloned().collect();
+        for name in unwanted {
+            self.forget_received(&name);
+        }
         self.provided.retain(|name, provided| provided.pending() > 0 || is_wanted(Kind::Service, name));
     }
+}
+
+fn sum(a: Told, b: Told) -> Told {
+    (a.0.saturating_add(b.0), a.1.saturating_add(b.1), a.2.saturating_add(b.2))
 }

@@ -57,7 +57,7 @@ struct Sending {
 
 enum What {
     /// It may be lost: what may then be needed is kept.
-    Message { again: Option<Numbered> },
+    Message { sequence: u64, again: Option<Numbered> },
     /// What goes a second time, or for the repair of what was lost.
     Beside,
 }
@@ -204,7 +204,8 @@ impl Flow {
             spared: std::mem::take(&mut self.spared),
         };
         let is_protected = !is_copy && !lane.options.ordered && link.loss >= LOSSY;
-        let what = if is_copy { What::Beside } else { What::Message { again: is_protected.then(|| next.clone()) } };
+        let what =
+            if is_copy { What::Beside } else { What::Message { sequence: next.sequence, again: is_protected.then(|| next.clone()) } };
         let size = next.size;
         let mut pieces = VecDeque::from(next.message.parts);
         pieces.push_front(head.into());
@@ -228,6 +229,17 @@ impl Flow {
                 self.source = Source::Job(None);
             }
             _ => {}
+        }
+    }
+
+    /// Tells the lane when nothing is left that was begun.
+    pub fn tell_idle(&self) {
+        if let Source::Lane(lane) = &self.source
+            && self.sending.is_none()
+            && self.copy.is_none()
+            && self.repairs.is_empty()
+        {
+            lane.all_begun_is_finished();
         }
     }
 
@@ -312,7 +324,8 @@ impl Flow {
                 point("message sent");
                 match sending.what {
                     What::Beside => {}
-                    What::Message { again } => {
+                    What::Message { sequence, again } => {
+                        lane.last_sent.store(sequence, Ordering::Relaxed); // relaxed: see LaneState
                         lane.sent.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
                         lane.sent_bytes.fetch_add(sending.size as u64, Ordering::Relaxed); // relaxed: see LaneState
                         match again {

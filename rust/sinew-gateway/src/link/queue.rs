@@ -69,6 +69,7 @@ pub(crate) struct Queue {
     /// Left out of a lane that has a rate, where there were newer ones.
     skipped: u64,
     taken: u64,
+    pushed: u64,
     rate: Option<Bucket>,
 }
 
@@ -80,12 +81,18 @@ impl Queue {
     pub fn new(keep: Keep, max_rate: Option<f64>, now: Instant) -> Queue {
         // Nearly nothing at once: each message empties it for as long as the rate says.
         let rate = max_rate.map(|rate| Bucket::new(rate, 1e-3, now));
-        Queue { keep, messages: VecDeque::new(), bytes: 0, sequence: 0, dropped: 0, skipped: 0, taken: 0, rate }
+        Queue { keep, messages: VecDeque::new(), bytes: 0, sequence: 0, dropped: 0, skipped: 0, taken: 0, pushed: 0, rate }
+    }
+
+    /// The first message has the number behind this one.
+    pub fn after(self, last: u64) -> Queue {
+        Queue { sequence: last, taken: last, ..self }
     }
 
     /// Takes a message in, and gives up what does not fit. Each gets a number, also what is refused.
     pub fn push(&mut self, message: Outgoing) {
         self.sequence += 1;
+        self.pushed += 1;
         let size = message.size();
         match self.keep {
             Keep::All { bytes } if self.bytes + size > bytes && !self.messages.is_empty() || u32::try_from(size).is_err() => {
@@ -101,6 +108,16 @@ impl Queue {
         }
         self.bytes += size;
         self.messages.push_back(Numbered { sequence: self.sequence, message, size });
+    }
+
+    /// So many messages were lost before they could be pushed: they get their numbers all the same.
+    pub fn lose(&mut self, count: u64) {
+        self.sequence += count;
+    }
+
+    /// The number of the last message that there was.
+    pub fn last(&self) -> u64 {
+        if self.rate.is_some() { self.taken } else { self.sequence }
     }
 
     fn drop_oldest(&mut self) {
@@ -171,6 +188,10 @@ impl Queue {
 
     pub fn dropped(&self) -> u64 {
         self.dropped
+    }
+
+    pub fn pushed(&self) -> u64 {
+        self.pushed
     }
 }
 

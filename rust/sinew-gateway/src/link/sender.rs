@@ -92,7 +92,10 @@ impl Sender {
             match self.hand_over(cx, link) {
                 Turn::Again => {}
                 Turn::Lost => return Poll::Ready(()),
-                Turn::Nothing(next) => return self.wait(cx, next),
+                Turn::Nothing(next) => {
+                    self.flows.iter().for_each(Flow::tell_idle);
+                    return self.wait(cx, next);
+                }
             }
         }
     }

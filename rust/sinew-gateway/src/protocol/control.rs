@@ -28,13 +28,17 @@ pub enum Control {
         channel: u32,
         /// (G21)
         ordered: bool,
+        /// (G37) The number behind which those of its messages begin.
+        after: u64,
         /// What all of its publishers offer.
         offer: Offer,
     },
-    /// (G14)
+    /// (G35)
     Close {
         /// The want's.
         channel: u32,
+        /// How far it went.
+        end: End,
     },
     /// (G15)
     Refuse {
@@ -52,6 +56,15 @@ pub enum Control {
         /// The want's.
         channel: u32,
     },
+}
+
+/// How far a channel went, by the numbers of its messages (G20); 0 is none. A channel of a service has none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct End {
+    /// The last that was sent as a whole.
+    pub sent: u64,
+    /// The last that there was: what is behind `sent` was given up.
+    pub last: u64,
 }
 
 /// Who a gateway is.
@@ -128,8 +141,10 @@ impl Control {
             1 => Control::Hello(Hello::decode(&mut fields)?),
             2 => Control::Want(Want::decode(&mut fields)?),
             3 => Control::Unwant { channel: fields.u32()? },
-            4 => Control::Open { channel: fields.u32()?, ordered: fields.bool()?, offer: Offer::decode(&mut fields)? },
-            5 => Control::Close { channel: fields.u32()? },
+            4 => {
+                Control::Open { channel: fields.u32()?, ordered: fields.bool()?, after: fields.u64()?, offer: Offer::decode(&mut fields)? }
+            }
+            5 => Control::Close { channel: fields.u32()?, end: End::decode(&mut fields)? },
             6 => Control::Refuse { channel: fields.u32()?, reason: Refusal::decode(fields.u8()?)?, text: fields.string(MAX_TEXT)? },
             7 => Control::Ready,
             8 => Control::Onward { channel: fields.u32()? },
@@ -156,15 +171,18 @@ impl Control {
                 out.push(3);
                 out.extend(channel.to_le_bytes());
             }
-            Control::Open { channel, ordered, offer } => {
+            Control::Open { channel, ordered, after, offer } => {
                 out.push(4);
                 out.extend(channel.to_le_bytes());
                 out.push(u8::from(*ordered));
+                out.extend(after.to_le_bytes());
                 offer.encode(&mut out);
             }
-            Control::Close { channel } => {
+            Control::Close { channel, end } => {
                 out.push(5);
                 out.extend(channel.to_le_bytes());
+                out.extend(end.sent.to_le_bytes());
+                out.extend(end.last.to_le_bytes());
             }
             Control::Refuse { channel, reason, text } => {
                 out.push(6);
@@ -187,6 +205,16 @@ impl Control {
 fn cut(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or(0)]
+}
+
+impl End {
+    fn decode(fields: &mut Fields<'_>) -> Decoded<End> {
+        let end = End { sent: fields.u64()?, last: fields.u64()? };
+        if end.sent > end.last {
+            return violation(format!("a channel whose message {} was sent, and that ended with message {}", end.sent, end.last));
+        }
+        Ok(end)
+    }
 }
 
 impl Hello {

@@ -12,7 +12,7 @@ use std::fmt;
 
 pub use bytes::{Fields, Packing, put_string};
 pub use catalogue::{Had, LOOK_STREAM, MAX_CATALOGUE};
-pub use control::{Control, Hello, Kind, MAX_CONTROL, Refusal, Want};
+pub use control::{Control, End, Hello, Kind, MAX_CONTROL, Refusal, Want};
 pub use qos::Offer;
 pub use stream::{Answer, CALL_STREAM, CallHead, REPAIR_STREAM, RecordHead, RepairHead, Status, TOPIC_STREAM, TopicHead};
 

@@ -106,7 +106,7 @@ pub fn want(channel: u32, name: &str) -> Control {
 }
 
 pub fn open(channel: u32) -> Control {
-    Control::Open { channel, ordered: false, offer: Offer { depth: 8, ..Offer::default() } }
+    Control::Open { channel, ordered: false, after: 0, offer: Offer { depth: 8, ..Offer::default() } }
 }
 
 pub fn record(size: u32, packing: Packing, unpacked: u32) -> Vec<u8> {
