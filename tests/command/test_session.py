@@ -429,6 +429,8 @@ class Gateways(Case):
         # Who prints messages there wants them there.
         self.assert_shows("sinew --domain $PWD/base topic echo -n 1000000 drone/state.header >/dev/null 2>echoed &")
         self.assert_comes_to_show("sinew gateway status", r"drone/state +topic +out +base +[\d.]+/s +[\d.]+ k?B/s +[1-9]\d* +\d+ +open")
+        # Who records there gets what is brought for the one who prints.
+        self.assert_shows("sinew --domain $PWD/base record --max-duration 2s -o brought.mcap; sinew bag info brought.mcap", r"/drone/state +demo/msg/State +[1-9]")
         self.assert_shows("sinew --domain $PWD/base service list", "gripper/move")
         self.assert_shows("sinew --domain $PWD/base service call gripper/move 'width_mm: 30'", r"moved_mm: ")
         window.begin("sinew top")

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sinew::msg::Type;
-use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, Node};
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, Ghost, Node};
 
 use crate::domain::{Service, View, canonical};
 use crate::failure::{Done, Failure};
@@ -42,7 +42,9 @@ impl Beyond {
         let mut beyond = Beyond::default();
         let Some(topic) = topic_of(view) else { return beyond };
         let services = view.services();
-        for gateway in view.endpoints(topic.id, true).filter(|publisher| !publisher.ghost).map(|publisher| view.name_of(publisher.node)) {
+        for gateway in
+            view.endpoints(topic.id, true).filter(|publisher| publisher.ghost == Ghost::No).map(|publisher| view.name_of(publisher.node))
+        {
             // In a Zenoh network that is none of ROS 2 nobody could tell: a gateway to one has no such service, and a call would wait for it.
             let name = GatewayCatalogue::service(gateway);
             let is_provided = |service: &Service<'_>| service.name == name && !view.publishing(service.responses).is_empty();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sinew::raw::{Subscriber, SubscriberOptions};
-use sinew::{DomainTopic, ErrorKind, Node, Qos};
+use sinew::{DomainTopic, ErrorKind, Ghost, Node, Qos};
 
 use super::source::{Received, Source};
 use crate::domain::View;
@@ -148,7 +148,7 @@ impl Subscriptions {
         self.known.insert(key, Arc::clone(&source));
         let sink = Arc::clone(&self.sink);
         let qos = Qos { keep_all: true, transient_local: asks_for_kept, ..Qos::default() };
-        let options = SubscriberOptions { ghost: true, execution_thread: THREAD, ..Default::default() };
+        let options = SubscriberOptions { ghost: Ghost::Observer, execution_thread: THREAD, ..Default::default() };
         let on_frame = move |frame| sink(Received { source: Arc::clone(&source), frame });
         let created = Subscriber::with_callback(&self.node, &topic.name, &topic.signature, &qos, options, on_frame);
         created.map_err(|why| match why.kind() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
-use sinew::{Node, Qos};
+use sinew::{Ghost, Node, Qos};
 
 use super::origin::origin_of;
 use crate::link::{Keep, Lane, LaneOptions, Outbox, Outgoing};
@@ -63,7 +63,7 @@ impl Outlet {
         }));
         // So that others do not wait while messages are packed.
         let execution_thread = if traffic.compression == Packing::None { 0 } else { PACKING };
-        let options = SubscriberOptions { ghost: true, execution_thread, ..SubscriberOptions::default() };
+        let options = SubscriberOptions { ghost: Ghost::Carrier, execution_thread, ..SubscriberOptions::default() };
         let too_large = Arc::new(AtomicU64::new(0));
         let (to, lifespan, compression, counted) = (Arc::clone(&lane), offer.lifespan, traffic.compression, Arc::clone(&too_large));
         let subscriber = Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, move |frame| {

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use sinew::msg::Type;
-use sinew::{DomainEndpoint, DomainState, Id};
+use sinew::{DomainEndpoint, DomainState, Ghost, Id};
 
 use crate::protocol::{Kind, Offer};
 
 const REQUESTS: &str = "@request";
 const RESPONSES: &str = "@response";
 
-/// The topics and services of a domain, by who is there for them, ghosts aside.
+/// The topics and services of a domain, by who is there for them: ghosts aside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     /// By what they are and their names.
@@ -43,7 +43,7 @@ impl Local {
     /// Of a whole state.
     pub fn of(state: &DomainState) -> Local {
         let mut ends: HashMap<Id, (Vec<&DomainEndpoint>, Vec<&DomainEndpoint>)> = HashMap::new();
-        for end in state.endpoints.values().filter(|end| !end.ghost) {
+        for end in state.endpoints.values().filter(|end| end.ghost == Ghost::No) {
             let Some(topic) = end.topic else { continue };
             let (publishers, subscribers) = ends.entry(topic).or_default();
             if end.publishes { publishers } else { subscribers }.push(end);
