@@ -11,7 +11,7 @@ enum class Ghost : std::uint8_t {
   no = 0,  ///< It is none: it is there for its own sake.
   /// It carries messages into the domain and out of it, as gateways and bridges do. It connects to no other carrier, so that what one has brought in none takes out again. Gateways do not count it.
   carrier = 1,
-  /// It looks at what there is, or does what a person at a tool asks for once. It connects to carriers, too. No gateway brings a topic for it.
+  /// It looks at what there is, or does what a person at a tool asks for once. It connects to carriers, too. A subscriber of this kind is no reason for a gateway to bring a topic; what such a publisher publishes is taken out as that of others.
   observer = 2,
 };
 

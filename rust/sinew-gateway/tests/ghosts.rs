@@ -1,4 +1,4 @@
-//! What gateways and bridges bring, and who looks on: two carriers do not meet, an observer and a carrier do (W72, G13, G16).
+//! What gateways and bridges bring, and who looks on: two carriers do not meet, an observer and a carrier do (W72, G13, G14, G16).
 
 mod common;
 
@@ -6,13 +6,19 @@ use std::time::Duration;
 
 use common::services::{NUMBER, asked, client, number, provider, value};
 use common::{IMAGE, PATIENCE, Robot, all, connected, image, next, publisher, subscriber, until};
-use sinew::raw::{Client, ClientOptions, Publisher, Subscriber, SubscriberOptions};
+use sinew::raw::{Client, ClientOptions, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Ghost, Node, Qos};
 
 /// As recorders are.
 fn observer(node: &Node, topic: &str, qos: &Qos) -> Subscriber {
     let options = SubscriberOptions { ghost: Ghost::Observer, ..SubscriberOptions::default() };
     Subscriber::new(node, topic, IMAGE, qos, options).expect("it may look on")
+}
+
+/// As what a client of Foxglove publishes with.
+fn observing_publisher(node: &Node, topic: &str) -> Publisher {
+    let options = PublisherOptions { ghost: Ghost::Observer, ..PublisherOptions::default() };
+    Publisher::new(node, topic, IMAGE, &Qos::default(), options).expect("it may publish")
 }
 
 fn knows_a_peer(robot: &Robot) -> bool {
@@ -53,6 +59,22 @@ async fn who_looks_on_is_no_reason_to_bring_a_topic() {
     let seen = subscriber(&station, "other", &Qos::default());
     connected(&others, &[&seen]);
     assert_eq!(images.statistics().subscribers, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_observer_publishes_goes_to_the_peers_that_want_it() {
+    let base = Robot::new("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let (planner, station, foxglove) = (drone.node("planner"), base.node("station"), base.node("foxglove"));
+    let goals = subscriber(&planner, "goal", &Qos::default());
+    let shown = subscriber(&station, "goal", &Qos::default());
+    let clicked = observing_publisher(&foxglove, "goal");
+    connected(&clicked, &[&goals, &shown]);
+    until("the gateway has it, too", || clicked.statistics().subscribers == 2);
+    clicked.publish(&[&image(3, 10)]).expect("it is published");
+    assert_eq!((number_of(&goals), number_of(&shown)), (3, 3));
+    drop(clicked);
+    until("nobody publishes for the planner any more", || goals.statistics().publishers == 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,12 +134,20 @@ fn is_heard_by_both(images: &Publisher, viewer: &Node, recorder: &Node) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_bridge_to_ros_2_brings_who_looks_on_gets_too() {
+async fn what_a_bridge_to_ros_2_brings_who_looks_on_gets_too_and_what_an_observer_publishes_goes_there() {
     let ros2 = common::ros2::Domain::new();
     let (drone, base) = (common::ros2::Robot::new(all(), &ros2), common::ros2::Robot::new(all(), &ros2));
     let (camera, station, recorder) = (drone.node("camera"), base.node("station"), base.node("recorder"));
     let images = publisher(&camera, "image", &Qos { reliable: true, ..Qos::keep_last(50) });
     is_heard_by_both(&images, &station, &recorder);
+    let goals = subscriber(&camera, "goal", &Qos::default());
+    let _keeps = subscriber(&station, "goal", &Qos::default());
+    let clicked = observing_publisher(&recorder, "goal");
+    until("the bridge has it, too", || clicked.statistics().subscribers == 2);
+    until("it arrives", || {
+        clicked.publish(&[&image(3, 10)]).expect("it is published");
+        goals.take(Duration::from_millis(20)).expect("it can be taken").is_some_and(|frame| common::number_of(&frame) == 3)
+    });
 }
 
 #[cfg(feature = "zenoh")]

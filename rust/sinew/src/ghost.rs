@@ -13,7 +13,7 @@ pub enum Ghost {
     No,
     /// It carries messages into the domain and out of it, as gateways and bridges do. It meets no other carrier, so that what one has brought in none takes out again.
     Carrier,
-    /// It looks at what there is, as tools do, also at what carriers bring; no gateway brings a topic for it.
+    /// It looks at what there is, as tools do, also at what carriers bring; no gateway brings a topic for it. What it publishes gateways take out, as that of others.
     Observer,
 }
 

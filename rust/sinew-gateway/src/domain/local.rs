@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use sinew::msg::Type;
-use sinew::{DomainEndpoint, DomainState, Ghost, Id};
+use sinew::{DomainEndpoint, DomainState, DomainTopic, Ghost, Id};
 
 use crate::protocol::{Kind, Offer};
 
 const REQUESTS: &str = "@request";
 const RESPONSES: &str = "@response";
 
-/// The topics and services of a domain, by who is there for them: ghosts aside.
+/// The topics and services of a domain, by who is there for them: ghosts aside, but for observers that publish.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     /// By what they are and their names.
@@ -43,8 +43,8 @@ impl Local {
     /// Of a whole state.
     pub fn of(state: &DomainState) -> Local {
         let mut ends: HashMap<Id, (Vec<&DomainEndpoint>, Vec<&DomainEndpoint>)> = HashMap::new();
-        for end in state.endpoints.values().filter(|end| end.ghost == Ghost::No) {
-            let Some(topic) = end.topic else { continue };
+        for end in state.endpoints.values() {
+            let Some(topic) = end.topic.filter(|topic| counts(end, state.topics.get(topic))) else { continue };
             let (publishers, subscribers) = ends.entry(topic).or_default();
             if end.publishes { publishers } else { subscribers }.push(end);
         }
@@ -86,6 +86,17 @@ impl Local {
             }
         }
         Local { channels, nodes: state.nodes.values().map(|node| node.name.clone()).collect() }
+    }
+}
+
+/// Whether it wants the topic, or has it (G13, G14).
+fn counts(end: &DomainEndpoint, topic: Option<&DomainTopic>) -> bool {
+    let is_of_service = |topic: &DomainTopic| topic.name.ends_with(REQUESTS) || topic.name.ends_with(RESPONSES);
+    match end.ghost {
+        Ghost::No => true,
+        Ghost::Carrier => false,
+        // What it publishes a person there wants sent. Of a service nobody could tell who provides it from who looks on.
+        Ghost::Observer => end.publishes && !topic.is_some_and(is_of_service),
     }
 }
 
