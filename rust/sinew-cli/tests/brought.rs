@@ -6,8 +6,8 @@ use std::path::Path;
 
 use common::{Domain, Running, eventually, interrupt};
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use sinew::{Ghost, Node, Qos};
-use sinew_bag::Bag;
+use sinew::{GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, GatewayPeerCatalogue, GatewayStatus, Ghost, Node, Provider, Qos};
+use sinew_bag::{Bag, qos};
 
 const NUMBER: &str = "test/Number{value:uint64;}";
 
@@ -72,4 +72,58 @@ fn it_is_printed_and_its_ends_are_shown_as_those_of_a_carrier() {
     assert!(text.contains("ghost (carrier)"), "{text}");
     let ends = &domain.json("domain state")["endpoints"];
     assert!(ends.as_array().unwrap().iter().any(|end| end["ghost"] == "carrier"), "{ends}");
+}
+
+/// A gateway that tells what its peer `far` has.
+fn gateway(node: &Node) -> (sinew::Publisher<GatewayStatus>, Provider<GatewayCatalogueRequest, GatewayCatalogue>) {
+    let status = sinew::Publisher::new(node, GatewayStatus::TOPIC, &GatewayStatus::qos()).unwrap();
+    status.publish(&GatewayStatus::default()).unwrap();
+    let entry = |name: &str| GatewayEntry {
+        kind: "topic".to_owned(),
+        name: name.to_owned(),
+        signature: NUMBER.to_owned(),
+        depth: 3,
+        reliable: true,
+        transient_local: true,
+        ..GatewayEntry::default()
+    };
+    let provider = Provider::new(node, &GatewayCatalogue::service(&node.name()), &Default::default(), move |call| {
+        let entries = ["number", "other", "many/a", "without"].map(entry).into();
+        let far = GatewayPeerCatalogue { name: "far".to_owned(), answered: true, entries };
+        call.answer(&GatewayCatalogue { peers: vec![far] }).unwrap();
+    });
+    (status, provider.unwrap())
+}
+
+#[test]
+fn what_is_to_be_recorded_by_its_name_and_only_another_domain_has_is_brought_here() {
+    for flight in ["", "--last 30s "] {
+        let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+        let (node, path) = (domain.node("gateway_1"), folder.path().join("a.mcap"));
+        let _gateway = gateway(&node);
+        let arguments = format!("record {flight}-o {} /number many/* without here --exclude without", path.display());
+        let recorder = Running::new(&mut domain.command(&arguments));
+        let state = || node.domain_state().unwrap();
+        assert!(eventually(|| state().topic("number").is_some()));
+        let carrier = publisher(&node, Ghost::Carrier, &kept());
+        assert!(eventually(|| carrier.statistics().subscribers == 1));
+        carrier.publish(&[&number(5)]).unwrap();
+        assert!(eventually(|| state().pairs.values().any(|pair| pair.delivery.is_some())));
+        let there = state();
+        assert!(["other", "many/a", "without", "here"].iter().all(|name| there.topic(name).is_none()), "they are not wanted");
+        if !flight.is_empty() {
+            continue;
+        }
+        let counters = node.domain_counters().unwrap();
+        let of_carrier = |pair: &sinew::PairCounts| there.endpoints.get(&pair.publisher).is_some_and(|end| end.ghost == Ghost::Carrier);
+        assert!(eventually(|| counters.read().unwrap().pairs.iter().any(|pair| of_carrier(pair) && pair.messages == 1)));
+        interrupt(&recorder);
+        let (status, _, said) = recorder.end();
+        assert_eq!(status, Some(0));
+        assert!(said.contains("topic 'number': far has it, and it comes here while this runs"), "{said}");
+        assert_eq!(read(&path), [number(5)]);
+        let bag = Bag::open(&path).unwrap();
+        let (_, described) = bag.topics().next().unwrap();
+        assert!(described.metadata[qos::OFFERED_QOS].contains("depth: 3\n  reliability: 1\n  durability: 1\n"), "{described:?}");
+    }
 }
