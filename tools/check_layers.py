@@ -49,6 +49,7 @@ PLACES = {
     "include/sinew/error.hpp": "base",
     "include/sinew/domain.hpp": "session",
     "include/sinew/events.hpp": "session",
+    "include/sinew/ghost.hpp": "session",
     "include/sinew/message.hpp": "msg",
     "include/sinew/buffer.hpp": "session",
     "include/sinew/message_info.hpp": "session",

@@ -21,7 +21,7 @@ sinew_status sinew_client_create(sinew_node* node, const char* service, const ch
     sinew_client*& into = c::given(client, "client");
     ServiceClientOptions made;
     if (asked.memory_budget != 0) made.memory_budget = asked.memory_budget;
-    made.ghost = asked.ghost;
+    made.ghost = c::ghost_of(asked.ghost);
     into = new sinew_client{detail::RawServiceClient::create(*c::given(node, "node").node, &c::given(service, "service"),
                                                              &c::given(request_signature, "request_signature"),
                                                              &c::given(response_signature, "response_signature"), made)};

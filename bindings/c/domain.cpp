@@ -63,7 +63,7 @@ sinew_domain_endpoint sinew_domain_update_endpoint(const sinew_domain_update* up
           .lease_ns = end.qos.lease,
           .depth = end.qos.depth,
           .publishes = end.publishes,
-          .ghost = end.ghost,
+          .ghost = static_cast<uint8_t>(end.ghost),
           .reliable = end.qos.reliable,
           .transient_local = end.qos.transient_local,
           .manual_by_topic = end.qos.manual_by_topic};

@@ -132,6 +132,17 @@ Qos qos_of(const sinew_qos* given) {
   return qos;
 }
 
+Ghost ghost_of(std::uint8_t given) {
+  if (given > SINEW_GHOST_OBSERVER) {
+    throw Error(ErrorKind::invalid_argument, "ghost = " + std::to_string(given) + " is none of SINEW_GHOST_...");
+  }
+  return static_cast<Ghost>(given);
+}
+
+static_assert(static_cast<int>(Ghost::no) == SINEW_GHOST_NO);
+static_assert(static_cast<int>(Ghost::carrier) == SINEW_GHOST_CARRIER);
+static_assert(static_cast<int>(Ghost::observer) == SINEW_GHOST_OBSERVER);
+
 PublisherEvents publisher_events(const EventSink& sink) {
   require(sink, of_publishers, "a publisher");
   PublisherEvents events;

@@ -11,6 +11,7 @@
 #include "bindings/c/sinew.h"
 #include "sinew/error.hpp"
 #include "sinew/events.hpp"
+#include "sinew/ghost.hpp"
 #include "sinew/qos.hpp"
 
 namespace sinew::c {
@@ -46,6 +47,9 @@ std::shared_ptr<void> kept(void* context, void (*release)(void* context));
 
 /// Throws Error(invalid_argument).
 Qos qos_of(const sinew_qos* qos);
+
+/// Throws Error(invalid_argument).
+Ghost ghost_of(std::uint8_t given);
 
 /// Who is told of events, by one callback for all kinds that it asks for. Throws Error(invalid_argument) when the kinds are none.
 struct EventSink {

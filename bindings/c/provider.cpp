@@ -48,7 +48,7 @@ sinew_status sinew_provider_create(sinew_node* node, const char* service, const 
     made.execution_thread = asked.execution_thread;
     if (asked.memory_budget != 0) made.memory_budget = asked.memory_budget;
     made.at_most_once = asked.at_most_once;
-    made.ghost = asked.ghost;
+    made.ghost = c::ghost_of(asked.ghost);
     const auto handler = [call = asked.on_request, context](std::unique_ptr<detail::RawServiceCall> request) {
       call(context.get(), reinterpret_cast<sinew_call*>(request.release()));
     };

@@ -32,7 +32,7 @@ static PublisherOptions options_of(const sinew_publisher_options& asked) {
   if (asked.withdraw_at_most != 0) options.withdraw_at_most = asked.withdraw_at_most;
   if (asked.max_blocking_ns != 0) options.max_blocking = std::chrono::nanoseconds(asked.max_blocking_ns);
   options.execution_thread = asked.execution_thread;
-  options.ghost = asked.ghost;
+  options.ghost = c::ghost_of(asked.ghost);
   return options;
 }
 

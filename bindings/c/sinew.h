@@ -210,6 +210,13 @@ enum {
   SINEW_WHEN_FULL_WAIT = 3           /* the new message waits, at most max_blocking_ns */
 };
 
+/* Whether a publisher, a subscriber, a client or a provider is only there as long as others are, as sinew::Ghost. On a topic that is not there a ghost is refused: SINEW_UNAVAILABLE. */
+enum {
+  SINEW_GHOST_NO = 0,      /* it is none */
+  SINEW_GHOST_CARRIER = 1, /* of gateways and bridges: it meets no other carrier, so that what one has brought none takes out again */
+  SINEW_GHOST_OBSERVER = 2 /* of tools */
+};
+
 typedef struct sinew_publisher_options {
   uint32_t struct_size;
   uint32_t execution_thread; /* of on_event: 0 to 1022 */
@@ -219,7 +226,7 @@ typedef struct sinew_publisher_options {
   uint32_t when_full;
   uint32_t withdraw_at_most; /* 0: 3 */
   bool lock_memory;          /* never swapped (mlock) */
-  bool ghost;                /* only there as long as others are: for tools and gateways. On a topic that is not there: SINEW_UNAVAILABLE */
+  uint8_t ghost;             /* SINEW_GHOST_... */
   uint32_t events;           /* of which kinds on_event is told, SINEW_EVENT_... added up; others cost nothing */
   sinew_event_callback on_event;
   void* context;
@@ -270,7 +277,7 @@ typedef struct sinew_subscriber_options {
   uint32_t every;                /* every n-th message of each publisher; 0: all */
   uint32_t events;               /* of which kinds on_event is told */
   double max_rate;               /* messages a second of each publisher at most, on average; 0: all */
-  bool ghost;                    /* as sinew_publisher_options */
+  uint8_t ghost;                 /* as sinew_publisher_options */
   sinew_frame_callback on_frame; /* NULL: messages wait for sinew_subscriber_take() */
   sinew_event_callback on_event;
   void* context;
@@ -305,7 +312,7 @@ typedef struct sinew_client sinew_client;
 
 typedef struct sinew_client_options {
   uint32_t struct_size;
-  bool ghost;             /* as sinew_publisher_options */
+  uint8_t ghost;          /* as sinew_publisher_options */
   uint64_t memory_budget; /* bytes of shared memory for requests on their way at most; 0: 1 GiB */
 } sinew_client_options;
 
@@ -346,7 +353,7 @@ typedef struct sinew_provider_options {
   uint32_t execution_thread; /* of on_request: 0 to 1022 */
   uint64_t memory_budget;    /* bytes of shared memory for responses at most, until clients let go of them; 0: 1 GiB */
   bool at_most_once;         /* calls that it has taken, and not answered when it goes away, end with SINEW_LOST; else others answer them */
-  bool ghost;                /* as sinew_publisher_options */
+  uint8_t ghost;             /* as sinew_publisher_options */
   sinew_request_callback on_request; /* for each request, also for those that are cancelled while they are executed */
   void* context;
   void (*release)(void* context);
@@ -426,10 +433,12 @@ typedef struct sinew_domain_endpoint {
   uint64_t memory;                            /* of a publisher: bytes of shared memory that it has mapped */
   int64_t deadline_ns, lifespan_ns, lease_ns; /* 0: none */
   uint32_t depth;                             /* 0: keep all */
-  bool publishes, ghost, reliable, transient_local, manual_by_topic;
+  bool publishes;
+  uint8_t ghost; /* SINEW_GHOST_... */
+  bool reliable, transient_local, manual_by_topic;
 } sinew_domain_endpoint;
 
-/* A publisher and a subscriber of one topic. It goes with either of them. */
+/* A publisher and a subscriber of one topic. It goes with either of them, or when either is on no topic any more. */
 typedef struct sinew_domain_pair {
   uint64_t publisher, subscriber; /* ids of endpoints */
   const char* why;                /* why not by SINEW_DELIVERY_NATIVE or POINTER, or not connected, as a sentence */

@@ -18,7 +18,7 @@ static SubscriberOptions options_of(const sinew_subscriber_options& asked) {
   options.execution_thread = asked.execution_thread;
   if (asked.every != 0) options.every = asked.every;
   options.max_rate = asked.max_rate;
-  options.ghost = asked.ghost;
+  options.ghost = c::ghost_of(asked.ghost);
   return options;
 }
 

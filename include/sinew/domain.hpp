@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sinew/error.hpp"
+#include "sinew/ghost.hpp"
 #include "sinew/message_info.hpp"
 
 namespace sinew {
@@ -47,13 +48,14 @@ struct DomainQos {
 struct DomainEndpoint {
   std::uint64_t id = 0;
   std::uint64_t node = 0, topic = 0;  ///< ids; topic 0: it is a ghost whose topic is gone
-  bool publishes = false, ghost = false;
+  bool publishes = false;
+  Ghost ghost = Ghost::no;
   DomainQos qos;
   std::uint64_t memory =
       0;  ///< of a publisher: bytes of shared memory that it has mapped, as of its last message that needed more or less of it
 };
 
-/// A publisher and a subscriber of one topic. It goes with either of them.
+/// A publisher and a subscriber of one topic. It goes with either of them, or when either is on no topic any more.
 struct DomainPair {
   std::uint64_t publisher = 0, subscriber = 0;  ///< ids of endpoints
   bool connected = false;                       ///< else `why` says what is in the way

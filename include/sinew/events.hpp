@@ -82,7 +82,7 @@ struct MessageLostEvent {
   Count expired;    ///< older than their publisher's Qos::lifespan when it was their turn
 };
 
-/// The publisher or subscriber is a ghost (PublisherOptions::ghost, SubscriberOptions::ghost), and its topic is gone, with the last publisher or subscriber of it that was none. From now on it is connected to nobody, also when
+/// The publisher or subscriber is a ghost (PublisherOptions::ghost, SubscriberOptions::ghost), and its topic is gone, with the last publisher or subscriber of it that was none. From now on nothing is published by it, nor received that was not before, also when
 /// others create that topic again; there a new ghost has to be made. Told once.
 struct DetachedEvent {
   std::string topic;

@@ -14,6 +14,7 @@
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/events.hpp"
 #include "sinew/executor.hpp"
+#include "sinew/ghost.hpp"
 #include "sinew/message_info.hpp"
 #include "sinew/msg/reflect.hpp"
 #include "sinew/publish_result.hpp"
@@ -47,10 +48,8 @@ struct PublisherOptions {
   std::chrono::nanoseconds max_blocking = std::chrono::milliseconds(100);
   /// Which execution thread calls the event handlers, see Executor.
   ThreadId execution_thread = 0;
-  /// Is only there as long as others are: for tools and gateways, which look at topics and must not keep them. A ghost is not created on a topic that does not exist (Error of the kind unavailable), does not keep the topic
-  /// or its type, connects to no other ghost, and is detached when the last one that is no ghost goes (PublisherEvents::detached, PublisherStatistics::detached): then publish() returns closed.
-  /// Within one process its messages go as between processes.
-  bool ghost = false;
+  /// A ghost is only there as long as others are. When it is detached (PublisherEvents::detached, PublisherStatistics::detached), publish() returns closed.
+  Ghost ghost = Ghost::no;
   /// What to call when something happens beside publishing.
   PublisherEvents events = {};
 };

@@ -23,6 +23,7 @@
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
 #include "sinew/executor.hpp"
+#include "sinew/ghost.hpp"
 #include "sinew/msg/reflect.hpp"
 #include "sinew/publisher.hpp"
 #include "sinew/request_loan.hpp"
@@ -37,7 +38,7 @@ struct ServiceClientOptions {
   std::size_t memory_budget = std::size_t{1} << 30;
   /// As PublisherOptions::ghost: is created only where the service has a client or a provider, and does not keep it. When the last one that is no ghost has gone, calls that wait and all later ones end with
   /// ServiceError::Kind::disconnected (ServiceClientStatistics::detached).
-  bool ghost = false;
+  Ghost ghost = Ghost::no;
 };
 
 struct ServiceProviderOptions {
@@ -51,8 +52,8 @@ struct ServiceProviderOptions {
   /// Bytes of shared memory that responses may take, until clients let go of them, as PublisherOptions::memory_budget. For each client of another user as much again, of which one response takes an
   /// eighth at most.
   std::size_t memory_budget = std::size_t{1} << 30;
-  /// As ServiceClientOptions::ghost. A ghost never serves another.
-  bool ghost = false;
+  /// As ServiceClientOptions::ghost. A carrier never serves another one.
+  Ghost ghost = Ghost::no;
 };
 
 /// The future of a call, which can be cancelled as well. Move-only. A plain std::future can be made of it; destroying either changes nothing.

@@ -11,6 +11,7 @@
 #include "sinew/error.hpp"               // IWYU pragma: export
 #include "sinew/events.hpp"              // IWYU pragma: export
 #include "sinew/executor.hpp"            // IWYU pragma: export
+#include "sinew/ghost.hpp"               // IWYU pragma: export
 #include "sinew/message.hpp"             // IWYU pragma: export
 #include "sinew/message_info.hpp"        // IWYU pragma: export
 #include "sinew/node.hpp"                // IWYU pragma: export

@@ -15,6 +15,7 @@
 #include "sinew/detail/subscriber_core.hpp"
 #include "sinew/events.hpp"
 #include "sinew/executor.hpp"
+#include "sinew/ghost.hpp"
 #include "sinew/message_info.hpp"
 
 namespace sinew {
@@ -37,7 +38,7 @@ struct SubscriberOptions {
   /// What waits here of publishers of this process. Nothing: Buffer::owned for a callback that takes `std::unique_ptr<T>`, else Buffer::shared.
   std::optional<Buffer> buffer = {};
   /// As PublisherOptions::ghost. A subscriber that is detached gets nothing more; what it has received and not taken it can take.
-  bool ghost = false;
+  Ghost ghost = Ghost::no;
   /// What to call when something happens beside messages.
   SubscriberEvents events = {};
 };

@@ -198,7 +198,7 @@ std::optional<Domain::Refusal> Domain::refusal_of_interface(Session session, con
   // Before the type, which is none of the business of who may not take part.
   if (auto complaint = decide(access_, access, name, node.who.uid, node.who.gid)) return Refusal{ErrorKind::denied, *complaint};
   const auto known = topics_.find(name);
-  if (known == topics_.end() && message.ghost) {
+  if (known == topics_.end() && message.ghost != wire::Ghost::no) {
     return Refusal{ErrorKind::unavailable,
                    "topic '" + name +
                        "' does not exist, and a ghost does not make it: wait until the domain's state shows it, or create the " +
@@ -257,7 +257,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterPublisher& 
   if (refusal) return send(session, wire::PublisherRefused{message.id, number(refusal->kind), refusal->text});
 
   const std::string name(wire::canonical_topic_name(message.topic));
-  Topic& topic = join(name, message.type, message.ghost);
+  Topic& topic = join(name, message.type, message.ghost == wire::Ghost::no);
   const std::uint64_t number = give_number(InterfaceRef{{session, message.id}, true});
   Interface& publisher = node.publishers[message.id] = interface_of(number, name, message);
   publisher.window = *window;
@@ -277,7 +277,7 @@ void Domain::handle(Session session, Node& node, const wire::RegisterSubscriber&
     return send(session, wire::SubscriberRefused{message.id, number(refusal->kind), refusal->text});
   }
   const std::string name(wire::canonical_topic_name(message.topic));
-  Topic& topic = join(name, message.type, message.ghost);
+  Topic& topic = join(name, message.type, message.ghost == wire::Ghost::no);
   const std::uint64_t number = give_number(InterfaceRef{{session, message.id}, false});
   node.subscribers[message.id] = interface_of(number, name, message);
   topic.subscribers.insert({message.endpoint, {session, message.id}});
@@ -301,7 +301,7 @@ Domain::Sides Domain::sides_of(const Pair& pair) const {
 
 bool Domain::has_history_for(const Pair& pair) const {
   const Sides sides = sides_of(pair);
-  return sides.asked.qos.durability == wire::Durability::transient_local && !sides.same_process() && !sides.are_ghosts() &&
+  return sides.asked.qos.durability == wire::Durability::transient_local && !sides.same_process() && !sides.never_meet() &&
          wire::incompatible_policies(sides.offered.qos, sides.asked.qos).empty();
 }
 
@@ -310,7 +310,7 @@ void Domain::add_pairs(Session session, const std::vector<Pair>& pairs) {
   std::map<Session, std::size_t> told;
   for (const Pair& pair : pairs) {
     const Sides sides = sides_of(pair);
-    if (sides.are_ghosts()) continue;
+    if (sides.never_meet()) continue;
     watches_.changed(PairNumbers{sides.offered.number, sides.asked.number});
     if (!wire::incompatible_policies(sides.offered.qos, sides.asked.qos).empty()) {
       tell_incompatible(pair, told);
@@ -411,20 +411,20 @@ void Domain::delete_subscriber(Session session, Node& node, std::uint64_t id) {
   leave(subscriber);
 }
 
-Domain::Topic& Domain::join(const std::string& name, const wire::TypeDescription& type, bool ghost) {
+Domain::Topic& Domain::join(const std::string& name, const wire::TypeDescription& type, bool anchors) {
   const auto [found, is_new] = topics_.try_emplace(name);
   Topic& topic = found->second;
   if (is_new) {
     topic.type = type;
     topic.number = give_number(name);
   }
-  if (!ghost) ++topic.anchors;
+  if (anchors) ++topic.anchors;
   return topic;
 }
 
 void Domain::leave(const Interface& interface) {
   const auto topic = topics_.find(interface.topic);
-  if (!interface.ghost) --topic->second.anchors;
+  if (!interface.is_ghost()) --topic->second.anchors;
   if (topic->second.anchors > 0) return;
   detach_ghosts(topic->second);
   take_number(topic->second.number);
@@ -439,6 +439,11 @@ void Domain::detach_ghosts(const Topic& topic) {
     watches_.changed(ghost.number);
     if (node.stage == Stage::registered) send(key.first, wire::Detached{key.second, publishes});
   };
+  // Before they are on no topic: an observer and a carrier, which are a pair, go on without it.
+  for (const auto& [endpoint, publisher] : topic.publishers) {
+    introductions_.forget_publisher(publisher);
+    forget_meetings(nodes_.at(publisher.first).publishers.at(publisher.second), true, topic);
+  }
   for (const auto& [endpoint, publisher] : topic.publishers) detach(publisher, true);
   for (const auto& [endpoint, subscriber] : topic.subscribers) detach(subscriber, false);
 }

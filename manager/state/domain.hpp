@@ -101,10 +101,13 @@ class Domain {
     wire::Qos qos;
     std::uint64_t process = 0;
     std::uint64_t endpoint = 0;
-    bool ghost = false;
+    wire::Ghost ghost = wire::Ghost::no;
     std::uint64_t identity = 0;
     wire::Window window{};     // publishers only
     std::uint64_t memory = 0;  // likewise; bytes, as its node says
+    bool is_ghost() const { return ghost != wire::Ghost::no; }
+    /// Both carry messages into the domain and out of it: what one has brought must not go out by the other, so they never meet.
+    bool never_meets(const Interface& other) const { return ghost == wire::Ghost::carrier && other.ghost == wire::Ghost::carrier; }
   };
   struct Node {
     Who who;
@@ -165,7 +168,7 @@ class Domain {
     const Interface &offered, &asked;
     bool same_user() const;
     bool same_layout() const { return offered.layout != 0 && offered.layout == asked.layout; }
-    bool are_ghosts() const { return offered.ghost && asked.ghost; }
+    bool never_meet() const { return offered.never_meets(asked); }
     /// They find each other without us.
     bool same_process() const { return same_user() && same_layout() && offered.process != 0 && offered.process == asked.process; }
   };
@@ -181,7 +184,7 @@ class Domain {
   void introduce(const Pair& pair);
   void delete_publisher(Session session, Node& node, std::uint64_t id);
   void delete_subscriber(Session session, Node& node, std::uint64_t id);
-  Topic& join(const std::string& name, const wire::TypeDescription& type, bool ghost);
+  Topic& join(const std::string& name, const wire::TypeDescription& type, bool anchors);
   void leave(const Interface& interface);
   void detach_ghosts(const Topic& topic);
   void depart(Session session, Node& node, bool lost);

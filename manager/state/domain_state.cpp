@@ -186,7 +186,7 @@ void Domain::add_pairs_before(std::uint64_t number, const InterfaceRef& interfac
     const Node& its_node = nodes_.at(other.first);
     const Interface& its = (publishes ? its_node.subscribers : its_node.publishers).at(other.second);
     const std::uint64_t before = its.number;
-    if (before < number && !(own.ghost && its.ghost)) pairs.insert(publishes ? PairNumbers{number, before} : PairNumbers{before, number});
+    if (before < number && !own.never_meets(its)) pairs.insert(publishes ? PairNumbers{number, before} : PairNumbers{before, number});
   }
 }
 
@@ -209,7 +209,7 @@ std::optional<wire::Message> Domain::describe_pair(const PairNumbers& numbers, s
   const Interface *const offered = find_interface(publisher), *const asked = find_interface(subscriber);
   if (!offered || !asked || offered->topic.empty() || offered->topic != asked->topic) return std::nullopt;
   const Sides sides = sides_of({std::get<InterfaceRef>(*find(publisher)).key, std::get<InterfaceRef>(*find(subscriber)).key});
-  if (sides.are_ghosts()) return std::nullopt;
+  if (sides.never_meet()) return std::nullopt;
   wire::DomainPair pair{watch, publisher, subscriber, wire::Path::none, {}};
   if (const auto policies = wire::incompatible_policies(offered->qos, asked->qos); !policies.empty()) {
     for (const wire::Policy policy : policies) {

@@ -193,7 +193,7 @@ std::shared_ptr<detail::SubscriberCore> Node::make_subscriber(const std::string&
                     " has views (std::span or std::string_view) of memory that is not its own: take it as std::shared_ptr<const T>");
   }
   asked.buffer = buffer_of(topic, handler, options);
-  asked.takes_pointers = !options.ghost && takes_pointers(*type.type, options);
+  asked.takes_pointers = asked.ghost == wire::Ghost::no && takes_pointers(*type.type, options);
   asked.in_place = type.type->in_place;
   const auto impl = std::make_shared<detail::SubscriberCore::Impl>();
   impl->handler = std::move(handler);

@@ -78,6 +78,18 @@ session::Thinning::Options thinning_of(const std::string& topic, const Subscribe
 
 }  // namespace
 
+wire::Ghost ghost_of(const std::string& whose, Ghost ghost) {
+  switch (ghost) {
+    case Ghost::no:
+      return wire::Ghost::no;
+    case Ghost::carrier:
+      return wire::Ghost::carrier;
+    case Ghost::observer:
+      return wire::Ghost::observer;
+  }
+  throw Error(ErrorKind::invalid_argument, whose + ": ghost has a value that is none of Ghost's");
+}
+
 void require_topic(const std::string& topic) {
   if (wire::service_of(topic).empty()) return;
   throw Error(ErrorKind::invalid_argument,
@@ -92,11 +104,12 @@ session::Publisher::Options offered(const std::string& topic, const Qos& qos, co
           .wait_for_room = options.when_full == WhenFull::wait,
           .max_blocking = options.max_blocking,
           .qos = qos_of(topic, qos),
-          .ghost = options.ghost};
+          .ghost = ghost_of("topic '" + topic + "'", options.ghost)};
 }
 
 session::Subscription::Options asked(const std::string& topic, const Qos& qos, const SubscriberOptions& options) {
-  session::Subscription::Options asked{.qos = qos_of(topic, qos), .thinning = thinning_of(topic, options), .ghost = options.ghost};
+  session::Subscription::Options asked{
+      .qos = qos_of(topic, qos), .thinning = thinning_of(topic, options), .ghost = ghost_of("topic '" + topic + "'", options.ghost)};
   // The depth counts messages that are wanted; the publisher keeps those between them as well.
   asked.qos.depth = static_cast<std::uint32_t>(std::min<std::uint64_t>(deepest, std::uint64_t{asked.qos.depth} * asked.thinning.every));
   return asked;

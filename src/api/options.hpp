@@ -5,14 +5,18 @@
 
 #include "session/publisher/publisher.hpp"
 #include "session/subscriber/subscription.hpp"
+#include "sinew/ghost.hpp"
 #include "sinew/publisher.hpp"
 #include "sinew/qos.hpp"
 #include "sinew/subscriber.hpp"
+#include "wire/messages.hpp"
 
 namespace sinew::detail {
 
 /// Each throws Error(invalid_argument), which names the topic, the value and its range.
 
+/// `whose`: "topic 'x'".
+wire::Ghost ghost_of(const std::string& whose, Ghost ghost);
 /// It is the name of no service's topic. The manager says what else may be wrong with it.
 void require_topic(const std::string& topic);
 session::Publisher::Options offered(const std::string& topic, const Qos& qos, const PublisherOptions& options);

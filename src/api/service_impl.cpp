@@ -11,6 +11,7 @@
 
 #include "api/description.hpp"
 #include "api/node_impl.hpp"
+#include "api/options.hpp"
 #include "api/publisher_impl.hpp"
 #include "api/service_client_core.hpp"
 #include "api/service_provider_core.hpp"
@@ -107,7 +108,7 @@ void make_ends(ServiceEnds& ends, const EndsToMake& making) {
                                    {.qos = qos,
                                     .thinning = {},
                                     .reading = in_views ? session::Reading::view : session::Reading::as_possible,
-                                    .takes_pointers = !in_views && !making.ghost,
+                                    .takes_pointers = !in_views && making.ghost == wire::Ghost::no,
                                     .in_place = type && type->in_place,
                                     .endpoint = making.endpoint,
                                     .watcher = making.watcher,
@@ -144,7 +145,7 @@ std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf err
                          .in = making.in,
                          .handler = {},
                          .on_rejected = on_rejected,
-                         .ghost = making.ghost});
+                         .ghost = ghost_of("service '" + making.service + "'", making.ghost)});
   impl->requests = impl->ends.sends;
   auto core = std::make_unique<ServiceClientCore>(impl);
   impl->ready();
@@ -187,7 +188,7 @@ std::unique_ptr<ServiceProviderCore> make_provider(const Making& making, Service
                            .handler = handler,
                            .on_rejected = on_rejected,
                            .execution_thread = options.execution_thread,
-                           .ghost = making.ghost});
+                           .ghost = ghost_of("service '" + making.service + "'", making.ghost)});
     return std::make_unique<ServiceProviderCore>(impl);
   } catch (...) {
     impl->close();  // its own threads may be executing requests

@@ -17,8 +17,10 @@
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
 #include "sinew/detail/subscriber_core.hpp"
+#include "sinew/ghost.hpp"
 #include "sinew/msg/type.hpp"
 #include "sinew/service.hpp"
+#include "wire/messages.hpp"
 
 namespace sinew::detail {
 
@@ -106,7 +108,7 @@ struct EndsToMake {
   const Handler& handler;  ///< of it; without one it waits to be taken
   const std::function<void(const Rejected&)>& on_rejected;
   ThreadId execution_thread = 0;
-  bool ghost = false;
+  wire::Ghost ghost = wire::Ghost::no;
 };
 /// The publisher first: whoever meets the subscription's endpoint finds the publisher's, and the handler may run before this returns. Throws Error.
 void make_ends(ServiceEnds& ends, const EndsToMake& making);
@@ -117,7 +119,7 @@ struct Making {
   const ServiceOut& out;
   const ServiceIn& in;
   std::size_t memory_budget;
-  bool ghost;
+  Ghost ghost;
 };
 /// Throw Error.
 std::unique_ptr<ServiceClientCore> make_client(const Making& making, ErrorOf error_of);

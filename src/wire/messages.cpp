@@ -115,7 +115,7 @@ void fields(auto& at, M& m) {
   fields(at, m.qos);
   at("process", m.process);
   at("endpoint", m.endpoint);
-  at("ghost", m.ghost);
+  at("ghost", m.ghost, Ghost::observer);
   at("identity", m.identity);
   if constexpr (Like<M, RegisterPublisher>) fields(at, m.window);
 }
@@ -194,7 +194,7 @@ void fields(auto& at, Like<DomainInterface> auto& m) {
   at("node", m.node);
   at("topic", m.topic);
   at("publishes", m.publishes);
-  at("ghost", m.ghost);
+  at("ghost", m.ghost, Ghost::observer);
   fields(at, m.qos);
   at("memory", m.memory);
   at("identity", m.identity);

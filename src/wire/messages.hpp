@@ -61,6 +61,9 @@ struct Window {
   friend bool operator==(const Window&, const Window&) = default;
 };
 
+/// Whether an interface is only there as long as others are: a carrier brings messages into the domain and takes them out, an observer looks. The numbers are the protocol's.
+enum class Ghost : std::uint8_t { no = 0, carrier = 1, observer = 2 };
+
 /// How messages come from a publisher to a subscriber. The numbers are the protocol's.
 enum class Path : std::uint8_t { none = 0, pointer = 1, native = 2, view = 3, copy = 4 };
 
@@ -82,7 +85,7 @@ struct RegisterPublisher {
   Qos qos;
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
-  bool ghost = false;
+  Ghost ghost = Ghost::no;
   std::uint64_t identity = 0;
   Window window{};
 };
@@ -94,7 +97,7 @@ struct RegisterSubscriber {
   Qos qos;
   std::uint64_t process = 0;
   std::uint64_t endpoint = 0;
-  bool ghost = false;
+  Ghost ghost = Ghost::no;
   std::uint64_t identity = 0;
 };
 struct DeletePublisher {
@@ -237,7 +240,8 @@ struct DomainTopic {
 struct DomainInterface {
   std::uint64_t id = 0;
   std::uint64_t number = 0, node = 0, topic = 0;
-  bool publishes = false, ghost = false;
+  bool publishes = false;
+  Ghost ghost = Ghost::no;
   Qos qos;
   std::uint64_t memory = 0;
   std::uint64_t identity = 0;

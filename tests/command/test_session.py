@@ -429,6 +429,9 @@ class Gateways(Case):
         # Who prints messages there wants them there.
         self.assert_shows("sinew --domain $PWD/base topic echo -n 1000000 drone/state.header >/dev/null 2>echoed &")
         self.assert_comes_to_show("sinew gateway status", r"drone/state +topic +out +base +[\d.]+/s +[\d.]+ k?B/s +[1-9]\d* +\d+ +open")
+        # Who records there gets what is brought for the one who prints, and what is named, for whom it is brought.
+        self.assert_shows("sinew --domain $PWD/base record --max-duration 2s -o brought.mcap; sinew bag info brought.mcap", r"/drone/state +demo/msg/State +[1-9]")
+        self.assert_shows("sinew --domain $PWD/base record --max-duration 5s -o named.mcap camera/image; sinew bag info named.mcap", r"camera/image.*demo has it, and it comes here while", r"/camera/image +demo/msg/Image +[1-9]")
         self.assert_shows("sinew --domain $PWD/base service list", "gripper/move")
         self.assert_shows("sinew --domain $PWD/base service call gripper/move 'width_mm: 30'", r"moved_mm: ")
         window.begin("sinew top")

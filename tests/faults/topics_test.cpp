@@ -68,7 +68,7 @@ TEST_F(TopicFaults, a_publisher_is_created_with_memory_of_its_own_or_it_says_why
 
 TEST_F(TopicFaults, a_ghost_publisher_is_created_or_it_says_why_not) {
   PublisherOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   walk_topics("create_publisher of a ghost", [&](Fault& fault) {
     std::shared_ptr<Publisher<Sample>> publisher;
     fault.during([&] {
@@ -263,7 +263,7 @@ TEST_F(TopicFaults, a_late_subscriber_gets_what_is_kept_or_the_next_one_does) {
 
 TEST_F(TopicFaults, a_ghost_subscriber_is_created_or_it_says_why_not) {
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   walk_topics("create_subscriber of a ghost", [&](Fault& fault) {
     std::shared_ptr<Subscriber<Sample>> subscriber;
     fault.during([&] {

@@ -154,7 +154,8 @@ void DomainModel::follow(const Send& send, const Message* cause) {
           [&](const wire::Detached& m) {
             auto& own = m.you_publish ? node.publishers : node.subscribers;
             const auto ghost = own.find(m.id);
-            require(ghost != own.end() && ghost->second.ghost && !ghost->second.topic.empty(), "only a ghost loses its topic, and once");
+            require(ghost != own.end() && ghost->second.ghost != wire::Ghost::no && !ghost->second.topic.empty(),
+                    "only a ghost loses its topic, and once");
             require(!topics_.contains(ghost->second.topic), "a topic ends with the last of its interfaces that is no ghost");
             ghost->second.topic.clear();
           },

@@ -124,7 +124,7 @@ DomainModel::Expected DomainModel::expected_of_registration(Session session, con
   const std::string name(wire::canonical_topic_name(message.topic));
   if (decide(access_, access, name, node.who.uid, node.who.gid)) return refused(ErrorKind::denied);
   const auto known = topics_.find(name);
-  if (known == topics_.end() && message.ghost) return refused(ErrorKind::unavailable);
+  if (known == topics_.end() && message.ghost != wire::Ghost::no) return refused(ErrorKind::unavailable);
   if (known != topics_.end() && known->second != message.type.hash) return refused(ErrorKind::type_mismatch);
   if (message.endpoint != 0 && is_anothers_endpoint(session, name, message.endpoint)) return refused(ErrorKind::invalid_argument);
   if constexpr (std::is_same_v<Register, wire::RegisterPublisher>) {
@@ -245,11 +245,15 @@ void DomainModel::after_deletion() {
   for (const auto& [session, node] : nodes_) {
     for (const auto* const all : {&node.publishers, &node.subscribers}) {
       for (const auto& [id, interface] : *all) {
-        if (!interface.ghost) anchored.insert(interface.topic);
+        if (interface.ghost == wire::Ghost::no) anchored.insert(interface.topic);
       }
     }
   }
   std::erase_if(topics_, [&](const auto& topic) { return !anchored.contains(topic.first); });
+  // Ghosts of it that were a pair are there, and no pair any more.
+  const auto is_off = [&](const Pairing& pair) { return !topics_.contains(publisher(pair.first).topic); };
+  std::erase_if(waiting_, is_off);
+  std::erase_if(meetings_, [&](const auto& meeting) { return is_off(meeting.second.pair); });
 }
 
 bool DomainModel::same_user(const Pairing& pair) const {
@@ -273,7 +277,7 @@ std::vector<DomainModel::Pairing> DomainModel::pairs_of(const InterfaceKey& key,
     for (const auto& [id, other] : publishes ? node.subscribers : node.publishers) {
       const InterfaceKey its{session, id};
       const Pairing pair = publishes ? Pairing{key, its} : Pairing{its, key};
-      if (!topic.empty() && other.topic == topic && !are_ghosts(pair)) pairs.push_back(pair);
+      if (!topic.empty() && other.topic == topic && !are_carriers(pair)) pairs.push_back(pair);
     }
   }
   return pairs;

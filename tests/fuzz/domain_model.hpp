@@ -29,7 +29,7 @@ class DomainModel {
     std::uint64_t layout = 0;
     wire::Qos qos;
     std::uint64_t process = 0, endpoint = 0;
-    bool ghost = false;
+    wire::Ghost ghost = wire::Ghost::no;
     std::uint64_t identity = 0;
     wire::Window window;
     std::uint64_t memory = 0;
@@ -118,8 +118,10 @@ class DomainModel {
   }
   bool same_process(const Pairing& pair) const;
   bool fit(const Pairing& pair) const;
-  bool are_ghosts(const Pairing& pair) const { return publisher(pair.first).ghost && subscriber(pair.second).ghost; }
-  /// All pairs of this interface with others on its topic, but for two ghosts.
+  bool are_carriers(const Pairing& pair) const {
+    return publisher(pair.first).ghost == wire::Ghost::carrier && subscriber(pair.second).ghost == wire::Ghost::carrier;
+  }
+  /// All pairs of this interface with others on its topic, but for two carriers.
   std::vector<Pairing> pairs_of(const InterfaceKey& key, bool publishes) const;
   std::string in_words(const InterfaceKey& key, bool publishes) const;
 

@@ -75,7 +75,7 @@ Register registration(Input& input, const std::set<std::uint64_t>& used) {
   const std::uint64_t id = new_id(input, used);
   const std::uint8_t choice = input.byte();
   Register message{.id = id, .topic = topic(input), .type = type(input), .qos = qos(input)};
-  message.ghost = choice % 4 == 3;
+  message.ghost = std::array{Ghost::no, Ghost::no, Ghost::observer, Ghost::carrier}[choice % 4];
   message.process = choice >> 2U & 3U;
   message.endpoint = choice >> 4U & 3U;
   message.identity = choice;

@@ -19,12 +19,12 @@ struct Picture {
   friend bool operator==(const Picture&, const Picture&) = default;
 };
 
-inline std::string interface_in_words(const std::string& node, const std::string& topic, bool publishes, bool ghost, const wire::Qos& qos,
-                                      std::uint64_t memory) {
-  std::string words = node + (publishes ? " publishes " : " subscribes to ") + topic + (ghost ? " as a ghost" : "");
-  for (const std::uint64_t number : {std::uint64_t{qos.depth}, std::uint64_t{qos.reliable}, static_cast<std::uint64_t>(qos.durability),
-                                     static_cast<std::uint64_t>(qos.deadline), static_cast<std::uint64_t>(qos.liveliness),
-                                     static_cast<std::uint64_t>(qos.lease), memory}) {
+inline std::string interface_in_words(const std::string& node, const std::string& topic, bool publishes, wire::Ghost ghost,
+                                      const wire::Qos& qos, std::uint64_t memory) {
+  std::string words = node + (publishes ? " publishes " : " subscribes to ") + topic;
+  for (const std::uint64_t number : {static_cast<std::uint64_t>(ghost), std::uint64_t{qos.depth}, std::uint64_t{qos.reliable},
+                                     static_cast<std::uint64_t>(qos.durability), static_cast<std::uint64_t>(qos.deadline),
+                                     static_cast<std::uint64_t>(qos.liveliness), static_cast<std::uint64_t>(qos.lease), memory}) {
     words += " " + std::to_string(number);
   }
   return words;
@@ -50,8 +50,9 @@ class WatchModel {
     fuzz::require(nodes_.contains(interface.node) && interface.node < interface.number, "an interface comes after its node");
     fuzz::require(interface.topic == 0 || (topics_.contains(interface.topic) && interface.topic < interface.number),
                   "an interface comes after its topic");
-    fuzz::require(interface.topic != 0 || interface.ghost, "only a ghost may be on no topic");
+    fuzz::require(interface.topic != 0 || interface.ghost != wire::Ghost::no, "only a ghost may be on no topic");
     interfaces_[interface.number] = interface;
+    if (interface.topic == 0) forget_pairs(interface.number);
   }
   void hear(const wire::DomainPair& pair) {
     fuzz::require(!owes_answer_, "nothing is told before the batch before it was answered");
@@ -74,7 +75,7 @@ class WatchModel {
     nodes_.erase(gone.number);
     topics_.erase(gone.number);
     interfaces_.erase(gone.number);
-    std::erase_if(pairs_, [&](const auto& pair) { return pair.first.first == gone.number || pair.first.second == gone.number; });
+    forget_pairs(gone.number);
   }
   void hear(const wire::DomainBatch&) {
     fuzz::require(!owes_answer_, "no batch comes before the one before it was answered");
@@ -96,6 +97,9 @@ class WatchModel {
   }
 
  private:
+  void forget_pairs(std::uint64_t number) {
+    std::erase_if(pairs_, [&](const auto& pair) { return pair.first.first == number || pair.first.second == number; });
+  }
   void begin(std::uint64_t number) const {
     fuzz::require(!owes_answer_, "nothing is told before the batch before it was answered");
     fuzz::require(number != 0, "nothing has the number 0");

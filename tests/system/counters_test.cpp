@@ -205,7 +205,7 @@ TEST_F(CountersOfADomain, AreNothingInAForkedChild_WhichDestroysThem) {
 /// A node by hand, with a publisher, and one that reads counters and is told of it.
 struct Liar {
   Liar() {
-    stranger.manager.send(wire::RegisterPublisher{1, "its", Stranger::type<Sample>(), {.depth = 8}, 0, 0, false, own});
+    stranger.manager.send(wire::RegisterPublisher{1, "its", Stranger::type<Sample>(), {.depth = 8}, 0, 0, wire::Ghost::no, own});
     stranger.manager.expect<wire::PublisherRegistered>();
   }
   /// Shows it a file, and then, behind it, an honest one.

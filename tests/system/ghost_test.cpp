@@ -1,5 +1,7 @@
 // Publishers and subscribers that are only there as long as others are.
 #include <atomic>
+#include <utility>
+#include <vector>
 
 #include "tests/system/paths.hpp"
 
@@ -10,7 +12,7 @@ class Ghosts : public Paths {};
 
 class GhostsHere : public Domain {
  protected:
-  static PublisherOptions publisher_options() { return {.ghost = true}; }
+  static PublisherOptions publisher_options(Ghost ghost = Ghost::observer) { return {.ghost = ghost}; }
 };
 
 TEST_F(GhostsHere, CannotBeCreatedOnATopicThatDoesNotExist) {
@@ -25,7 +27,7 @@ TEST_F(GhostsHere, CannotBeCreatedOnATopicThatDoesNotExist) {
     }
   };
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   EXPECT_EQ(create([&] { (void)node->create_subscriber<Sample>("topic", Qos{}, options); }),
             "topic 'topic' does not exist, and a ghost does not make it: wait until the domain's state shows it, or create the subscriber "
             "without the option ghost.");
@@ -33,12 +35,12 @@ TEST_F(GhostsHere, CannotBeCreatedOnATopicThatDoesNotExist) {
             std::string::npos);
 }
 
-TEST_F(GhostsHere, NeverConnectToEachOther) {
+TEST_F(GhostsHere, NeverConnectAsTwoCarriers) {
   auto node = Node::create("node"), other = Node::create("other");
   auto anchor = node->create_subscriber<Sample>("topic");
-  auto publisher = other->create_publisher<Sample>("topic", Qos{}, publisher_options());
+  auto publisher = other->create_publisher<Sample>("topic", Qos{}, publisher_options(Ghost::carrier));
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::carrier;
   auto subscriber = other->create_subscriber<Sample>("topic", Qos{}, options);
   await_subscribers(*publisher, 1);
   EXPECT_EQ(publisher->publish(sample_of(1, 1, 10)), PublishResult::published);
@@ -48,18 +50,59 @@ TEST_F(GhostsHere, NeverConnectToEachOther) {
   EXPECT_EQ(subscriber->statistics().publishers, 0u);
 }
 
+// What a gateway brings into the domain a tool sees, and what somebody publishes by a tool the gateway takes out; also in one process.
+TEST_F(GhostsHere, ConnectWhereOneIsAnObserver) {
+  for (const auto& [published, subscribed] : {std::pair{Ghost::carrier, Ghost::observer}, std::pair{Ghost::observer, Ghost::carrier},
+                                              std::pair{Ghost::observer, Ghost::observer}}) {
+    auto node = Node::create("node"), other = Node::create("other");
+    auto anchor = node->create_subscriber<Sample>("topic");
+    auto publisher = other->create_publisher<Sample>("topic", Qos{}, publisher_options(published));
+    SubscriberOptions options;
+    options.ghost = subscribed;
+    auto subscriber = other->create_subscriber<Sample>("topic", Qos{}, options);
+    await_subscribers(*publisher, 2);
+    EXPECT_EQ(publisher->publish(sample_of(1, 1, 10)), PublishResult::published);
+    EXPECT_TRUE(subscriber->take(std::chrono::minutes(1)));
+    anchor.reset();
+    EXPECT_TRUE(eventually([&] { return publisher->statistics().detached && subscriber->statistics().detached; }))
+        << "they do not keep the topic for each other";
+  }
+}
+
+TEST_F(GhostsHere, AreToldByTheStateWithTheirKinds) {
+  auto node = Node::create("node");
+  auto anchor = node->create_subscriber<Sample>("topic");
+  auto carrier = node->create_publisher<Sample>("topic", Qos{}, publisher_options(Ghost::carrier));
+  auto observer = node->create_publisher<Sample>("topic", Qos{}, publisher_options(Ghost::observer));
+  std::vector<Ghost> told;
+  for (const DomainEndpoint& end : node->domain_state().endpoints) told.push_back(end.ghost);
+  EXPECT_EQ(told, (std::vector{Ghost::no, Ghost::carrier, Ghost::observer}));
+}
+
+TEST_F(GhostsHere, AreOfNoKindThatDoesNotExist) {
+  auto node = Node::create("node");
+  auto anchor = node->create_subscriber<Sample>("topic");
+  try {
+    (void)node->create_publisher<Sample>("topic", Qos{}, publisher_options(static_cast<Ghost>(3)));
+    ADD_FAILURE() << "created";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::invalid_argument);
+    EXPECT_STREQ(error.what(), "topic 'topic': ghost has a value that is none of Ghost's");
+  }
+}
+
 TEST_F(GhostsHere, DoNotKeepTheTopicNorItsType) {
   auto node = Node::create("node"), tool = Node::create("tool");
   auto anchor = node->create_publisher<Sample>("topic");
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   std::atomic<int> detached = 0;
   options.events.detached = [&](const DetachedEvent& event) {
     EXPECT_EQ(event.topic, "topic");
     ++detached;
   };
   auto subscriber = tool->create_subscriber<Sample>("topic", Qos{}, options);
-  PublisherOptions publishes{.ghost = true};
+  PublisherOptions publishes{.ghost = Ghost::observer};
   publishes.events.detached = options.events.detached;
   auto publisher = tool->create_publisher<Sample>("topic", Qos{}, publishes);
   anchor.reset();
@@ -74,7 +117,7 @@ TEST_F(GhostsHere, WhoWaitsForAMessageIsToldWhenTheTopicGoes) {
   auto node = Node::create("node"), tool = Node::create("tool");
   auto anchor = node->create_publisher<Sample>("topic");
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   auto ghost = tool->create_subscriber<Sample>("topic", Qos{}, options);
   await_subscribers(*anchor, 1);
   std::thread waits([&] { EXPECT_FALSE(ghost->take(std::chrono::nanoseconds::max())); });
@@ -87,7 +130,7 @@ TEST_F(GhostsHere, TakeWhatWasPublishedBeforeTheTopicWent) {
   auto node = Node::create("node"), tool = Node::create("tool");
   auto anchor = node->create_publisher<Sample>("topic");
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   auto ghost = tool->create_subscriber<Sample>("topic", Qos{}, options);
   await_subscribers(*anchor, 1);
   EXPECT_EQ(anchor->publish(sample_of(1, 1, 10)), PublishResult::published);
@@ -121,7 +164,7 @@ TEST_F(GhostsHere, CanBeDestroyedByTheHandlerThatTellsOfIt) {
     std::atomic<bool> gone = false;
     std::shared_ptr<Subscriber<Sample>> subscriber;
     SubscriberOptions options;
-    options.ghost = true;
+    options.ghost = Ghost::observer;
     options.events.detached = [&](const DetachedEvent&) {
       subscriber.reset();
       gone = true;
@@ -139,7 +182,7 @@ TEST_P(Ghosts, PublishToOthersAndAreDetachedWhenTheLastReaderGoes) {
   std::shared_ptr<Publisher<Sample>> publisher;
   {
     Reader reader(GetParam(), "last=100");
-    publisher = tool->create_publisher<Sample>("topic", Qos{}, {.ghost = true});
+    publisher = tool->create_publisher<Sample>("topic", Qos{}, {.ghost = Ghost::observer});
     reader.ask("hear 1");
     publish_numbers(*publisher, 1, 8);
     EXPECT_EQ(reader.ask("take 8"), numbers(1, 8));

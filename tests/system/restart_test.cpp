@@ -166,7 +166,7 @@ TEST_F(Restarts, AGhostComesBackWithItsTopicAndIsDetachedWithoutIt) {
   auto anchor = node->create_publisher<Sample>("topic");
   std::atomic<int> detached{0};
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   options.events.detached = [&](const DetachedEvent&) { ++detached; };
   auto ghost = tool->create_subscriber<Sample>("topic", Qos{}, options);
   await_subscribers(*anchor, 1);
@@ -181,8 +181,8 @@ TEST_F(Restarts, AGhostComesBackWithItsTopicAndIsDetachedWithoutIt) {
 TEST_F(Restarts, AGhostThatIsDetachedDoesNotComeBackWithTheNextManager) {
   auto node = Node::create("node"), tool = Node::create("tool");
   auto goes = node->create_subscriber<Sample>("topic"), stays = node->create_subscriber<Sample>("other");
-  auto detached = tool->create_publisher<Sample>("topic", Qos{}, {.ghost = true});
-  auto ghost = tool->create_publisher<Sample>("other", Qos{}, {.ghost = true});  // announced after the first
+  auto detached = tool->create_publisher<Sample>("topic", Qos{}, {.ghost = Ghost::observer});
+  auto ghost = tool->create_publisher<Sample>("other", Qos{}, {.ghost = Ghost::observer});  // announced after the first
   goes.reset();
   ASSERT_TRUE(eventually([&] { return detached->statistics().detached; }));
   kill_manager();

@@ -1,4 +1,6 @@
 // Clients and providers that are only there as long as others are.
+#include <utility>
+
 #include "tests/system/service.hpp"
 
 namespace sinew::system {
@@ -8,12 +10,12 @@ class ServiceGhosts : public Domain {
  protected:
   using Client = ServiceClient<std::uint64_t, std::uint64_t>;
   using Provider = ServiceProvider<std::uint64_t, std::uint64_t>;
-  static std::shared_ptr<Client> client(Node& node, bool ghost) {
+  static std::shared_ptr<Client> client(Node& node, Ghost ghost) {
     ServiceClientOptions options;
     options.ghost = ghost;
     return node.create_service_client<std::uint64_t, std::uint64_t>("double", options);
   }
-  static std::shared_ptr<Provider> provider(Node& node, bool ghost) {
+  static std::shared_ptr<Provider> provider(Node& node, Ghost ghost) {
     ServiceProviderOptions options;
     options.ghost = ghost;
     return node.create_service_provider<std::uint64_t, std::uint64_t>(
@@ -25,7 +27,7 @@ TEST_F(ServiceGhosts, CannotBeCreatedWhereThereIsNoService) {
   auto node = Node::create("tool");
   for (const bool calls : {true, false}) {
     try {
-      calls ? (void)client(*node, true) : (void)provider(*node, true);
+      calls ? (void)client(*node, Ghost::carrier) : (void)provider(*node, Ghost::carrier);
       ADD_FAILURE() << "created";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::unavailable);
@@ -34,14 +36,14 @@ TEST_F(ServiceGhosts, CannotBeCreatedWhereThereIsNoService) {
   EXPECT_TRUE(node->domain_state().topics.empty()) << "nothing is left of the attempt";
 }
 
-TEST_F(ServiceGhosts, CallAndServeOthersButNotEachOther) {
+TEST_F(ServiceGhosts, CallAndServeOthersButNoCarrierAnotherOne) {
   auto node = Node::create("node"), tool = Node::create("tool");
-  auto real_provider = provider(*node, false);
-  auto ghost_client = client(*tool, true);
+  auto real_provider = provider(*node, Ghost::no);
+  auto ghost_client = client(*tool, Ghost::carrier);
   EXPECT_EQ(ghost_client->call(4).get(), 8u);
-  auto real_client = client(*node, false);
+  auto real_client = client(*node, Ghost::no);
   EXPECT_EQ(real_client->call(5).get(), 10u);
-  auto ghost_provider = provider(*tool, true);
+  auto ghost_provider = provider(*tool, Ghost::carrier);
   real_provider.reset();
   EXPECT_EQ(real_client->call(6).get(), 12u) << "by the ghost";
   auto waits = ghost_client->call(7);
@@ -49,11 +51,22 @@ TEST_F(ServiceGhosts, CallAndServeOthersButNotEachOther) {
   EXPECT_EQ(ghost_client->statistics().providers, 0u);
 }
 
+// A person at a tool calls what a gateway provides here, and a gateway what a tool provides.
+TEST_F(ServiceGhosts, CallAndServeEachOtherWhereOneIsAnObserver) {
+  for (const auto& [calls, serves] : {std::pair{Ghost::observer, Ghost::carrier}, std::pair{Ghost::carrier, Ghost::observer}}) {
+    auto node = Node::create("node"), tool = Node::create("tool");
+    auto keeper = client(*node, Ghost::no);
+    auto its_provider = provider(*tool, serves);
+    auto its_client = client(*tool, calls);
+    EXPECT_EQ(its_client->call(7).get(), 14u);
+  }
+}
+
 TEST_F(ServiceGhosts, AreDetachedWhenTheLastOtherGoes) {
   auto node = Node::create("node"), tool = Node::create("tool");
-  auto keeper = client(*node, false);
-  auto ghost_client = client(*tool, true);
-  auto ghost_provider = provider(*tool, true);
+  auto keeper = client(*node, Ghost::no);
+  auto ghost_client = client(*tool, Ghost::carrier);
+  auto ghost_provider = provider(*tool, Ghost::carrier);
   EXPECT_EQ(keeper->call(3).get(), 6u);
   auto waits = ghost_client->call(1);
   keeper.reset();

@@ -38,7 +38,7 @@ std::string signature_of(const Node& node, const std::string& topic) {
 /// Of everything that is sent there from now on; `depth` 0: keep all.
 RawSubscriber observer_of(const Node& node, const std::string& topic, std::uint32_t depth = 100) {
   SubscriberOptions options;
-  options.ghost = true;
+  options.ghost = Ghost::observer;
   return RawSubscriber::create(node, topic, signature_of(node, topic), {}, depth > 0 ? Qos{}.keep_last(depth) : Qos{}.keep_all().reliable(),
                                options);
 }

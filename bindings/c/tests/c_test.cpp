@@ -281,8 +281,11 @@ TEST_F(C, WhatFailsSaysWhyAndTouchesNothing) {
                "topic 'number' carries test/Number{... value: uint32 ...}; you asked for test/Number{... value: uint64 ...}: field 'value' "
                "differs");
   auto ghost = sized<sinew_publisher_options>();
-  ghost.ghost = true;
+  ghost.ghost = SINEW_GHOST_CARRIER;
   EXPECT_EQ(sinew_publisher_create(node, "nobody", number_type, nullptr, &ghost, &publisher), SINEW_UNAVAILABLE);
+  ghost.ghost = 3;
+  EXPECT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &ghost, &publisher), SINEW_INVALID_ARGUMENT);
+  EXPECT_STREQ(sinew_last_error(), "ghost = 3 is none of SINEW_GHOST_...");
   EXPECT_EQ(publisher, untouched);
   sinew_node* other = nullptr;
   EXPECT_EQ(sinew_node_create("node", nullptr, &other), SINEW_NAME_TAKEN);

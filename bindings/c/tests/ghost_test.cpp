@@ -14,7 +14,7 @@ class GhostsInC : public InC {
   void create() {
     ASSERT_EQ(sinew_publisher_create(node, "number", type, nullptr, nullptr, &publisher), SINEW_OK) << sinew_last_error();
     auto options = sized<sinew_subscriber_options>();
-    options.ghost = true;
+    options.ghost = SINEW_GHOST_OBSERVER;
     ASSERT_EQ(sinew_subscriber_create(node, "number", type, nullptr, &options, &ghost), SINEW_OK) << sinew_last_error();
   }
   sinew_publisher* publisher = nullptr;

@@ -18,6 +18,7 @@ _Static_assert(SINEW_DELIVERY_POINTER == 0 && SINEW_DELIVERY_NATIVE == 1 && SINE
 _Static_assert(SINEW_DELIVERY_COPY == 3 && SINEW_DELIVERY_NETWORK == 4, "deliveries");
 _Static_assert(SINEW_WHEN_FULL_WITHDRAW == 0 && SINEW_WHEN_FULL_WITHDRAW_SOME == 1 && SINEW_WHEN_FULL_REFUSE == 2, "when_full");
 _Static_assert(SINEW_WHEN_FULL_WAIT == 3, "when_full");
+_Static_assert(SINEW_GHOST_NO == 0 && SINEW_GHOST_CARRIER == 1 && SINEW_GHOST_OBSERVER == 2, "ghosts");
 
 SIZE(sinew_node_options, 16);
 AT(sinew_node_options, struct_size, 0);

@@ -230,7 +230,7 @@ TEST_F(EndsInC, RequestsThatAreNoneAreRejectedAndCountedAndTheirClientsTold) {
   const detail::ServiceOut out{type_of<ServiceRequest<Work::Request>>(), {nullptr, std::make_shared<Bytes>(), nullptr}};
   const detail::ServiceIn in = detail::in_of(msg::message_of<ServiceResponse<Work::Response>>());
   const auto client =
-      detail::make_client({detail::NodeAccess::session(*wild), "work", out, in, 1 << 20, false}, detail::error_of<Work::Response>);
+      detail::make_client({detail::NodeAccess::session(*wild), "work", out, in, 1 << 20, Ghost::no}, detail::error_of<Work::Response>);
   std::size_t sent = 0;
   for (std::size_t count = 1; sent < count; ++sent) {
     const std::uint64_t id = client->next_id();
@@ -259,7 +259,7 @@ TEST_F(EndsInC, ResponsesThatAreNoneAreRejectedAndCountedAndTheirCallsFail) {
     count = streams.size();
     provider.reply(*call, bytes_of(streams.at(next++)));
   };
-  const auto provider = detail::make_provider({detail::NodeAccess::session(*wild), "work", out, in, 1 << 20, false}, serve,
+  const auto provider = detail::make_provider({detail::NodeAccess::session(*wild), "work", out, in, 1 << 20, Ghost::no}, serve,
                                               detail::make_error<Work::Response>, {});
   const ClientInC client(node);
   while (next < count) {

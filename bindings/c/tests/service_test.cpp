@@ -366,7 +366,7 @@ TEST_F(ServicesInC, OtherTypesAndWhatIsNoTypeAreRefused) {
   EXPECT_STREQ(sinew_last_error(), "topic 'work@response': no message has the type 'uint33': it has the unknown type 'uint33'");
   EXPECT_EQ(sinew_client_create(node, "no spaces", request_type(), response_type(), nullptr, &client), SINEW_INVALID_ARGUMENT);
   auto ghost = sized<sinew_client_options>();
-  ghost.ghost = true;
+  ghost.ghost = SINEW_GHOST_OBSERVER;
   EXPECT_EQ(sinew_client_create(node, "nothing", request_type(), response_type(), &ghost, &client), SINEW_UNAVAILABLE);
   EXPECT_EQ(client, nullptr);
   auto options = sized<sinew_provider_options>();

@@ -223,8 +223,8 @@ class PublisherOptions(TypedDict, total=False):
     withdraw_at_most: int
     lock_memory: bool
     """Never swapped (mlock)."""
-    ghost: bool
-    """Only there as long as others are: for tools and gateways. On a topic that is not there: Unavailable."""
+    ghost: Optional[str]
+    """Only there as long as others are: "carrier", for gateways, which meets no other carrier, or "observer", for tools. On a topic that is not there: Unavailable."""
     on_event: Optional[Callable[[Event], object]]
     execution_thread: int
     """Callbacks of one execution thread never overlap; 0 to 1022."""
@@ -239,7 +239,7 @@ class SubscriberOptions(TypedDict, total=False):
     """Every n-th message of each publisher; 0: all."""
     max_rate: float
     """Messages a second of each publisher at most, on average; 0: all."""
-    ghost: bool
+    ghost: Optional[str]
     on_event: Optional[Callable[[Event], object]]
     execution_thread: int
 
@@ -248,7 +248,7 @@ class ClientOptions(TypedDict, total=False):
 
     timeout: Optional[float]
     """Seconds to wait for the service's types, where they are not given; None: for ever."""
-    ghost: bool
+    ghost: Optional[str]
     memory_budget: int
     """Bytes of shared memory for requests on their way at most; 0: 1 GiB."""
 
@@ -261,7 +261,7 @@ class ProviderOptions(TypedDict, total=False):
     """Calls that it has taken, and not answered when it goes away, end with Lost; else others answer them."""
     memory_budget: int
     """Bytes of shared memory for responses at most, until clients let go of them; 0: 1 GiB."""
-    ghost: bool
+    ghost: Optional[str]
     execution_thread: int
 
 class Node:
@@ -467,7 +467,7 @@ class DomainEndpoint:
     lease_ns: int
     depth: int
     publishes: bool
-    ghost: bool
+    ghost: Optional[str]
     reliable: bool
     transient_local: bool
     manual_by_topic: bool

@@ -1,5 +1,6 @@
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -30,8 +31,8 @@ TypePtr body_of(const Node& node, const std::string& topic, const Deadline& dead
   raise(SINEW_TYPE_MISMATCH, "'" + topic + "' is no topic of a service: it carries " + carried->name);
 }
 
-nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::handle response, const Seconds& timeout, bool ghost,
-                  std::uint64_t memory_budget) {
+nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::handle response, const Seconds& timeout,
+                  const std::optional<std::string>& ghost, std::uint64_t memory_budget) {
   const std::string service = name_from(named);
   const Node& of = nb::cast<const Node&>(node);
   const auto in = of.open();
@@ -43,7 +44,7 @@ nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::han
   made.response = response.is_none() ? body_of(of, service + "@response", deadline) : type_from(response);
   sinew_client_options options{};
   options.struct_size = sizeof options;
-  options.ghost = ghost;
+  options.ghost = ghost_from(ghost);
   options.memory_budget = memory_budget;
   sinew_client* client = nullptr;
   call_released([&] {
@@ -214,7 +215,7 @@ void define_client(nb::module_& module, NodeClass& node) {
       .def("statistics", &statistics);
   nb::class_<Cancelling>(module, "_Cancelling", nb::is_final()).def("__call__", &Cancelling::operator());
   node.def("create_client", &create, nb::arg("service"), nb::arg("request").none() = nb::none(), nb::arg("response").none() = nb::none(),
-           nb::kw_only(), nb::arg("timeout").none() = nb::none(), nb::arg("ghost") = false, nb::arg("memory_budget") = 0);
+           nb::kw_only(), nb::arg("timeout").none() = nb::none(), nb::arg("ghost").none() = nb::none(), nb::arg("memory_budget") = 0);
 }
 
 }  // namespace sinew::python

@@ -53,7 +53,7 @@ nb::object told(const sinew_domain_update* update) {
   const auto endpoint = [&](std::size_t i) {
     const sinew_domain_endpoint it = sinew_domain_update_endpoint(update, i);
     return nb::handle(classes.endpoint)(it.id, it.node, it.topic, it.memory, it.deadline_ns, it.lifespan_ns, it.lease_ns, it.depth,
-                                        it.publishes, it.ghost, it.reliable, it.transient_local, it.manual_by_topic);
+                                        it.publishes, ghost_name(it.ghost), it.reliable, it.transient_local, it.manual_by_topic);
   };
   const auto pair = [&](std::size_t i) {
     const sinew_domain_pair it = sinew_domain_update_pair(update, i);

@@ -61,4 +61,11 @@ std::uint32_t when_full_from(const std::string& given) {
   raise(SINEW_INVALID_ARGUMENT, "when_full cannot be '" + given + "': it is 'withdraw', 'withdraw_some', 'refuse' or 'wait'");
 }
 
+std::uint8_t ghost_from(const std::optional<std::string>& given) {
+  if (!given) return SINEW_GHOST_NO;
+  if (given == "carrier") return SINEW_GHOST_CARRIER;
+  if (given == "observer") return SINEW_GHOST_OBSERVER;
+  raise(SINEW_INVALID_ARGUMENT, "ghost cannot be '" + *given + "': it is 'carrier', 'observer' or None");
+}
+
 }  // namespace sinew::python

@@ -20,4 +20,7 @@ std::int64_t max_blocking_from(const Seconds& given);
 /// Of "withdraw", "withdraw_some", "refuse", "wait".
 std::uint32_t when_full_from(const std::string& given);
 
+/// Of "carrier", "observer". None: it is none.
+std::uint8_t ghost_from(const std::optional<std::string>& given);
+
 }  // namespace sinew::python

@@ -1,4 +1,7 @@
+#include <optional>
 #include <utility>
+
+#include <nanobind/stl/optional.h>
 
 #include "bindings/python/src/encode.hpp"
 #include "bindings/python/src/endpoints.hpp"
@@ -105,7 +108,7 @@ void on_request(void* context, sinew_call* given) {
 }
 
 nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::handle response, nb::handle handler, bool deferred,
-                  bool at_most_once, std::uint64_t memory_budget, bool ghost, std::uint32_t execution_thread) {
+                  bool at_most_once, std::uint64_t memory_budget, const std::optional<std::string>& ghost, std::uint32_t execution_thread) {
   const std::string service = name_from(named);
   Node& of = nb::cast<Node&>(node);
   const auto in = of.open();
@@ -119,7 +122,7 @@ nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::han
   options.execution_thread = execution_thread;
   options.memory_budget = memory_budget;
   options.at_most_once = at_most_once;
-  options.ghost = ghost;
+  options.ghost = ghost_from(ghost);
   options.on_request = on_request;
   const auto callbacks = std::make_shared<Providing>(Providing{{nb::borrow(handler), nb::none()}, made.request, made.response, deferred});
   options.context = context_of(callbacks);
@@ -170,7 +173,7 @@ void define_provider(nb::module_& module, NodeClass& node) {
       .def("answer", &Call::answer, nb::arg("response").none())
       .def("fail", &Call::fail, nb::arg("text"));
   node.def("provide", &create, nb::arg("service"), nb::arg("request"), nb::arg("response"), nb::arg("handler"), nb::kw_only(),
-           nb::arg("deferred") = false, nb::arg("at_most_once") = false, nb::arg("memory_budget") = 0, nb::arg("ghost") = false,
+           nb::arg("deferred") = false, nb::arg("at_most_once") = false, nb::arg("memory_budget") = 0, nb::arg("ghost").none() = nb::none(),
            nb::arg("execution_thread") = 0);
 }
 

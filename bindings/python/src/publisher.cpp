@@ -1,3 +1,4 @@
+#include <optional>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -18,8 +19,8 @@ constexpr std::uint32_t all_events =
     SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED | SINEW_EVENT_LIVELINESS_LOST | SINEW_EVENT_DETACHED;
 
 nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle qos, std::uint64_t memory_budget, std::uint64_t prefault,
-                  const Seconds& max_blocking, const std::string& when_full, std::uint32_t withdraw_at_most, bool lock_memory, bool ghost,
-                  nb::handle on_event, std::uint32_t execution_thread) {
+                  const Seconds& max_blocking, const std::string& when_full, std::uint32_t withdraw_at_most, bool lock_memory,
+                  const std::optional<std::string>& ghost, nb::handle on_event, std::uint32_t execution_thread) {
   const std::string topic = name_from(named);
   const auto in = nb::cast<const Node&>(node).open();
   Publisher made;
@@ -36,7 +37,7 @@ nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle
   options.when_full = when_full_from(when_full);
   options.withdraw_at_most = withdraw_at_most;
   options.lock_memory = lock_memory;
-  options.ghost = ghost;
+  options.ghost = ghost_from(ghost);
   options.events = on_event.is_none() ? 0 : all_events;
   const CallbacksPtr callbacks = callbacks_for(nb::none(), on_event);
   if (callbacks) {
@@ -101,8 +102,8 @@ void define_publisher(nb::module_& module, NodeClass& node) {
       .def("statistics", &statistics);
   node.def("create_publisher", &create, nb::arg("topic"), nb::arg("type"), nb::kw_only(), nb::arg("qos").none() = nb::none(),
            nb::arg("memory_budget") = 0, nb::arg("prefault") = 0, nb::arg("max_blocking").none() = nb::none(),
-           nb::arg("when_full") = "withdraw", nb::arg("withdraw_at_most") = 0, nb::arg("lock_memory") = false, nb::arg("ghost") = false,
-           nb::arg("on_event").none() = nb::none(), nb::arg("execution_thread") = 0);
+           nb::arg("when_full") = "withdraw", nb::arg("withdraw_at_most") = 0, nb::arg("lock_memory") = false,
+           nb::arg("ghost").none() = nb::none(), nb::arg("on_event").none() = nb::none(), nb::arg("execution_thread") = 0);
   define_loan(module);
 }
 

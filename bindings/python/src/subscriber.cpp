@@ -52,7 +52,8 @@ constexpr std::uint32_t all_events = SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATI
                                      SINEW_EVENT_LIVELINESS_CHANGED | SINEW_EVENT_MESSAGE_LOST | SINEW_EVENT_DETACHED;
 
 nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle callback, const Seconds& timeout, nb::handle qos,
-                  std::uint32_t every, double max_rate, bool ghost, nb::handle on_event, std::uint32_t execution_thread) {
+                  std::uint32_t every, double max_rate, const std::optional<std::string>& ghost, nb::handle on_event,
+                  std::uint32_t execution_thread) {
   const std::string topic = name_from(named);
   Node& of = nb::cast<Node&>(node);
   const auto in = of.open();
@@ -67,7 +68,7 @@ nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle
   options.execution_thread = execution_thread;
   options.every = every;
   options.max_rate = max_rate;
-  options.ghost = ghost;
+  options.ghost = ghost_from(ghost);
   options.events = on_event.is_none() ? 0 : all_events;
   std::shared_ptr<Receiving> callbacks;
   if (!callback.is_none() || !on_event.is_none()) {
@@ -160,7 +161,8 @@ void define_subscriber(nb::module_& module, NodeClass& node) {
       .def("statistics", &statistics);
   node.def("subscribe", &create, nb::arg("topic"), nb::arg("type").none() = nb::none(), nb::arg("callback").none() = nb::none(),
            nb::kw_only(), nb::arg("timeout").none() = nb::none(), nb::arg("qos").none() = nb::none(), nb::arg("every") = 0,
-           nb::arg("max_rate") = 0.0, nb::arg("ghost") = false, nb::arg("on_event").none() = nb::none(), nb::arg("execution_thread") = 0);
+           nb::arg("max_rate") = 0.0, nb::arg("ghost").none() = nb::none(), nb::arg("on_event").none() = nb::none(),
+           nb::arg("execution_thread") = 0);
 }
 
 }  // namespace sinew::python

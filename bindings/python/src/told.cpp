@@ -46,6 +46,11 @@ const char* delivery_name(std::int32_t delivery) {
   return delivery >= 0 && static_cast<std::size_t>(delivery) < names.size() ? names[static_cast<std::size_t>(delivery)] : "unknown";
 }
 
+const char* ghost_name(std::uint8_t ghost) {
+  constexpr std::array<const char*, 3> names{nullptr, "carrier", "observer"};
+  return ghost < names.size() ? names[ghost] : "unknown";
+}
+
 MessageInfo MessageInfo::of(const sinew_frame* frame) {
   const sinew_message_info info = sinew_frame_info(frame);
   return {info.publisher, info.sequence, info.source_time_ns, info.receive_time_ns, info.missed, info.delivery};

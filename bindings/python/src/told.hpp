@@ -9,6 +9,8 @@ namespace sinew::python {
 
 /// "view"
 const char* delivery_name(std::int32_t delivery);
+/// Null: it is none.
+const char* ghost_name(std::uint8_t ghost);
 
 struct MessageInfo {
   std::string publisher;

@@ -387,6 +387,13 @@ class Others(Nodes):
         with self.assertRaises(sinew.InvalidArgument):
             self.node.create_timer(0, print)
 
+    def test_ghosts_are_told_with_their_kinds(self):
+        with self.node.create_publisher("topic", IMAGE), self.other.subscribe("topic", IMAGE, ghost="observer"), self.other.create_publisher("topic", IMAGE, ghost="carrier"):
+            ends = self.node.domain().endpoints
+            self.assertEqual([(end.publishes, end.ghost) for end in ends], [(True, None), (False, "observer"), (True, "carrier")])
+        with self.assertRaises(sinew.Unavailable):
+            self.node.subscribe("nothing", IMAGE, ghost="observer")
+
     def test_the_domain_tells_what_there_is(self):
         updates = []
         watch = self.node.watch(updates.append)
@@ -433,6 +440,8 @@ class Others(Nodes):
             self.node.create_publisher("a topic?\n", IMAGE)
         with self.assertRaises(ValueError):
             self.node.create_publisher("x", IMAGE, when_full="explode")
+        with self.assertRaises(ValueError):
+            self.node.create_publisher("x", IMAGE, ghost="holy")
         with self.assertRaises(sinew.NameTaken):
             sinew.Node("test")
         with self.assertRaises(ValueError):

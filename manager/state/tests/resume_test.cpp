@@ -17,7 +17,7 @@ using wire::WindowReleased;
 constexpr std::uint64_t lot = 0x1234'5678'9abc'def0;
 
 RegisterPublisher with_window(std::uint64_t id, const Window& window, const wire::Qos& offered = {8, true}) {
-  return {id, "image", type_of(32), offered, 0, 0, false, lot, window};
+  return {id, "image", type_of(32), offered, 0, 0, wire::Ghost::no, lot, window};
 }
 
 Window window_number(std::uint64_t number) {

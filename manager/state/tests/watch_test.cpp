@@ -1,8 +1,10 @@
 // spec/wire.md, "The state of the domain".
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
+#include <vector>
 
 #include "manager/state/tests/world.hpp"
 
@@ -22,6 +24,9 @@ struct Picture {
     }
     return batch;
   }
+  void forget_pairs(std::uint64_t number) {
+    std::erase_if(pairs, [&](const auto& each) { return each.first.first == number || each.first.second == number; });
+  }
   bool take(const Message& message) {
     if (const auto* const node = std::get_if<DomainNode>(&message)) nodes[node->number] = *node;
     if (const auto* const topic = std::get_if<DomainTopic>(&message)) topics[topic->number] = *topic;
@@ -29,6 +34,7 @@ struct Picture {
       EXPECT_TRUE(nodes.contains(interface->node)) << "it refers to what was told before";
       EXPECT_TRUE(interface->topic == 0 || topics.contains(interface->topic));
       interfaces[interface->number] = *interface;
+      if (interface->topic == 0) forget_pairs(interface->number);
     }
     if (const auto* const pair = std::get_if<DomainPair>(&message)) {
       EXPECT_TRUE(interfaces.contains(pair->publisher) && interfaces.contains(pair->subscriber));
@@ -38,7 +44,7 @@ struct Picture {
       nodes.erase(gone->number);
       topics.erase(gone->number);
       interfaces.erase(gone->number);
-      std::erase_if(pairs, [&](const auto& each) { return each.first.first == gone->number || each.first.second == gone->number; });
+      forget_pairs(gone->number);
     }
     if (const auto* const batch = std::get_if<DomainBatch>(&message)) {
       complete = batch->complete;
@@ -212,16 +218,19 @@ TEST(Watches, ShowGhostsAndWhenTheyAreDetached) {
   Watcher watcher(world);
   const Session camera = watcher.node("camera"), tool = watcher.node("tool");
   watcher.hear(world.publish(camera, 1));
-  watcher.hear(world.say(tool, RegisterPublisher{1, "image", type_of(32), {8, true}, 0, 0, true}));
-  watcher.hear(world.say(tool, RegisterSubscriber{1, "image", type_of(32), {4, false}, 0, 0, true}));
+  watcher.hear(world.say(tool, RegisterPublisher{1, "image", type_of(32), {8, true}, 0, 0, Ghost::carrier}));
+  watcher.hear(world.say(tool, RegisterSubscriber{1, "image", type_of(32), {4, false}, 0, 0, Ghost::carrier}));
   EXPECT_EQ(watcher.picture.pairs.size(), 1u) << "not with each other";
+  watcher.hear(world.say(tool, RegisterSubscriber{2, "image", type_of(32), {4, false}, 0, 0, Ghost::observer}));
+  EXPECT_EQ(watcher.picture.pairs.size(), 3u) << "with both";
   watcher.hear(world.say(camera, DeletePublisher{1}));
   EXPECT_TRUE(watcher.picture.pairs.empty());
-  ASSERT_EQ(watcher.picture.interfaces.size(), 2u);
+  std::vector<Ghost> told;
   for (const auto& [number, interface] : watcher.picture.interfaces) {
-    EXPECT_TRUE(interface.ghost);
+    told.push_back(interface.ghost);
     EXPECT_EQ(interface.topic, 0u);
   }
+  EXPECT_EQ(told, (std::vector{Ghost::carrier, Ghost::carrier, Ghost::observer}));
 }
 
 TEST(Watches, ThatDoNotAnswerAreToldInTheEndHowThingsStand) {
@@ -258,8 +267,8 @@ TEST(Watches, AreToldThatAllWasToldAlsoWhenWhatWasLeftIsNothingToTell) {
   const Session many = world.node("many");
   for (std::uint64_t id = 1; id <= 30; ++id) world.subscribe(many, id, "topic" + std::to_string(id));
   for (std::uint64_t id = 1; id <= 20; ++id) {
-    world.say(many, RegisterPublisher{id, "topic1", type_of(32), {8, true}, 0, 0, true});
-    world.say(many, RegisterSubscriber{100 + id, "topic1", type_of(32), {4, false}, 0, 0, true});
+    world.say(many, RegisterPublisher{id, "topic1", type_of(32), {8, true}, 0, 0, Ghost::carrier});
+    world.say(many, RegisterSubscriber{100 + id, "topic1", type_of(32), {4, false}, 0, 0, Ghost::carrier});
   }
   for (int more = 0; more < 70; ++more) {
     Watcher watcher(world);
@@ -428,7 +437,8 @@ TEST(Watches, EndUpWithWhatANewOneIsTold) {
       } else if (what < 7) {
         const Session node = nodes[pick(static_cast<unsigned>(nodes.size()))];
         const std::string topic = "topic" + std::to_string(pick(4));
-        const bool publishes = pick(2) == 0, ghost = pick(3) == 0;
+        const bool publishes = pick(2) == 0;
+        const auto ghost = std::array{Ghost::no, Ghost::no, Ghost::carrier, Ghost::observer}[pick(4)];
         const Qos qos{8, pick(2) == 0};
         const Actions actions = publishes ? world.say(node, RegisterPublisher{++id, topic, type_of(32), qos, pick(2), 0, ghost})
                                           : world.say(node, RegisterSubscriber{++id, topic, type_of(32), qos, pick(2), 0, ghost});

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sinew::msg::Type;
-use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, Node};
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, Ghost, Node, Qos};
 
 use crate::domain::{Service, View, canonical};
 use crate::failure::{Done, Failure};
@@ -21,8 +21,8 @@ pub struct Far {
     pub signature: String,
     /// The type of the service's responses.
     pub response: String,
-    /// All publishers there keep their newest for those who come late.
-    pub transient_local: bool,
+    /// What all publishers there offer.
+    pub offered: Qos,
     /// The peers that have it.
     pub at: Vec<String>,
 }
@@ -42,7 +42,9 @@ impl Beyond {
         let mut beyond = Beyond::default();
         let Some(topic) = topic_of(view) else { return beyond };
         let services = view.services();
-        for gateway in view.endpoints(topic.id, true).filter(|publisher| !publisher.ghost).map(|publisher| view.name_of(publisher.node)) {
+        for gateway in
+            view.endpoints(topic.id, true).filter(|publisher| publisher.ghost == Ghost::No).map(|publisher| view.name_of(publisher.node))
+        {
             // In a Zenoh network that is none of ROS 2 nobody could tell: a gateway to one has no such service, and a call would wait for it.
             let name = GatewayCatalogue::service(gateway);
             let is_provided = |service: &Service<'_>| service.name == name && !view.publishing(service.responses).is_empty();
@@ -63,10 +65,16 @@ impl Beyond {
                 let far = of_kind.entry(entry.name).or_insert_with(|| Far {
                     signature: entry.signature,
                     response: entry.response,
-                    transient_local: entry.transient_local,
+                    offered: Qos { reliable: true, transient_local: true, ..Qos::default() },
                     at: Vec::new(),
                 });
-                far.transient_local &= entry.transient_local;
+                far.offered = Qos {
+                    depth: far.offered.depth.max(entry.depth),
+                    keep_all: far.offered.keep_all || entry.depth == 0,
+                    reliable: far.offered.reliable && entry.reliable,
+                    transient_local: far.offered.transient_local && entry.transient_local,
+                    ..Qos::default()
+                };
                 if !far.at.contains(&peer.name) {
                     far.at.push(peer.name.clone());
                 }

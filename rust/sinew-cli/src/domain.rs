@@ -5,7 +5,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use sinew::msg::Type;
-use sinew::{DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Id, Node, NodeOptions, Qos};
+use sinew::{
+    DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Ghost, Id, Node, NodeOptions, Qos,
+};
 
 use crate::actions::is_of_action;
 use crate::cli::Cli;
@@ -70,6 +72,11 @@ pub fn canonical(name: &str) -> &str {
 /// The service that a topic is half of.
 pub fn service_of(topic: &str) -> Option<&str> {
     topic.strip_suffix(REQUESTS).or_else(|| topic.strip_suffix(RESPONSES))
+}
+
+/// None: it is none.
+pub fn kind_of_ghost(end: &DomainEndpoint) -> Option<String> {
+    (end.ghost != Ghost::No).then(|| end.ghost.to_string())
 }
 
 /// Whether a topic is half of a service.
@@ -149,16 +156,16 @@ impl View {
         ids.iter().filter_map(|id| self.state.endpoints.get(id))
     }
 
-    /// Whether a topic's publishers keep messages for subscribers that come late: for a ghost, which meets no other ghost. If not all do, who asks for these could not be heard by the others.
+    /// Whether a topic's publishers keep messages for subscribers that come late. If not all do, who asks for these could not be heard by the others.
     pub fn keeps(&self, topic: Id) -> bool {
-        let mut publishers = self.endpoints(topic, true).filter(|publisher| !publisher.ghost).peekable();
+        let mut publishers = self.endpoints(topic, true).peekable();
         publishers.peek().is_some() && publishers.all(|publisher| publisher.transient_local)
     }
 
-    /// What a ghost has to offer that publishes on a topic, so that all subscribers hear it.
+    /// What an observer has to offer that publishes on a topic, so that all subscribers hear it.
     pub fn fitting(&self, topic: Id) -> Qos {
         let shorter = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
-        self.endpoints(topic, false).filter(|subscriber| !subscriber.ghost).fold(Qos::default(), |qos, subscriber| Qos {
+        self.endpoints(topic, false).fold(Qos::default(), |qos, subscriber| Qos {
             reliable: qos.reliable || subscriber.reliable,
             transient_local: qos.transient_local || subscriber.transient_local,
             manual_by_topic: qos.manual_by_topic || subscriber.manual_by_topic,

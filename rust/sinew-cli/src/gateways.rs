@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sinew::raw::SubscriberOptions;
-use sinew::{DomainTopic, GatewayChannel, GatewayStatus, Id, Node, Subscriber};
+use sinew::{DomainTopic, GatewayChannel, GatewayStatus, Ghost, Id, Node, Subscriber};
 
 use crate::domain::View;
 use crate::failure::Done;
@@ -52,7 +52,7 @@ impl Gateways {
             (_, None) => self.heard = None,
             (_, Some(topic)) => {
                 self.heard = None;
-                let options = SubscriberOptions { ghost: true, ..SubscriberOptions::default() };
+                let options = SubscriberOptions { ghost: Ghost::Observer, ..SubscriberOptions::default() };
                 match Subscriber::with_options(node, GatewayStatus::TOPIC, &GatewayStatus::qos(), options) {
                     Ok(subscriber) => self.heard = Some((topic.id, subscriber)),
                     // It has gone meanwhile, which the next view tells.
@@ -84,5 +84,5 @@ impl Gateways {
 
 /// Where gateways tell of themselves. None: there is no gateway.
 pub fn topic_of(view: &View) -> Option<&DomainTopic> {
-    view.state.topic(GatewayStatus::TOPIC).filter(|topic| view.endpoints(topic.id, true).any(|publisher| !publisher.ghost))
+    view.state.topic(GatewayStatus::TOPIC).filter(|topic| view.endpoints(topic.id, true).any(|publisher| publisher.ghost == Ghost::No))
 }

@@ -30,6 +30,11 @@ impl Patterns {
         let wanted = if self.topics.is_empty() { None } else { Some(set(&self.topics)?) };
         Ok(Topics { wanted, excluded: set(&self.exclude)? })
     }
+
+    /// Those that are names, and no patterns of more than one.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.topics.iter().map(Glob::glob).filter(|name| !name.contains(['*', '?', '[', '{', '\\']))
+    }
 }
 
 impl Topics {

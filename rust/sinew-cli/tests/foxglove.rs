@@ -11,8 +11,8 @@ use common::{Domain, IMAGE, eventually};
 use foxglove::{Client, Server, Told};
 use serde_json::{Value, json};
 use sinew::msg::{Type, schema};
-use sinew::raw::{Provider, Publisher, Subscriber};
-use sinew::{Node, Qos};
+use sinew::raw::{Provider, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::{Ghost, Node, Qos};
 
 const LONG: Duration = Duration::from_secs(30);
 const NUMBER: &str = "test/Number{value:uint64;}";
@@ -240,6 +240,29 @@ fn a_message_that_no_client_has_use_for_is_left_out_and_said() {
     camera.publish(&[&image(2, 1)]).unwrap();
     assert_eq!(client.message().2, image(2, 1));
     assert!(server.line().contains("messages of /camera/image are left out that have more than 67108864 bytes"));
+}
+
+/// Carriers are the ends of gateways in the domain.
+#[test]
+fn what_a_gateway_brings_comes_and_what_clients_publish_it_takes() {
+    let domain = Domain::new();
+    let node = domain.node("station");
+    let _wants = Subscriber::new(&node, "number", NUMBER, &Qos::default(), Default::default()).unwrap();
+    let carrier = PublisherOptions { ghost: Ghost::Carrier, ..PublisherOptions::default() };
+    let brings = Publisher::new(&node, "number", NUMBER, &Qos::default(), carrier).unwrap();
+    let server = Server::start(&domain, "--allow-publish");
+    let mut client = Client::connect(&server);
+    client.subscribe("/number", 1);
+    subscribers(&brings, 2);
+    brings.publish(&[&number(3)]).unwrap();
+    assert_eq!(client.message().2, number(3));
+
+    let carrier = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
+    let takes = Subscriber::new(&node, "number", NUMBER, &Qos::default(), carrier).unwrap();
+    advertise(&mut client, 1, "/number", "cdr");
+    assert!(eventually(|| takes.statistics().publishers == 1), "of the two it meets the client's alone");
+    publish(&mut client, 1, &number(4));
+    assert_eq!(takes.take(LONG).unwrap().expect("it comes").to_vec(), number(4));
 }
 
 fn advertise(client: &mut Client, id: u32, topic: &str, encoding: &str) {

@@ -7,7 +7,7 @@ use common::services::{NUMBER, provider};
 use common::stranger::Stranger;
 use common::{IMAGE, PATIENCE, Robot, all, publisher, rules, subscriber, until};
 use sinew::raw::{Publisher, PublisherOptions};
-use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, GatewayPeerCatalogue, GatewayStatus, Node, Qos};
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, GatewayPeerCatalogue, GatewayStatus, Ghost, Node, Qos};
 use sinew_gateway::protocol::{Answer, LOOK_STREAM, Packing, Status};
 
 /// Asks the gateway of the node's domain.
@@ -35,7 +35,7 @@ async fn what_peers_have_and_let_out_is_told_before_anything_of_it_comes_over() 
     let kept = Qos { transient_local: true, reliable: true, ..Qos::keep_last(3) };
     let _had = ["image", "secret", "map"].map(|topic| publisher(&camera, topic, &kept));
     let _wanted = subscriber(&camera, "wanted", &Qos::default());
-    let ghost = PublisherOptions { ghost: true, ..PublisherOptions::default() };
+    let ghost = PublisherOptions { ghost: Ghost::Carrier, ..PublisherOptions::default() };
     let _ghost = Publisher::new(&camera, "wanted", IMAGE, &Qos::default(), ghost).expect("it may publish");
     let _provided = provider(&camera, drop);
     until("they are connected", || knows_a_peer(&base));

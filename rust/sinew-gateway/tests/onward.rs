@@ -21,7 +21,7 @@ fn whole() -> Rules {
 /// As a bridge publishes, once somebody wants it.
 fn brought(node: &Node, topic: &str, qos: &Qos) -> Publisher {
     until("it is wanted", || is_there(node, topic));
-    let options = PublisherOptions { ghost: true, ..PublisherOptions::default() };
+    let options = PublisherOptions { ghost: sinew::Ghost::Carrier, ..PublisherOptions::default() };
     let publisher = Publisher::new(node, topic, IMAGE, qos, options).expect("it may publish");
     connected(&publisher, &[]);
     publisher

@@ -8,11 +8,11 @@ use common::relay::through_a_relay;
 use common::services::{asked, client, number, provider};
 use common::{PATIENCE, Robot, all, connected, image, next, publisher, subscriber, until};
 use sinew::raw::SubscriberOptions;
-use sinew::{GatewayChannel, GatewayPeer, GatewayStatus, Node, Qos, Subscriber};
+use sinew::{GatewayChannel, GatewayPeer, GatewayStatus, Ghost, Node, Qos, Subscriber};
 
 /// Who only looks.
 fn looking(node: &Node) -> Subscriber<GatewayStatus> {
-    let options = SubscriberOptions { ghost: true, ..SubscriberOptions::default() };
+    let options = SubscriberOptions { ghost: Ghost::Observer, ..SubscriberOptions::default() };
     Subscriber::with_options(node, GatewayStatus::TOPIC, &GatewayStatus::qos(), options).expect("it is told")
 }
 

@@ -417,6 +417,14 @@ pub const SINEW_WHEN_FULL_REFUSE: _bindgen_ty_4 = 2;
 pub const SINEW_WHEN_FULL_WAIT: _bindgen_ty_4 = 3;
 /// What makes room when the publisher's memory is full, after all that nobody wants any more.
 pub type _bindgen_ty_4 = ::std::os::raw::c_uint;
+/// it is none
+pub const SINEW_GHOST_NO: _bindgen_ty_5 = 0;
+/// of gateways and bridges: it meets no other carrier, so that what one has brought none takes out again
+pub const SINEW_GHOST_CARRIER: _bindgen_ty_5 = 1;
+/// of tools
+pub const SINEW_GHOST_OBSERVER: _bindgen_ty_5 = 2;
+/// Whether a publisher, a subscriber, a client or a provider is only there as long as others are, as sinew::Ghost. On a topic that is not there a ghost is refused: SINEW_UNAVAILABLE.
+pub type _bindgen_ty_5 = ::std::os::raw::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sinew_publisher_options {
@@ -434,8 +442,8 @@ pub struct sinew_publisher_options {
     pub withdraw_at_most: u32,
     /// never swapped (mlock)
     pub lock_memory: bool,
-    /// only there as long as others are: for tools and gateways. On a topic that is not there: SINEW_UNAVAILABLE
-    pub ghost: bool,
+    /// SINEW_GHOST_...
+    pub ghost: u8,
     /// of which kinds on_event is told, SINEW_EVENT_... added up; others cost nothing
     pub events: u32,
     pub on_event: sinew_event_callback,
@@ -654,7 +662,7 @@ pub struct sinew_subscriber_options {
     /// messages a second of each publisher at most, on average; 0: all
     pub max_rate: f64,
     /// as sinew_publisher_options
-    pub ghost: bool,
+    pub ghost: u8,
     /// NULL: messages wait for sinew_subscriber_take()
     pub on_frame: sinew_frame_callback,
     pub on_event: sinew_event_callback,
@@ -827,7 +835,7 @@ pub struct sinew_client {
 pub struct sinew_client_options {
     pub struct_size: u32,
     /// as sinew_publisher_options
-    pub ghost: bool,
+    pub ghost: u8,
     /// bytes of shared memory for requests on their way at most; 0: 1 GiB
     pub memory_budget: u64,
 }
@@ -985,7 +993,7 @@ pub struct sinew_provider_options {
     /// calls that it has taken, and not answered when it goes away, end with SINEW_LOST; else others answer them
     pub at_most_once: bool,
     /// as sinew_publisher_options
-    pub ghost: bool,
+    pub ghost: u8,
     /// for each request, also for those that are cancelled while they are executed
     pub on_request: sinew_request_callback,
     pub context: *mut ::std::os::raw::c_void,
@@ -1328,7 +1336,8 @@ pub struct sinew_domain_endpoint {
     /// 0: keep all
     pub depth: u32,
     pub publishes: bool,
-    pub ghost: bool,
+    /// SINEW_GHOST_...
+    pub ghost: u8,
     pub reliable: bool,
     pub transient_local: bool,
     pub manual_by_topic: bool,

@@ -11,6 +11,7 @@ use sinew_sys as sys;
 
 use crate::error::{Result, check, text_at};
 use crate::ffi::{c_text, context_of, duration, release};
+use crate::ghost::Ghost;
 use crate::node::Node;
 use crate::raw::Delivery;
 
@@ -63,7 +64,7 @@ pub struct DomainEndpoint {
     /// It is a publisher.
     pub publishes: bool,
     /// It is only there as long as others are.
-    pub ghost: bool,
+    pub ghost: Ghost,
     /// As [`Qos::reliable`](crate::Qos::reliable).
     pub reliable: bool,
     /// As [`Qos::transient_local`](crate::Qos::transient_local).
@@ -80,7 +81,7 @@ pub struct DomainEndpoint {
     pub lease: Option<Duration>,
 }
 
-/// A publisher and a subscriber of one topic. It goes with either of them.
+/// A publisher and a subscriber of one topic. It goes with either of them, or when either is on no topic any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DomainPair {
     /// An endpoint.
@@ -143,6 +144,8 @@ impl DomainState {
         }
         self.nodes.extend(update.nodes.into_iter().map(|node| (node.id, node)));
         self.topics.extend(update.topics.into_iter().map(|topic| (topic.id, topic)));
+        // A ghost that is on no topic any more is there, but in no pair.
+        let mut gone: HashSet<Id> = update.endpoints.iter().filter(|end| end.topic.is_none()).map(|end| end.id).collect();
         self.endpoints.extend(update.endpoints.into_iter().map(|endpoint| (endpoint.id, endpoint)));
         self.pairs.extend(update.pairs.into_iter().map(|pair| ((pair.publisher, pair.subscriber), pair)));
         for id in &update.gone {
@@ -150,8 +153,8 @@ impl DomainState {
             self.topics.remove(id);
             self.endpoints.remove(id);
         }
-        if !update.gone.is_empty() {
-            let gone: HashSet<Id> = update.gone.into_iter().collect();
+        gone.extend(update.gone);
+        if !gone.is_empty() {
             self.pairs.retain(|(publisher, subscriber), _| !gone.contains(publisher) && !gone.contains(subscriber));
         }
     }
@@ -283,7 +286,7 @@ fn endpoint_of(endpoint: &sys::sinew_domain_endpoint) -> DomainEndpoint {
         topic: (endpoint.topic != 0).then_some(endpoint.topic),
         memory: endpoint.memory,
         publishes: endpoint.publishes,
-        ghost: endpoint.ghost,
+        ghost: Ghost::told(endpoint.ghost),
         reliable: endpoint.reliable,
         transient_local: endpoint.transient_local,
         manual_by_topic: endpoint.manual_by_topic,

@@ -6,15 +6,15 @@ use crate::qos::Qos;
 
 /// How a gateway stands. Every gateway publishes it once a second in its own domain, and who comes late gets the last one at once.
 ///
-/// Whoever only looks should be a [ghost](crate::raw::SubscriberOptions::ghost): any other subscriber is wanted at peers, too, whose gateways then tell of themselves across.
+/// Whoever only looks should be an [observer](crate::Ghost::Observer): any other subscriber is wanted at peers, too, whose gateways then tell of themselves across.
 ///
 /// ```no_run
 /// use std::time::Duration;
 /// use sinew::raw::SubscriberOptions;
-/// use sinew::{GatewayStatus, Node, Subscriber};
+/// use sinew::{GatewayStatus, Ghost, Node, Subscriber};
 ///
 /// let node = Node::new("looker")?;
-/// let options = SubscriberOptions { ghost: true, ..SubscriberOptions::default() };
+/// let options = SubscriberOptions { ghost: Ghost::Observer, ..SubscriberOptions::default() };
 /// let gateways = Subscriber::<GatewayStatus>::with_options(&node, GatewayStatus::TOPIC, &GatewayStatus::qos(), options)?;
 /// while let Some(message) = gateways.take(Duration::from_secs(2))? {
 ///     let status = message.read()?;

@@ -38,6 +38,7 @@ mod error;
 mod event;
 mod ffi;
 mod gateway;
+mod ghost;
 mod installed;
 mod message;
 mod node;
@@ -56,6 +57,7 @@ pub use event::{Event, Events};
 pub use gateway::{
     GatewayCatalogue, GatewayCatalogueRequest, GatewayChannel, GatewayEntry, GatewayPeer, GatewayPeerCatalogue, GatewayStatus,
 };
+pub use ghost::Ghost;
 pub use installed::{definition_folders, library_folder};
 pub use message::Message;
 pub use node::{Node, NodeOptions};

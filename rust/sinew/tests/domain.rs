@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Domain, LONG, eventually};
 use sinew::raw::{Delivery, Publisher, Subscriber, SubscriberOptions};
-use sinew::{DomainState, ErrorKind, Id, Qos};
+use sinew::{DomainState, ErrorKind, Ghost, Id, Qos};
 
 const NUMBER: &str = "test/Number{value:uint64;}";
 const ONE: [u8; 12] = [0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
@@ -78,7 +78,8 @@ fn who_waits_for_a_message_on_a_topic_that_goes_is_told() {
     let domain = Domain::new();
     let node = domain.node("node");
     let publisher = Publisher::new(&node, "n", NUMBER, &Qos::default(), Default::default()).unwrap();
-    let ghost = Subscriber::new(&node, "n", NUMBER, &Qos::default(), SubscriberOptions { ghost: true, ..Default::default() }).unwrap();
+    let ghost =
+        Subscriber::new(&node, "n", NUMBER, &Qos::default(), SubscriberOptions { ghost: Ghost::Observer, ..Default::default() }).unwrap();
     drop(publisher);
     assert!(eventually(|| ghost.take(LONG).is_err_and(|error| error.kind() == ErrorKind::Closed)));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::{Domain, LONG, eventually};
 use sinew::raw::{Client, Delivery, Frame, Frames, Provider, Publisher, Subscriber, SubscriberOptions};
-use sinew::{ErrorKind, Event, Events, Qos};
+use sinew::{ErrorKind, Event, Events, Ghost, Qos};
 
 const IMAGE: &str = "robot/Image{width:uint32;data:uint8[];}";
 const NUMBER: &str = "test/Number{value:uint64;}";
@@ -127,7 +127,7 @@ fn errors_say_what_is_there_and_what_was_asked() {
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
     let error = Subscriber::new(&node, "x", "no signature", &Qos::default(), Default::default()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidArgument);
-    let ghost = SubscriberOptions { ghost: true, ..Default::default() };
+    let ghost = SubscriberOptions { ghost: Ghost::Observer, ..Default::default() };
     assert_eq!(Subscriber::new(&node, "nothing", IMAGE, &Qos::default(), ghost).unwrap_err().kind(), ErrorKind::Unavailable);
     assert_eq!(node.dispatch().unwrap_err().kind(), ErrorKind::InvalidArgument);
 }

@@ -47,8 +47,13 @@ void apply(const DomainUpdate& update, DomainState& state) {
     erase(state.topics, id);
     erase(state.endpoints, id);
   }
-  const auto is_gone = [&](std::uint64_t id) { return std::ranges::find(update.gone, id) != update.gone.end(); };
-  if (update.gone.empty()) return;
+  // A ghost that is on no topic any more is there, but in no pair.
+  std::vector<std::uint64_t> gone = update.gone;
+  for (const DomainEndpoint& endpoint : update.endpoints) {
+    if (endpoint.topic == 0) gone.push_back(endpoint.id);
+  }
+  const auto is_gone = [&](std::uint64_t id) { return std::ranges::find(gone, id) != gone.end(); };
+  if (gone.empty()) return;
   std::erase_if(state.pairs, [&](const DomainPair& pair) { return is_gone(pair.publisher) || is_gone(pair.subscriber); });
 }
 

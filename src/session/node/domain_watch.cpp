@@ -20,6 +20,18 @@ DomainQos qos_of(const wire::Qos& qos) {
           .lease = qos.lease};
 }
 
+Ghost ghost_of(wire::Ghost ghost) {
+  switch (ghost) {
+    case wire::Ghost::carrier:
+      return Ghost::carrier;
+    case wire::Ghost::observer:
+      return Ghost::observer;
+    case wire::Ghost::no:
+      break;
+  }
+  return Ghost::no;
+}
+
 // What one message adds to an update.
 void add(ToldDomain& to, const wire::DomainNode& m) {
   to.update.nodes.push_back({m.number, m.name, m.pid, m.uid, m.gid, m.container});
@@ -28,7 +40,7 @@ void add(ToldDomain& to, const wire::DomainTopic& m) {
   to.update.topics.push_back({m.number, m.name, m.type.name, m.type.signature, m.type.hash});
 }
 void add(ToldDomain& to, const wire::DomainInterface& m) {
-  to.update.endpoints.push_back({m.number, m.node, m.topic, m.publishes, m.ghost, qos_of(m.qos), m.memory});
+  to.update.endpoints.push_back({m.number, m.node, m.topic, m.publishes, ghost_of(m.ghost), qos_of(m.qos), m.memory});
   to.identities.push_back({m.number, m.node, m.identity});
 }
 void add(ToldDomain& to, const wire::DomainPair& m) {

@@ -308,7 +308,7 @@ bool ManagerLink::tell(const wire::Message& message) noexcept {
 }
 
 bool ManagerLink::is_ghost(const Note& note) {
-  return std::visit([](const auto& registration) { return registration.ghost; }, note.registration);
+  return std::visit([](const auto& registration) { return registration.ghost != wire::Ghost::no; }, note.registration);
 }
 
 wire::Window* ManagerLink::window_of(Note& note) {

@@ -25,7 +25,7 @@ constexpr int window_attempts = 256;
 
 // Among the subscriptions of its process. Streams are for nobody who takes pointers, and ghosts are the manager's to connect: it knows when they are on no topic any more.
 bool finds_partners(const std::shared_ptr<const Objects>& objects, const Publisher::Options& options) noexcept {
-  return objects && !options.ghost;
+  return objects && options.ghost == wire::Ghost::no;
 }
 
 }  // namespace

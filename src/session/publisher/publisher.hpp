@@ -75,7 +75,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     std::uint64_t endpoint =
         0;  ///< of a service's client or provider: messages are sent to one reader each, by send(); 0: by publish(), to all
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
-    bool ghost = false;                        ///< is only there as long as others are
+    wire::Ghost ghost = wire::Ghost::no;       ///< is only there as long as others are
   };
   /// As the manager knows it.
   struct Registered {

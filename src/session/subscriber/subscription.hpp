@@ -47,7 +47,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
     bool in_place = true;                      ///< messages of this type can be read where they lie, by some processes
     std::uint64_t endpoint = 0;                ///< of a service's client or provider; 0: none
     std::weak_ptr<EndpointWatcher> watcher{};  ///< of the endpoint
-    bool ghost = false;                        ///< is only there as long as others are
+    wire::Ghost ghost = wire::Ghost::no;       ///< is only there as long as others are
   };
   /// With a thread, `receiver` is called on it for every message; without, messages wait for take().
   Subscription(std::uint64_t id, const std::string& topic, const std::string& node, std::shared_ptr<Counters> counters,

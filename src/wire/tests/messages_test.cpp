@@ -29,14 +29,14 @@ std::vector<Message> samples() {
   const Window window{0x200000000000, 0x400000000};
   return {
       RegisterNode{1, "camera"},
-      RegisterPublisher{7, "camera/image", image(), {8, false}, 0, 0, false, 0x789abcdef0123456, window},
+      RegisterPublisher{7, "camera/image", image(), {8, false}, 0, 0, Ghost::no, 0x789abcdef0123456, window},
       RegisterSubscriber{0x0102030405060708,
                          "camera/image",
                          image(),
                          {0, true, Durability::transient_local, 100'000'000, 0, Liveliness::manual_by_topic, 2'000'000'000},
                          0x23456789abcdef01,
                          0x3456789abcdef012,
-                         true,
+                         Ghost::observer,
                          0x89abcdef01234567},
       DeletePublisher{7},
       DeleteSubscriber{8},
@@ -74,7 +74,7 @@ std::vector<Message> samples() {
       Detached{8, false},
       DomainNode{2, 21, "camera", 4711, 1000, 44, "3f2504e04f89"},
       DomainTopic{2, 22, "camera/image", image()},
-      DomainInterface{2, 23, 21, 22, true, false, {8, true}, 0x800000, 0x0123456789abcdef},
+      DomainInterface{2, 23, 21, 22, true, Ghost::carrier, {8, true}, 0x800000, 0x0123456789abcdef},
       DomainPair{2, 23, 24, Path::copy, "another user"},
       DomainGone{2, 25, true},
       DomainCounters{2, 26, 21, 8192},
@@ -222,15 +222,22 @@ std::string complaint_with(Message message, std::size_t from_end, std::initializ
   return complaint(packet);
 }
 
-TEST(Messages, W60_W75_a_choice_that_does_not_exist_is_refused_by_both_ends) {
+TEST(Messages, W60_W72_W75_a_choice_that_does_not_exist_is_refused_by_both_ends) {
   EXPECT_EQ(complaint_with(RegisterPublisher{}, 67, {2}),
             "message RegisterPublisher is malformed: its qos.durability is a choice of 2, which does not exist.");
   EXPECT_EQ(complaint_with(RegisterPublisher{}, 50, {255}),
             "message RegisterPublisher is malformed: its qos.liveliness is a choice of 255, which does not exist.");
+  EXPECT_EQ(complaint_with(RegisterPublisher{}, 25, {3}),
+            "message RegisterPublisher is malformed: its ghost is a choice of 3, which does not exist.");
+  EXPECT_EQ(complaint_with(RegisterSubscriber{}, 9, {255}),
+            "message RegisterSubscriber is malformed: its ghost is a choice of 255, which does not exist.");
+  EXPECT_EQ(complaint_with(DomainInterface{}, 48, {3}),
+            "message DomainInterface is malformed: its ghost is a choice of 3, which does not exist.");
   EXPECT_EQ(complaint_with(DomainPair{}, 5, {5}), "message DomainPair is malformed: its path is a choice of 5, which does not exist.");
   EXPECT_THROW(encode(DomainPair{0, 0, 0, static_cast<Path>(5), {}}), Error);
   EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {.durability = static_cast<Durability>(2)}}), Error);
   EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {.liveliness = static_cast<Liveliness>(2)}}), Error);
+  EXPECT_THROW(encode(RegisterPublisher{0, {}, {}, {}, 0, 0, static_cast<Ghost>(3)}), Error);
 }
 
 TEST(Messages, W60_a_duration_below_0_or_of_more_than_a_hundred_years_is_refused_by_both_ends) {

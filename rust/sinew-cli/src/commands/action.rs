@@ -5,8 +5,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use sinew::Node;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::{Ghost, Node};
 
 use crate::actions::{self, Action, GoalId, GoalStatus};
 use crate::cli::Cli;
@@ -162,7 +162,7 @@ impl Goals {
         let counts = node.domain_counters()?.read()?;
         let has_told = |id| counts.publishers.iter().any(|counts| counts.publisher == id && counts.messages > 0);
         let expected = view.endpoints(topic.id, true).filter(|publisher| has_told(publisher.id)).count();
-        let options = SubscriberOptions { ghost: true, ..Default::default() };
+        let options = SubscriberOptions { ghost: Ghost::Observer, ..Default::default() };
         goals.told = Some(Subscriber::new(node, &topic.name, &topic.signature, &actions::qos(1), options)?);
         let until = Instant::now() + AT_MOST;
         for _ in 0..expected {
@@ -199,7 +199,7 @@ fn cancel(cli: &Cli, asked: &Cancel) -> Done {
     let mut goals = Goals::of(&node, &view, &action)?;
     let wanted = wanted(&goals, &action, asked.goal.as_deref())?;
     let topic = action.cancel.ok_or_else(|| Failure::Negative(format!("nobody executes goals of '{}'", shown(action.name))))?;
-    let options = PublisherOptions { ghost: true, ..Default::default() };
+    let options = PublisherOptions { ghost: Ghost::Observer, ..Default::default() };
     let wishes = Publisher::new(&node, &topic.name, &topic.signature, &actions::qos(512), options)?;
     let wish = if asked.goal.is_some() { wanted[0] } else { GoalId::ALL };
     wishes.publish(&[&actions::wish(wish)])?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use sinew::{DomainPair, DomainState, DomainUpdate, Id};
 
 use crate::cli::Cli;
-use crate::domain::{View, join};
+use crate::domain::{View, join, kind_of_ghost};
 use crate::failure::Done;
 use crate::output::{BAD, Cell, FAINT, GOOD, NAME, TITLE, Table, json, json_line, out, shown};
 
@@ -45,7 +45,7 @@ struct Endpoint {
     node: Id,
     topic: Option<Id>,
     publishes: bool,
-    ghost: bool,
+    ghost: Option<String>,
     memory_bytes: u64,
 }
 
@@ -83,7 +83,7 @@ pub fn state(cli: &Cli) -> Done {
                     node: end.node,
                     topic: end.topic,
                     publishes: end.publishes,
-                    ghost: end.ghost,
+                    ghost: kind_of_ghost(end),
                     memory_bytes: end.memory,
                 })
                 .collect(),

@@ -7,7 +7,7 @@ use sinew::msg::Type;
 use sinew::msg::path::Path;
 use sinew::msg::print::{self, PrintError};
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
-use sinew::{DomainTopic, ErrorKind, Qos};
+use sinew::{DomainTopic, ErrorKind, Ghost, Qos};
 
 use crate::beyond::{Beyond, Far};
 use crate::cli::{Cli, Echo};
@@ -39,7 +39,7 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
 
     let depth = if asked.image { 1 } else { 0 }; // a terminal may be slower than a camera
     let qos = Qos { transient_local: topic.is_kept, ..Qos::keep_last(depth) };
-    let options = SubscriberOptions { ghost: topic.is_here, ..Default::default() };
+    let options = SubscriberOptions { ghost: if topic.is_here { Ghost::Observer } else { Ghost::No }, ..Default::default() };
     let messages = Subscriber::new(&node, topic.name, topic.signature, &qos, options)?;
 
     if asked.csv {
@@ -83,7 +83,7 @@ impl<'a> Source<'a> {
     }
 
     fn far(name: &'a str, far: &'a Far) -> Done<Source<'a>> {
-        Ok(Source { name, signature: &far.signature, ty: far.ty()?, is_kept: far.transient_local, is_here: false })
+        Ok(Source { name, signature: &far.signature, ty: far.ty()?, is_kept: far.offered.transient_local, is_here: false })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use sinew::{DomainNode, GatewayChannel, GatewayPeer};
+use sinew::{DomainNode, GatewayChannel, GatewayPeer, Ghost};
 
 use crate::cli::Cli;
 use crate::domain::{View, join};
@@ -26,7 +26,7 @@ pub fn status(cli: &Cli) -> Done {
     };
     let mut gateways: Vec<&DomainNode> = view
         .endpoints(topic.id, true)
-        .filter(|publisher| !publisher.ghost)
+        .filter(|publisher| publisher.ghost == Ghost::No)
         .filter_map(|publisher| view.state.nodes.get(&publisher.node))
         .collect();
     let mut told = Gateways::default();

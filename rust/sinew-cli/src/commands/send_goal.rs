@@ -6,12 +6,12 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::task::Wake;
 use std::time::{Duration, Instant};
 
-use sinew::Node;
 use sinew::msg::print::{self, PrintError};
 use sinew::msg::stream::Reader;
 use sinew::msg::value::Value;
 use sinew::msg::{Field, Structure, Type};
 use sinew::raw::{Client, Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::{Ghost, Node};
 
 use crate::actions::{self, Ended, GoalId, State};
 use crate::cli::{Cli, duration};
@@ -70,7 +70,7 @@ pub fn send_goal(cli: &Cli, asked: &SendGoal) -> Done {
 
     let (events, coming) = mpsc::channel();
     let _feedback = asked.feedback.then(|| subscribe(&node, name, &parts, events.clone())).transpose()?;
-    let ghost = PublisherOptions { ghost: true, ..Default::default() };
+    let ghost = PublisherOptions { ghost: Ghost::Observer, ..Default::default() };
     let wishes = Publisher::new(&node, &part(name, "cancel"), &parts.cancel_topic, &actions::qos(512), ghost)?;
     let service = part(name, "goal");
     let client = Client::new(&node, &service, &parts.request.to_string(), &parts.response.to_string(), &Default::default())?;
@@ -120,7 +120,7 @@ fn request(id: GoalId, goal: Value) -> Value {
 
 /// To feedback from now on: connected before the goal is sent, so that its first is there, too.
 fn subscribe(node: &Node, name: &str, parts: &Parts, events: Sender<Event>) -> Done<Subscriber> {
-    let options = SubscriberOptions { ghost: true, ..Default::default() };
+    let options = SubscriberOptions { ghost: Ghost::Observer, ..Default::default() };
     let told = move |frame| drop(events.send(Event::Feedback(frame)));
     let topic = part(name, "feedback");
     let subscriber = Subscriber::with_callback(node, &topic, &parts.feedback_topic, &actions::qos(64), options, told)?;

@@ -8,7 +8,7 @@ use sinew::{DomainEndpoint, DomainTopic};
 
 use crate::beyond::Beyond;
 use crate::cli::Cli;
-use crate::domain::{View, is_part, join};
+use crate::domain::{View, is_part, join, kind_of_ghost};
 use crate::failure::{Done, Failure};
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 use crate::units::{bytes, nanoseconds};
@@ -110,7 +110,7 @@ struct Topic<'a> {
 #[derive(Serialize)]
 pub struct Endpoint<'a> {
     node: &'a str,
-    ghost: bool,
+    ghost: Option<String>,
     qos: Qos,
     #[serde(skip_serializing_if = "Option::is_none")]
     memory_bytes: Option<u64>,
@@ -132,7 +132,7 @@ impl<'a> Endpoint<'a> {
     fn of(view: &'a View, endpoint: &DomainEndpoint) -> Endpoint<'a> {
         Endpoint {
             node: view.name_of(endpoint.node),
-            ghost: endpoint.ghost,
+            ghost: kind_of_ghost(endpoint),
             qos: Qos {
                 history: if endpoint.depth == 0 { "keep_all" } else { "keep_last" }.to_owned(),
                 depth: endpoint.depth,
@@ -161,9 +161,7 @@ impl<'a> Endpoint<'a> {
         for (name, time) in [("deadline", qos.deadline_ns), ("lifespan", qos.lifespan_ns), ("lease", qos.lease_ns)] {
             said.extend(time.map(|time| format!("{name} {}", nanoseconds(time as f64))));
         }
-        if self.ghost {
-            said.push("ghost".to_owned());
-        }
+        said.extend(self.ghost.iter().map(|kind| format!("ghost ({kind})")));
         said.join(", ")
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::Args;
 use serde::Serialize;
 use sinew::raw::ClientOptions;
-use sinew::{Client, ErrorKind};
+use sinew::{Client, ErrorKind, Ghost};
 
 use crate::cli::Cli;
 use crate::domain::{View, join};
@@ -45,7 +45,7 @@ struct Told {
 pub fn trigger(cli: &Cli, asked: &Trigger) -> Done {
     let node = join(cli, "trigger")?;
     let service = format!("{PREFIX}{}", asked.name);
-    let client = Client::<Request, Response>::new(&node, &service, &ClientOptions { ghost: true, ..Default::default() });
+    let client = Client::<Request, Response>::new(&node, &service, &ClientOptions { ghost: Ghost::Observer, ..Default::default() });
     let client = client.map_err(|why| match why.kind() {
         ErrorKind::Unavailable => none(&node, &asked.name),
         _ => Failure::from(why),

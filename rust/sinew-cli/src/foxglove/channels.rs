@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use foxglove::{ChannelId, Context, PartialMetadata, RawChannel, Schema};
 use sinew::msg::{Type, schema};
 use sinew::raw::{Frame, MessageInfo, Subscriber, SubscriberOptions};
-use sinew::{DomainTopic, ErrorKind, Id, Node, Qos};
+use sinew::{DomainTopic, ErrorKind, Ghost, Id, Node, Qos};
 
 use super::wishes::Wishes;
 use crate::clock::Clock;
@@ -201,8 +201,12 @@ impl Channel {
     /// Where that fails, it is not tried again before something else is wanted.
     fn subscribe(&mut self, node: &Node, wish: &Wish, flow: &Arc<Flow>) {
         let qos = Qos { transient_local: wish.keeps, ..Qos::default() };
-        let options =
-            SubscriberOptions { max_rate: wish.max_rate, ghost: true, execution_thread: FRAME_THREAD, ..SubscriberOptions::default() };
+        let options = SubscriberOptions {
+            max_rate: wish.max_rate,
+            ghost: Ghost::Observer,
+            execution_thread: FRAME_THREAD,
+            ..SubscriberOptions::default()
+        };
         let forward = forward(Arc::clone(&self.raw), self.padding, Arc::clone(flow));
         match Subscriber::with_callback(node, &self.topic, &self.signature, &qos, options, forward) {
             Ok(subscriber) => self.subscriber = Some(subscriber),

@@ -8,7 +8,7 @@ use sinew::msg::Type;
 use sinew::msg::stream::{Malformed, Reader};
 use sinew::msg::value::Value;
 use sinew::raw::{Publisher, PublisherOptions};
-use sinew::{Id, Node};
+use sinew::{Ghost, Id, Node};
 
 use super::wishes::Wishes;
 use crate::domain::{View, canonical};
@@ -117,7 +117,7 @@ impl Outlets {
         let view = self.view();
         let topic = view.state.topic(name).ok_or("only on topics that are there can be published, and this one is not")?;
         let ty = topic.signature.parse().map_err(|why| format!("topic '{name}' has a signature that is none: {why}"))?;
-        let options = PublisherOptions { ghost: true, ..PublisherOptions::default() };
+        let options = PublisherOptions { ghost: Ghost::Observer, ..PublisherOptions::default() };
         let publisher = Publisher::new(&self.node, name, &topic.signature, &view.fitting(topic.id), options);
         Ok(Made { topic: topic.id, ty, publisher: publisher.map_err(|error| error.to_string())? })
     }

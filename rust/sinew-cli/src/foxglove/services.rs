@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use foxglove::WebSocketServerHandle;
 use foxglove::websocket::service::{Service, ServiceSchema};
-use sinew::Node;
 use sinew::msg::{Type, schema};
 use sinew::raw::{Client, ClientOptions};
+use sinew::{Ghost, Node};
 
 use super::channels::schema_of;
 use super::publish::check;
@@ -94,7 +94,13 @@ impl Called {
             return Ok(client.clone());
         }
         let (request, response) = (self.bodies.request.to_string(), self.bodies.response.to_string());
-        let made = Client::new(&self.node, &self.name, &request, &response, &ClientOptions { ghost: true, ..ClientOptions::default() })?;
+        let made = Client::new(
+            &self.node,
+            &self.name,
+            &request,
+            &response,
+            &ClientOptions { ghost: Ghost::Observer, ..ClientOptions::default() },
+        )?;
         Ok(client.insert(made).clone())
     }
 }

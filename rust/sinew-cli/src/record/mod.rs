@@ -25,7 +25,7 @@ use self::topics::{Counts, Subscriptions};
 use crate::cli::Cli;
 use crate::clock::Clock;
 use crate::commands::record::Record;
-use crate::domain::{Followed, join, service_of};
+use crate::domain::{Followed, View, join, service_of};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
 use crate::output::json;
@@ -81,7 +81,9 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         into.push(message, size);
     });
     let topics = Wanted::new(asked)?;
+    let view = View::of(&node)?;
     let mut subscriptions = Subscriptions::new(node, move |topic| topics.has(topic), sink);
+    subscriptions.bring(&asked.topics, &view);
 
     let begun = Instant::now();
     let end = asked.max_duration.map(|longest| begun + longest);

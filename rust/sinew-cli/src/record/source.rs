@@ -34,35 +34,38 @@ pub struct Received {
 
 impl Source {
     /// With the quality of service that its publishers offer now.
-    pub fn new(number: usize, view: &View, topic: &DomainTopic) -> Result<Source, String> {
-        let ty: Type = topic.signature.parse().map_err(|why| format!("its signature is none: {why}"))?;
-        let offered: Vec<Qos> = view
-            .endpoints(topic.id, true)
-            .map(|publisher| Qos {
-                depth: publisher.depth,
-                keep_all: publisher.depth == 0,
-                reliable: publisher.reliable,
-                transient_local: publisher.transient_local,
-                manual_by_topic: publisher.manual_by_topic,
-                deadline: publisher.deadline,
-                lifespan: publisher.lifespan,
-                lease: publisher.lease,
-            })
-            .collect();
+    pub fn new(number: usize, name: &str, signature: &str, offered: &[Qos]) -> Result<Source, String> {
+        let ty: Type = signature.parse().map_err(|why| format!("its signature is none: {why}"))?;
         const DEEPEST: u32 = 512;
         let depth = |qos: &Qos| if qos.keep_all { DEEPEST } else { qos.depth };
         let keeps = offered.iter().filter(|qos| qos.transient_local).map(depth).max().unwrap_or(0) as usize;
         let schema = schema::of(&ty);
         let described = Topic {
-            name: format!("/{}", topic.name),
+            name: format!("/{name}"),
             message_encoding: "cdr".to_owned(),
             type_name: schema.name,
             schema_encoding: schema.encoding.to_owned(),
             schema: schema.text,
-            metadata: [(qos::OFFERED_QOS.to_owned(), qos::to_yaml(&offered).map_err(|why| why.to_string())?)].into(),
+            metadata: [(qos::OFFERED_QOS.to_owned(), qos::to_yaml(offered).map_err(|why| why.to_string())?)].into(),
         };
-        Ok(Source { number, name: topic.name.clone(), keeps, padding: schema::padding(&ty), ty, described })
+        Ok(Source { number, name: name.to_owned(), keeps, padding: schema::padding(&ty), ty, described })
     }
+}
+
+/// By the publishers of a topic.
+pub fn offered(view: &View, topic: &DomainTopic) -> Vec<Qos> {
+    let publishers = view.endpoints(topic.id, true);
+    let offered = publishers.map(|publisher| Qos {
+        depth: publisher.depth,
+        keep_all: publisher.depth == 0,
+        reliable: publisher.reliable,
+        transient_local: publisher.transient_local,
+        manual_by_topic: publisher.manual_by_topic,
+        deadline: publisher.deadline,
+        lifespan: publisher.lifespan,
+        lease: publisher.lease,
+    });
+    offered.collect()
 }
 
 impl Received {

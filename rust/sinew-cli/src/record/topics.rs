@@ -1,15 +1,18 @@
 //! Follows the topics that are recorded, as they come and go.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sinew::raw::{Subscriber, SubscriberOptions};
-use sinew::{DomainTopic, ErrorKind, Node, Qos};
+use sinew::{ErrorKind, Ghost, Node, Qos};
 
-use super::source::{Received, Source};
+use super::source::{Received, Source, offered};
+use crate::beyond::Beyond;
 use crate::domain::View;
+use crate::failure::Failure;
 use crate::output::shown;
+use crate::patterns::Patterns;
 
 /// What becomes of each message, on an execution thread of the node.
 pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
@@ -19,7 +22,7 @@ const THREAD: u32 = 1;
 /// When the last publisher of a topic dies, what it published last is still to be taken.
 const PARTING: Duration = Duration::from_secs(5);
 
-/// Subscribers of the topics that are recorded. They are ghosts: a topic is there as long as others want it.
+/// Subscribers of the topics that are recorded. They are ghosts: a topic is there as long as others want it. But for those that are to come from another domain: somebody has to want them here.
 pub struct Subscriptions {
     node: Node,
     wanted: Box<dyn Fn(&str) -> bool>,
@@ -28,6 +31,8 @@ pub struct Subscriptions {
     subscribed: HashMap<String, Subscription>,
     /// Those of topics that are gone, of which messages may still come.
     parting: Vec<(Instant, String, Subscription)>,
+    /// Names of topics that come from another domain for this.
+    brought: HashSet<String>,
     /// A topic that comes again is the same to files.
     known: HashMap<(String, String), Arc<Source>>,
     /// By those who are not subscribed any more.
@@ -68,8 +73,29 @@ impl Subscriptions {
             sink,
             subscribed: HashMap::new(),
             parting: Vec::new(),
+            brought: HashSet::new(),
             known: HashMap::new(),
             before: BTreeMap::new(),
+        }
+    }
+
+    /// Has come here what is called by its whole name and only another domain has. Blocks until gateways have told what there is, where such a name is not known here.
+    pub fn bring(&mut self, named: &Patterns, view: &View) {
+        let here = |name: &str| view.state.topic(name).is_some();
+        let names: Vec<&str> = named.names().filter(|name| !here(name) && (self.wanted)(name)).collect();
+        if names.is_empty() {
+            return;
+        }
+        let beyond = Beyond::of(&self.node, view);
+        for name in names {
+            let Some((name, far)) = beyond.topic(name) else { continue };
+            if let Err(Failure::Failed(why) | Failure::Negative(why)) = far.ty() {
+                anstream::eprintln!("topic '{}' is not recorded: {why}", shown(name));
+            } else {
+                anstream::eprintln!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places());
+                self.brought.insert(name.to_owned());
+                self.subscribe(name, &far.signature, std::slice::from_ref(&far.offered), far.offered.transient_local);
+            }
         }
     }
 
@@ -91,11 +117,11 @@ impl Subscriptions {
             }
             let all_keep = publishers.all(|publisher| publisher.transient_local);
             match self.subscribed.get(&topic.name) {
-                None => self.subscribe(view, topic, all_keep),
+                None => self.subscribe(&topic.name, &topic.signature, &offered(view, topic), all_keep),
                 // Who asks for what was kept does not hear those who keep nothing.
                 Some(subscription) if subscription.asks_for_kept && !all_keep => {
                     self.unsubscribe(&topic.name);
-                    self.subscribe(view, topic, false);
+                    self.subscribe(&topic.name, &topic.signature, &offered(view, topic), false);
                 }
                 Some(_) => {}
             }
@@ -117,27 +143,27 @@ impl Subscriptions {
         counts
     }
 
-    fn subscribe(&mut self, view: &View, topic: &DomainTopic, asks_for_kept: bool) {
-        let subscriber = match self.subscriber(view, topic, asks_for_kept) {
+    fn subscribe(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) {
+        let subscriber = match self.subscriber(topic, signature, offered, asks_for_kept) {
             Ok(subscriber) => Some(subscriber),
             // It has gone meanwhile, or the manager: then it comes again.
             Err(Refused::ForNow) => return,
             Err(Refused::For(why)) => {
-                anstream::eprintln!("topic '{}' is not recorded: {}", shown(&topic.name), shown(&why));
+                anstream::eprintln!("topic '{}' is not recorded: {}", shown(topic), shown(&why));
                 None
             }
         };
-        self.subscribed.insert(topic.name.clone(), Subscription { subscriber, asks_for_kept });
+        self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept });
     }
 
-    fn subscriber(&mut self, view: &View, topic: &DomainTopic, asks_for_kept: bool) -> Result<Subscriber, Refused> {
-        let key = (topic.name.clone(), topic.signature.clone());
+    fn subscriber(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) -> Result<Subscriber, Refused> {
+        let key = (topic.to_owned(), signature.to_owned());
         let source = match self.known.get(&key) {
             Some(source) => Arc::clone(source),
             None => {
-                let source = Source::new(self.known.len(), view, topic).map_err(Refused::For)?;
+                let source = Source::new(self.known.len(), topic, signature, offered).map_err(Refused::For)?;
                 if source.described.schema_encoding == "omgidl" {
-                    let name = shown(&topic.name);
+                    let name = shown(topic);
                     anstream::eprintln!(
                         "topic '{name}' has variants, for which ROS has no word: it is described in IDL, and rosbags does not open a file with that; sinew and Foxglove do. Without it: --exclude '{name}'"
                     );
@@ -148,9 +174,10 @@ impl Subscriptions {
         self.known.insert(key, Arc::clone(&source));
         let sink = Arc::clone(&self.sink);
         let qos = Qos { keep_all: true, transient_local: asks_for_kept, ..Qos::default() };
-        let options = SubscriberOptions { ghost: true, execution_thread: THREAD, ..Default::default() };
+        let ghost = if self.brought.contains(topic) { Ghost::No } else { Ghost::Observer };
+        let options = SubscriberOptions { ghost, execution_thread: THREAD, ..Default::default() };
         let on_frame = move |frame| sink(Received { source: Arc::clone(&source), frame });
-        let created = Subscriber::with_callback(&self.node, &topic.name, &topic.signature, &qos, options, on_frame);
+        let created = Subscriber::with_callback(&self.node, topic, signature, &qos, options, on_frame);
         created.map_err(|why| match why.kind() {
             ErrorKind::Unavailable | ErrorKind::Disconnected => Refused::ForNow,
             _ => Refused::For(why.to_string()),

@@ -216,7 +216,7 @@ mod tests {
         let second = node("gateway_1_onward");
         let asked = Asked::open(&second, "gateway_1", Asking::of(&want(&offer), &Traffic::default())).expect("it may subscribe");
         let publishers = ["bridge", "gateway_1", "gateway_2_onward"].map(|name| {
-            let options = PublisherOptions { ghost: true, ..PublisherOptions::default() };
+            let options = PublisherOptions { ghost: sinew::Ghost::Carrier, ..PublisherOptions::default() };
             Publisher::new(&node(name), "number", NUMBER, &offer.qos(), options).expect("it may publish")
         });
         until(|| publishers.iter().all(|publisher| publisher.statistics().subscribers == 1));

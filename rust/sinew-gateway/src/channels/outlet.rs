@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
-use sinew::{Node, Qos};
+use sinew::{Ghost, Node, Qos};
 
 use super::asked::Asked;
 use super::ledger::Ending;
@@ -166,7 +166,8 @@ impl Outlet {
                 *missed = Some(asked.flow(offer, &reading, push)?);
             }
             Source::Own { subscriber, before } => {
-                let options = SubscriberOptions { ghost: true, execution_thread: thread_for(traffic), ..SubscriberOptions::default() };
+                let options =
+                    SubscriberOptions { ghost: Ghost::Carrier, execution_thread: thread_for(traffic), ..SubscriberOptions::default() };
                 let new = Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, push)?;
                 self.missed += before.take().map_or(0, |before| before.statistics().missed);
                 *before = subscriber.replace(new);

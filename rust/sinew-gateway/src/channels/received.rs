@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use quinn::{ReadExactError, RecvStream};
 use sinew::raw::{Loan, Publisher, PublisherOptions};
-use sinew::{ErrorKind, Id, Node};
+use sinew::{ErrorKind, Ghost, Id, Node};
 use tokio::sync::{Semaphore, watch};
 
 use super::gathering::Gathering;
@@ -301,7 +301,7 @@ impl Drop for Gathers<'_> {
 pub(crate) fn ghost(node: &Node, topic: &str, signature: &str, offer: &Offer) -> sinew::Result<Publisher> {
     // Who is to lose nothing here makes the sender wait in turn, by what it may send; all others never wait.
     let max_blocking = if is_all(offer) { Duration::from_millis(100) } else { Duration::ZERO };
-    let options = PublisherOptions { ghost: true, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
+    let options = PublisherOptions { ghost: Ghost::Carrier, max_blocking: Some(max_blocking), ..PublisherOptions::default() };
     Publisher::new(node, topic, signature, &offer.qos(), options)
 }
 

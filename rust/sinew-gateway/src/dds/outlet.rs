@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sinew::Ghost;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 
 use super::back_end::{self, Listener, Writer};
@@ -130,7 +131,7 @@ impl Flow {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         let options = SubscriberOptions {
-            ghost: true,
+            ghost: Ghost::Carrier,
             max_rate: due.traffic.max_rate.unwrap_or_default(),
             execution_thread: (hasher.finish() % u64::from(THREADS)) as u32,
             ..SubscriberOptions::default()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sinew::Ghost;
 use sinew::raw::{Client, ClientOptions};
 
 use super::network::Place;
@@ -33,7 +34,7 @@ impl Served {
     /// Blocks until the manager has agreed.
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Served, String> {
         let (request, response) = (place.types.of(&due.signature)?, place.types.of(&due.response)?);
-        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let options = ClientOptions { ghost: Ghost::Carrier, ..ClientOptions::default() };
         let client = Client::new(&place.node, &key.1, &due.signature, &due.response, &options).map_err(|why| why.to_string())?;
         let (counts, tasks) = (Arc::<Counts>::default(), Tasks::new(&place.runtime, MOST));
         let calls = Arc::new(Calls { client, counts: Arc::clone(&counts) });

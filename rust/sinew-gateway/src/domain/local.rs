@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use sinew::msg::Type;
-use sinew::{DomainEndpoint, DomainState, Id};
+use sinew::{DomainEndpoint, DomainState, DomainTopic, Ghost, Id};
 
 use super::onward::{is_onward, passes_on};
 use crate::protocol::{Kind, Offer};
@@ -23,7 +23,7 @@ pub enum Looking {
     Gateway(String),
 }
 
-/// The topics and services of a domain, by who is there for them, ghosts aside.
+/// The topics and services of a domain, by who is there for them: ghosts aside, but for observers that publish.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Local {
     /// By what they are and their names.
@@ -61,16 +61,18 @@ impl Local {
             let Some(topic) = end.topic else { continue };
             let ends = ends.entry(topic).or_default();
             match (end.publishes, end.ghost) {
-                (true, false) => ends.publishers.push(end),
-                (true, true) if looking.sends_onward(owner(state, end)) => ends.ghosts.push(end),
-                (false, false) if looking.counts(owner(state, end)) => ends.subscribers.push(end),
+                (true, Ghost::No) => ends.publishers.push(end),
+                // What it publishes a person there wants sent. Of a service nobody could tell who provides it from who looks on.
+                (true, Ghost::Observer) if !state.topics.get(&topic).is_some_and(is_of_service) => ends.publishers.push(end),
+                (true, Ghost::Carrier) if looking.sends_onward(owner(state, end)) => ends.carriers.push(end),
+                (false, Ghost::No) if looking.counts(owner(state, end)) => ends.subscribers.push(end),
                 _ => {}
             }
         }
         let names: HashMap<&str, &str> = state.topics.values().map(|topic| (topic.name.as_str(), topic.signature.as_str())).collect();
         let mut channels = BTreeMap::new();
         for topic in state.topics.values() {
-            let Some(Ends { publishers, ghosts, subscribers }) = ends.get(&topic.id) else { continue };
+            let Some(Ends { publishers, carriers, subscribers }) = ends.get(&topic.id) else { continue };
             if topic.name.ends_with(RESPONSES) {
                 continue;
             }
@@ -99,7 +101,7 @@ impl Local {
                     topic: topic.id,
                     wanted: asked(subscribers),
                     had: offered(publishers.iter()),
-                    brought: offered(publishers.iter().chain(ghosts)),
+                    brought: offered(publishers.iter().chain(carriers)),
                     wanters: owners(state, subscribers),
                     havers: owners(state, publishers),
                 };
@@ -123,12 +125,12 @@ impl LocalChannel {
 struct Ends<'a> {
     publishers: Vec<&'a DomainEndpoint>,
     /// Who publish what is not of this domain.
-    ghosts: Vec<&'a DomainEndpoint>,
+    carriers: Vec<&'a DomainEndpoint>,
     subscribers: Vec<&'a DomainEndpoint>,
 }
 
 impl Looking {
-    /// Whether what a ghost of this node publishes may be sent onward: neither what the gateway itself has brought, nor what was sent onward once.
+    /// Whether what a carrier of this node publishes may be sent onward: neither what the gateway itself has brought, nor what was sent onward once.
     fn sends_onward(&self, node: &str) -> bool {
         matches!(self, Looking::Gateway(own) if passes_on(own, node))
     }
@@ -141,6 +143,10 @@ impl Looking {
 
 fn owner<'a>(state: &'a DomainState, end: &DomainEndpoint) -> &'a str {
     state.nodes.get(&end.node).map_or("", |node| node.name.as_str())
+}
+
+fn is_of_service(topic: &DomainTopic) -> bool {
+    topic.name.ends_with(REQUESTS) || topic.name.ends_with(RESPONSES)
 }
 
 /// The type that users of a service know, of what its requests or responses are wrapped in (spec/services.md).

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use sinew::Ghost;
 use sinew::raw::{Frame, MessageInfo, Subscriber, SubscriberOptions};
 
 use super::line::Room;
@@ -55,7 +56,7 @@ impl Outlet {
         let mut hasher = DefaultHasher::new();
         self.name.hash(&mut hasher);
         let options = SubscriberOptions {
-            ghost: true,
+            ghost: Ghost::Carrier,
             max_rate: due.traffic.max_rate.unwrap_or_default(),
             execution_thread: (hasher.finish() % u64::from(THREADS)) as u32,
             ..SubscriberOptions::default()

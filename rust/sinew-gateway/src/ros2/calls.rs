@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sinew::Node;
 use sinew::raw::{self, Provider, ProviderOptions};
+use sinew::{Ghost, Node};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
@@ -71,7 +71,7 @@ impl Room<'_> {
 
 /// As a service of the domain is provided that is one of ROS 2: whether a call was executed when the server is lost nobody knows, so it is not made a second time.
 pub fn provided(node: &Node, key: &Key, due: &Due, on_call: impl FnMut(raw::Call) + Send + 'static) -> sinew::Result<Provider> {
-    let options = ProviderOptions { ghost: true, at_most_once: true, ..ProviderOptions::default() };
+    let options = ProviderOptions { ghost: Ghost::Carrier, at_most_once: true, ..ProviderOptions::default() };
     Provider::new(node, &key.1, &due.signature, &due.response, &options, on_call)
 }
 

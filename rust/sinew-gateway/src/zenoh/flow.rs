@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
+use sinew::Ghost;
 use sinew::raw::{Subscriber, SubscriberOptions};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -71,7 +72,7 @@ impl Flow {
         });
         let (to, lifespan) = (Arc::clone(&line), due.offer.lifespan);
         let taken = Taken { max_message: place.max_message, compression: 0 };
-        let options = SubscriberOptions { ghost: true, ..SubscriberOptions::default() };
+        let options = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
         let subscriber =
             Subscriber::with_callback(&place.node, name, &due.signature, &reading.qos, options, move |frame| {
                 match outgoing(frame, lifespan, Packing::None, taken) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use sinew::Ghost;
 use sinew::raw::{Subscriber, SubscriberOptions};
 use tokio::sync::Semaphore;
 use zenoh::Wait;
@@ -65,7 +66,7 @@ pub fn answer(place: &Place, asked: Asked, beside: impl Fn(&Outgoing) -> Beside 
 
 fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, query: &Query) -> Result<(), String> {
     let Asked { key, name, due, .. } = asked;
-    let options = SubscriberOptions { ghost: true, ..SubscriberOptions::default() };
+    let options = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
     let mut qos = Reading::of(&due.offer, true, &due.traffic).qos;
     if let Some(wanted) = query.parameters().get(WANTED).and_then(|wanted| wanted.parse::<u32>().ok()) {
         qos.depth = qos.depth.min(wanted.max(1));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use sinew::Ghost;
 use sinew::msg::Type;
 use sinew::raw::{self, Provider, ProviderOptions};
 use tokio::sync::{mpsc, watch};
@@ -96,7 +97,7 @@ impl Channel for Provided {
             self.refused = None;
         } else if self.provider.is_none() && self.refused.is_none() {
             // Whether a call was executed when the connection is lost nobody knows, so it is not made a second time.
-            let options = ProviderOptions { ghost: true, at_most_once: true, ..ProviderOptions::default() };
+            let options = ProviderOptions { ghost: Ghost::Carrier, at_most_once: true, ..ProviderOptions::default() };
             let service = Arc::clone(&self.service);
             let Service { place, name, .. } = &*self.service;
             let (provided, seen) = watch::channel(());

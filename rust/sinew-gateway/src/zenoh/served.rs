@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use sinew::ErrorKind;
 use sinew::msg::Type;
 use sinew::raw::{Client, ClientOptions};
+use sinew::{ErrorKind, Ghost};
 use tokio::task::AbortHandle;
 use zenoh::Wait;
 use zenoh::bytes::{Encoding, ZBytes};
@@ -62,7 +62,7 @@ struct Service {
 impl Served {
     /// Blocks until the manager has agreed.
     pub fn open(place: &Place, name: &str, due: &Due) -> Result<Served, String> {
-        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let options = ClientOptions { ghost: Ghost::Carrier, ..ClientOptions::default() };
         let client = Client::new(&place.node, name, &due.signature, &due.response, &options).map_err(|why| why.to_string())?;
         let read = |signature: &str| signature.parse::<Type>().map_err(|why| format!("its type cannot be read: {why}"));
         let (request, response) = (read(&due.signature)?, read(&due.response)?);

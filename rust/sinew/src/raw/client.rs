@@ -14,13 +14,14 @@ use sinew_sys as sys;
 use super::{Frame, extents_of};
 use crate::error::{Error, Result, check, kind_of, text_at};
 use crate::ffi::{c_text, timeout_ns};
+use crate::ghost::Ghost;
 use crate::node::Node;
 
 /// How a client is to be.
 #[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
-    /// Only there as long as others are: for tools and gateways.
-    pub ghost: bool,
+    /// Only there as long as others are.
+    pub ghost: Ghost,
     /// Bytes of shared memory for requests on their way at most; 0: 1 GiB.
     pub memory_budget: u64,
 }
@@ -52,7 +53,7 @@ impl Client {
         let (service, request, response) = (c_text(service)?, c_text(request)?, c_text(response)?);
         let asked = sys::sinew_client_options {
             struct_size: size_of::<sys::sinew_client_options>() as u32,
-            ghost: options.ghost,
+            ghost: options.ghost.in_c(),
             memory_budget: options.memory_budget,
         };
         let mut client = ptr::null_mut();

@@ -13,6 +13,7 @@ use super::frame::{extents_at, info_at};
 use super::{MessageInfo, extents_of};
 use crate::error::{Result, check};
 use crate::ffi::{c_text, context_of, release};
+use crate::ghost::Ghost;
 use crate::node::Node;
 
 /// How a provider is to be.
@@ -22,8 +23,8 @@ pub struct ProviderOptions {
     pub memory_budget: u64,
     /// Calls that it has taken, and not answered when it goes away, end with [`ErrorKind::Lost`](crate::ErrorKind); else others answer them.
     pub at_most_once: bool,
-    /// Only there as long as others are: for tools and gateways.
-    pub ghost: bool,
+    /// Only there as long as others are.
+    pub ghost: Ghost,
     /// The thread that the callback runs on: 0 to 1022.
     pub execution_thread: u32,
 }
@@ -65,7 +66,7 @@ impl Provider {
             execution_thread: options.execution_thread,
             memory_budget: options.memory_budget,
             at_most_once: options.at_most_once,
-            ghost: options.ghost,
+            ghost: options.ghost.in_c(),
             on_request: Some(on_request),
             context: context_of(callback),
             release: Some(release::<OnRequest>),

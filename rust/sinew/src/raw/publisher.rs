@@ -13,6 +13,7 @@ use super::extents_of;
 use crate::error::{Result, check};
 use crate::event::{Events, OnEvent};
 use crate::ffi::{c_text, context_of, nanoseconds, release};
+use crate::ghost::Ghost;
 use crate::node::Node;
 use crate::qos::Qos;
 
@@ -43,8 +44,8 @@ pub struct PublisherOptions {
     pub max_blocking: Option<Duration>,
     /// What makes room.
     pub when_full: WhenFull,
-    /// Only there as long as others are: for tools and gateways. On a topic that is not there: [`ErrorKind::Unavailable`](crate::ErrorKind).
-    pub ghost: bool,
+    /// Only there as long as others are.
+    pub ghost: Ghost,
     /// Which events `on_event` is told of.
     pub events: Events,
     /// Called on an execution thread of the node, one at a time. A panic in it ends the process.
@@ -87,7 +88,7 @@ impl Publisher {
             when_full,
             withdraw_at_most,
             lock_memory: options.lock_memory,
-            ghost: options.ghost,
+            ghost: options.ghost.in_c(),
             events: options.events.bits(),
             on_event: Some(callbacks::on_event),
             context: context_of(Callbacks::new(None, options.on_event)),

@@ -11,6 +11,7 @@ use super::callbacks::{self, Callbacks, OnFrame};
 use crate::error::{Error, Result, check};
 use crate::event::{Events, OnEvent};
 use crate::ffi::{c_text, context_of, release, timeout_ns};
+use crate::ghost::Ghost;
 use crate::node::Node;
 use crate::qos::Qos;
 
@@ -21,8 +22,8 @@ pub struct SubscriberOptions {
     pub every: u32,
     /// Messages a second of each publisher at most, on average; 0: all.
     pub max_rate: f64,
-    /// Only there as long as others are: for tools and gateways. On a topic that is not there: [`ErrorKind::Unavailable`](crate::ErrorKind).
-    pub ghost: bool,
+    /// Only there as long as others are.
+    pub ghost: Ghost,
     /// Which events `on_event` is told of.
     pub events: Events,
     /// Called on an execution thread of the node, one at a time. A panic in it ends the process.
@@ -77,7 +78,7 @@ impl Subscriber {
             every: options.every,
             events: options.events.bits(),
             max_rate: options.max_rate,
-            ghost: options.ghost,
+            ghost: options.ghost.in_c(),
             on_frame: callback.as_ref().and(takes_frames),
             on_event: Some(callbacks::on_event),
             context: context_of(Callbacks::new(callback, options.on_event)),

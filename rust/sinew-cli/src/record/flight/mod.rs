@@ -23,7 +23,7 @@ use super::topics::Subscriptions;
 use crate::cli::Cli;
 use crate::clock::{self, Clock};
 use crate::commands::record::Record;
-use crate::domain::{Followed, join};
+use crate::domain::{Followed, View, join};
 use crate::failure::Done;
 use crate::interrupt;
 use crate::output::{NAME, counted, json_line, out, shown};
@@ -77,7 +77,9 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         }
     });
     let wanted = move |topic: &str| held.has(topic) || watched.iter().any(|condition| condition.is_about(topic));
-    let subscriptions = Subscriptions::new(node, wanted, sink);
+    let view = View::of(&node)?;
+    let mut subscriptions = Subscriptions::new(node, wanted, sink);
+    subscriptions.bring(&asked.topics, &view);
     let plan = Plan::new(asked.output.as_deref(), asked.compression.into());
     if !cli.json {
         anstream::eprintln!(

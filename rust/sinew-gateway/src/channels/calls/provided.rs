@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use quinn::VarInt;
 use sinew::raw::{Call, Provider, ProviderOptions};
-use sinew::{Id, Node};
+use sinew::{Ghost, Id, Node};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -41,7 +41,7 @@ impl Provided {
     pub fn open(node: &Node, want: &Want, topic: Id, priority: i32, runtime: &Handle) -> sinew::Result<Provided> {
         let way = watch::Sender::new(None);
         let pending = Arc::new(AtomicU64::new(0));
-        let options = ProviderOptions { ghost: true, ..ProviderOptions::default() };
+        let options = ProviderOptions { ghost: Ghost::Carrier, ..ProviderOptions::default() };
         let counts = Arc::<Counts>::default();
         let (ways, counted, told, runtime) = (way.clone(), Arc::clone(&pending), Arc::clone(&counts), runtime.clone());
         let provider = Provider::new(node, &want.name, &want.signature, &want.response, &options, move |call| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use quinn::{RecvStream, SendStream, VarInt};
 use sinew::raw::{Client, ClientOptions};
-use sinew::{ErrorKind, Node};
+use sinew::{ErrorKind, Ghost, Node};
 use tokio::sync::{Semaphore, watch};
 
 use super::{Counts, Memory};
@@ -42,7 +42,7 @@ pub struct Served {
 impl Served {
     /// Blocks until the manager has agreed.
     pub fn open(node: &Node, want: &Want, priority: i32, memory: Arc<Memory>) -> sinew::Result<Served> {
-        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let options = ClientOptions { ghost: Ghost::Carrier, ..ClientOptions::default() };
         let client = Client::new(node, &want.name, &want.signature, &want.response, &options)?;
         Ok(Served { client, priority, memory, counts: Counts::default() })
     }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
-use sinew::Qos;
 use sinew::raw::{Client, ClientOptions, Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::{Ghost, Qos};
 
 use super::carrier::Carrier;
 use super::clock::{Clock, Stamp};
@@ -56,14 +56,14 @@ impl<C: Carrier> Executed<C> {
         let types = ActionTypes::of(carrier.types(), &due.signature, &due.response)?;
         let node = carrier.node();
         let failed = |why: sinew::Error| why.to_string();
-        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let options = ClientOptions { ghost: Ghost::Carrier, ..ClientOptions::default() };
         let client = Client::new(node, &key.1, &due.signature, &due.response, &options).map_err(failed)?;
-        let options = PublisherOptions { ghost: true, ..PublisherOptions::default() };
+        let options = PublisherOptions { ghost: Ghost::Carrier, ..PublisherOptions::default() };
         let wishes = Publisher::new(node, &part_of(action, "cancel"), CANCEL, &kept(WISHES), options).map_err(failed)?;
         let counts = Arc::<Counts>::default();
         let goals = Mutex::default();
         let executing = Arc::new(Executing { action: action.to_owned(), client, wishes, types, goals, counts });
-        let (seeing, options) = (Arc::clone(&executing), SubscriberOptions { ghost: true, ..SubscriberOptions::default() });
+        let (seeing, options) = (Arc::clone(&executing), SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() });
         let see = move |frame: Frame| seeing.see(&frame);
         let statuses = Subscriber::with_callback(node, &part_of(action, "status"), STATUS, &kept(1), options, see).map_err(failed)?;
 

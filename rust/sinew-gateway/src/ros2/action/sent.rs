@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sinew::raw::{self, Frame, Provider, Subscriber, SubscriberOptions};
-use sinew::{ErrorKind, Qos};
+use sinew::{ErrorKind, Ghost, Qos};
 use tokio::runtime::Handle;
 
 use super::carrier::{Carrier, Requester};
@@ -159,7 +159,7 @@ impl<C: Carrier> Sent<C> {
     /// To wishes from now on: what was wished before is about goals that have ended, or were never sent there. None: nobody here wishes anything yet; [`look`](Sent::look) is called when somebody does.
     fn listen(&self, line: &Arc<Line<C>>) -> Option<Subscriber> {
         let (qos, options) =
-            (Qos { transient_local: false, ..kept(WISHES) }, SubscriberOptions { ghost: true, ..SubscriberOptions::default() });
+            (Qos { transient_local: false, ..kept(WISHES) }, SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() });
         let (wished, runtime) = (Arc::clone(line), self.carrier.runtime().clone());
         let wish = move |frame: Frame| Line::wish(&wished, &frame, &runtime);
         let wishes = Subscriber::with_callback(self.carrier.node(), &part_of(&self.action, "cancel"), CANCEL, &qos, options, wish);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sinew::Ghost;
 use sinew::raw::{Client, ClientOptions};
 
 use super::network::Place;
@@ -33,7 +34,7 @@ impl Served {
     /// Blocks until the manager has agreed.
     pub fn open(place: &Place, key: &Key, due: &Due) -> Result<Served, String> {
         let ty = place.types.service(&due.signature, &due.response)?;
-        let options = ClientOptions { ghost: true, ..ClientOptions::default() };
+        let options = ClientOptions { ghost: Ghost::Carrier, ..ClientOptions::default() };
         let client = Client::new(&place.zenoh.node, &key.1, &due.signature, &due.response, &options).map_err(|why| why.to_string())?;
         let (counts, tasks) = (Arc::<Counts>::default(), Tasks::new(&place.zenoh.runtime, MOST));
         let calls = Arc::new(Calls { client, counts: Arc::clone(&counts) });
