@@ -1,6 +1,6 @@
 //! What goes onward, and that nothing goes round in circles (G38).
 //!
-//! What bridges and gateways bring into a domain they publish as ghosts, and ghosts meet no ghosts. A gateway whose rules say "onward" reads it all the same, as an ordinary subscriber. It does so as a second node, whose name says
+//! What bridges and gateways bring into a domain they publish as carriers, of which two never meet. A gateway whose rules say "onward" reads it all the same, as an ordinary subscriber. It does so as a second node, whose name says
 //! what it is for, and so do gateways publish what others have sent onward to them. A message has the name of its publisher's node, and no two nodes of a domain have the same one. So each gateway knows of every message
 //! whether it is one that it has brought itself, or one that was sent onward before, and sends neither: whatever gateways and rules there are, each message goes onward once at most.
 
