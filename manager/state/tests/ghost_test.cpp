@@ -56,7 +56,7 @@ TEST(Ghosts, W72_two_carriers_are_not_introduced_to_each_other) {
   const Actions actions = ghostly_subscribe(world, bridge, 1, Ghost::carrier);
   ASSERT_EQ(actions.size(), 2u) << "one introduction, to the camera";
   EXPECT_EQ(at<Introduce>(actions, 1).publisher, camera);
-  EXPECT_TRUE(sent<PublisherRegistered>(ghostly_publish(world, bridge, 2, Ghost::carrier), 0, bridge).id == 2);
+  EXPECT_EQ(sent<PublisherRegistered>(ghostly_publish(world, bridge, 2, Ghost::carrier), 0, bridge).id, 2u);
 }
 
 TEST(Ghosts, W72_two_carriers_are_not_told_that_they_do_not_fit_nor_wait_for_what_was_kept) {
