@@ -142,6 +142,7 @@ class Night:
     def dawn(self):
         """All live, and get on, and are as they were at dusk."""
         time.sleep(CALM)
+        self.look_at_gateways()
         for name, launched in self.launched.items():
             if launched.process.poll() is not None:
                 self.wrong.append(f"the launcher of {name} has ended with status {launched.process.returncode}")

@@ -92,11 +92,15 @@ impl Asked {
     /// From now on messages go there: of all who together offer this, and, the first time, those that have come before. Blocks until the manager has agreed. How many messages were lost before that.
     pub(super) fn flow(&self, offer: &Offer, reading: &Reading, mut push: impl FnMut(Frame) + Send + 'static) -> sinew::Result<u64> {
         let mut hold = lock(&self.hold);
-        if let Hold::Kept(kept) = &mut *hold
-            && self.asking.is_met(offer)
-        {
+        let kept = match &mut *hold {
+            Hold::Kept(kept) => Some(std::mem::take(kept)),
+            // What was kept for those who come late it has had already.
+            Hold::Dropped => (!self.asking.qos.transient_local).then(VecDeque::new),
+            Hold::Pushed(_) => None,
+        };
+        if let Some(kept) = kept.filter(|_| self.asking.is_met(offer)) {
             let missed = self.asker.statistics().missed;
-            kept.drain(..).for_each(&mut push);
+            kept.into_iter().for_each(&mut push);
             *hold = Hold::Pushed(Box::new(push));
             return Ok(missed);
         }
@@ -106,11 +110,11 @@ impl Asked {
         Ok(0)
     }
 
-    /// No more. What is kept for those who come late, the next one gets again.
-    pub fn stop(&self) {
+    /// No more, until messages go elsewhere. `is_wanted`: by the peer all the same, and what comes until then is for it. What is kept for those who come late, the next one gets again.
+    pub(super) fn stop(&self, is_wanted: bool) {
         let fed = lock(&self.feed).take();
         drop(fed);
-        *lock(&self.hold) = Hold::Dropped;
+        *lock(&self.hold) = if is_wanted && !self.asking.qos.transient_local { Hold::Kept(VecDeque::new()) } else { Hold::Dropped };
     }
 
     /// Of whatever gets the messages that go there.
@@ -236,7 +240,23 @@ mod tests {
             assert_eq!(heard.recv_timeout(Duration::from_secs(20)), Ok(vec![number, 0]));
         }
         until(|| asked.asker.statistics().received == 9);
-        asked.stop();
+        asked.stop(false);
         assert!(heard.recv().is_err(), "something else has come");
+        let again = || {
+            let (told, heard) = channel();
+            asked.flow(&offer, &reading, move |frame| told.send(frame.to_vec()[4]).expect("it is heard")).expect("it may");
+            assert!(lock(&asked.feed).is_none(), "a second subscriber is for what the first one does not get");
+            heard
+        };
+        publish(4);
+        until(|| asked.asker.statistics().received == 12);
+        let heard = again();
+        publish(5);
+        assert_eq!(heard.recv_timeout(Duration::from_secs(20)), Ok(5), "nobody wanted the one before");
+        until(|| asked.asker.statistics().received == 15);
+        asked.stop(true);
+        publish(6);
+        until(|| asked.asker.statistics().received == 18);
+        assert_eq!(again().recv_timeout(Duration::from_secs(20)), Ok(6), "it was wanted all the time");
     }
 }

@@ -259,7 +259,8 @@ impl Outlet {
         if let Some(now) = self.source.statistics() {
             self.are_gone = now.publishers == 0;
         }
-        self.missed += self.source.stop();
+        let is_wanted = self.ending.as_ref().is_some_and(|ending| ending.why != Ending::Forbidden);
+        self.missed += self.source.stop(is_wanted);
         self.lane.lose(self.missed.saturating_sub(self.counts.missed.swap(self.missed, Ordering::Relaxed)));
     }
 
@@ -280,7 +281,7 @@ impl Outlet {
 
 impl Drop for Outlet {
     fn drop(&mut self) {
-        self.source.stop();
+        self.source.stop(false);
     }
 }
 
@@ -306,14 +307,14 @@ impl Source {
         }
     }
 
-    /// Takes no more, and tells what it has missed.
-    fn stop(&mut self) -> u64 {
+    /// Takes no more, and tells what it has missed. `is_wanted`: by the peer all the same.
+    fn stop(&mut self, is_wanted: bool) -> u64 {
         let missed = self.missed();
         match self {
             Source::Own { subscriber, before } => (*subscriber, *before) = (None, None),
             Source::Asked { asked, missed } => {
                 if missed.take().is_some() {
-                    asked.stop();
+                    asked.stop(is_wanted);
                 }
             }
         }
