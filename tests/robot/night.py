@@ -39,8 +39,8 @@ PAUSE = (1, 3)
 STOPPED_FOR = (0.5, 4)
 LOADED_FOR = 30
 CALM = 20
-# Descriptors, mappings and KiB that a process may have more at the end than half as much again as at the begin.
-SLACK = (16, 64, 8192)
+# Descriptors, mappings and KiB that a process may have more at the end than half as much again as at the begin: a gateway packs pictures while the link is down.
+SLACK = (16, 64, 32768)
 SECTION = """## The worst night
 
 {seconds} s of the robot of [examples/robot](../examples/robot) with its station ([tests/robot/night.py](../tests/robot/night.py)): any process of it is killed or stopped at random, managers, gateways and bridges too, while subscribers keep all that they can of one

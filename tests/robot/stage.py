@@ -74,7 +74,7 @@ class Stage:
     def inventory(self, domain):
         """All nodes of a domain, and who publishes and subscribes to what, how often. A gateway is called otherwise each time that it is started."""
         state = json.loads(self.run("sinew", "--domain", domain, "--json", "domain", "state"))
-        nodes, topics = ({each["id"]: re.sub(r"\bgateway_[0-9a-f]{8}\b", "a gateway", each["name"]) for each in state[what]} for what in ("nodes", "topics"))
+        nodes, topics = ({each["id"]: re.sub(r"\bgateway_[0-9a-f]{8}", "a gateway", each["name"]) for each in state[what]} for what in ("nodes", "topics"))
         ends = (f"{nodes.get(end['node'])} {'publishes' if end['publishes'] else 'subscribes to'} {topics.get(end['topic'])}" for end in state["endpoints"])
         return collections.Counter(nodes.values()) + collections.Counter(ends)
 
