@@ -1390,7 +1390,7 @@ const _: () = {
         "Offset of field: sinew_domain_endpoint::manual_by_topic",
     ][::std::mem::offset_of!(sinew_domain_endpoint, manual_by_topic) - 64usize];
 };
-/// A publisher and a subscriber of one topic. It goes with either of them.
+/// A publisher and a subscriber of one topic. It goes with either of them, or when either is on no topic any more.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct sinew_domain_pair {
