@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use sinew::raw::{Frame, Subscriber, SubscriberOptions, SubscriberStatistics};
+use sinew::raw::{Frame, MessageInfo, Subscriber, SubscriberOptions, SubscriberStatistics};
 use sinew::{Ghost, Node, Qos};
 
 use super::asked::Asked;
@@ -74,13 +74,14 @@ pub enum Supply<'a> {
     /// Those that are published in the domain that this is a node of.
     Domain(&'a Node),
     /// Also those that others have brought there (G38).
-    Asked(&'a Node, Arc<Asked>),
+    Asked(Arc<Asked>),
 }
 
 /// What reads it.
 enum Source {
     /// A ghost.
     Own {
+        node: Node,
         /// None: no more is taken.
         subscriber: Option<Subscriber>,
         /// Of the same topic before it was gone and came again: it may have to take what is left there.
@@ -114,9 +115,9 @@ impl Outlet {
             max_rate: traffic.max_rate,
             max_bandwidth: traffic.max_bandwidth,
         });
-        let (source, node) = match from {
-            Supply::Domain(node) => (Source::Own { subscriber: None, before: None }, node),
-            Supply::Asked(node, asked) => (Source::Asked { asked, missed: None }, node),
+        let source = match from {
+            Supply::Domain(node) => Source::Own { node: node.clone(), subscriber: None, before: None },
+            Supply::Asked(asked) => Source::Asked { asked, missed: None },
         };
         let mut outlet = Outlet {
             topic: want.name.clone(),
@@ -131,7 +132,7 @@ impl Outlet {
             are_gone: false,
         };
         outlet.counts.begin_behind(&left_off);
-        outlet.subscribe(node, want, offer, traffic)?;
+        outlet.subscribe(want, offer, traffic)?;
         Ok(outlet)
     }
 
@@ -147,7 +148,7 @@ impl Outlet {
             to.lose(missed + between);
             counts.between.fetch_add(between, Ordering::Relaxed);
             counts.missed.fetch_add(missed, Ordering::Relaxed);
-            match outgoing(frame, lifespan, compression, taken) {
+            match outgoing(frame, &info, lifespan, compression, taken) {
                 Some(message) => to.push(message),
                 None => {
                     to.lose(1);
@@ -158,14 +159,14 @@ impl Outlet {
         }
     }
 
-    fn subscribe(&mut self, node: &Node, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
+    fn subscribe(&mut self, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
         let reading = Reading::of(offer, want.offer.transient_local, traffic);
         let push = self.push(offer, traffic);
         match &mut self.source {
             Source::Asked { asked, missed } => {
                 *missed = Some(asked.flow(offer, &reading, push)?);
             }
-            Source::Own { subscriber, before } => {
+            Source::Own { node, subscriber, before } => {
                 let options =
                     SubscriberOptions { ghost: Ghost::Carrier, execution_thread: thread_for(traffic), ..SubscriberOptions::default() };
                 let new = Subscriber::with_callback(node, &want.name, &want.signature, &reading.qos, options, push)?;
@@ -202,14 +203,14 @@ impl Outlet {
     }
 
     /// Its publishers, or others, are there again.
-    pub fn go_on(&mut self, node: &Node, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
+    pub fn go_on(&mut self, want: &Want, offer: &Offer, traffic: &Traffic) -> sinew::Result<()> {
         // Whoever still has a publisher is known to the manager, and must not take everything twice.
         let now = self.source.statistics();
         if now.as_ref().is_none_or(|now| now.detached) {
             if now.map_or(self.are_gone, |now| now.publishers == 0) {
                 self.counts.forget_publishers();
             }
-            self.subscribe(node, want, offer, traffic)?;
+            self.subscribe(want, offer, traffic)?;
             if let Source::Own { before, .. } = &mut self.source
                 && let Some(before) = before.take_if(|before| before.statistics().publishers > 0)
             {
@@ -302,7 +303,9 @@ impl Source {
     /// Messages that were lost on the way to here.
     fn missed(&self) -> u64 {
         match self {
-            Source::Own { subscriber, before } => subscriber.iter().chain(before).map(|subscriber| subscriber.statistics().missed).sum(),
+            Source::Own { subscriber, before, .. } => {
+                subscriber.iter().chain(before).map(|subscriber| subscriber.statistics().missed).sum()
+            }
             Source::Asked { asked, missed } => missed.map_or(0, |before| asked.statistics().missed.saturating_sub(before)),
         }
     }
@@ -311,7 +314,7 @@ impl Source {
     fn stop(&mut self, is_wanted: bool) -> u64 {
         let missed = self.missed();
         match self {
-            Source::Own { subscriber, before } => (*subscriber, *before) = (None, None),
+            Source::Own { subscriber, before, .. } => (*subscriber, *before) = (None, None),
             Source::Asked { asked, missed } => {
                 if missed.take().is_some() {
                     asked.stop(is_wanted);
@@ -351,9 +354,14 @@ impl Reading {
 }
 
 /// None: it is too large.
-pub(crate) fn outgoing(frame: Frame, lifespan: Option<Duration>, compression: Packing, taken: Taken) -> Option<Outgoing> {
+pub(crate) fn outgoing(
+    frame: Frame,
+    info: &MessageInfo,
+    lifespan: Option<Duration>,
+    compression: Packing,
+    taken: Taken,
+) -> Option<Outgoing> {
     let unpacked = u32::try_from(frame.size()).ok().filter(|size| u64::from(*size) <= taken.max_message)?;
-    let info = frame.info();
     let now = Instant::now();
     let age = Duration::from_nanos(info.receive_time_ns.saturating_sub(info.source_time_ns).max(0) as u64);
     let published = now.checked_sub(age).unwrap_or(now);
@@ -363,7 +371,7 @@ pub(crate) fn outgoing(frame: Frame, lifespan: Option<Duration>, compression: Pa
     if let Some(packed) = packed {
         parts = vec![packed];
     }
-    Some(Outgoing { origin: origin_of(&info), parts, packing, unpacked, published, expires: lifespan.map(|lifespan| published + lifespan) })
+    Some(Outgoing { origin: origin_of(info), parts, packing, unpacked, published, expires: lifespan.map(|lifespan| published + lifespan) })
 }
 
 /// What lies in shared memory stays there.

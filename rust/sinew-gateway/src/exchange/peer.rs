@@ -230,7 +230,7 @@ impl Peer {
                 },
                 Act::GoOnOut { channel, want, offer, traffic } => {
                     if let Some(outlet) = live.outlets.get_mut(&channel)
-                        && let Err(why) = outlet.go_on(self.nodes.own(), &want, &offer, &traffic)
+                        && let Err(why) = outlet.go_on(&want, &offer, &traffic)
                     {
                         log::debug!("'{}' is opened for {} anew: {why}", want.name, self.name);
                         outlet.end(Ending::Changed);
@@ -274,8 +274,7 @@ impl Peer {
                 let asked = if traffic.onward { self.wishes.asked(&self.nodes, want, traffic).map(Some) } else { Ok(None) };
                 asked
                     .and_then(|asked| {
-                        let own = self.nodes.own();
-                        let from = asked.map_or(Supply::Domain(own), |asked| Supply::Asked(own, asked));
+                        let from = asked.map_or(Supply::Domain(self.nodes.own()), Supply::Asked);
                         Outlet::open(from, want, &offer, (ordered, left_off), traffic, &session.outbox, taken)
                     })
                     .map(|outlet| {

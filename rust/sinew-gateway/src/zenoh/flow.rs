@@ -73,13 +73,13 @@ impl Flow {
         let (to, lifespan) = (Arc::clone(&line), due.offer.lifespan);
         let taken = Taken { max_message: place.max_message, compression: 0 };
         let options = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
-        let subscriber =
-            Subscriber::with_callback(&place.node, name, &due.signature, &reading.qos, options, move |frame| {
-                match outgoing(frame, lifespan, Packing::None, taken) {
-                    Some(message) => to.push(message),
-                    None => _ = to.refused.fetch_add(1, Ordering::Relaxed),
-                }
-            })?;
+        let subscriber = Subscriber::with_callback(&place.node, name, &due.signature, &reading.qos, options, move |frame| {
+            let info = frame.info();
+            match outgoing(frame, &info, lifespan, Packing::None, taken) {
+                Some(message) => to.push(message),
+                None => _ = to.refused.fetch_add(1, Ordering::Relaxed),
+            }
+        })?;
         let (from, publisher) = (Arc::clone(&line), Arc::clone(publisher));
         let task = place.runtime.spawn(async move {
             loop {

@@ -79,7 +79,8 @@ fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, quer
     let taken = Taken { max_message: place.max_message, compression: 0 };
     for _ in 0..MOST {
         let Some(frame) = subscriber.take(QUIET).map_err(|why| why.to_string())? else { break };
-        let Some(message) = outgoing(frame, due.offer.lifespan, Packing::None, taken) else { continue };
+        let info = frame.info();
+        let Some(message) = outgoing(frame, &info, due.offer.lifespan, Packing::None, taken) else { continue };
         let Beside { attachment, timestamp } = beside(&message);
         let Some(payload) = (asked.payload)(message.parts) else { continue };
         let reply = query.reply(key, payload).encoding(Encoding::APPLICATION_CDR).attachment(attachment).timestamp(timestamp);
