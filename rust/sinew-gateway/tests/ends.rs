@@ -9,8 +9,8 @@ use std::time::Duration;
 use common::relay::{Relay, through_a_relay};
 use common::stranger::{Stranger, open, record};
 use common::{IMAGE, PATIENCE, Robot, all, connected, image, next, node, number_of, publisher, rules, subscriber, until};
-use sinew::Qos;
 use sinew::raw::{Subscriber, SubscriberOptions};
+use sinew::{Node, Qos};
 use sinew_gateway::protocol::{Control, End, Packing, TopicHead};
 
 /// A link of 40 ms, that loses so much. The drone has dialed.
@@ -241,16 +241,21 @@ async fn what_was_under_way_and_published_while_there_was_no_connection_is_count
     until("it is counted", || counted(&drone, "image") == (6, 5));
 }
 
+/// A subscriber, and the numbers of what has come to it so far.
+fn collecting(viewer: &Node) -> (Subscriber, impl Fn() -> Vec<u32> + use<>) {
+    let came = Arc::new(Mutex::new(Vec::new()));
+    let to = Arc::clone(&came);
+    let seen = Subscriber::with_callback(viewer, "image", IMAGE, &Qos::keep_last(100), SubscriberOptions::default(), move |frame| {
+        to.lock().expect("nobody fails with it").push(number_of(&frame));
+    });
+    (seen.expect("it may subscribe"), move || came.lock().expect("nobody fails with it").clone())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_lost_as_others_want_or_have_the_topic_otherwise_is_counted() {
     let (base, _relay, drone) = far_apart(0).await;
     let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
-    let came = Arc::new(Mutex::new(Vec::new()));
-    let to = Arc::clone(&came);
-    let seen = Subscriber::with_callback(&viewer, "image", IMAGE, &Qos::keep_last(100), SubscriberOptions::default(), move |frame| {
-        to.lock().expect("nobody fails with it").push(number_of(&frame));
-    });
-    let seen = seen.expect("it may subscribe");
+    let (seen, came) = collecting(&viewer);
     let images = publisher(&camera, "image", &Qos::keep_last(100));
     connected(&images, &[&seen]);
     let (mut wanted, mut had, other) = (None, None, drone.node("other"));
@@ -264,7 +269,6 @@ async fn what_is_lost_as_others_want_or_have_the_topic_otherwise_is_counted() {
             had = Some(publisher(&other, "image", &Qos::keep_last(300)));
         }
     }
-    let came = || came.lock().expect("nobody fails with it").clone();
     until("all have come or are counted", || came().len() as u64 + counted(&base, "image").0 == 300);
     assert!(came().is_sorted_by(|a, b| a < b), "{:?}", came());
     assert!(wanted.is_some() && had.is_some() && came().len() < 300);
@@ -285,12 +289,7 @@ fn kill_manager(robot: &Robot) {
 async fn what_is_lost_as_managers_are_killed_is_counted_and_all_goes_on() {
     let (base, _relay, drone) = far_apart(0).await;
     let (camera, viewer) = (drone.node("camera"), base.node("viewer"));
-    let came = Arc::new(Mutex::new(Vec::new()));
-    let to = Arc::clone(&came);
-    let seen = Subscriber::with_callback(&viewer, "image", IMAGE, &Qos::keep_last(100), SubscriberOptions::default(), move |frame| {
-        to.lock().expect("nobody fails with it").push(number_of(&frame));
-    });
-    let seen = seen.expect("it may subscribe");
+    let (seen, came) = collecting(&viewer);
     let images = publisher(&camera, "image", &Qos::keep_last(100));
     connected(&images, &[&seen]);
     for number in 0..900 {
@@ -303,7 +302,6 @@ async fn what_is_lost_as_managers_are_killed_is_counted_and_all_goes_on() {
             kill_manager(&base);
         }
     }
-    let came = || came.lock().expect("nobody fails with it").clone();
     let mut published = 900;
     until("all goes on", || {
         images.publish(&[&image(published, 10)]).expect("it is published");
