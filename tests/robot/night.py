@@ -27,11 +27,13 @@ from launched import PATIENCE, Launched
 
 HERE = pathlib.Path(__file__).resolve().parent
 GOOD_END = "At the end all lived and got on, with the publishers, subscribers, descriptors, mappings and memory that they had before; when it was stopped, no process of it was left."
+# What flows all the time, as the witness on the robot sees.
+WITNESSED = ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs", "hoard/others")
 # What the log of a launch says as long as all get on.
 LIFE = [
     ("pictures arrive at the station", r"^\[dashboard\] at [-\d.]+, [-\d.]+, \d+ ms ago; [1-9]\d* pictures", "station"),
     ("the planner has reached a goal", r"^\[planner\] +to [\d.]+, [\d.]+: \d+ squares$", "robot"),
-    *((f"{topic} flows", rf"^\[witness\] +witnessed {topic} [1-9]", "night") for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs", "hoard/others")),
+    *((f"{topic} flows", rf"^\[witness\] +witnessed {topic} [1-9]", "night") for topic in WITNESSED),
     *((f"{topic} flows to the station", rf"^\[station_witness\] +witnessed {topic} [1-9]", "night") for topic in ("odom", "camera/image", "beat")),
 ]
 # Between two of them, in seconds.
@@ -190,7 +192,7 @@ class Night:
         self.wrong += re.findall(r"(?m)^.*WRONG: .*$", self.said())
         self.wrong += re.findall(r"(?m)^.*(?:terminate called|Assertion|AddressSanitizer|Segmentation|panicked).*$", self.said())
         counts, _ = self.told()
-        for topic in ("odom", "scan", "camera/image", "cmd_vel", "battery", "beat", "hoard/blobs", "hoard/others"):
+        for topic in WITNESSED:
             if not counts["witness", topic][0]:
                 self.wrong.append(f"the witness has got nothing of {topic}")
 
