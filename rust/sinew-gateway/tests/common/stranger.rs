@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use quinn::{ConnectionError, Endpoint, RecvStream, SendStream};
+use quinn::{ConnectionError, Endpoint, RecvStream, SendStream, WriteError};
 use sinew_gateway::config::Security;
 use sinew_gateway::protocol::{Control, Hello, Kind, Offer, Packing, RecordHead, VERSION, Want};
 use sinew_gateway::security::Identity;
@@ -79,12 +79,13 @@ impl Stranger {
         }
     }
 
+    /// Until it has arrived, or the connection is closed: what is wrong with one stream may close it while the next one is sent.
     pub async fn uni(&self, bytes: &[u8]) {
-        let mut stream = self.connection.open_uni().await.expect("a stream can be opened");
-        stream.write_all(bytes).await.expect("it can be written");
-        let _ = stream.finish();
-        // Until it has arrived, or the connection is closed.
-        let _ = stream.stopped().await;
+        let Ok(mut stream) = self.connection.open_uni().await else { return };
+        if !matches!(stream.write_all(bytes).await, Err(WriteError::ConnectionLost(_))) {
+            let _ = stream.finish();
+            let _ = stream.stopped().await;
+        }
     }
 }
 
