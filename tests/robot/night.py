@@ -43,6 +43,9 @@ LOADED_FOR = 30
 CALM = 20
 # Descriptors, mappings and KiB that a process may have more at the end than half as much again as at the begin: a gateway packs pictures while the link is down.
 SLACK = (16, 64, 32768)
+# A crash of one of them loses what nobody can have counted; what had left it by then arrives for so many seconds.
+GATEWAYS = ("gateway of robot", "gateway of station")
+UNDER_WAY = 1
 SECTION = """## The worst night
 
 {seconds} s of the robot of [examples/robot](../examples/robot) with its station ([tests/robot/night.py](../tests/robot/night.py)): any process of it is killed or stopped at random, managers, gateways and bridges too, while subscribers keep all that they can of one
@@ -56,7 +59,8 @@ publisher, {burning} processes that only burn time run for half of it, and the l
 | --- | --- | ---: | ---: | ---: | ---: |
 {losses}
 
-Memory was full for {refused} of {offered} messages of `hoard/blobs`, and was refused to them. Of the beats, which have numbers of their own, {beats} came over the link; {gaps} did not while gateways and link were there, which {lost} lost ones that gateways told of stand beside, and {broken} did not because somebody on their way had gone.
+Memory was full for {refused} of {offered} messages of `hoard/blobs`, and was refused to them. The beats have numbers of their own: {beats} came over the link; {gaps} did not while both gateways lived, beside {lost} that the station's gateway has counted as lost
+(more, where the witness was killed before it saw the next one); and {killed} did not around the kills of a gateway, which takes with it what it had to send and what it had counted.
 """
 
 
@@ -67,7 +71,8 @@ class Night:
         self.stage.let_out("beat")
         self.launched = {}
         self.kills, self.stops, self.wrong = collections.Counter(), collections.Counter(), []
-        self.lost, self.lost_by = 0, collections.Counter()
+        self.lost, self.lost_by, self.looked = 0, collections.Counter(), 0
+        self.unknown = []
         self.burning = []
         self.at_dusk, self.weighed = {}, {}
 
@@ -107,10 +112,13 @@ class Night:
             else:
                 os.kill(pid, signal.SIGKILL)
                 self.kills[name] += 1
+                if name in GATEWAYS:
+                    self.unknown.append((self.looked, time.monotonic()))
 
     def look_at_gateways(self):
         """How many beats the station's gateway says that it has lost, in all of its lives."""
-        with contextlib.suppress(AssertionError, json.JSONDecodeError, subprocess.TimeoutExpired):  # there may be none, or one that is stopped
+        now = time.monotonic()
+        with contextlib.suppress(AssertionError, json.JSONDecodeError, subprocess.TimeoutExpired):  # there may be none
             for told in json.loads(self.stage.run("sinew", "--domain", "station", "--json", "gateway", "status")):
                 status = told.get("status", told)
                 lost = sum(channel["lost"] for peer in status["peers"] for channel in peer["channels"] if channel["name"] == "beat")
@@ -118,6 +126,7 @@ class Night:
                 # A channel that was opened anew counts anew.
                 self.lost += lost - before if lost >= before else lost
                 self.lost_by[status["node"]] = lost
+                self.looked = now
 
     def burn(self, is_on):
         if is_on and not self.burning:
@@ -133,8 +142,9 @@ class Night:
         told = 0
         while (passed := time.monotonic() - begin) < seconds:
             self.burn(int(passed / LOADED_FOR) % 2 == 1)
-            self.harm()
+            # Before, as what a gateway has counted goes with it.
             self.look_at_gateways()
+            self.harm()
             time.sleep(self.chance.uniform(*PAUSE))
             if passed > told + 60:
                 told = passed
@@ -180,21 +190,32 @@ class Night:
         return "\n".join(launched.said() for launched in self.launched.values())
 
     def told(self):
-        """What the watchers have counted: by (where, topic) received, missed, lives; of the beats at the station received, gaps, broken."""
-        counts, beats = collections.defaultdict(lambda: [0, 0, 0]), [0, 0, 0]
+        """What the watchers have counted, by (where, topic): received, missed, lives."""
+        counts = collections.defaultdict(lambda: [0, 0, 0])
         for where, topic, *numbers in re.findall(r"(?m)^\[(witness|station_witness)\] +witnessed (\S+) (\d+) (\d+) (\d+)$", self.said()):
             counts[where, topic] = [sum(pair) for pair in zip(counts[where, topic], map(int, numbers))]
-        for numbers in re.findall(r"(?m)^\[station_witness\] +way (\d+) (\d+) (\d+)$", self.said()):
-            beats = [sum(pair) for pair in zip(beats, map(int, numbers))]
-        return counts, beats
+        return counts
+
+    def gaps(self):
+        """How many beats did not come to the station while both gateways lived, and how many as one was killed, which takes with it what it had, and what it has counted since somebody looked at it."""
+        alive = killed = 0
+        for number, *times in re.findall(r"(?m)^\[station_witness\] +gap (\d+) ([\d.]+) ([\d.]+)$", self.said()):
+            begin, end = map(float, times)
+            if any(looked <= end and begin <= when + UNDER_WAY for looked, when in self.unknown):
+                killed += int(number)
+            elif end < self.looked:
+                alive += int(number)
+        return alive, killed
 
     def judged(self):
         self.wrong += re.findall(r"(?m)^.*WRONG: .*$", self.said())
         self.wrong += re.findall(r"(?m)^.*(?:terminate called|Assertion|AddressSanitizer|Segmentation|panicked).*$", self.said())
-        counts, _ = self.told()
+        counts = self.told()
         for topic in WITNESSED:
             if not counts["witness", topic][0]:
                 self.wrong.append(f"the witness has got nothing of {topic}")
+        if (gaps := self.gaps()[0]) > self.lost:
+            self.wrong.append(f"{gaps} beats did not come to the station while both gateways lived, of which they have counted {self.lost}")
 
 
 def main():
@@ -231,7 +252,7 @@ def main():
 
 
 def section(night, seconds):
-    counts, (beats, gaps, broken) = night.told()
+    counts, (gaps, killed) = night.told(), night.gaps()
     names = sorted(night.kills.keys() | night.stops.keys())
     given, refused = (sum(map(int, numbers)) for numbers in zip(*re.findall(r"(?m)^\[blobs\] +gave hoard/blobs (\d+) refused (\d+)$", night.said())))
     wrong = collections.Counter(found[1] for found in re.finditer(r"WRONG: ([\w/]+):", night.said()))
@@ -242,7 +263,7 @@ def section(night, seconds):
         end="**It was not as it should be**: " + "; ".join(night.wrong) if night.wrong else GOOD_END,
         kills="\n".join(f"| {name} | {night.kills[name]} | {night.stops[name]} |" for name in names),
         losses="\n".join(f"| `{topic}` | {where[who]} | {received} | {missed} | {lives} | {wrong[topic]} |" for (who, topic), (received, missed, lives) in sorted(counts.items())),
-        offered=given + refused, refused=refused, beats=beats, gaps=gaps, broken=broken, lost=night.lost,
+        offered=given + refused, refused=refused, beats=counts["station_witness", "beat"][0], gaps=gaps, killed=killed, lost=night.lost,
     )
 
 

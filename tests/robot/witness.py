@@ -1,8 +1,8 @@
 """Sees to it that whatever is lost of these topics was counted: that the numbers of a publisher's messages have no gap but that which MessageInfo.missed tells.
 
 Usage: witness.py TOPIC...
-Every two seconds a line for each topic of which something came: "witnessed TOPIC RECEIVED MISSED LIVES". Of `beat`, which says itself how many there were, also "way RECEIVED GAPS BROKEN": what did not come although the connection was there, and what
-did not because somebody on the way had gone. What is not as it should be is a line that begins with WRONG.
+Every two seconds a line for each topic of which something came: "witnessed TOPIC RECEIVED MISSED LIVES". Of `beat`, which says itself how many there were, also "gap NUMBER FROM TO" for those that did not come this far, with when those before and behind them came (on the
+clock that all processes have in common, in seconds). What is not as it should be is a line that begins with WRONG.
 """
 
 import sys
@@ -17,7 +17,7 @@ class Witness:
     def __init__(self, node, topic):
         self.topic, self.last, self.is_new, self.lock = topic, None, True, threading.Lock()
         self.received = self.missed = self.lives = 0
-        self.beat, self.on_the_way = None, [0, 0, 0]
+        self.beat, self.came = None, 0
         self.subscriber = node.subscribe(topic, Beat if topic == "beat" else None, self.take, on_event=self.hear, timeout=0.2)
 
     def hear(self, event):
@@ -36,22 +36,19 @@ class Witness:
         if self.is_new or self.last is None or info.sequence <= self.last:
             self.lives += 1
             self.is_new = False
-            before = None
-        else:
-            before = self.beat
         self.last = info.sequence
         if self.topic == "beat":
-            self.follow(message, before, info.missed)
+            self.follow(message, info.missed)
 
-    def follow(self, message, before, missed):
-        """`before`: the beat before, if it came by the same publisher."""
-        if self.beat is not None and self.beat[0] == message.life:
-            gap = message.number - self.beat[1] - 1
+    def follow(self, beat, missed):
+        now = time.monotonic()
+        if self.beat is not None and self.beat.life == beat.life:
+            gap = beat.number - self.beat.number - 1
             if gap < 0:
-                print(f"WRONG: beat {message.number} comes after {self.beat[1]}", flush=True)
-            self.on_the_way[1 if before else 2] += max(0, gap - missed)
-        self.on_the_way[0] += 1
-        self.beat = (message.life, message.number)
+                print(f"WRONG: beat {beat.number} comes after {self.beat.number}", flush=True)
+            elif gap > missed:
+                print(f"gap {gap - missed} {self.came:.3f} {now:.3f}", flush=True)
+        self.beat, self.came = Beat(beat.life, beat.number), now
 
     def tell(self):
         with self.lock:
@@ -60,10 +57,7 @@ class Witness:
     def tell_counts(self):
         if self.received or self.missed:
             print(f"witnessed {self.topic} {self.received} {self.missed} {self.lives}", flush=True)
-        if self.topic == "beat":
-            print("way {} {} {}".format(*self.on_the_way), flush=True)
         self.received = self.missed = self.lives = 0
-        self.on_the_way = [0, 0, 0]
 
 
 def main(*topics):
