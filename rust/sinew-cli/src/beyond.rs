@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sinew::msg::Type;
-use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, Ghost, Node, Qos};
+use sinew::raw::ClientOptions;
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayPeerCatalogue, Ghost, Node, Qos};
 
 use crate::domain::{Service, View, canonical};
-use crate::failure::{Done, Failure};
 use crate::gateways::topic_of;
 use crate::output::shown;
 
 /// A gateway answers within two seconds, whatever its peers do.
-const PATIENCE: Duration = Duration::from_secs(3);
+pub const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Asks a gateway.
+pub type Asker = Client<GatewayCatalogueRequest, GatewayCatalogue>;
 
 /// A topic or a service of another domain, which comes here when somebody here subscribes, or calls.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Far {
     /// The type of the topic, or of the service's requests.
     pub signature: String,
@@ -28,7 +31,7 @@ pub struct Far {
 }
 
 /// All that gateways of this domain know of.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 pub struct Beyond {
     /// By their names.
     pub topics: BTreeMap<String, Far>,
@@ -40,47 +43,39 @@ impl Beyond {
     /// Asks all gateways of the domain, one after the other. Nothing without any; those that do not answer have nothing.
     pub fn of(node: &Node, view: &View) -> Beyond {
         let mut beyond = Beyond::default();
-        let Some(topic) = topic_of(view) else { return beyond };
-        let services = view.services();
-        for gateway in
-            view.endpoints(topic.id, true).filter(|publisher| publisher.ghost == Ghost::No).map(|publisher| view.name_of(publisher.node))
-        {
-            // In a Zenoh network that is none of ROS 2 nobody could tell: a gateway to one has no such service, and a call would wait for it.
-            let name = GatewayCatalogue::service(gateway);
-            let is_provided = |service: &Service<'_>| service.name == name && !view.publishing(service.responses).is_empty();
-            if services.iter().any(is_provided) {
-                let _ = beyond.ask(node, gateway);
-            }
+        for gateway in telling(view) {
+            let _ = beyond.ask(node, gateway);
         }
         beyond
     }
 
     fn ask(&mut self, node: &Node, gateway: &str) -> sinew::Result<()> {
-        let client =
-            Client::<GatewayCatalogueRequest, GatewayCatalogue>::new(node, &GatewayCatalogue::service(gateway), &Default::default())?;
-        let answer = client.call(&GatewayCatalogueRequest::default(), PATIENCE)?;
-        for peer in answer.read()?.peers {
-            for entry in peer.entries {
-                let of_kind = if entry.kind == "topic" { &mut self.topics } else { &mut self.services };
-                let far = of_kind.entry(entry.name).or_insert_with(|| Far {
-                    signature: entry.signature,
-                    response: entry.response,
-                    offered: Qos { reliable: true, transient_local: true, ..Qos::default() },
-                    at: Vec::new(),
-                });
-                far.offered = Qos {
-                    depth: far.offered.depth.max(entry.depth),
-                    keep_all: far.offered.keep_all || entry.depth == 0,
-                    reliable: far.offered.reliable && entry.reliable,
-                    transient_local: far.offered.transient_local && entry.transient_local,
-                    ..Qos::default()
-                };
-                if !far.at.contains(&peer.name) {
-                    far.at.push(peer.name.clone());
-                }
+        let answer = asker(node, gateway)?.call(&GatewayCatalogueRequest::default(), PATIENCE)?;
+        answer.read()?.peers.iter().for_each(|peer| self.add(peer));
+        Ok(())
+    }
+
+    /// What one peer has, too.
+    pub fn add(&mut self, peer: &GatewayPeerCatalogue) {
+        for entry in &peer.entries {
+            let of_kind = if entry.kind == "topic" { &mut self.topics } else { &mut self.services };
+            let far = of_kind.entry(entry.name.clone()).or_insert_with(|| Far {
+                signature: entry.signature.clone(),
+                response: entry.response.clone(),
+                offered: Qos { reliable: true, transient_local: true, ..Qos::default() },
+                at: Vec::new(),
+            });
+            far.offered = Qos {
+                depth: far.offered.depth.max(entry.depth),
+                keep_all: far.offered.keep_all || entry.depth == 0,
+                reliable: far.offered.reliable && entry.reliable,
+                transient_local: far.offered.transient_local && entry.transient_local,
+                ..Qos::default()
+            };
+            if !far.at.contains(&peer.name) {
+                far.at.push(peer.name.clone());
             }
         }
-        Ok(())
     }
 
     /// A topic of another domain, with or without a slash before it.
@@ -89,9 +84,28 @@ impl Beyond {
     }
 }
 
+/// The nodes of gateways of the domain that can be asked.
+pub fn telling(view: &View) -> Vec<&str> {
+    let Some(topic) = topic_of(view) else { return Vec::new() };
+    let services = view.services();
+    // In a Zenoh network that is none of ROS 2 nobody could tell: a gateway to one has no such service, and a call would wait for it.
+    let is_provided = |gateway: &&str| {
+        let name = GatewayCatalogue::service(gateway);
+        services.iter().any(|service: &Service<'_>| service.name == name && !view.publishing(service.responses).is_empty())
+    };
+    let gateways = view.endpoints(topic.id, true).filter(|publisher| publisher.ghost == Ghost::No);
+    gateways.map(|publisher| view.name_of(publisher.node)).filter(is_provided).collect()
+}
+
+/// To ask the gateway whose node this is. A ghost: other clients of a service gateways have their peers told of.
+pub fn asker(node: &Node, gateway: &str) -> sinew::Result<Asker> {
+    let options = ClientOptions { ghost: Ghost::Observer, ..ClientOptions::default() };
+    Client::new(node, &GatewayCatalogue::service(gateway), &options)
+}
+
 impl Far {
-    /// What the topic carries, or requests of the service.
-    pub fn ty(&self) -> Done<Type> {
+    /// What the topic carries, or requests of the service. Fails with a sentence about the type.
+    pub fn ty(&self) -> Result<Type, String> {
         parsed(&self.signature)
     }
 
@@ -106,7 +120,7 @@ impl Far {
     }
 
     /// What responses of the service are.
-    pub fn response_ty(&self) -> Done<Type> {
+    pub fn response_ty(&self) -> Result<Type, String> {
         parsed(&self.response)
     }
 
@@ -120,13 +134,13 @@ fn name_of(signature: &str) -> String {
     signature.parse().map_or_else(|_| signature.to_owned(), |ty: Type| ty.name())
 }
 
-fn parsed(signature: &str) -> Done<Type> {
+fn parsed(signature: &str) -> Result<Type, String> {
     signature.parse().map_err(|why| {
-        Failure::Failed(if signature.contains('{') {
+        if signature.contains('{') {
             format!("a gateway tells of a type that is none: {why}")
         } else {
             let name = shown(signature);
             format!("nothing is known of the type {name} but its name: a folder that has its definition is to stand in \"definitions\" of the bridge")
-        })
+        }
     })
 }

@@ -45,7 +45,7 @@ pub fn call(cli: &Cli, asked: &Call) -> Done {
     let view = View::of(&node)?;
     let far = if find(&view, service).is_err() { Beyond::of(&node, &view).services.remove(service) } else { None };
     let (request, response) = match far {
-        Some(far) => (far.ty()?, far.response_ty()?),
+        Some(far) => (far.ty().map_err(Failure::Failed)?, far.response_ty().map_err(Failure::Failed)?),
         None => wait_for(&node, asked.timeout.unwrap_or(FOR_A_PROVIDER), |view| find(view, service))?,
     };
     let stream = documents::parse(asked.request.as_deref().unwrap_or_default())

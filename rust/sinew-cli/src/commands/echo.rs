@@ -83,7 +83,13 @@ impl<'a> Source<'a> {
     }
 
     fn far(name: &'a str, far: &'a Far) -> Done<Source<'a>> {
-        Ok(Source { name, signature: &far.signature, ty: far.ty()?, is_kept: far.offered.transient_local, is_here: false })
+        Ok(Source {
+            name,
+            signature: &far.signature,
+            ty: far.ty().map_err(Failure::Failed)?,
+            is_kept: far.offered.transient_local,
+            is_here: false,
+        })
     }
 }
 

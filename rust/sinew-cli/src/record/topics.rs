@@ -10,7 +10,6 @@ use sinew::{ErrorKind, Ghost, Node, Qos};
 use super::source::{Received, Source, offered};
 use crate::beyond::Beyond;
 use crate::domain::View;
-use crate::failure::Failure;
 use crate::output::shown;
 use crate::patterns::Patterns;
 
@@ -89,7 +88,7 @@ impl Subscriptions {
         let beyond = Beyond::of(&self.node, view);
         for name in names {
             let Some((name, far)) = beyond.topic(name) else { continue };
-            if let Err(Failure::Failed(why) | Failure::Negative(why)) = far.ty() {
+            if let Err(why) = far.ty() {
                 anstream::eprintln!("topic '{}' is not recorded: {why}", shown(name));
             } else {
                 anstream::eprintln!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places());
