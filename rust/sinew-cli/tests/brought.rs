@@ -1,27 +1,16 @@
 //! What a gateway or a bridge brings into the domain, and the command beside it. Their ends in the domain are carriers (W72), here of the test.
 
 mod common;
+#[path = "common/gateway.rs"]
+mod gateway;
 
 use std::path::Path;
 
 use common::{Domain, Running, eventually, interrupt};
-use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use sinew::{GatewayCatalogue, GatewayCatalogueRequest, GatewayEntry, GatewayPeerCatalogue, GatewayStatus, Ghost, Node, Provider, Qos};
+use gateway::{Gateway, NUMBER, kept, number, publisher};
+use sinew::raw::{Subscriber, SubscriberOptions};
+use sinew::{Ghost, Node, Qos};
 use sinew_bag::{Bag, qos};
-
-const NUMBER: &str = "test/Number{value:uint64;}";
-
-fn number(value: u64) -> Vec<u8> {
-    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
-}
-
-fn kept() -> Qos {
-    Qos { transient_local: true, reliable: true, ..Qos::keep_last(3) }
-}
-
-fn publisher(node: &Node, ghost: Ghost, qos: &Qos) -> Publisher {
-    Publisher::new(node, "number", NUMBER, qos, PublisherOptions { ghost, ..PublisherOptions::default() }).unwrap()
-}
 
 /// Somebody for whose sake a gateway brings the topic.
 fn wants(node: &Node) -> Subscriber {
@@ -74,33 +63,12 @@ fn it_is_printed_and_its_ends_are_shown_as_those_of_a_carrier() {
     assert!(ends.as_array().unwrap().iter().any(|end| end["ghost"] == "carrier"), "{ends}");
 }
 
-/// A gateway that tells what its peer `far` has.
-fn gateway(node: &Node) -> (sinew::Publisher<GatewayStatus>, Provider<GatewayCatalogueRequest, GatewayCatalogue>) {
-    let status = sinew::Publisher::new(node, GatewayStatus::TOPIC, &GatewayStatus::qos()).unwrap();
-    status.publish(&GatewayStatus::default()).unwrap();
-    let entry = |name: &str| GatewayEntry {
-        kind: "topic".to_owned(),
-        name: name.to_owned(),
-        signature: NUMBER.to_owned(),
-        depth: 3,
-        reliable: true,
-        transient_local: true,
-        ..GatewayEntry::default()
-    };
-    let provider = Provider::new(node, &GatewayCatalogue::service(&node.name()), &Default::default(), move |call| {
-        let entries = ["number", "other", "many/a", "without"].map(entry).into();
-        let far = GatewayPeerCatalogue { name: "far".to_owned(), answered: true, entries };
-        call.answer(&GatewayCatalogue { peers: vec![far] }).unwrap();
-    });
-    (status, provider.unwrap())
-}
-
 #[test]
 fn what_is_to_be_recorded_by_its_name_and_only_another_domain_has_is_brought_here() {
     for flight in ["", "--last 30s "] {
         let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
         let (node, path) = (domain.node("gateway_1"), folder.path().join("a.mcap"));
-        let _gateway = gateway(&node);
+        let _gateway = Gateway::new(&node, &["number", "other", "many/a", "without"]);
         let arguments = format!("record {flight}-o {} /number many/* without here --exclude without", path.display());
         let recorder = Running::new(&mut domain.command(&arguments));
         let state = || node.domain_state().unwrap();
@@ -126,4 +94,26 @@ fn what_is_to_be_recorded_by_its_name_and_only_another_domain_has_is_brought_her
         let (_, described) = bag.topics().next().unwrap();
         assert!(described.metadata[qos::OFFERED_QOS].contains("depth: 3\n  reliability: 1\n  durability: 1\n"), "{described:?}");
     }
+}
+
+#[test]
+fn what_a_condition_looks_at_and_only_another_domain_has_is_brought_here() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let node = domain.node("gateway_1");
+    let _gateway = Gateway::new(&node, &["num", "number", "other"]);
+    let mut command = domain.command(&format!("record --last 30s --after 0s -o {} held", folder.path().join("a.mcap").display()));
+    let recorder = Running::new(command.args(["--when", "/number.value > 3", "--when", "nobody.has == 1"]));
+    let state = || node.domain_state().unwrap();
+    assert!(eventually(|| state().topic("number").is_some()));
+    let carrier = publisher(&node, Ghost::Carrier, &kept());
+    assert!(eventually(|| carrier.statistics().subscribers == 1));
+    carrier.publish(&[&number(5)]).unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    assert!(eventually(|| files() == 1), "the condition holds");
+    assert!(["num", "other"].iter().all(|name| state().topic(name).is_none()), "they are not wanted");
+    interrupt(&recorder);
+    let (status, told, said) = recorder.end();
+    assert_eq!(status, Some(0));
+    assert!(told.contains("/number.value > 3"), "{told}");
+    assert!(said.contains("topic 'number': far has it, and it comes here while this runs"), "{said}");
 }

@@ -83,7 +83,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     let topics = Wanted::new(asked)?;
     let view = View::of(&node)?;
     let mut subscriptions = Subscriptions::new(node, move |topic| topics.has(topic), sink);
-    subscriptions.bring(&asked.topics, &view);
+    subscriptions.bring(asked, &view);
 
     let begun = Instant::now();
     let end = asked.max_duration.map(|longest| begun + longest);

@@ -1,17 +1,18 @@
 //! Follows the topics that are recorded, as they come and go.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sinew::raw::{Subscriber, SubscriberOptions};
 use sinew::{ErrorKind, Ghost, Node, Qos};
 
+use super::flight::Condition;
 use super::source::{Received, Source, offered};
 use crate::beyond::Beyond;
+use crate::commands::record::Record;
 use crate::domain::View;
 use crate::output::shown;
-use crate::patterns::Patterns;
 
 /// What becomes of each message, on an execution thread of the node.
 pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
@@ -78,14 +79,19 @@ impl Subscriptions {
         }
     }
 
-    /// Has come here what is called by its whole name and only another domain has. Blocks until gateways have told what there is, where such a name is not known here.
-    pub fn bring(&mut self, named: &Patterns, view: &View) {
-        let here = |name: &str| view.state.topic(name).is_some();
-        let names: Vec<&str> = named.names().filter(|name| !here(name) && (self.wanted)(name)).collect();
-        if names.is_empty() {
+    /// Has come here what is called by its whole name, or a condition looks at, and only another domain has. Blocks until gateways have told what there is, where something of that is not known here.
+    pub fn bring(&mut self, asked: &Record, view: &View) {
+        let is_here = |name: &str| view.state.topic(name).is_some();
+        let mut names: BTreeSet<&str> = asked.topics.names().filter(|name| !is_here(name) && (self.wanted)(name)).collect();
+        let is_about_none = |condition: &&Condition| !view.state.topics.values().any(|topic| condition.is_about(&topic.name));
+        let conditions: Vec<&Condition> = asked.when.iter().filter(is_about_none).collect();
+        if names.is_empty() && conditions.is_empty() {
             return;
         }
         let beyond = Beyond::of(&self.node, view);
+        // Names of topics may have dots, too: the longest one counts.
+        let about = |condition: &&Condition| beyond.topics.keys().filter(|name| condition.is_about(name)).max_by_key(|name| name.len());
+        names.extend(conditions.iter().filter_map(about).map(String::as_str));
         for name in names {
             let Some((name, far)) = beyond.topic(name) else { continue };
             if let Err(why) = far.ty() {

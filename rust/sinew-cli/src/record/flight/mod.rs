@@ -79,7 +79,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     let wanted = move |topic: &str| held.has(topic) || watched.iter().any(|condition| condition.is_about(topic));
     let view = View::of(&node)?;
     let mut subscriptions = Subscriptions::new(node, wanted, sink);
-    subscriptions.bring(&asked.topics, &view);
+    subscriptions.bring(asked, &view);
     let plan = Plan::new(asked.output.as_deref(), asked.compression.into());
     if !cli.json {
         anstream::eprintln!(
