@@ -1,26 +1,23 @@
-//! Topics as channels of the server, with a subscriber each while somebody looks.
+//! The topics that clients are offered, as channels of the server.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use foxglove::{ChannelId, Context, PartialMetadata, RawChannel, Schema};
-use sinew::msg::{Type, schema};
-use sinew::raw::{Frame, MessageInfo, Subscriber, SubscriberOptions};
-use sinew::{DomainTopic, ErrorKind, Ghost, Id, Node, Qos};
+use foxglove::{ChannelId, Context};
+use sinew::Node;
+use sinew::msg::Type;
 
+use super::channel::Channel;
+use super::flow::Flow;
+use super::offer::{Offer, offers};
 use super::wishes::Wishes;
-use crate::clock::Clock;
-use crate::domain::{View, is_of_service};
+use crate::beyond::Beyond;
+use crate::domain::View;
 use crate::output::shown;
 use crate::patterns::Topics;
 
 /// So many channels come or go at once: a client whose queue fills with the news of that would be sent away.
 const AT_ONCE: usize = 8;
-/// No client has use for messages that are larger, and their copies would take the robot's memory.
-const LARGEST: usize = 64 << 20;
-/// Where frames are copied: not on the thread on which the domain is followed.
-const FRAME_THREAD: u32 = 1;
 
 /// The topics that are served.
 pub struct Channels {
@@ -29,51 +26,10 @@ pub struct Channels {
     wishes: Arc<Wishes>,
     topics: Topics,
     flow: Arc<Flow>,
-    channels: BTreeMap<Id, Channel>,
-    /// Topics whose type nobody understands.
-    skipped: BTreeSet<Id>,
-}
-
-struct Channel {
-    topic: String,
-    signature: String,
-    raw: Arc<RawChannel>,
-    /// Behind each message.
-    padding: &'static [u8],
-    /// All publishers keep messages for who comes late.
-    keeps: bool,
-    /// What the subscriber is for.
-    wish: Option<Wish>,
-    subscriber: Option<Subscriber>,
-}
-
-/// What a subscriber is to be like. Where one of another kind is wanted, another is made.
-#[derive(Clone, Debug, PartialEq)]
-struct Wish {
-    max_rate: f64,
-    keeps: bool,
-    /// Where messages are kept, each client is to get them that subscribes: 0 where they are not.
-    subscriptions: u64,
-}
-
-/// What flowed to clients.
-#[derive(Default)]
-pub struct Flow {
-    /// Messages.
-    pub messages: AtomicU64,
-    /// Of them.
-    pub bytes: AtomicU64,
-    /// Messages that were lost before they got here, of subscribers that are gone, and those that are too large.
-    lost: AtomicU64,
-    /// One for all messages, so that a clock that is set does not order them anew.
-    clock: OnceLock<Clock>,
-}
-
-impl Flow {
-    /// When a message was published, in nanoseconds since 1970.
-    fn log_time(&self, info: &MessageInfo) -> u64 {
-        self.clock.get_or_init(Clock::new).since_1970(info.source_time_ns)
-    }
+    /// By the names of topics: one that comes here from another machine, or is there again when it is not here any more, is the same to clients.
+    channels: BTreeMap<String, Channel>,
+    /// Topics whose type nobody understands, and their signatures.
+    skipped: BTreeSet<(String, String)>,
 }
 
 impl Channels {
@@ -97,166 +53,90 @@ impl Channels {
 
     /// Messages that were lost before they got here, or are too large.
     pub fn lost(&self) -> u64 {
-        let now = self.channels.values().filter_map(|channel| channel.subscriber.as_ref()).map(|subscriber| subscriber.statistics().missed);
-        self.flow.lost.load(Ordering::Relaxed) + now.sum::<u64>()
+        let now = self.channels.values().filter_map(Channel::subscriber).map(|subscriber| subscriber.statistics().missed);
+        self.flow.lost() + now.sum::<u64>()
     }
 
     /// How many there are, and how many of them somebody looks at.
     pub fn count(&self) -> (usize, usize) {
-        (self.channels.len(), self.channels.values().filter(|channel| channel.subscriber.is_some()).count())
+        (self.channels.len(), self.channels.values().filter_map(Channel::subscriber).count())
     }
 
-    /// Brings some of them up to date with what there is. False: there is more to do.
-    pub fn follow(&mut self, view: &View) -> bool {
+    /// Brings some of them up to date with what there is here and beyond. False: there is more to do.
+    pub fn follow(&mut self, view: &View, beyond: &Beyond) -> bool {
         let mut left = AT_ONCE;
-        let is_gone = |id: &&Id| !view.state.topics.contains_key(id);
-        let gone: Vec<Id> = self.channels.keys().filter(is_gone).take(left).copied().collect();
+        let offers = offers(&self.topics, view, beyond);
+        let is_gone = |(name, channel): &(&String, &Channel)| match offers.get(name.as_str()) {
+            Some(offer) => offer.signature != channel.signature(),
+            // While a link is down nobody tells of it, and who looks at it gets it when the link is there again.
+            None => !channel.is_brought(),
+        };
+        let gone: Vec<String> = self.channels.iter().filter(is_gone).take(left).map(|(name, _)| name.clone()).collect();
         left -= gone.len();
-        for id in &gone {
-            if let Some(channel) = self.channels.remove(id) {
-                self.close(channel);
-            }
+        for name in &gone {
+            self.channels.remove(name);
+            self.wishes.with_rates(|rates| rates.remove(name));
         }
         if !gone.is_empty() {
-            let there: HashSet<ChannelId> = self.channels.values().map(|channel| channel.raw.id()).collect();
+            let there: HashSet<ChannelId> = self.channels.values().map(Channel::id).collect();
             self.wishes.retain(|channel| there.contains(&channel));
         }
-        self.skipped.retain(|id| view.state.topics.contains_key(id));
-        for topic in view.topics() {
-            if let Some(channel) = self.channels.get_mut(&topic.id) {
-                channel.keeps = view.keeps(topic.id);
-            } else if left > 0 && self.is_new(topic) {
+        self.skipped.retain(|(name, signature)| offers.get(name.as_str()).is_some_and(|offer| offer.signature == signature));
+        for (name, offer) in &offers {
+            if let Some(channel) = self.channels.get_mut(*name) {
+                // Else it is yet to go.
+                if channel.signature() == offer.signature {
+                    channel.follow(offer);
+                }
+            } else if left > 0 && !self.skipped.contains(&((*name).to_owned(), offer.signature.to_owned())) {
                 left -= 1;
-                self.open(topic, view.keeps(topic.id));
+                self.open(name, offer, beyond);
             }
         }
         left > 0
     }
 
-    fn is_new(&self, topic: &DomainTopic) -> bool {
-        !is_of_service(&topic.name) && self.topics.has(&topic.name) && !self.skipped.contains(&topic.id)
-    }
-
-    fn open(&mut self, topic: &DomainTopic, keeps: bool) {
-        match Channel::new(&self.context, topic, keeps) {
+    fn open(&mut self, name: &str, offer: &Offer<'_>, beyond: &Beyond) {
+        let opened = type_of(name, offer, beyond).and_then(|ty| Channel::new(&self.context, name, &ty, offer, &self.flow));
+        match opened {
             Ok(channel) => {
-                self.wishes.with_rates(|rates| rates.add(&topic.name));
-                self.channels.insert(topic.id, channel);
+                self.wishes.with_rates(|rates| rates.add(name));
+                self.channels.insert(name.to_owned(), channel);
             }
             Err(why) => {
-                log::warn!("topic '{}' is left out: {why}", shown(&topic.name));
-                self.skipped.insert(topic.id);
+                log::warn!("topic '{}' is left out: {why}", shown(name));
+                self.skipped.insert((name.to_owned(), offer.signature.to_owned()));
             }
         }
-    }
-
-    fn close(&self, mut channel: Channel) {
-        channel.unsubscribe(&self.flow);
-        channel.raw.close();
-        self.wishes.with_rates(|rates| rates.remove(&channel.topic));
     }
 
     /// Subscribes to what clients look at, and to nothing else.
     pub fn subscribe(&mut self) {
-        for channel in self.channels.values_mut() {
-            let wish = channel.raw.has_sinks().then(|| Wish {
-                max_rate: self.wishes.with_rates(|rates| rates.of(&channel.topic)),
-                keeps: channel.keeps,
-                subscriptions: if channel.keeps { self.wishes.subscriptions(channel.raw.id()) } else { 0 },
-            });
-            if wish != channel.wish {
-                channel.unsubscribe(&self.flow);
-                if let Some(wish) = &wish {
-                    channel.subscribe(&self.node, wish, &self.flow);
-                }
-                channel.wish = wish;
-            }
-        }
+        self.channels.values_mut().for_each(|channel| channel.subscribe(&self.node, &self.wishes));
     }
 }
 
 impl Drop for Channels {
     fn drop(&mut self) {
-        while let Some((_, channel)) = self.channels.pop_first() {
-            self.close(channel);
-        }
+        self.wishes.with_rates(|rates| self.channels.keys().for_each(|name| rates.remove(name)));
     }
 }
 
-/// As Foxglove wants it.
-pub fn schema_of(ty: &Type) -> Schema {
-    let schema = schema::of(ty);
-    Schema::new(schema.name, schema.encoding, schema.text.into_bytes())
-}
-
-impl Channel {
-    fn new(context: &Arc<Context>, topic: &DomainTopic, keeps: bool) -> Result<Channel, String> {
-        let ty: Type = topic.signature.parse().map_err(|why| format!("it has a signature that is none: {why}"))?;
-        let channel = context.channel_builder(format!("/{}", topic.name)).message_encoding("cdr").schema(schema_of(&ty));
-        let raw = channel.build_raw().map_err(|why| why.to_string())?;
-        let (topic, signature) = (topic.name.clone(), topic.signature.clone());
-        Ok(Channel { topic, signature, raw, padding: schema::padding(&ty), keeps, wish: None, subscriber: None })
-    }
-
-    /// Where that fails, it is not tried again before something else is wanted.
-    fn subscribe(&mut self, node: &Node, wish: &Wish, flow: &Arc<Flow>) {
-        let qos = Qos { transient_local: wish.keeps, ..Qos::default() };
-        let options = SubscriberOptions {
-            max_rate: wish.max_rate,
-            ghost: Ghost::Observer,
-            execution_thread: FRAME_THREAD,
-            ..SubscriberOptions::default()
-        };
-        let forward = forward(Arc::clone(&self.raw), self.padding, Arc::clone(flow));
-        match Subscriber::with_callback(node, &self.topic, &self.signature, &qos, options, forward) {
-            Ok(subscriber) => self.subscriber = Some(subscriber),
-            // Its channel goes as soon as the domain says so.
-            Err(error) if error.kind() == ErrorKind::Unavailable => {}
-            Err(error) => log::warn!("topic '{}' cannot be subscribed to: {error}", shown(&self.topic)),
-        }
-    }
-
-    fn unsubscribe(&mut self, flow: &Flow) {
-        if let Some(subscriber) = self.subscriber.take() {
-            flow.lost.fetch_add(subscriber.statistics().missed, Ordering::Relaxed);
-        }
-        self.wish = None;
-    }
-}
-
-/// Gives frames to the clients of a channel, which never wait: what the queue of a slow one has no room for pushes the oldest out of it.
-fn forward(channel: Arc<RawChannel>, padding: &'static [u8], flow: Arc<Flow>) -> impl FnMut(Frame) + Send + 'static {
-    let (mut joined, mut is_told) = (Vec::new(), false);
-    move |frame| {
-        let size = frame.size();
-        if size > LARGEST {
-            flow.lost.fetch_add(1, Ordering::Relaxed);
-            if !std::mem::replace(&mut is_told, true) {
-                log::warn!("messages of {} are left out that have more than {LARGEST} bytes: one has {size}", shown(channel.topic()));
-            }
-            return;
-        }
-        let mut parts = frame.extents();
-        let stream = match (parts.len(), padding) {
-            (1, []) => parts.next().unwrap_or_default(),
-            _ => {
-                joined.clear();
-                parts.chain([padding]).for_each(|part| joined.extend_from_slice(part));
-                &joined[..]
-            }
-        };
-        channel.log_with_meta(stream, PartialMetadata { log_time: Some(flow.log_time(&frame.info())) });
-        flow.messages.fetch_add(1, Ordering::Relaxed);
-        flow.bytes.fetch_add(size as u64, Ordering::Relaxed);
+/// Fails with a sentence about the topic.
+fn type_of(name: &str, offer: &Offer<'_>, beyond: &Beyond) -> Result<Type, String> {
+    match beyond.topics.get(name).filter(|_| offer.here.is_none()) {
+        Some(far) => far.ty(),
+        None => offer.signature.parse().map_err(|why| format!("it has a signature that is none: {why}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use sinew::NodeOptions;
+    use sinew::{DomainTopic, NodeOptions, Qos};
 
     use super::super::rates::Rates;
     use super::*;
+    use crate::beyond::Far;
 
     #[test]
     fn a_topic_whose_type_nobody_understands_is_left_out_and_others_are_not() {
@@ -273,16 +153,18 @@ mod tests {
         };
         let (bad, good) = (topic(1, "bad", "robot/Image{width:"), topic(2, "good", "uint8"));
         let context = Context::new();
-        let Err(complaint) = Channel::new(&context, &bad, false) else { panic!("it has none") };
-        assert!(complaint.starts_with("it has a signature that is none: "), "{complaint}");
-
         let mut view = View::default();
         view.state.topics.extend([bad, good].map(|topic| (topic.id, topic)));
         let topics = crate::patterns::Patterns { topics: Vec::new(), exclude: Vec::new() }.topics().unwrap();
         let mut channels = Channels::new(&node, &context, &wishes, topics);
-        assert!(channels.follow(&view), "that is all");
-        assert_eq!(channels.count(), (1, 0));
-        assert!(context.get_channel_by_topic("/good").is_some() && context.get_channel_by_topic("/bad").is_none());
-        assert_eq!(wishes.with_rates(|rates| rates.parameters(&[])).len(), 1);
+        let far =
+            |signature: &str| Far { signature: signature.to_owned(), response: String::new(), offered: Qos::default(), at: Vec::new() };
+        let mut beyond = Beyond::default();
+        beyond.topics.extend([("far", far("uint8")), ("unknown", far("robot/Image"))].map(|(name, far)| (name.to_owned(), far)));
+        assert!(channels.follow(&view, &beyond), "that is all");
+        assert_eq!(channels.count(), (2, 0));
+        let is_there = |topic: &str| context.get_channel_by_topic(topic).is_some();
+        assert_eq!(["/good", "/bad", "/far", "/unknown"].map(is_there), [true, false, true, false]);
+        assert_eq!(wishes.with_rates(|rates| rates.parameters(&[])).len(), 2);
     }
 }

@@ -2,9 +2,13 @@
 //!
 //! The server's tasks only note what clients want. One thread follows the domain and does what they want, since that may have to wait for the manager; another, of the node, copies messages into the queues of clients.
 
+mod catalogues;
+mod channel;
 mod channels;
+mod flow;
 mod graph;
 mod journal;
+mod offer;
 mod publish;
 mod rates;
 mod server;
@@ -12,7 +16,6 @@ mod services;
 mod wishes;
 
 use std::net::SocketAddr;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -25,6 +28,7 @@ use crate::failure::{Done, Failure};
 use crate::interrupt::on_interrupt;
 use crate::patterns::Topics;
 use crate::units::{bytes, three_digits};
+use catalogues::Catalogues;
 use channels::Channels;
 use graph::Graph;
 use publish::{Listener, Outlets};
@@ -45,6 +49,7 @@ pub fn serve(cli: &Cli, asked: &Foxglove) -> Done {
     let node = join(cli, "foxglove")?;
     let followed = Followed::new(&node)?;
     let view = Arc::new(Mutex::new(Arc::new(View::of(&node)?)));
+    let mut catalogues = Catalogues::new(&node);
     let wishes = Wishes::new(Rates::new(asked.max_rate));
     let ended = Arc::clone(&wishes);
     on_interrupt(move || ended.end())?;
@@ -55,12 +60,13 @@ pub fn serve(cli: &Cli, asked: &Foxglove) -> Done {
         // Before somebody can ask: of a channel that comes later, the server tells clients a moment before it knows it itself, and refuses who subscribes at once.
         let context = Context::new();
         let mut channels = Channels::new(&node, &context, &wishes, topics.clone());
-        while !channels.follow(&view.lock().expect("nobody panics with it")) {}
+        while !channels.follow(&view.lock().expect("nobody panics with it"), catalogues.beyond()) {}
         let outlets = asked.allow_publish.then(|| Outlets::new(&node, &view));
         let server = Server::start(&context, asked, address, &wishes, Listener::new(&wishes, outlets))?;
         address = server.address();
         let mut gateway = Gateway {
             channels,
+            catalogues: &mut catalogues,
             services: asked.services.then(|| Services::new(&node, topics.clone())),
             graph: Graph::default(),
             topics: &topics,
@@ -93,6 +99,7 @@ struct Gateway<'a> {
     view: &'a Mutex<Arc<View>>,
     server: &'a Server,
     channels: Channels,
+    catalogues: &'a mut Catalogues,
     services: Option<Services>,
     graph: Graph,
 }
@@ -111,8 +118,9 @@ impl Gateway<'_> {
             if std::mem::take(&mut is_new) {
                 self.tell(&view);
             }
+            is_done &= !self.catalogues.follow(&view, self.server.handle().client_count());
             if !is_done {
-                is_done = self.channels.follow(&view);
+                is_done = self.channels.follow(&view, self.catalogues.beyond());
             }
             self.channels.subscribe();
             let set = self.wishes.with_rates(Rates::take_untold);
@@ -166,8 +174,7 @@ impl Standing {
 
     fn show(&mut self, channels: &Channels, clients: usize) {
         let seconds = self.at.elapsed().as_secs_f64();
-        let flow = channels.flow();
-        let (messages, sent) = (flow.messages.load(Ordering::Relaxed), flow.bytes.load(Ordering::Relaxed));
+        let (messages, sent) = channels.flow().totals();
         let (hz, rate) = ((messages - self.messages) as f64 / seconds, (sent - self.bytes) as f64 / seconds);
         let (all, watched) = channels.count();
         journal::show(&format!(

@@ -10,7 +10,7 @@ use sinew::msg::{Type, schema};
 use sinew::raw::{Client, ClientOptions};
 use sinew::{Ghost, Node};
 
-use super::channels::schema_of;
+use super::channel::schema_of;
 use super::publish::check;
 use crate::domain::{View, body_of};
 use crate::output::shown;

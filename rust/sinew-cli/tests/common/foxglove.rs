@@ -1,4 +1,5 @@
 //! A client of Foxglove's protocol, and the server that it talks to.
+#![allow(dead_code)] // by each test file, another part
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Lines};
