@@ -1,6 +1,8 @@
 // Publishers and subscribers that are only there as long as others are.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace sinew {
@@ -14,5 +16,12 @@ enum class Ghost : std::uint8_t {
   /// It looks at what there is, or does what a person at a tool asks for once. It connects to carriers, too. A subscriber of this kind is no reason for a gateway to bring a topic; what such a publisher publishes is taken out as that of others.
   observer = 2,
 };
+
+/// The word above, "carrier".
+constexpr const char* to_string(Ghost ghost) noexcept {
+  constexpr std::array names = {"no", "carrier", "observer"};
+  const auto index = static_cast<std::size_t>(ghost);
+  return index < names.size() ? names[index] : "unknown";
+}
 
 }  // namespace sinew

@@ -1,7 +1,9 @@
 // Quality of service: what a publisher offers and a subscriber asks for.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -12,6 +14,13 @@ enum class Liveliness {
   automatic,        ///< its process answers for it
   manual_by_topic,  ///< it must publish, or call assert_liveliness(), within the lease
 };
+
+/// The word above, "automatic".
+constexpr const char* to_string(Liveliness liveliness) noexcept {
+  constexpr std::array names = {"automatic", "manual_by_topic"};
+  const auto index = static_cast<std::size_t>(liveliness);
+  return index < names.size() ? names[index] : "unknown";
+}
 
 /// What a publisher offers, or a subscriber asks for. A value; every setter returns the object itself: `sinew::Qos{}.keep_last(10).reliable()`.
 ///

@@ -1,6 +1,8 @@
 // Why a call of a service has no answer.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -29,5 +31,12 @@ class SINEW_API ServiceError : public std::runtime_error {
  private:
   Kind kind_;
 };
+
+/// The word above, "timeout".
+constexpr const char* to_string(ServiceError::Kind kind) noexcept {
+  constexpr std::array names = {"failed", "timeout", "cancelled", "lost", "no_memory", "invalid", "disconnected"};
+  const auto index = static_cast<std::size_t>(kind);
+  return index < names.size() ? names[index] : "unknown";
+}
 
 }  // namespace sinew

@@ -62,6 +62,20 @@ TEST_F(Errors, EveryKindHasAName) {
   EXPECT_STREQ(to_string(ErrorKind{255}), "unknown");
 }
 
+TEST_F(Errors, WhatAProgramWouldPrintHasAName) {
+  EXPECT_STREQ(to_string(PublishResult::published), "published");
+  EXPECT_STREQ(to_string(PublishResult::closed), "closed");
+  EXPECT_STREQ(to_string(PublishResult{255}), "unknown");
+  EXPECT_STREQ(to_string(ServiceError::Kind::failed), "failed");
+  EXPECT_STREQ(to_string(ServiceError::Kind::disconnected), "disconnected");
+  EXPECT_STREQ(to_string(ServiceError::Kind{255}), "unknown");
+  EXPECT_STREQ(to_string(Ghost::no), "no");
+  EXPECT_STREQ(to_string(Ghost::observer), "observer");
+  EXPECT_STREQ(to_string(Ghost{255}), "unknown");
+  EXPECT_STREQ(to_string(Liveliness::manual_by_topic), "manual_by_topic");
+  EXPECT_STREQ(to_string(Liveliness{255}), "unknown");
+}
+
 TEST_F(Errors, AnotherTypeOnATopicIsRefusedWithTheFirstFieldThatDiffers) {
   auto node = Node::create("node"), peer = Node::create("peer");
   auto publisher = node->create_publisher<robot::Image>("camera/image");
