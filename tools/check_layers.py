@@ -47,6 +47,7 @@ BELOW = {
 PLACES = {
     "include/sinew/": "api",
     "include/sinew/error.hpp": "base",
+    "include/sinew/detail/language.hpp": "base",
     "include/sinew/domain.hpp": "session",
     "include/sinew/events.hpp": "session",
     "include/sinew/ghost.hpp": "session",

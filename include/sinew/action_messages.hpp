@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew {
 
 /// Drawn by lot by the client that sends the goal. Zeros are no goal's.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew {
 
 /// What waits for a subscriber in its own process.

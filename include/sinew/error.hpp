@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "sinew/detail/language.hpp"
+
 #define SINEW_API __attribute__((visibility("default")))
 
 namespace sinew {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sinew/detail/language.hpp"
+
 // A program sets the handlers it wants before it creates the publisher or the subscriber:
 //
 //   sinew::SubscriberOptions options;

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew {
 
 /// Whether a publisher, a subscriber, a client or a provider is there for its own sake, or is a ghost: for tools and gateways, which look at topics and must not keep them. A ghost is not created on a topic that does not

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew {
 
 /// Expected outcomes are values, not exceptions. Whatever the outcome, a loan or a std::unique_ptr that was given to publish() is gone; of an object or a std::shared_ptr the caller keeps its own.

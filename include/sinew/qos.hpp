@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew {
 
 /// How a publisher shows that it is alive.

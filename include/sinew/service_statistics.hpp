@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew {
 
 /// Counts since the client was created. A snapshot, not an atomic one.

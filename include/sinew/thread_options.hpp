@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew {
 
 /// After the policies of POSIX, see sched(7).

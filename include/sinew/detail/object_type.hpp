@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::detail {
 
 struct ObjectType {

@@ -4,6 +4,8 @@
 #include <concepts>
 #include <cstdint>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::message_filters {
 
 namespace detail {

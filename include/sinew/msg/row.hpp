@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::msg {
 
 template <std::size_t I, class Member>

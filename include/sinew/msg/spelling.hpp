@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::msg {
 
 // Each compiler writes the template arguments into this text in its own way. It returns const char* because GCC would explain any other type at the end of the text.

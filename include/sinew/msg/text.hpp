@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::msg {
 
 /// A text of N characters and a NUL. Also a template argument: Named<"stamp", ...>.

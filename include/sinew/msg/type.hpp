@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::msg {
 
 enum class Kind : std::uint8_t {

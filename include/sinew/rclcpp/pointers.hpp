@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::rclcpp {
 
 /// Base of T: `T::SharedPtr`, `T::make_shared(...)`.
