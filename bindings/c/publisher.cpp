@@ -20,6 +20,17 @@ static detail::RawLoan* loan_of(sinew_loan* loan) {
   return reinterpret_cast<detail::RawLoan*>(loan);
 }
 
+static sinew_status status_of(PublishResult result, const detail::RawPublisher& publisher) noexcept {
+  if (result != PublishResult::no_memory) return c::status_of(result);
+  try {
+    const std::string why = publisher.why_no_memory();
+    if (!why.empty()) return c::fail(SINEW_NO_MEMORY, ("not published. " + why).c_str());
+  } catch (const std::bad_alloc&) {
+    // There is a sentence without it.
+  }
+  return c::status_of(result);
+}
+
 static PublisherOptions options_of(const sinew_publisher_options& asked) {
   PublisherOptions options;
   if (asked.memory_budget != 0) options.memory_budget = asked.memory_budget;
@@ -62,7 +73,7 @@ void sinew_publisher_destroy(sinew_publisher* publisher) {
 sinew_status sinew_publisher_publish(sinew_publisher* publisher, const sinew_extent* extents, size_t count) {
   return c::guarded([&] {
     const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
-    return c::status_of(to.publish(c::Extents(extents, count).all()));
+    return status_of(to.publish(c::Extents(extents, count).all()), to);
   });
 }
 
@@ -70,9 +81,10 @@ sinew_status sinew_publisher_loan(sinew_publisher* publisher, size_t capacity, s
   return c::guarded([&] {
     sinew_loan*& into = c::given(loan, "loan");
     uint8_t*& at = c::given(data, "data");
+    const detail::RawPublisher& of = c::given(publisher, "publisher").publisher;
     PublishResult why{};
-    std::unique_ptr<detail::RawLoan> made = c::given(publisher, "publisher").publisher.loan(capacity, &why);
-    if (!made) return c::status_of(why);
+    std::unique_ptr<detail::RawLoan> made = of.loan(capacity, &why);
+    if (!made) return status_of(why, of);
     at = reinterpret_cast<uint8_t*>(made->bytes().data());
     into = reinterpret_cast<sinew_loan*>(made.release());
     return sinew_status{SINEW_OK};
@@ -81,14 +93,17 @@ sinew_status sinew_publisher_loan(sinew_publisher* publisher, size_t capacity, s
 
 sinew_status sinew_publisher_publish_loan(sinew_publisher* publisher, sinew_loan* loan, size_t used) {
   std::unique_ptr<detail::RawLoan> owned(loan_of(loan));
-  return c::guarded([&] { return c::status_of(c::given(publisher, "publisher").publisher.publish(std::move(owned), used)); });
+  return c::guarded([&] {
+    const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
+    return status_of(to.publish(std::move(owned), used), to);
+  });
 }
 
 sinew_status sinew_publisher_publish_pieces(sinew_publisher* publisher, sinew_loan* loan, const sinew_extent* extents, size_t count) {
   std::unique_ptr<detail::RawLoan> owned(loan_of(loan));
   return c::guarded([&] {
     const detail::RawPublisher& to = c::given(publisher, "publisher").publisher;
-    return c::status_of(to.publish(std::move(owned), c::Extents(extents, count).all()));
+    return status_of(to.publish(std::move(owned), c::Extents(extents, count).all()), to);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "shm/chunk_size.hpp"
 #include "shm/layout.hpp"
 #include "wire/topic_name.hpp"
 
@@ -90,6 +91,13 @@ wire::Ghost ghost_of(const std::string& whose, Ghost ghost) {
   throw Error(ErrorKind::invalid_argument, whose + ": ghost has a value that is none of Ghost's");
 }
 
+std::size_t budget_of(const std::string& whose, std::size_t bytes) {
+  if (bytes == 0 || bytes >= shm::chunk_unit) return bytes;
+  throw Error(ErrorKind::invalid_argument,
+              whose + ": memory_budget = " + std::to_string(bytes) + " is out of range: " + std::to_string(shm::chunk_unit) +
+                  " bytes or more, as memory is taken in pieces of that; or 0 for messages that go by pointer only");
+}
+
 void require_topic(const std::string& topic) {
   if (wire::service_of(topic).empty()) return;
   throw Error(ErrorKind::invalid_argument,
@@ -98,7 +106,7 @@ void require_topic(const std::string& topic) {
 }
 
 session::Publisher::Options offered(const std::string& topic, const Qos& qos, const PublisherOptions& options) {
-  return {.budget = options.memory_budget,
+  return {.budget = budget_of("topic '" + topic + "'", options.memory_budget),
           .lock_memory = options.lock_memory,
           .withdraw_at_most = withdraw_at_most(topic, options),
           .wait_for_room = options.when_full == WhenFull::wait,

@@ -17,6 +17,8 @@ namespace sinew::detail {
 
 /// `whose`: "topic 'x'".
 wire::Ghost ghost_of(const std::string& whose, Ghost ghost);
+/// Of a memory_budget: a chunk at least, or nothing.
+std::size_t budget_of(const std::string& whose, std::size_t bytes);
 /// It is the name of no service's topic. The manager says what else may be wrong with it.
 void require_topic(const std::string& topic);
 session::Publisher::Options offered(const std::string& topic, const Qos& qos, const PublisherOptions& options);

@@ -122,4 +122,8 @@ PublishResult RawPublisher::publish(std::span<const std::span<const std::byte>> 
   return result;
 }
 
+std::string RawPublisher::why_no_memory() const {
+  return core_->impl().publisher->window().why_refused();
+}
+
 }  // namespace sinew::detail

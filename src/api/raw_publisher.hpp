@@ -47,6 +47,9 @@ class RawPublisher {
   /// Publishes the stream that these are, one behind the other: one copy, into the window.
   PublishResult publish(std::span<const std::span<const std::byte>> extents) const;
 
+  /// Why there was no memory for a message the last time (`no_memory`): sentences for a person. Empty when shared memory never was short.
+  std::string why_no_memory() const;
+
   PublisherCore& core() const noexcept { return *core_; }
 
  private:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "base/point.hpp"
 #include "shm/blocks.hpp"
+#include "shm/chunk_size.hpp"
 #include "shm/scope.hpp"
 #include "shm/window_table.hpp"
 #include "sinew/error.hpp"
@@ -19,27 +19,12 @@ namespace sinew::shm {
 
 namespace {
 
-constexpr std::size_t chunk_unit =
-    64 * 1024;  // sizes and addresses of chunks are multiples of it, so that one table entry belongs to one chunk
-constexpr std::size_t largest_step = 64 * 1024 * 1024;
 constexpr std::size_t most_chunks = 4096;  // per window; few by how they grow, but for small chunks taken one by one in a full machine
 constexpr std::uint32_t frees_per_holding = 256;  // of the mutex, by who frees many blocks
 
 std::string in_mib(std::uint64_t bytes) {
   const std::uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
-}
-
-/// A little more, so that messages that are larger now and then, or grow, fit where another was.
-std::size_t with_slack(std::size_t bytes) {
-  const std::size_t step = std::max(std::bit_floor(bytes) / 16, chunk_unit);
-  return bytes > largest_step ? bytes : (bytes + step - 1) / step * step;
-}
-
-/// With the rest filled up to a huge page, where little of that is wasted.
-std::size_t in_huge_pages(std::size_t bytes) {
-  const std::size_t huge = os::huge_page_size(), missing = (huge - bytes % huge) % huge;
-  return bytes > huge && missing <= std::min(huge / 2, bytes / 8) ? bytes + missing : bytes;
 }
 
 struct Free {
@@ -124,6 +109,8 @@ struct Window::Impl {
 
   std::uintptr_t allocate(std::size_t bytes, std::size_t alignment);
   Mapped* add_chunk(std::size_t needed);
+  // A chunk for so much, however little is in use.
+  bool may_ever_be_admitted(std::size_t needed) const noexcept { return needed <= limits.budget && in_units(needed) <= limits.budget; }
   std::size_t admit(std::size_t needed);
   std::uintptr_t take_address(std::size_t bytes, std::size_t alignment);
   void put_address(std::uintptr_t address, std::size_t bytes);
@@ -137,11 +124,16 @@ struct Window::Impl {
 
 // How large the next chunk is to be: 0 when it is not allowed.
 std::size_t Window::Impl::admit(std::size_t needed) {
+  if (!may_ever_be_admitted(needed)) {
+    refuse("A message needs " + in_mib(needed) + " of shared memory in one piece, more than its publisher's whole memory_budget of " +
+           in_mib(limits.budget) + ": create the publisher with a larger memory_budget, or make the message smaller.");
+    return 0;
+  }
   while (limits.budget < mapped + needed && drop_largest_idle()) {
   }
   if (limits.budget < mapped + needed) {
-    refuse("A message needs " + in_mib(needed) + " more shared memory, but " + in_mib(mapped) + " of the publisher's budget of " +
-           in_mib(limits.budget) + " are taken: raise its memory budget, or let publisher and subscribers keep fewer messages.");
+    refuse("A message needs " + in_mib(needed) + " more shared memory, but " + in_mib(mapped) + " of the publisher's memory_budget of " +
+           in_mib(limits.budget) + " are taken: raise its memory_budget, or let publisher and subscribers keep fewer messages.");
     return 0;
   }
   // In whole messages half as much again as is in use, or a quarter of what once was mapped: else dropping chunks would make every new one small again.
@@ -206,7 +198,7 @@ Window::Impl::Mapped* Window::Impl::add_chunk(std::size_t needed) {
     refuse("No message can be larger than its publisher's window of addresses.");
     return nullptr;
   }
-  needed = (needed + chunk_unit - 1) / chunk_unit * chunk_unit;
+  needed = in_units(needed);
   std::size_t bytes = admit(needed);
   if (bytes == 0) return nullptr;
   const std::size_t huge = os::huge_page_size();
@@ -327,7 +319,9 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
     try {
       const std::lock_guard lock(impl_->mutex);
       if (const std::uintptr_t address = impl_->allocate(size, alignment)) return reinterpret_cast<void*>(address);
-      if (size <= impl_->size && alignment <= impl_->size) observer = impl_->observer;
+      if (size <= impl_->size && alignment <= impl_->size && impl_->may_ever_be_admitted(Blocks::bytes_needed(size, alignment))) {
+        observer = impl_->observer;  // else what others wait for would be thrown away in vain
+      }
     } catch (const std::bad_alloc&) {
       return nullptr;  // not even the bookkeeping could be had: the last sentence stays
     }

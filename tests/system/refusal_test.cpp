@@ -75,6 +75,47 @@ TEST_F(Refusal, APublisherThatIsHeldBackForTooLongSaysSoOnce) {
   EXPECT_EQ(errors.find("not published", errors.find('\n', said)), errors.npos) << errors;
 }
 
+ROLE(publisher_of_more_than_its_budget) {
+  auto node = Node::create("node"), other = Node::create("other");
+  auto publisher = node->create_publisher<Sample>("topic", lossless(), {.memory_budget = 8 << 20});
+  auto subscriber = other->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  require(publisher->publish(sample_of(1, 1, 1000)) == PublishResult::published, "there is room for it");
+  require(publisher->publish(sample_of(1, 2, 20'000'000)) == PublishResult::no_memory, "there is no room for it");
+  require(publish_in_place(*publisher, 1, 2, 20'000'000) == PublishResult::no_memory, "there is no room for it in place");
+  require(publisher->statistics().withdrawn == 0 && take_soon(*subscriber)->number == 1, "what waits was withdrawn in vain");
+}
+
+TEST_F(Refusal, AMessageThatIsLargerThanTheWholeBudgetIsToldSo) {
+  Child child("publisher_of_more_than_its_budget", {}, {{"SINEW_LOG", "warn"}});
+  child.end();
+  EXPECT_NE(child.errors().find("more than its publisher's whole memory_budget of 8.0 MiB"), std::string::npos) << child.errors();
+}
+
+TEST_F(Refusal, ABudgetThatHoldsNoMessageIsRefusedAndNoneIsNot) {
+  auto node = Node::create("node");
+  const auto refused = [](auto create) -> std::string {
+    try {
+      (void)create();
+      return "no error";
+    } catch (const Error& error) {
+      return std::string(to_string(error.kind())) + ": " + error.what();
+    }
+  };
+  for (const std::size_t budget : {std::size_t{1}, std::size_t{65535}}) {
+    const std::string said = "memory_budget = " + std::to_string(budget) + " is out of range: 65536 bytes or more";
+    for (const std::string& text :
+         {refused([&] { return node->create_publisher<int>("topic", {}, {.memory_budget = budget}); }),
+          refused([&] { return node->create_service_client<int, int>("work", {.memory_budget = budget}); }), refused([&] {
+            return node->create_service_provider<int, int>("work", [](const int& number) { return number; }, {.memory_budget = budget});
+          })}) {
+      EXPECT_TRUE(text.starts_with("invalid_argument: ") && text.find(said) != text.npos) << text;
+    }
+  }
+  EXPECT_EQ(refused([&] { return node->create_publisher<int>("topic", {}, {.memory_budget = 65536}); }), "no error");
+  EXPECT_EQ(refused([&] { return node->create_publisher<int>("topic", {}, {.memory_budget = 0}); }), "no error");
+}
+
 // --- for ever ----------------------------------------------------------------------------------------------------------------------------
 
 constexpr std::chrono::nanoseconds for_ever = std::chrono::nanoseconds::max();

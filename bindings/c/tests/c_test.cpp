@@ -304,6 +304,23 @@ TEST_F(C, WhatFailsSaysWhyAndTouchesNothing) {
   sinew_publisher_destroy(first);
 }
 
+TEST_F(C, AMessageThatIsLargerThanTheWholeBudgetIsToldSo) {
+  auto options = sized<sinew_publisher_options>();
+  options.memory_budget = 8 << 20;
+  sinew_publisher* publisher = nullptr;
+  ASSERT_EQ(sinew_publisher_create(node, "number", number_type, nullptr, &options, &publisher), SINEW_OK) << sinew_last_error();
+  sinew_loan* loan = nullptr;
+  std::uint8_t* data = nullptr;
+  EXPECT_EQ(sinew_publisher_loan(publisher, 20'000'000, &loan, &data), SINEW_NO_MEMORY);
+  const std::string_view said = sinew_last_error();
+  EXPECT_TRUE(said.starts_with("not published. A message needs 19.2 MiB") && said.find("memory_budget of 8.0 MiB") != said.npos) << said;
+  Stream stream(20'000'000);
+  stream[1] = 1;
+  EXPECT_EQ(publish(publisher, stream), SINEW_NO_MEMORY);
+  EXPECT_NE(std::string_view(sinew_last_error()).find("memory_budget of 8.0 MiB"), std::string_view::npos) << sinew_last_error();
+  sinew_publisher_destroy(publisher);
+}
+
 TEST_F(C, ANullPointerIsRefusedByTheNameOfItsArgument) {
   sinew_publisher* publisher = nullptr;
   sinew_subscriber* subscriber = nullptr;

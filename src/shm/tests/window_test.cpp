@@ -260,6 +260,19 @@ TEST(Window, a_block_beyond_the_budget_is_refused_with_a_sentence) {
   EXPECT_LE(window->usage().mapped, 10 * mib);
 }
 
+TEST(Window, a_block_beyond_the_whole_budget_is_refused_with_both_sizes_and_nobody_makes_room_in_vain) {
+  struct Asked : Notes {
+    int times = 0;
+    bool make_room() noexcept override { return ++times < 3; }
+  } asked;
+  const auto window = new_window({.budget = 10 * mib}, &asked);
+  EXPECT_EQ(window->allocate(20 * mib, 64), nullptr);
+  EXPECT_EQ(asked.times, 0);
+  const std::string why = window->why_refused();
+  EXPECT_TRUE(why.starts_with("A message needs 20.") && why.find("more than its publisher's whole memory_budget of 10.0 MiB") != why.npos)
+      << why;
+}
+
 TEST(Window, who_only_tries_gets_new_chunks_too_but_nobody_is_asked_to_make_room) {
   struct Asked : Notes {
     int times = 0;
