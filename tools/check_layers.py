@@ -48,6 +48,7 @@ PLACES = {
     "include/sinew/": "api",
     "include/sinew/error.hpp": "base",
     "include/sinew/detail/language.hpp": "base",
+    "include/sinew/detail/never.hpp": "base",
     "include/sinew/domain.hpp": "session",
     "include/sinew/events.hpp": "session",
     "include/sinew/ghost.hpp": "session",

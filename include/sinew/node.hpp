@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "sinew/action_client.hpp"
 #include "sinew/action_server.hpp"
+#include "sinew/detail/never.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
@@ -90,6 +92,16 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
         topic, msg::message_of<T>(), detail::make_handler<T, std::decay_t<Callback>>(std::forward<Callback>(callback)), qos, options));
   }
 
+  /// Not to be used: the order of ROS 2.
+  template <class T, std::convertible_to<Qos> Settings, class Callback>
+    requires(!std::convertible_to<Callback, SubscriberOptions>)
+  [[nodiscard]] std::shared_ptr<Subscriber<T>> create_subscriber(const std::string&, Settings&&, Callback&&,
+                                                                 const SubscriberOptions& = {}) {
+    static_assert(detail::never<T>,
+                  "sinew: the callback comes before the Qos: create_subscriber<T>(topic, callback, sinew::Qos{}.keep_last(10))");
+    return {};
+  }
+
   /// A subscriber without a callback: messages wait for Subscriber::take().
   template <class T>
   [[nodiscard]] std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, const Qos& qos = {},
@@ -129,6 +141,15 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
                               detail::object_type<ServiceResponse<Response>>,
                               detail::make_serve<Request, Response, std::decay_t<Handler>>(std::forward<Handler>(handler)),
                               detail::make_error<Response>, options));
+  }
+
+  /// Not to be used: a handler of another kind, as that of ROS 2, which is given the response to fill it.
+  template <class Request, class Response, class Handler>
+    requires(!detail::ServiceHandler<std::decay_t<Handler>, Request, Response>)
+  [[nodiscard]] std::shared_ptr<ServiceProvider<Request, Response>> create_service_provider(const std::string&, Handler&&,
+                                                                                            const ServiceProviderOptions& = {}) {
+    static_assert(detail::never<Handler>, "sinew: a handler returns its response: [](const Request& request) { return Response{...}; }");
+    return {};
   }
 
   /// Sends goals to the servers of the action `name`, which is named as a topic is; its service and topics are below `name`/_action. Throws as create_publisher.

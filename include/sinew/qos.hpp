@@ -3,11 +3,12 @@
 
 #include <array>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-#include "sinew/detail/language.hpp"
+#include "sinew/detail/never.hpp"
 
 namespace sinew {
 
@@ -34,6 +35,14 @@ constexpr const char* to_string(Liveliness liveliness) noexcept {
 /// Who wants to be told of peers, losses, missed deadlines and silent publishers sets handlers: sinew/events.hpp.
 class Qos {
  public:
+  constexpr Qos() noexcept = default;
+  /// Not to be used: a depth alone, as ROS 2 has it, says too little.
+  template <std::integral Depth>
+  Qos(Depth) {
+    static_assert(detail::never<Depth>,
+                  "sinew: a depth is no Qos: write sinew::Qos{}.keep_last(10), with .reliable() as ROS 2 has it by default");
+  }
+
   // --- history: how much is kept for a subscriber that is slower than its publisher ---
 
   /// Keep the newest `depth` messages per publisher; older ones that were not taken yet are lost, and counted as missed. Range 1 to 512; the default is 8.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "sinew/detail/language.hpp"
+#include "sinew/detail/never.hpp"
 
 namespace sinew::rclcpp {
 
@@ -27,9 +27,7 @@ struct Pointers {
 };
 
 namespace detail {
-/// For static_asserts that are to fail where a template is used.
-template <class...>
-inline constexpr bool never = false;
+using sinew::detail::never;
 }  // namespace detail
 
 }  // namespace sinew::rclcpp
