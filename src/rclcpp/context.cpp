@@ -75,6 +75,7 @@ std::vector<std::string> begin(int argc, const char* const* argv, SignalHandlerO
     session::close_in_child(all.over.get());
     end_bell.store(all.over.get(), std::memory_order_relaxed);
   }
+  for (const auto& [logger, level] : rules.levels) Logger(logger).set_level(level);
   all.rules = std::move(rules);
   all.begun = true;
   runs.store(true, std::memory_order_seq_cst);  // sync: RUNS (with goes_on)

@@ -81,9 +81,9 @@ Logger::Level Logger::get_effective_level() const {
   const std::lock_guard lock(all.mutex);
   for (std::string_view name = name_; !all.by_name.empty();) {
     if (const auto found = all.by_name.find(name); found != all.by_name.end() && found->second != Level::Unset) return found->second;
+    if (name.empty()) break;
     const std::size_t end = name.rfind('.');
-    if (end == std::string_view::npos) break;
-    name = name.substr(0, end);
+    name = name.substr(0, end == std::string_view::npos ? 0 : end);  // the empty one is the parent of all
   }
   return Level::Info;
 }

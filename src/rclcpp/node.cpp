@@ -77,6 +77,7 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
 std::string full_name(const std::string& name, const std::string& name_space) {
   std::string full = name_space;
   while (full.starts_with('/')) full.erase(0, 1);
+  while (full.ends_with('/')) full.pop_back();
   return full.empty() ? name : full + "/" + name;
 }
 
@@ -89,7 +90,7 @@ ClientNode::~ClientNode() = default;
 struct Node::Impl {
   Impl(const std::string& name, const std::string& name_space, const NodeOptions& options) : rules(detail::rules()) {
     executor = Executor::create({.by_caller = true});
-    node = sinew::Node::create(full_name(rules.node_name.value_or(name), name_space), {.executor = executor});
+    node = sinew::Node::create(full_name(rules.node_name.value_or(name), rules.name_space.value_or(name_space)), {.executor = executor});
     const std::size_t last = node->name().rfind('/');
     own_name = last == std::string::npos ? node->name() : node->name().substr(last + 1);
     own_space = last == std::string::npos ? "/" : "/" + node->name().substr(0, last);

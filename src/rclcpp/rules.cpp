@@ -130,6 +130,29 @@ std::pair<std::string, std::string> parse_rule(const std::string& rule, std::str
   return parts;
 }
 
+Logger::Level level_of(std::string_view word, const std::string& argument) {
+  using enum Logger::Level;
+  constexpr std::array<std::pair<std::string_view, Logger::Level>, 6> levels = {
+      {{"unset", Unset}, {"debug", Debug}, {"info", Info}, {"warn", Warn}, {"error", Error}, {"fatal", Fatal}}};
+  const auto is_word = [&](const auto& level) {
+    return std::ranges::equal(level.first, word, {}, {},
+                              [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; });
+  };
+  const auto* const found = std::ranges::find_if(levels, is_word);
+  if (found == levels.end())
+    refuse("'" + argument + "': there is no such level: write debug, info, warn, error or fatal, or LOGGER:= before it, as talker:=debug");
+  return found->second;
+}
+
+void add_level(Rules& rules, const std::string& argument) {
+  const std::size_t middle = argument.find(":=");
+  if (middle == std::string::npos) {
+    rules.levels.emplace_back("", level_of(argument, argument));
+  } else {
+    rules.levels.emplace_back(argument.substr(0, middle), level_of(std::string_view(argument).substr(middle + 2), argument));
+  }
+}
+
 void add_rule(Rules& rules, const std::string& flag, const std::string& rule) {
   if (flag == "-p" || flag == "--param") {
     const auto [name, value] = parse_rule(rule, "parameter with a value");
@@ -139,10 +162,13 @@ void add_rule(Rules& rules, const std::string& flag, const std::string& rule) {
     return;
   }
   auto [from, to] = parse_rule(rule, "new name");
-  if (from == "__node") {
+  if (from == "__node" || from == "__name") {
     rules.node_name = to;
+  } else if (from == "__ns") {
+    if (to.front() != '/') refuse("'" + rule + "': a namespace begins with a slash: write '__ns:=/" + to + "'");
+    rules.name_space = to;
   } else if (from.starts_with("__")) {
-    refuse("'" + rule + "': only names of topics and services, and __node, can be replaced: write the namespace before them");
+    refuse("'" + rule + "': only names of topics and services, __node and __ns can be replaced");
   } else {
     rules.renamed.emplace_back(std::move(from), std::move(to));
   }
@@ -164,9 +190,13 @@ Rules take_rules(std::vector<std::string>& arguments) {
     } else if (word == "-p" || word == "--param" || word == "-r" || word == "--remap") {
       if (i + 1 == arguments.size()) refuse("'" + word + "' at the end of the arguments needs NAME:=VALUE behind it");
       add_rule(rules, word, arguments[++i]);
+    } else if (word == "--log-level") {
+      if (i + 1 == arguments.size()) refuse("'" + word + "' at the end of the arguments needs LEVEL or LOGGER:=LEVEL behind it");
+      add_level(rules, arguments[++i]);
     } else if (word != "--ros-args") {
       refuse("'" + word +
-             "' behind --ros-args is not understood: what there is is -p NAME:=VALUE, -r FROM:=TO and -r __node:=NAME; what is for the "
+             "' behind --ros-args is not understood: what there is is -p NAME:=VALUE, -r FROM:=TO, -r __node:=NAME, -r __ns:=/NAMESPACE "
+             "and --log-level LEVEL; what is for the "
              "program itself stands before --ros-args, or behind --");
     }
   }

@@ -8,15 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "sinew/rclcpp/logging.hpp"
 #include "sinew/rclcpp/parameter.hpp"
 
 namespace sinew::rclcpp::detail {
 
 /// What stands between `--ros-args` and `--`.
 struct Rules {
-  std::optional<std::string> node_name;
+  std::optional<std::string> node_name, name_space;          ///< of all nodes, in place of what they were given
   std::vector<std::pair<std::string, std::string>> renamed;  ///< topics and services, as they were typed
   std::map<std::string, ParameterValue> parameters;
+  std::vector<std::pair<std::string, Logger::Level>> levels;  ///< by the names of loggers; empty: of those that have none of their own
 };
 
 /// Takes these arguments out of `arguments`, whose first is the program. Throws Error(invalid_argument).

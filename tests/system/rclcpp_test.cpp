@@ -248,6 +248,32 @@ TEST_F(Given, TheCommandLineRenamesNodesTopicsAndServices) {
   EXPECT_STREQ(other->create_client<AddTwoInts>("/add")->get_service_name(), "/here/sum");
 }
 
+TEST_F(Given, TheCommandLinePutsNodesIntoItsNamespaceInPlaceOfTheirOwn) {
+  const auto other = node({"--ros-args", "-r", "__ns:=/robot1", "-r", "image:=scan", "-r", "__name:=other"});
+  EXPECT_STREQ(other->get_fully_qualified_name(), "/robot1/other");
+  EXPECT_STREQ(other->get_namespace(), "/robot1");
+  EXPECT_STREQ(other->get_logger().get_name(), "robot1.other");
+  EXPECT_STREQ(other->create_publisher<Int32>("state", 1)->get_topic_name(), "/robot1/state");
+  EXPECT_STREQ(other->create_publisher<Int32>("image", 1)->get_topic_name(), "/robot1/scan");
+  EXPECT_STREQ(other->create_publisher<Int32>("/state", 1)->get_topic_name(), "/state");
+  EXPECT_STREQ(other->create_publisher<Int32>("~/state", 1)->get_topic_name(), "/robot1/other/state");
+  EXPECT_STREQ(other->create_client<AddTwoInts>("add")->get_service_name(), "/robot1/add");
+  rclcpp::shutdown();
+  begin({"--ros-args", "-r", "__ns:=/"});
+  EXPECT_STREQ(rclcpp::Node("plain", "/here").get_fully_qualified_name(), "/plain");
+}
+
+TEST_F(Given, TheCommandLineSetsTheLevelsOfLoggers) {
+  using enum rclcpp::Logger::Level;
+  begin({"--ros-args", "--log-level", "WARN", "--log-level", "given.talker:=debug", "--", "--log-level", "mine"});
+  EXPECT_EQ(rclcpp::get_logger("given.talker").get_effective_level(), Debug);
+  EXPECT_EQ(rclcpp::get_logger("given.talker.child").get_effective_level(), Debug);
+  EXPECT_EQ(rclcpp::get_logger("given").get_effective_level(), Warn);
+  rclcpp::shutdown();
+  begin({"--ros-args", "--log-level", "unset"});
+  EXPECT_EQ(rclcpp::get_logger("given").get_effective_level(), Info);
+}
+
 TEST_F(Given, ParametersHaveTheValuesOfTheCommandLineOrElseOfTheProgram) {
   const auto with = node({"--ros-args", "-p", "rate:=2.5", "-p", "name:=left camera", "--param", "count:=-3", "-p", "on:=true", "-p",
                           "text:='12'", "-p", "weights:=[1, 0.5]", "-p", "names:=[a, 'b, c']", "-p", "none:=[]", "--", "rest"});
@@ -298,7 +324,10 @@ TEST_F(Given, OptionsOfANodeGiveValuesThatTheCommandLineReplaces) {
 TEST_F(Given, ArgumentsThatMeanNothingHereAreRefusedWithASentence) {
   EXPECT_NE(refusal({"--ros-args", "--params-file", "x.yaml"}).find("'--params-file' behind --ros-args is not understood"),
             std::string::npos);
-  EXPECT_NE(refusal({"--ros-args", "-r", "__ns:=/front"}).find("write the namespace before them"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-r", "__ns:=front"}).find("write '__ns:=/front'"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "-r", "__host:=front"}).find("only names of topics and services, __node and __ns"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "--log-level", "talker:=loud"}).find("'talker:=loud': there is no such level"), std::string::npos);
+  EXPECT_NE(refusal({"--ros-args", "--log-level"}).find("needs LEVEL or LOGGER:=LEVEL"), std::string::npos);
   EXPECT_NE(refusal({"--ros-args", "-r", "camera:a:=b"}).find("write 'a:=b'"), std::string::npos);
   EXPECT_NE(refusal({"--ros-args", "-p", "a=1"}).find("is no parameter with a value"), std::string::npos);
   EXPECT_NE(refusal({"--ros-args", "-p"}).find("needs NAME:=VALUE"), std::string::npos);

@@ -27,7 +27,8 @@ class SINEW_API Logger {
   const char* get_name() const noexcept { return name_.c_str(); }
   /// "NAME.SUFFIX".
   Logger get_child(const std::string& suffix) const { return Logger(name_ + "." + suffix); }
-  /// What is below is not logged, of all loggers of this name, and of those of its children that have no level of their own. Unset: what the parent's is; without any it is Info.
+  /// What is below is not logged, of all loggers of this name, and of those of its children that have no level of their own. Unset: what the parent's is; without any it is that of
+  /// the logger without a name (`--ros-args --log-level LEVEL`), or Info.
   void set_level(Level level) const;
   Level get_effective_level() const;
 
