@@ -220,7 +220,7 @@ enum {
 typedef struct sinew_publisher_options {
   uint32_t struct_size;
   uint32_t execution_thread; /* of on_event: 0 to 1022 */
-  uint64_t memory_budget;    /* bytes of shared memory at most; 0: 1 GiB */
+  uint64_t memory_budget;    /* bytes of shared memory at most, 64 KiB or more; 0: 1 GiB */
   uint64_t prefault;         /* bytes of it to have from the start; SINEW_EXHAUSTED where they cannot be had */
   int64_t max_blocking_ns;   /* how long publishing may wait; 0: 100 ms; less: not at all; INT64_MAX: for ever */
   uint32_t when_full;

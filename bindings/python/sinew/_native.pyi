@@ -212,7 +212,7 @@ class PublisherOptions(TypedDict, total=False):
 
     qos: Optional[Qos]
     memory_budget: int
-    """Bytes of shared memory at most; 0: 1 GiB."""
+    """Bytes of shared memory at most, 64 KiB or more; 0: 1 GiB."""
     prefault: int
     """Bytes of it to have from the start."""
     max_blocking: Optional[float]

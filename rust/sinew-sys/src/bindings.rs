@@ -431,7 +431,7 @@ pub struct sinew_publisher_options {
     pub struct_size: u32,
     /// of on_event: 0 to 1022
     pub execution_thread: u32,
-    /// bytes of shared memory at most; 0: 1 GiB
+    /// bytes of shared memory at most, 64 KiB or more; 0: 1 GiB
     pub memory_budget: u64,
     /// bytes of it to have from the start; SINEW_EXHAUSTED where they cannot be had
     pub prefault: u64,

@@ -34,7 +34,7 @@ pub enum WhenFull {
 /// How a publisher is to be.
 #[derive(Default)]
 pub struct PublisherOptions {
-    /// Bytes of shared memory at most; 0: 1 GiB.
+    /// Bytes of shared memory at most, 64 KiB or more; 0: 1 GiB.
     pub memory_budget: u64,
     /// Bytes of it to have from the start; [`ErrorKind::Exhausted`](crate::ErrorKind) where they cannot be had.
     pub prefault: u64,
