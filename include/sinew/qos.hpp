@@ -28,7 +28,7 @@ constexpr const char* to_string(Liveliness liveliness) noexcept {
 /// What a publisher offers, or a subscriber asks for. A value; every setter returns the object itself: `sinew::Qos{}.keep_last(10).reliable()`.
 ///
 /// Where a publisher offers less than a subscriber asks for, the two are not connected: both count it in statistics().incompatible, and log the policy, both values and what to
-/// do (SINEW_LOG). As in DDS, this is so for reliability, durability, deadline and liveliness; each setter says when. History and lifespan are each side's own. The defaults of both sides fit.
+/// do (SINEW_LOG, which is `warn` unless set). As in DDS, this is so for reliability, durability, deadline and liveliness; each setter says when. History and lifespan are each side's own. The defaults of both sides fit.
 ///
 /// create_publisher and create_subscriber throw Error(invalid_argument) on a value out of range.
 ///

@@ -67,8 +67,8 @@ void serve(Options options) {
       options.socket.empty() ? manager::Entrance::inherited(options.listening_on_3) : manager::Entrance::bind(options.socket);
   if (access.join) entrance.open_to_everybody();  // who is not in the list is told so
   const os::AddressRange range = os::probe_address_range();
-  // Whoever reads the standard error of the first node to its end does not want to wait for the manager, too.
-  if (options.daemon) os::become_daemon(base::log_level() != base::LogLevel::off);
+  // Whoever reads the standard error of the first node to its end does not want to wait for the manager, too, unless it asks for a log.
+  if (options.daemon) os::become_daemon(base::is_log_asked_for());
   os::allow_many_descriptors();
 
   const os::Fd stop_bell = os::create_eventfd();

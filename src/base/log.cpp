@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 
 #include "base/cancel.hpp"
 
@@ -58,28 +59,36 @@ void write_line(const std::array<iovec, count>& pieces) noexcept {
   errno = kept;
 }
 
+/// Empty: nothing.
 std::string_view wanted() noexcept {
   const char* const set = std::getenv("SINEW_LOG");
-  return set == nullptr || *set == '\0' ? names[0] : set;
+  return set == nullptr ? "" : set;
 }
 
-LogLevel level_from_environment() noexcept {
-  const auto* const found = std::ranges::find(names, wanted());
-  return found == names.end() ? LogLevel::off : static_cast<LogLevel>(found - names.begin());
+/// Nothing where `word` is no level.
+std::optional<LogLevel> level_of(std::string_view word) noexcept {
+  const auto small = [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; };
+  const auto is_word = [&](std::string_view name) { return std::ranges::equal(name, word, {}, {}, small); };
+  const auto* const found = std::ranges::find_if(names, is_word);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<LogLevel>(found - names.begin()));
 }
 
 bool check_environment() noexcept {
-  if (std::ranges::find(names, wanted()) != names.end()) return true;
+  if (wanted().empty() || level_of(wanted())) return true;
   write_line(std::array{piece("sinew: SINEW_LOG='"), piece(wanted()),
-                        piece("' is no level, so nothing is logged. Set it to error, warn, info, debug or off.\n")});
+                        piece("' is no level, so it is warn. Set it to error, warn, info, debug or off.\n")});
   return false;
 }
 
 }  // namespace
 
 LogLevel log_level() noexcept {
-  static const LogLevel level = level_from_environment();
+  static const LogLevel level = level_of(wanted()).value_or(LogLevel::warn);
   return level;
+}
+
+bool is_log_asked_for() noexcept {
+  return level_of(wanted()).value_or(LogLevel::off) != LogLevel::off;
 }
 
 void check_log_level() noexcept {

@@ -1,4 +1,4 @@
-// Diagnostics for people. Nothing is printed unless SINEW_LOG asks for it (error, warn, info, debug; default: off).
+// Diagnostics for people, on standard error: what SINEW_LOG asks for (off, error, warn, info, debug, in small or capital letters; default: warn).
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,11 @@ namespace sinew::base {
 
 enum class LogLevel { off, error, warn, info, debug };
 
-/// The level read from SINEW_LOG at the first call; `off` where that is no level. Thread-safe.
+/// The level read from SINEW_LOG at the first call; `warn` where that is not set, or no level. Thread-safe.
 LogLevel log_level() noexcept;
+
+/// Whether somebody has set SINEW_LOG to a level, other than `off`, and so wants to see lines wherever they come from. Thread-safe.
+bool is_log_asked_for() noexcept;
 
 /// Says on stderr that SINEW_LOG is no level, once in a process. Thread-safe, keeps errno.
 void check_log_level() noexcept;

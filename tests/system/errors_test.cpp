@@ -268,7 +268,7 @@ ROLE(who_logs_nothing) {
 TEST_F(Errors, ALevelOfTheLogThatIsNoneIsToldOfOnceAlsoWhereThereIsNothingToBeLogged) {
   Child child("who_logs_nothing", {}, {{"SINEW_LOG", "warning"}});
   child.end();
-  EXPECT_EQ(child.errors(), "sinew: SINEW_LOG='warning' is no level, so nothing is logged. Set it to error, warn, info, debug or off.\n");
+  EXPECT_EQ(child.errors(), "sinew: SINEW_LOG='warning' is no level, so it is warn. Set it to error, warn, info, debug or off.\n");
 }
 
 }  // namespace

@@ -323,6 +323,7 @@ void Domain::SetUp() {
   ASSERT_NE(folder_, "");
   ::setenv("SINEW_DOMAIN", socket().c_str(), 1);
   ::unsetenv("SINEW_NODE");
+  ::unsetenv("SINEW_LOG");
   // No configuration of the user's.
   ::unsetenv("SINEW_CONFIG");
   ::setenv("XDG_CONFIG_HOME", folder().c_str(), 1);

@@ -39,6 +39,23 @@ TEST_F(Manager, TenNodesThatStartAtOnceShareOneManager) {
   }
 }
 
+TEST_F(Manager, ItKeepsTheStandardErrorOfTheNodeThatStartsItOnlyWhereALogIsAskedFor) {
+  const auto keeps_it = [this](const Child::Environment& environment) {
+    Child member("member", {"member"}, environment);
+    member.expect("up");
+    member.order("go");
+    member.expect("registered");
+    const auto errors = std::filesystem::read_symlink("/proc/" + std::to_string(manager().value_or(0)) + "/fd/2");
+    member.end();
+    end_manager();
+    return errors != "/dev/null";
+  };
+  EXPECT_FALSE(keeps_it({}));
+  EXPECT_FALSE(keeps_it({{"SINEW_LOG", "loud"}}));
+  EXPECT_FALSE(keeps_it({{"SINEW_LOG", "off"}}));
+  EXPECT_TRUE(keeps_it({{"SINEW_LOG", "warn"}}));
+}
+
 TEST_F(Manager, ASocketThatNobodyListensAtIsReplaced) {
   {
     const os::Fd abandoned = os::listen_at(socket());

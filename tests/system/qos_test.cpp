@@ -45,8 +45,7 @@ std::size_t times_said(const std::string& text, const std::string& sentence) {
 }
 
 TEST_F(QosOffered, AReliableSubscriberIsNotConnectedToABestEffortPublisherAndBothSidesSayWhyAndWhatToDo) {
-  Child subscribers("demanding_subscribers", {}, {{"SINEW_LOG", "warn"}});
-  Child publisher("best_effort_publisher", {}, {{"SINEW_LOG", "warn"}});
+  Child subscribers("demanding_subscribers"), publisher("best_effort_publisher");  // also where nobody asks for a log
   publisher.expect("published");
   subscribers.expect("received");
   EXPECT_EQ(times_said(publisher.errors(), why_apart), 1U) << "once for both: " << publisher.errors();

@@ -57,10 +57,10 @@ TEST(Sinewd, started_by_hand_it_says_where_it_listens_and_serves_until_interrupt
 
 TEST(Sinewd, started_by_hand_it_says_that_the_level_of_its_log_is_none) {
   const Folder folder;
-  ::setenv("SINEW_LOG", "WARN", 1);
+  ::setenv("SINEW_LOG", "loud", 1);
   Program manager({.arguments = {"--socket", folder.socket()}});
   ::unsetenv("SINEW_LOG");
-  EXPECT_EQ(manager.next_line(), "sinew: SINEW_LOG='WARN' is no level, so nothing is logged. Set it to error, warn, info, debug or off.");
+  EXPECT_EQ(manager.next_line(), "sinew: SINEW_LOG='loud' is no level, so it is warn. Set it to error, warn, info, debug or off.");
 }
 
 TEST(Sinewd, a_second_one_by_hand_is_refused_and_does_not_disturb_the_first) {

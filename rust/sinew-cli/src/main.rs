@@ -20,6 +20,7 @@ mod patterns;
 mod pending;
 mod picture;
 mod play;
+mod quiet;
 mod record;
 mod taken;
 mod top;
@@ -32,6 +33,7 @@ use clap::Parser;
 use crate::cli::Cli;
 
 fn main() -> ExitCode {
+    quiet::begin();
     let cli = Cli::parse();
     cli.color.write_global();
     match commands::run(&cli) {

@@ -57,6 +57,13 @@ fn a_process_has_a_terminal_of_its_own_and_nothing_to_read() {
 }
 
 #[test]
+fn processes_log_as_those_that_the_user_starts() {
+    let scene = Scene::new("processes:\n  sh: {command: \"sh -c 'echo level ${SINEW_LOG-none}'\"}\n");
+    let (_, log, _) = scene.run("");
+    assert!(log.contains("[sh]     level ") && !log.contains("level off"), "{log}");
+}
+
+#[test]
 fn colours_are_kept_and_other_sequences_are_not() {
     let scene = Scene::new("processes:\n  sh: {command: [printf, '\\033[2J\\033[31mred\\033[0m%s\\n', $(env NO_COLOR none)]}\n");
     let (_, log, _) = scene.run(" --color always");

@@ -196,3 +196,29 @@ fn what_does_not_fit_is_refused_with_the_place_and_nothing_is_published() {
     assert_eq!(complaint(&["--rate", "0", "camera/image"]).0, Some(2));
     assert!(viewer.subscriber.take(Duration::ZERO).unwrap().is_none());
 }
+
+#[test]
+fn what_the_library_logs_is_said_only_where_it_is_asked_for() {
+    let domain = Domain::new();
+    let observer = domain.node("observer");
+    let said_with = |log: Option<&str>, word: &str| {
+        let mut command = domain.command("topic pub --rate 1000 camera/image");
+        command.args([IMAGE, "data: [1]"]).env_remove("SINEW_LOG");
+        if let Some(level) = log {
+            command.env("SINEW_LOG", level);
+        }
+        let publisher = Running::new(&mut command);
+        assert!(eventually(|| observer.domain_state().unwrap().topic("camera/image").is_some()));
+        let asked = Qos { transient_local: true, ..Qos::default() };
+        let viewer = Subscriber::new(&observer, "camera/image", IMAGE, &asked, Default::default()).unwrap();
+        assert!(eventually(|| viewer.statistics().incompatible == 1));
+        std::thread::sleep(Duration::from_millis(100)); // both sides are told by the manager at the same time
+        interrupt(&publisher);
+        let (_, _, said) = publisher.end();
+        drop(viewer);
+        assert!(eventually(|| observer.domain_state().unwrap().topic("camera/image").is_none()));
+        said.contains(word)
+    };
+    assert!(!said_with(None, "sinew [warn]"));
+    assert!(said_with(Some("warn"), "are not connected"), "what is not said was there to be said");
+}

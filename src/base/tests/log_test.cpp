@@ -42,14 +42,22 @@ std::string printed_at(const char* level) {
   return text;
 }
 
-TEST(Log, prints_nothing_unless_asked) {
-  EXPECT_EQ(printed_at(nullptr), "");
+TEST(Log, prints_warnings_unless_asked_and_nothing_when_it_is_off) {
+  EXPECT_EQ(printed_at(nullptr), "sinew [error] e\nsinew [warn] w\n");
+  EXPECT_EQ(printed_at(""), "sinew [error] e\nsinew [warn] w\n");
   EXPECT_EQ(printed_at("off"), "");
-  EXPECT_EQ(printed_at(""), "");
 }
 
-TEST(Log, says_once_that_the_asked_level_is_none_and_which_there_are) {
-  EXPECT_EQ(printed_at("WARN"), "sinew: SINEW_LOG='WARN' is no level, so nothing is logged. Set it to error, warn, info, debug or off.\n");
+TEST(Log, takes_levels_in_capital_letters) {
+  EXPECT_EQ(printed_at("OFF"), "");
+  EXPECT_EQ(printed_at("Error"), "sinew [error] e\n");
+  EXPECT_EQ(printed_at("INFO"), "sinew [error] e\nsinew [warn] w\nsinew [info] i\n");
+}
+
+TEST(Log, says_once_that_the_asked_level_is_none_and_which_there_are_and_prints_warnings) {
+  EXPECT_EQ(
+      printed_at("loud"),
+      "sinew: SINEW_LOG='loud' is no level, so it is warn. Set it to error, warn, info, debug or off.\nsinew [error] e\nsinew [warn] w\n");
 }
 
 TEST(Log, prints_the_asked_level_and_graver_ones_as_lines_of_their_own) {

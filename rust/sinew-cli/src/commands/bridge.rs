@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
+use crate::quiet;
 
 const ROS2: &str = "\
 Examples:
@@ -74,6 +75,7 @@ pub fn run(cli: &Cli, asked: &BridgeCommand) -> Done {
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name("sinew-gateway")).filter(|path| path.is_file());
     let program = beside.unwrap_or_else(|| "sinew-gateway".into());
     let mut command = Command::new(&program);
+    quiet::only_here(&mut command);
     let (file, definitions) = match asked {
         BridgeCommand::Ros2(asked) => {
             command.arg("ros2");

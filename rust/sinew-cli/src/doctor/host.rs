@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, Rlimit, getrlimit};
 
+use crate::quiet::is_of_user;
+
 /// What checks look at.
 #[derive(Default)]
 pub struct Host {
@@ -44,7 +46,7 @@ impl Host {
         let text = |text: std::ffi::OsString| text.to_string_lossy().into_owned();
         Host {
             root: PathBuf::from("/"),
-            variables: std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect(),
+            variables: std::env::vars_os().map(|(name, value)| (text(name), text(value))).filter(|(name, _)| is_of_user(name)).collect(),
             limits: LIMITS.into_iter().map(|(name, resource)| (name, of(getrlimit(resource)))).collect(),
         }
     }

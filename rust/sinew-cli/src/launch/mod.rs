@@ -37,6 +37,7 @@ use crate::launch::plan::Surroundings;
 use crate::launch::supervisor::Supervisor;
 use crate::launch::told::Form;
 use crate::output::{Cell, FAINT, NAME, Table, json};
+use crate::quiet::is_of_user;
 
 /// Bytes of a launch file at most.
 const MOST: u64 = 1 << 20;
@@ -59,7 +60,7 @@ pub fn run(cli: &Cli, asked: &Launch) -> Done {
     let with_colours = is_coloured && !cli.json;
     let around = Surroundings {
         folder: path.parent().unwrap_or(Path::new("/")),
-        variable: &|name| std::env::var(name).ok(),
+        variable: &|name| std::env::var(name).ok().filter(|_| is_of_user(name)),
         own_folder: own.as_deref().and_then(Path::parent),
         environment: plain(with_colours),
         domain: cli.domain.as_deref(),

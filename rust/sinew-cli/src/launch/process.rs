@@ -11,6 +11,7 @@ use rustix::stdio;
 use crate::launch::lines::Lines;
 use crate::launch::output::Output;
 use crate::launch::plan::Plan;
+use crate::quiet;
 
 /// A process that is there, or that nobody has heard of yet that it has ended.
 pub struct Process {
@@ -28,6 +29,7 @@ impl Process {
         let output = Output::new(columns)?;
         let (is_terminal, launcher) = (output.is_terminal(), getpid());
         let mut command = Command::new(&plan.program);
+        quiet::only_here(&mut command);
         command.args(&plan.arguments).current_dir(&plan.directory).envs(&plan.environment);
         command.stdin(Stdio::null()).stdout(output.theirs()?).stderr(output.theirs()?);
         // SAFETY: what it calls are system calls and nothing else: no memory is taken, and no lock.

@@ -14,9 +14,9 @@ pub fn look(patient: &Patient) -> Option<Finding> {
 }
 
 fn judge(host: &Host) -> Finding {
-    if let Some(level) = host.variable("SINEW_LOG").filter(|level| !LEVELS.contains(level)) {
+    if let Some(level) = host.variable("SINEW_LOG").filter(|asked| !LEVELS.iter().any(|level| level.eq_ignore_ascii_case(asked))) {
         return Finding::problem(
-            format!("SINEW_LOG is '{}', which is no level, so nothing is logged", level),
+            format!("SINEW_LOG is '{}', which is no level, so it is warn", level),
             "export SINEW_LOG=warn, or error, info, debug, off",
         );
     }
@@ -53,6 +53,7 @@ mod tests {
     #[test]
     fn what_is_no_level_or_no_name_is_told_of() {
         assert_eq!(of(&[("SINEW_LOG", "warn")]), Finding::ok("SINEW_LOG=warn"));
+        assert_eq!(of(&[("SINEW_LOG", "INFO")]).level(), Level::Ok);
         assert_eq!(of(&[("SINEW_LOG", "")]).level(), Level::Ok);
         let wrong = of(&[("SINEW_LOG", "verbose")]);
         assert!(wrong.level() == Level::Problem && wrong.found().contains("verbose"), "{wrong:?}");
