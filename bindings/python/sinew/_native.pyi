@@ -210,7 +210,8 @@ class Event:
 class PublisherOptions(TypedDict, total=False):
     """What `Node.create_publisher` takes beside topic and type."""
 
-    qos: Optional[Qos]
+    qos: Union[None, int, Qos]
+    """A number is the depth of a Qos that is otherwise the default."""
     memory_budget: int
     """Bytes of shared memory at most, 64 KiB or more; 0: 1 GiB."""
     prefault: int
@@ -234,7 +235,7 @@ class SubscriberOptions(TypedDict, total=False):
 
     timeout: Optional[float]
     """Seconds to wait for the topic's type, where none is given, and when iterating for each message; None: for ever."""
-    qos: Optional[Qos]
+    qos: Union[None, int, Qos]
     every: int
     """Every n-th message of each publisher; 0: all."""
     max_rate: float

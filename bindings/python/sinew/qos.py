@@ -2,6 +2,7 @@
 
     node.create_publisher("map", Map, qos=sinew.Qos(depth=1, reliable=True, transient_local=True))
     node.subscribe("scan", qos=sinew.qos.sensor_data)
+    node.create_publisher("pose", Pose, qos=10)                      # sinew.Qos(depth=10)
 
 Where a publisher offers less than a subscriber asks for, the two are not connected: the event INCOMPATIBLE_QOS tells both.
 """
@@ -9,7 +10,8 @@ Where a publisher offers less than a subscriber asks for, the two are not connec
 from __future__ import annotations
 
 import dataclasses
-from typing import Optional
+import operator
+from typing import Any, Optional
 
 __all__ = ["Qos", "latched", "sensor_data", "services", "system_default"]
 
@@ -58,3 +60,16 @@ system_default = Qos()
 """What is used where nothing is said."""
 latched = Qos(depth=1, reliable=True, transient_local=True)
 """The newest message, also for those who come late: ROS 1's latched topics. Both sides must have it."""
+
+
+def asked(given: Any) -> Qos:
+    """What `qos=` says: a Qos, or a number, which is its depth."""
+    if isinstance(given, Qos):
+        return given
+    if not isinstance(given, bool):  # which is a number to Python, and not what is meant by one
+        try:
+            return Qos(depth=operator.index(given))
+        except TypeError:
+            pass
+    preset = f" sinew.qos.{given} is one." if isinstance(given, str) and given in __all__[1:] else ""
+    raise TypeError(f"qos={given!r}: it is a sinew.Qos, as qos=sinew.Qos(depth=10, reliable=True), or a number, the depth.{preset}")

@@ -2,21 +2,15 @@
 
 #include <limits>
 
+#include "bindings/python/src/package.hpp"
+
 namespace sinew::python {
 namespace {
 
-template <typename Value>
-Value attribute(nb::handle given, const char* name, Value otherwise) {
-  const nb::object value = nb::getattr(given, name, nb::none());
-  if (value.is_none()) return otherwise;
-  Value read{};
-  if (!nb::try_cast(value, read)) raise(SINEW_INVALID_ARGUMENT, std::string("qos.") + name + " cannot be " + repr_of(value));
-  return read;
-}
-
-std::int64_t duration(nb::handle given, const char* name) {
-  constexpr double none = 0;
-  const std::int64_t ns = ns_of(attribute(given, name, none));
+std::int64_t duration(nb::handle qos, const char* name) {
+  const nb::object value = qos.attr(name);
+  if (value.is_none()) return 0;
+  const std::int64_t ns = ns_of(nb::cast<double>(value));
   return ns < 0 ? std::numeric_limits<std::int64_t>::max() : ns;
 }
 
@@ -35,14 +29,16 @@ sinew_qos qos_from(nb::handle given) {
   sinew_qos qos{};
   qos.struct_size = sizeof qos;
   if (given.is_none()) return qos;
-  qos.depth = attribute(given, "depth", qos.depth);
-  qos.keep_all = attribute(given, "keep_all", false);
-  qos.reliable = attribute(given, "reliable", false);
-  qos.transient_local = attribute(given, "transient_local", false);
-  qos.manual_by_topic = attribute(given, "manual_by_topic", false);
-  qos.deadline_ns = duration(given, "deadline");
-  qos.lifespan_ns = duration(given, "lifespan");
-  qos.lease_ns = duration(given, "lease");
+  const nb::object asked = qos_asked(given);
+  const auto is = [&](const char* name) { return nb::cast<bool>(asked.attr(name)); };
+  qos.depth = nb::cast<std::uint32_t>(asked.attr("depth"));
+  qos.keep_all = is("keep_all");
+  qos.reliable = is("reliable");
+  qos.transient_local = is("transient_local");
+  qos.manual_by_topic = is("manual_by_topic");
+  qos.deadline_ns = duration(asked, "deadline");
+  qos.lifespan_ns = duration(asked, "lifespan");
+  qos.lease_ns = duration(asked, "lease");
   return qos;
 }
 

@@ -11,7 +11,7 @@ namespace sinew::python {
 /// Of a topic or a service.
 std::string name_from(nb::handle given);
 
-/// Of any object with the attributes that Qos in _native.pyi has. None: all defaults.
+/// Of a sinew.Qos, or of a depth. None: all defaults. Raises TypeError.
 sinew_qos qos_from(nb::handle given);
 
 /// Of `max_blocking`: None is the default.

@@ -6,6 +6,10 @@ nb::object type_of(nb::handle declared) {
   return nb::module_::import_("sinew.declared").attr("type_of")(declared);
 }
 
+nb::object qos_asked(nb::handle given) {
+  return nb::module_::import_("sinew.qos").attr("asked")(given);
+}
+
 nb::object messages_of(nb::handle subscriber) {
   return nb::module_::import_("sinew._aio").attr("Messages")(subscriber);
 }

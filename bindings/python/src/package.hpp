@@ -9,6 +9,8 @@ namespace nb = nanobind;
 
 /// sinew.type_of(), a Type.
 nb::object type_of(nb::handle declared);
+/// What `qos=` says, as a sinew.Qos. Raises TypeError, and ValueError for what is out of range.
+nb::object qos_asked(nb::handle given);
 /// What async iteration over a subscriber is.
 nb::object messages_of(nb::handle subscriber);
 /// A future that can be awaited. It keeps the client.

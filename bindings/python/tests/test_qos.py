@@ -59,3 +59,28 @@ class Values(Case):
         with self.assertRaises(dataclasses.FrozenInstanceError):
             sinew.qos.latched.depth = 3
         self.assertEqual(dataclasses.replace(sinew.qos.latched, depth=3), sinew.Qos(depth=3, reliable=True, transient_local=True))
+
+
+class Arguments(Case):
+    def test_that_are_a_number_are_the_depth(self):
+        with sinew.Node("test") as node:
+            ends = [node.create_publisher("x", sinew.uint32, qos=10), node.subscribe("x", qos=3)]
+            self.assertEqual([(told.depth, told.reliable) for told in node.domain().endpoints], [(10, False), (3, False)])
+            self.assertEqual(len(ends), 2)
+
+    def test_that_are_neither_a_qos_nor_a_number_are_refused_with_what_to_write(self):
+        with sinew.Node("test") as node:
+            for create in (lambda qos: node.create_publisher("x", sinew.uint32, qos=qos), lambda qos: node.subscribe("x", sinew.uint32, qos=qos)):
+                for wrong, says in (
+                    ("latched", r"qos='latched': it is a sinew\.Qos, .* or a number, the depth\. sinew\.qos\.latched is one\."),
+                    ("deep", r"qos='deep': it is a sinew\.Qos, .* or a number, the depth\.$"),
+                    ({"depth": 3}, "or a number"),
+                    (True, "qos=True: it is a sinew.Qos"),
+                    (2.5, "or a number"),
+                    (sinew.Qos, "or a number"),
+                ):
+                    with self.subTest(wrong=wrong), self.assertRaisesRegex(TypeError, says):
+                        create(wrong)
+            with self.assertRaisesRegex(ValueError, "a depth of 0: 1 to 512"):
+                node.create_publisher("x", sinew.uint32, qos=0)
+            self.assertEqual(len(node.domain().endpoints), 0)

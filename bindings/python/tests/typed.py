@@ -59,6 +59,8 @@ def topics(node: sinew.Node) -> None:
     assert_type(node.create_publisher("state", State), sinew.Publisher[State])
     node.create_publisher("state", State, qos=sinew.qos.latched, when_full="wait").publish({"number": 3})
     node.create_publisher("state", State).publish(Plain())  # type: ignore[arg-type]
+    node.create_publisher("state", State, qos=10)
+    node.create_publisher("state", State, qos="latched")  # type: ignore[call-overload]
     node.create_publisher("state", State, dept=3)  # type: ignore[call-overload]
     assert_type(node.create_publisher("count", sinew.uint32), sinew.Publisher[int])
     assert_type(node.create_publisher("image", "sensor_msgs/msg/Image"), sinew.Publisher[Any])
