@@ -170,7 +170,7 @@ def asdict(value: Union[Message, Sequence, Draft]) -> Any:
     """A deep copy in dicts, lists and arrays of its own; nothing of it keeps the publisher's memory. DecodeError when the stream is not of its type, also behind the end."""
 
 # What can be published as a structure: a Message (as it is when it is of that type), a Draft, a mapping, a row of a structured array, or any object that has the fields as attributes: of dataclasses and others. Missing fields are
-# defaults: 0, "", empty, None, the first alternative. Keys of a mapping that are no fields are an EncodeError.
+# defaults: 0, "", empty, None, the first alternative. Keys of a mapping that are no fields are an EncodeError, and so is an object whose class is declared as another message, or that has none of the fields.
 # As a vector or array of numbers: an ndarray or other buffer of that type (one copy, into shared memory), an ndarray whose values fit, any iterable of numbers. More dimensions than the type has are flattened.
 # As a vector of structures: a structured array, or an iterable of structures. As a map: a mapping, or an iterable of entries.
 

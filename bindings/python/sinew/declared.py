@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 from . import _native, _signature, definitions
 
@@ -19,3 +19,13 @@ def type_of(declared: Any) -> _native.Type:
     if isinstance(declared, str):
         return _native.Type(definitions.signature_of(declared) if definitions.NAME.fullmatch(declared) else declared)
     return _native.Type(_signature.of(declared))
+
+
+def type_of_class(cls: type) -> Optional[_native.Type]:
+    """Of a class that is declared as a message, or inherits from one without fields of its own. None of all others, also of plain dataclasses: those are whatever has their fields."""
+    for each in cls.__mro__:
+        if "__sinew_name__" in vars(each):
+            return type_of(each)
+        if "__dataclass_fields__" in vars(each):
+            break
+    return None

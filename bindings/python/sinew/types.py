@@ -139,7 +139,7 @@ def message(name: Union[str, Type[T]]) -> Union[Type[T], Callable[[Type[T]], Typ
                 setattr(made, "__hash__", None)
         if called is not None:
             _signature.check_name(called, cls)
-            setattr(made, "__sinew_name__", called)
+        setattr(made, "__sinew_name__", called or cls.__name__)
         return made
 
     if isinstance(name, str):

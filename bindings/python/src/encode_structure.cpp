@@ -2,6 +2,7 @@
 #include "bindings/python/src/draft.hpp"
 #include "bindings/python/src/encoder.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/package.hpp"
 #include "bindings/python/src/rows.hpp"
 #include "bindings/python/src/type_object.hpp"
 
@@ -43,15 +44,18 @@ void Encoder::structure(const Type& type, PyObject* value) {
     }
   } else if (nb::isinstance<Message>(value)) {
     const Message& message = nb::cast<const Message&>(nb::handle(value));
+    bool has_any = type.is_empty();
     for (std::size_t i = 0; i < type.fields.size(); ++i) {
       const auto at = message.type.get() == &type ? i : field_named(*message.type, type.fields[i].key.ptr());
       if (!at) {
         defaults(*type.fields[i].type);
         continue;
       }
+      has_any = true;
       const TypePtr& theirs = message.type->fields[*at].type;
       field(type, i, exact_value(*type.fields[i].type, theirs, message.stream, message.begin_of(*at)).ptr());
     }
+    if (!has_any) unexpected("something with the fields of " + type.name + ", of which there is none", value);
   } else if (is_mapping(value) || is_row(value)) {
     from_mapping(type, value);
   } else if (is_none_or_simple(value)) {
@@ -81,10 +85,29 @@ void Encoder::from_mapping(const Type& type, PyObject* mapping) {
   }
 }
 
+void Encoder::require_class(const Type& type, PyTypeObject* cls) {
+  const nb::object reference = nb::steal(PyWeakref_NewRef(reinterpret_cast<PyObject*>(cls), nullptr));
+  if (!reference.is_valid()) throw nb::python_error();
+  for (const nb::object& known : type.classes) {
+    if (known.is(reference)) return;
+  }
+  const nb::object declared = type_of_class(reinterpret_cast<PyObject*>(cls));
+  if (!declared.is_none()) {
+    const TypePtr& theirs = nb::cast<const TypeObject&>(declared).type;
+    if (theirs->structure != type.structure) {
+      fail(theirs->name == type.name ? "this " + type.name + " has other fields than what is expected, " + type.signature
+                                     : "a " + theirs->name + " is no " + type.name + ": give one of those, or a dict with its fields");
+    }
+  }
+  constexpr std::size_t most = 8;
+  if (type.classes.size() == most) type.classes.erase(type.classes.begin());
+  type.classes.push_back(reference);
+}
+
 void Encoder::from_attributes(const Type& type, PyObject* object) {
-  // A class that is declared as a message may have none of its own: those of ROS without fields.
-  bool has_any =
-      type.fields.empty() || nb::hasattr(nb::handle(object), "__dataclass_fields__") || nb::hasattr(nb::handle(object), "__sinew_type__");
+  require_class(type, Py_TYPE(object));
+  // Of what says nothing any dataclass will do; others are to have something to say.
+  bool has_any = type.fields.empty() || (type.is_empty() && nb::hasattr(nb::handle(object), "__dataclass_fields__"));
   for (std::size_t i = 0; i < type.fields.size(); ++i) {
     const nb::object given = nb::steal(PyObject_GetAttr(object, type.fields[i].key.ptr()));
     if (given.is_valid()) {

@@ -35,6 +35,8 @@ class Encoder {
   void structure(const Type& type, PyObject* value);
   void from_mapping(const Type& type, PyObject* mapping);
   void from_attributes(const Type& type, PyObject* object);
+  /// Objects of classes that are declared as other messages are refused: they would be written as the fields that both have.
+  void require_class(const Type& type, PyTypeObject* cls);
   void field(const Type& structure, std::size_t index, PyObject* value);
 
   // encode_number.cpp

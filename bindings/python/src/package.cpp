@@ -6,6 +6,10 @@ nb::object type_of(nb::handle declared) {
   return nb::module_::import_("sinew.declared").attr("type_of")(declared);
 }
 
+nb::object type_of_class(nb::handle cls) {
+  return nb::module_::import_("sinew.declared").attr("type_of_class")(cls);
+}
+
 nb::object qos_asked(nb::handle given) {
   return nb::module_::import_("sinew.qos").attr("asked")(given);
 }

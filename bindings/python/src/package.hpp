@@ -9,6 +9,8 @@ namespace nb = nanobind;
 
 /// sinew.type_of(), a Type.
 nb::object type_of(nb::handle declared);
+/// Of a class that is declared as a message its Type; else None.
+nb::object type_of_class(nb::handle cls);
 /// What `qos=` says, as a sinew.Qos. Raises TypeError, and ValueError for what is out of range.
 nb::object qos_asked(nb::handle given);
 /// What async iteration over a subscriber is.

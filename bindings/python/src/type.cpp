@@ -283,6 +283,10 @@ unsigned number_size(Kind kind) {
   return sizes[static_cast<std::size_t>(kind)];
 }
 
+bool Type::is_empty() const {
+  return kind == Kind::structure && (fields.empty() || (fields.size() == 1 && fields[0].name == "structure_needs_at_least_one_member"));
+}
+
 std::uint64_t end_of_run(const Type& type, std::uint64_t count, std::uint64_t offset) {
   if (count == 0) return offset;
   if (type.is_scalar()) return std::min(aligned(offset, type.alignment) + times(count, type.alignment), huge);

@@ -85,6 +85,11 @@ struct Type {
   mutable std::array<nb::object, 2> packed;
   mutable std::array<std::array<nb::object, 8>, 2> placed;
 
+  // Classes of Python whose objects may be written as this one: weak references, of which each class has one. Made by encode_structure.cpp.
+  mutable std::vector<nb::object> classes;
+
+  /// A structure that says nothing. In ROS 2 it has one field nevertheless.
+  bool is_empty() const;
   bool is_scalar() const { return is_number(kind) || kind == Kind::enumeration; }
 };
 

@@ -1,0 +1,97 @@
+"""What is said to those who are new, where they do what cannot be meant. Each text says what is there and what to write."""
+
+import dataclasses
+import unittest
+from typing import List
+
+import sinew
+from harness import Case
+from sinew.msgs.geometry_msgs.msg import Point, PointStamped, Quaternion, Twist, Vector3
+from sinew.msgs.std_msgs.msg import Empty, String
+
+
+@sinew.message("robot/Path")
+class Path:
+    points: List[Point]
+
+
+class OtherTypes(unittest.TestCase):
+    def test_a_message_of_another_declared_type_is_refused_and_both_are_named(self):
+        twist = sinew.type_of(Twist)
+        for _ in range(2):
+            with self.assertRaisesRegex(TypeError, "^a std_msgs/msg/String is no geometry_msgs/msg/Twist: give one of those, or a dict with its fields$"):
+                twist.encode(String("go"))
+        # Also where it has all of the fields, and more.
+        with self.assertRaisesRegex(TypeError, "^a geometry_msgs/msg/Quaternion is no geometry_msgs/msg/Point"):
+            sinew.type_of(Point).encode(Quaternion())
+
+    def test_the_field_is_named_that_has_a_message_of_another_declared_type(self):
+        with self.assertRaisesRegex(TypeError, "^linear: a geometry_msgs/msg/Quaternion is no geometry_msgs/msg/Vector3"):
+            sinew.type_of(Twist).encode(Twist(linear=Quaternion()))
+        with self.assertRaisesRegex(TypeError, r"^points\[1\]: a geometry_msgs/msg/PointStamped is no geometry_msgs/msg/Point"):
+            sinew.type_of(Path).encode(Path([Point(), PointStamped()]))
+
+    def test_another_type_of_the_same_name_is_told_from_it(self):
+        @sinew.message("robot/Path")
+        class Newer:
+            points: List[Point]
+            closed: bool
+
+        with self.assertRaisesRegex(TypeError, r"^this robot/Path has other fields than what is expected, robot/Path\{points:"):
+            sinew.type_of(Path).encode(Newer([], True))
+
+    def test_a_class_that_is_declared_without_a_name_is_refused_as_well(self):
+        @sinew.message
+        class Word:
+            x: str
+
+        with self.assertRaisesRegex(TypeError, "^a Word is no geometry_msgs/msg/Point"):
+            sinew.type_of(Point).encode(Word("go"))
+
+    def test_what_transfers_the_same_is_taken_whatever_it_is_called(self):
+        self.assertEqual(sinew.type_of(Point).encode(Vector3(1.0)), sinew.type_of(Point).encode(Point(1.0)))
+
+    def test_objects_that_are_declared_as_nothing_are_taken_for_the_fields_that_they_have(self):
+        @dataclasses.dataclass
+        class Plain:
+            y: float
+            other: int
+
+        class Helper(Point):
+            pass
+
+        class Thing:
+            x = 3.0
+
+        point = sinew.type_of(Point)
+        for given, meant in ((Plain(2.0, 1), Point(y=2.0)), (Helper(1.0), Point(1.0)), (Thing(), Point(3.0)), ({"z": 1.0}, Point(z=1.0))):
+            self.assertEqual(point.encode(given), point.encode(meant))
+        self.assertEqual(sinew.type_of(Empty).encode(Plain(1.0, 1)), sinew.type_of(Empty).encode(Empty()))
+
+    def test_what_has_none_of_the_fields_is_refused(self):
+        @dataclasses.dataclass
+        class Word:
+            text: str
+
+        word = sinew.type_of(String)
+        for given in (Word("go"), word.decode(word.encode({"data": "go"}))):
+            with self.subTest(given=given), self.assertRaisesRegex(TypeError, "expected something with the fields of geometry_msgs/msg/Twist, of which there is none"):
+                sinew.type_of(Twist).encode(given)
+
+    def test_classes_that_end_are_not_taken_for_those_that_come_in_their_place(self):
+        point = sinew.type_of(Point)
+        for _ in range(20):
+            point.encode(type("Thing", (), {"x": 1.0})())
+            made = sinew.message(type("Other", (), {"__annotations__": {"x": float}, "x": 0.0}))
+            with self.assertRaisesRegex(TypeError, "an? Other is no"):
+                point.encode(made())
+            del made
+
+
+class Publishing(Case):
+    def test_a_message_of_another_declared_type_is_not_published(self):
+        with sinew.Node("test") as node:
+            publisher = node.create_publisher("cmd_vel", "geometry_msgs/msg/Twist")
+            with self.assertRaisesRegex(TypeError, "a std_msgs/msg/String is no geometry_msgs/msg/Twist"):
+                publisher.publish(String("go"))
+            self.assertEqual(publisher.statistics()["published"], 0)
