@@ -312,7 +312,7 @@ class Node:
     ) -> Provider[M, A]: ...
     @overload
     def provide(self, service: str, request: AnyType, response: AnyType, handler: Callable[[Any], Any], **options: Unpack[ProviderOptions]) -> Provider[Any, Any]:
-        """`handler(request)` returns the response; what it raises is what the client is told. `deferred`: `handler(call)` gets a Call, which it answers now or later, on any thread."""
+        """`handler(request)` returns the response; what it raises is what the client is told. None is a response only where that has no fields. `deferred`: `handler(call)` gets a Call, which it answers now or later, on any thread."""
     def create_timer(self, period: float, callback: Callable[[], object], *, execution_thread: int = 0) -> Timer: ...
     def domain(self) -> DomainUpdate:
         """What there is now."""

@@ -52,12 +52,17 @@ struct Call {
   }
 
   void answer(nb::handle value) {
+    if (lacks(value)) raise_encode("the response is None, and " + wanted());
     Writer writer;
     encode_request(*response, value, writer);
     const auto extents = writer.extents();
     sinew_call* const it = ended();
     call_released([&] { return sinew_call_answer(it, extents.data(), extents.size()); });
   }
+
+  /// None says something only where there is nothing to say.
+  bool lacks(nb::handle value) const { return value.is_none() && !response->is_empty(); }
+  std::string wanted() const { return "has to be a " + response->name + ", or a dict with its fields: {} has their defaults"; }
 
   void fail(const std::string& text) {
     sinew_call* const it = ended();
@@ -81,7 +86,9 @@ std::string told(const nb::python_error& error) {
 
 void answer_by(const nb::object& handler, Call& call) {
   try {
-    call.answer(handler(call.request));
+    const nb::object response = handler(call.request);
+    if (call.lacks(response)) return call.fail("the handler returned None, and what it returns " + call.wanted());
+    call.answer(response);
   } catch (nb::python_error& error) {
     // What ends programs (KeyboardInterrupt) is not for the client alone.
     const bool is_ours = error.matches(PyExc_Exception);

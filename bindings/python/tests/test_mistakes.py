@@ -5,9 +5,11 @@ import unittest
 from typing import List
 
 import sinew
-from harness import Case
+from harness import PATIENCE, Case
 from sinew.msgs.geometry_msgs.msg import Point, PointStamped, Quaternion, Twist, Vector3
 from sinew.msgs.std_msgs.msg import Empty, String
+from sinew.msgs.std_srvs.srv import Empty as Nothing
+from sinew.msgs.std_srvs.srv import SetBool
 
 
 @sinew.message("robot/Path")
@@ -95,3 +97,30 @@ class Publishing(Case):
             with self.assertRaisesRegex(TypeError, "a std_msgs/msg/String is no geometry_msgs/msg/Twist"):
                 publisher.publish(String("go"))
             self.assertEqual(publisher.statistics()["published"], 0)
+
+
+class Handlers(Case):
+    def setUp(self):
+        super().setUp()
+        self.node = sinew.Node("test")
+        self.addCleanup(self.node.close)
+
+    def test_a_handler_that_returns_nothing_is_told_from_one_that_answers(self):
+        self.node.provide("set", SetBool.Request, SetBool.Response, lambda request: None)
+        client = self.node.create_client("set", SetBool.Request, SetBool.Response)
+        with self.assertRaisesRegex(sinew.CallFailed, "^the handler returned None, and what it returns has to be a std_srvs/srv/SetBool_Response, or a dict with its fields"):
+            client.call(SetBool.Request(True), timeout=PATIENCE)
+
+    def test_a_response_without_fields_may_be_none(self):
+        self.node.provide("clear", Nothing.Request, Nothing.Response, lambda request: None)
+        self.node.create_client("clear", Nothing.Request, Nothing.Response).call(timeout=PATIENCE)
+
+    def test_a_deferred_call_is_not_answered_by_none(self):
+        calls = []
+        self.node.provide("set", SetBool.Request, SetBool.Response, calls.append, deferred=True)
+        answer = self.node.create_client("set", SetBool.Request, SetBool.Response).call_async()
+        self.wait_until(lambda: calls)
+        with self.assertRaisesRegex(sinew.EncodeError, "the response is None, and has to be a std_srvs/srv/SetBool_Response"):
+            calls[0].answer(None)
+        calls[0].answer({"message": "done"})
+        self.assertEqual(answer.result(PATIENCE).message, "done")
