@@ -83,7 +83,7 @@ def _next(subscriber: weakref.ref[Any]) -> Tuple[Any, Any]:
     while (there := subscriber()) is not None:
         left = math.inf if there.timeout is None else since + there.timeout - time.monotonic()
         try:
-            return typing.cast(Tuple[Any, Any], there.take(max(0.0, min(LOOK_AFTER_S, left))))
+            return typing.cast(Tuple[Any, Any], there._take(max(0.0, min(LOOK_AFTER_S, left)), there.timeout if left <= LOOK_AFTER_S else 0.0))
         except _native.Timeout:
             if left <= LOOK_AFTER_S:
                 raise

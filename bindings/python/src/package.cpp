@@ -1,5 +1,7 @@
 #include "bindings/python/src/package.hpp"
 
+#include <nanobind/stl/string.h>
+
 namespace sinew::python {
 
 nb::object type_of(nb::handle declared) {
@@ -12,6 +14,10 @@ nb::object type_of_class(nb::handle cls) {
 
 nb::object qos_asked(nb::handle given) {
   return nb::module_::import_("sinew.qos").attr("asked")(given);
+}
+
+std::string why_no_message(nb::handle node, const std::string& topic, std::uint64_t connected) {
+  return nb::cast<std::string>(nb::module_::import_("sinew._absence").attr("no_message")(node, topic, connected));
 }
 
 nb::object messages_of(nb::handle subscriber) {

@@ -3,6 +3,9 @@
 
 #include <nanobind/nanobind.h>
 
+#include <cstdint>
+#include <string>
+
 namespace sinew::python {
 
 namespace nb = nanobind;
@@ -13,6 +16,8 @@ nb::object type_of(nb::handle declared);
 nb::object type_of_class(nb::handle cls);
 /// What `qos=` says, as a sinew.Qos. Raises TypeError, and ValueError for what is out of range.
 nb::object qos_asked(nb::handle given);
+/// Why a subscriber that is connected to so many publishers got no message, as what goes on behind "no message came".
+std::string why_no_message(nb::handle node, const std::string& topic, std::uint64_t connected);
 /// What async iteration over a subscriber is.
 nb::object messages_of(nb::handle subscriber);
 /// A future that can be awaited. It keeps the client.

@@ -89,8 +89,17 @@ nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle
   return result;
 }
 
-/// The next message, once there is one. None when it, or its node, is closed.
-nb::object next(const Subscriber& self, const Seconds& timeout) {
+/// Of who has waited long for a message; who looks again and again is not to ask the manager each time.
+std::string why_nothing(const Subscriber& self, const Seconds& waited) {
+  constexpr double long_time = 0.5;
+  const std::shared_ptr<sinew_subscriber> of = self.handle;
+  sinew_subscriber_statistics told{};
+  if (!of || !waited || *waited < long_time || sinew_subscriber_get_statistics(of.get(), &told) != SINEW_OK) return "";
+  return why_no_message(self.node, self.topic, told.publishers);
+}
+
+/// The next message, once there is one. None when it, or its node, is closed. `waited`: how long the user does, of which this may be the end.
+nb::object next(const Subscriber& self, const Seconds& timeout, const Seconds& waited) {
   const Deadline deadline(timeout);
   while (const std::shared_ptr<sinew_subscriber> from = self.handle) {
     sinew_frame* frame = nullptr;
@@ -106,19 +115,23 @@ nb::object next(const Subscriber& self, const Seconds& timeout) {
     if (outcome.status == SINEW_CLOSED) break;
     if (outcome.status != SINEW_NOTHING) outcome.check();
     check_signals();
-    if (deadline.is_over()) raise(SINEW_NOTHING, "no message came on '" + self.topic + "' in time");
+    if (deadline.is_over()) raise(SINEW_NOTHING, "no message came on '" + self.topic + "' in time" + why_nothing(self, waited));
   }
   return nb::none();
 }
 
-nb::object take(const Subscriber& self, const Seconds& timeout) {
-  nb::object taken = next(self, timeout);
+nb::object take_of(const Subscriber& self, const Seconds& timeout, const Seconds& waited) {
+  nb::object taken = next(self, timeout, waited);
   if (taken.is_none()) raise(SINEW_CLOSED, "the subscriber of '" + self.topic + "', or its node, is closed: no message comes any more");
   return taken;
 }
 
+nb::object take(const Subscriber& self, const Seconds& timeout) {
+  return take_of(self, timeout, timeout);
+}
+
 nb::object iterate(const Subscriber& self) {
-  nb::object taken = next(self, self.timeout);
+  nb::object taken = next(self, self.timeout, self.timeout);
   if (taken.is_none()) throw nb::stop_iteration();
   return taken;
 }
@@ -154,6 +167,7 @@ void define_subscriber(nb::module_& module, NodeClass& node) {
   type.def_ro("topic", &Subscriber::topic)
       .def_prop_ro("type", [](const Subscriber& self) { return type_object(self.type); })
       .def("take", &take, nb::arg("timeout").none() = nb::none())
+      .def("_take", &take_of, nb::arg("timeout"), nb::arg("waited").none())
       .def_ro("timeout", &Subscriber::timeout)
       .def("__aiter__", &messages_of)
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })

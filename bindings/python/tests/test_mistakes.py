@@ -1,5 +1,6 @@
 """What is said to those who are new, where they do what cannot be meant. Each text says what is there and what to write."""
 
+import asyncio
 import dataclasses
 import unittest
 from typing import List
@@ -124,3 +125,59 @@ class Handlers(Case):
             calls[0].answer(None)
         calls[0].answer({"message": "done"})
         self.assertEqual(answer.result(PATIENCE).message, "done")
+
+
+class Waiting(Case):
+    """In vain."""
+
+    def setUp(self):
+        super().setUp()
+        self.node = sinew.Node("listener")
+        self.other = sinew.Node("talker")
+        self.addCleanup(self.node.close)
+        self.addCleanup(self.other.close)
+
+    def assert_in_vain(self, subscriber, says):
+        for wait in lambda: subscriber.take(0.5), lambda: next(subscriber), lambda: asyncio.run(subscriber.__aiter__().__anext__()):
+            with self.assertRaisesRegex(sinew.Timeout, "^no message came on 'chatter' in time" + says):
+                wait()
+
+    def test_for_a_publisher_whose_policy_differs_says_which_and_what_to_do(self):
+        subscriber = self.node.subscribe("chatter", String, qos=sinew.Qos(reliable=True), timeout=0.6)
+        publisher = self.other.create_publisher("chatter", String)
+        self.wait_until(lambda: subscriber.statistics()["incompatible"])
+        self.assert_in_vain(
+            subscriber,
+            ": node 'talker' publishes it, but is not connected: reliability: the publisher offers best_effort, the subscriber asks for reliable"
+            r"\. In the qos, give the publisher reliable=True, or the subscriber reliable=False$",
+        )
+        publisher.close()
+
+    def test_for_one_subscriber_is_not_told_of_another_one_of_the_node(self):
+        publisher = self.other.create_publisher("chatter", String)
+        fits = self.node.subscribe("chatter", String)
+        subscriber = self.node.subscribe("chatter", String, qos=sinew.qos.latched, timeout=0.6)
+        self.wait_until(lambda: subscriber.statistics()["incompatible"] and fits.statistics()["publishers"])
+        self.assert_in_vain(subscriber, ": node 'talker' publishes it, .* reliability: .*; durability: .*give the publisher reliable=True, .*, and give the publisher transient_local=True, ")
+        publisher.close()
+
+    def test_where_nobody_publishes_says_so_and_what_may_be_meant(self):
+        subscriber = self.node.subscribe("chatter", String, timeout=0.6)
+        self.assert_in_vain(subscriber, ": nobody publishes it$")
+        publisher = self.other.create_publisher("chattter", String)
+        self.other.provide("chatter", Nothing.Request, Nothing.Response, lambda _: None)
+        self.assert_in_vain(subscriber, r": nobody publishes it\. Did you mean 'chattter'\?$")
+        publisher.close()
+
+    def test_where_a_publisher_is_silent_says_that_it_is_there(self):
+        subscriber = self.node.subscribe("chatter", String, timeout=0.6)
+        publisher = self.other.create_publisher("chatter", String)
+        self.wait_until(lambda: subscriber.statistics()["publishers"])
+        self.assert_in_vain(subscriber, ", though a publisher is connected$")
+        publisher.close()
+
+    def test_for_a_moment_asks_nobody(self):
+        subscriber = self.node.subscribe("chatter", String, timeout=0.01)
+        for wait in lambda: subscriber.take(0), lambda: next(subscriber):
+            with self.assertRaisesRegex(sinew.Timeout, "in time$"):
+                wait()
