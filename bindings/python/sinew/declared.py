@@ -10,12 +10,14 @@ __all__ = ["type_of"]
 
 
 def type_of(declared: Any) -> _native.Type:
-    """The type of messages that something declares: a dataclass, an annotation (`sinew.uint32`, `List[float]`), the ROS name of a definition ("sensor_msgs/msg/Image"), a signature (spec/types.md), or a Type. What takes a type takes all of these.
+    """The type of messages that something declares: a dataclass, an annotation (`sinew.uint32`, `List[float]`), the ROS name of a definition ("sensor_msgs/msg/Image"), a signature (spec/types.md), a Type, or a message that was received, which has one. What takes a type takes all of these.
 
     Raises TypeError where it declares none, InvalidArgument where it is no signature, DefinitionError where the definition is not there or wrong.
     """
     if isinstance(declared, _native.Type):
         return declared
+    if isinstance(declared, (_native.Message, _native.Sequence, _native.Draft)):
+        return declared._type
     if isinstance(declared, str):
         return _native.Type(definitions.signature_of(declared) if definitions.NAME.fullmatch(declared) else declared)
     return _native.Type(_signature.of(declared))

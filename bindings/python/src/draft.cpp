@@ -9,9 +9,13 @@
 namespace sinew::python {
 namespace {
 
+void require_fields(const Draft& draft) {
+  if (draft.is_over) raise_python(PyExc_RuntimeError, "the loan has been published, or given back: its fields are gone");
+}
+
 Draft& draft_of(PyObject* self) {
   Draft& draft = *nb::inst_ptr<Draft>(self);
-  if (draft.is_over) raise_python(PyExc_RuntimeError, "the loan has been published, or given back: its fields are gone");
+  require_fields(draft);
   return draft;
 }
 
@@ -79,7 +83,20 @@ int set_item(PyObject* self, PyObject* name, PyObject* value) {
 PyObject* show(PyObject* self) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     const Draft& draft = *nb::inst_ptr<Draft>(self);
-    std::string text = "<draft of " + draft.type->name + ">";
+    constexpr std::size_t most = 200;
+    constexpr std::size_t long_text = 2000;
+    std::string text = "<draft of " + draft.type->name;
+    const char* ahead = ": ";
+    for (std::size_t i = 0; i < draft.values.size(); ++i) {
+      if (!draft.values[i].is_valid()) continue;
+      if (text.size() > long_text) {
+        text += ", ...";
+        break;
+      }
+      const std::string shown = repr_of(draft.values[i]);
+      text += std::exchange(ahead, ", ") + draft.type->fields[i].name + "=" + (shown.size() > most ? shown.substr(0, most) + "..." : shown);
+    }
+    text += ">";
     return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
   });
 }
@@ -116,6 +133,17 @@ int clear_variant(PyObject* self) {
   return 0;
 }
 
+/// Arrays of a loan become its own.
+nb::object copy_of(const Draft& draft, nb::handle memo) {
+  require_fields(draft);
+  const nb::object deepcopy = nb::module_::import_("copy").attr("deepcopy");
+  nb::object made = make_draft(draft.type);
+  for (std::size_t i = 0; i < draft.values.size(); ++i) {
+    if (draft.values[i].is_valid()) draft_in(made.ptr())->values[i] = deepcopy(draft.values[i], memo);
+  }
+  return made;
+}
+
 PyTypeObject* draft_type = nullptr;
 
 PyType_Slot variant_slots[] = {
@@ -126,13 +154,18 @@ PyType_Slot variant_slots[] = {
 void define_draft(nb::module_& module) {
   nb::class_<Draft> type(module, "Draft", nb::type_slots(slots), nb::is_final());
   draft_type = reinterpret_cast<PyTypeObject*>(type.ptr());
-  type.def_prop_ro("_type", [](const Draft& self) { return type_object(self.type); }).def("__dir__", [](const Draft& self) {
-    return nb::list(names_of(*self.type));
-  });
+  type.def_prop_ro("_type", [](const Draft& self) { return type_object(self.type); })
+      .def("__dir__", [](const Draft& self) { return nb::list(names_of(*self.type)); })
+      .def("__copy__", [](const Draft& self) { return copy_of(self, nb::none()); })
+      .def("__deepcopy__", &copy_of, nb::arg("memo"));
   nb::class_<Variant>(module, "Variant", nb::type_slots(variant_slots))
       .def(nb::init<std::size_t, nb::object>(), nb::arg("index"), nb::arg("value").none() = nb::none())
       .def_rw("index", &Variant::index)
       .def_rw("value", &Variant::value, nb::arg().none())
+      .def("__deepcopy__",
+           [](const Variant& self, nb::handle memo) {
+             return Variant{self.index, nb::module_::import_("copy").attr("deepcopy")(self.value, memo)};
+           })
       .def("__repr__",
            [](const Variant& self) { return "sinew.Variant(" + std::to_string(self.index) + ", " + repr_of(self.value) + ")"; });
 }

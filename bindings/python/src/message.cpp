@@ -41,6 +41,20 @@ PyObject* get_item(PyObject* self, PyObject* name) {
   });
 }
 
+constexpr const char* unchangeable =
+    "a received message cannot be changed: its fields lie in memory of its publisher. copy.deepcopy(message) makes one that can be, and "
+    "published";
+
+int set_attribute(PyObject*, PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_AttributeError, unchangeable);
+  return -1;
+}
+
+int set_item(PyObject*, PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_TypeError, unchangeable);
+  return -1;
+}
+
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
   return guarded<PyObject*>(nullptr, [&]() -> PyObject* {
     if ((operation != Py_EQ && operation != Py_NE) || !nb::isinstance<Message>(other)) Py_RETURN_NOTIMPLEMENTED;
@@ -68,7 +82,9 @@ PyObject* show(PyObject* self) {
 }
 
 PyType_Slot slots[] = {{Py_tp_getattro, reinterpret_cast<void*>(get_attribute)},
+                       {Py_tp_setattro, reinterpret_cast<void*>(set_attribute)},
                        {Py_mp_subscript, reinterpret_cast<void*>(get_item)},
+                       {Py_mp_ass_subscript, reinterpret_cast<void*>(set_item)},
                        {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
                        {Py_tp_hash, reinterpret_cast<void*>(PyObject_HashNotImplemented)},
                        {Py_tp_repr, reinterpret_cast<void*>(show)},
@@ -99,7 +115,10 @@ Message whole_message(TypePtr type, StreamPtr stream) {
 }
 
 nb::object copy_of(const Message& message) {
-  return received(message.type, stream_from(stream_of(message)));
+  Place at{message.stream, message.offset};
+  nb::object draft = plain_value(message.type, at, Copied::drafts);
+  if (message.is_whole) require_end(at);
+  return draft;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ nb::object as_dict(nb::handle value) {
   if (nb::isinstance<Message>(value)) {
     const Message& message = nb::cast<const Message&>(value);
     Place at{message.stream, message.offset};
-    const nb::object plain = plain_value(*message.type, at);
+    const nb::object plain = plain_value(message.type, at, Copied::dicts);
     if (message.is_whole) require_end(at);
     return plain;
   }
@@ -25,7 +25,7 @@ nb::object as_dict(nb::handle value) {
     const Sequence& sequence = nb::cast<const Sequence&>(value);
     Place at{sequence.stream, sequence.offset};
     nb::list list;
-    for (std::uint64_t i = 0; i < sequence.count; ++i) list.append(plain_value(*sequence.type->element, at));
+    for (std::uint64_t i = 0; i < sequence.count; ++i) list.append(plain_value(sequence.type->element, at, Copied::dicts));
     return list;
   }
   if (!nb::isinstance<Draft>(value)) raise_python(PyExc_TypeError, "asdict() takes a Message, a Sequence or a Draft");

@@ -18,8 +18,10 @@ struct Place {
 /// Whether two values of one type are the same; numbers as Python compares them. What follows is not told when they differ.
 bool equal_values(const Type& type, Place& a, Place& b);
 
-/// A copy in dicts, lists and arrays of its own.
-nb::object plain_value(const Type& type, Place& at);
+/// What structures become: dicts, or drafts, which can be changed and published. Drafts have variants with their alternatives, so that those are published again.
+enum class Copied : bool { dicts, drafts };
+/// A copy in these, lists and arrays of its own.
+nb::object plain_value(const TypePtr& type, Place& at, Copied as);
 /// Of a whole stream: raises DecodeError also for what follows the value (C1.4).
 void require_end(const Place& at);
 
