@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import sinew
 from harness import PATIENCE, ROOT, Case
 
 sys.path.insert(0, str(ROOT / "tests/install"))
@@ -46,6 +47,15 @@ class Page(Case):
             else:
                 self.assertEqual(block.word, "by-hand", f"nobody knows what to do with {block}")
         self.assertGreater(tried, 4)
+
+    def test_the_camera_of_the_page_takes_thirty_images_a_second(self):
+        [camera] = [block for block in page.blocks_of(PAGE.read_text()) if block.word == "camera.py"]
+        self.start_text(camera.text)
+        with sinew.Node("test") as node:
+            images = node.subscribe("camera/image", timeout=PATIENCE)
+            infos = [images.take(PATIENCE)[1] for _ in range(10)]
+        # One may be late, and the next one is in time.
+        self.assertGreater((infos[-1].source_time_ns - infos[0].source_time_ns) / (infos[-1].sequence - infos[0].sequence) * 1e-9, 0.8 / 30)
 
     def test_every_link_of_the_page_leads_to_a_file(self):
         links = re.findall(r"\]\(([^)]+)\)", page.text_of(PAGE.read_text()))
