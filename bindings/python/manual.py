@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes what help() says of the classes of the native module, which is what its stub says of them: manual.py OUT
 
-OUT is a module whose DOCS has the text of each class: its own, and below it those of its methods and attributes.
+OUT is a module whose DOCS has the text of each class: its own, and below it those of its methods and attributes. OPTIONS has the names of the options of each kind.
 """
 
 import ast
@@ -43,9 +43,9 @@ def write(out):
     module = ast.parse(STUB.read_text(encoding="utf-8"))
     docs = {node.name: text_of(node) for node in module.body if isinstance(node, ast.ClassDef)}
     # These are known to type checkers alone.
-    options = [name for name in docs if name.endswith("Options")]
+    options = {node.name: [each.target.id for each in node.body if isinstance(each, ast.AnnAssign)] for node in module.body if isinstance(node, ast.ClassDef) and node.name.endswith("Options")}
     docs["Node"] += "".join(f"\n\n{name}\n\n{docs.pop(name)}" for name in options)
-    out.write_text(f'"""Made by manual.py of _native.pyi."""\n\nDOCS = {pprint.pformat(docs, width=200)}\n', encoding="utf-8")
+    out.write_text(f'"""Made by manual.py of _native.pyi."""\n\nDOCS = {pprint.pformat(docs, width=200)}\n\nOPTIONS = {pprint.pformat(options, width=200)}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":

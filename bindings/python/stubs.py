@@ -23,6 +23,7 @@ import numpy as _np
 from numpy.typing import NDArray as _NDArray
 
 import sinew.types as _types
+from sinew._native import Service as _Service
 """
 KINDS = {"byte": "uint8", "char": "uint8"}
 PLAIN = {"bool": "_bool", "string": "_str"}
@@ -56,7 +57,8 @@ def interface_text(interface):
     if interface.kind == "msg":
         return structure_text(interface.structures[0], interface.base, "")
     parts = [structure_text(structure, structure.base[len(interface.base) + 1 :], "    ") for structure in interface.structures]
-    return f"class {interface.base}:\n" + "".join(parts)
+    base = f'(_Service["{interface.base}.Request", "{interface.base}.Response"])' if interface.kind == "srv" else ""
+    return f"class {interface.base}{base}:\n" + "".join(parts)
 
 
 def is_for_python(interface):

@@ -17,7 +17,7 @@ A Node publishes and subscribes to topics, and calls and provides services, besi
 
 from types import GenericAlias as _GenericAlias
 
-from . import _manual, _native, definitions, qos, types
+from . import _manual, _native, _node, definitions, qos, types
 from ._native import (
     Call,
     CallFailed,

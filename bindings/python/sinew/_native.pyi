@@ -2,7 +2,7 @@
 
 Times that are given are seconds (`float`), `None` is for ever; points in time that are told are nanoseconds of `time.monotonic_ns()`.
 Everything may be used by any thread. What waits lets other threads run and ends with KeyboardInterrupt on Ctrl-C.
-Callbacks run on execution threads of the node, one at a time; what they raise goes to `sys.unraisablehook`.
+Callbacks run on execution threads of the node, one at a time; what they raise goes to `sys.unraisablehook`, whose `object` shows what was called and by whom, and has it as `function`.
 """
 # Long because: it is the interface of one module and its manual.
 
@@ -103,6 +103,10 @@ M = TypeVar("M")
 A = TypeVar("A")
 AnyType = Any
 """Whatever sinew.type_of() takes."""
+
+
+class Service(Generic[M, A]):
+    """What type checkers take classes of sinew.msgs for that are services."""
 
 # --- values ---------------------------------------------------------------------------------------------------------------------------
 
@@ -306,15 +310,24 @@ class Node:
     @overload
     def create_client(self, service: str, request: Class[M], response: Class[A], **options: Unpack[ClientOptions]) -> Client[M, A]: ...
     @overload
+    def create_client(self, service: str, request: Class[Service[M, A]], **options: Unpack[ClientOptions]) -> Client[M, A]: ...
+    @overload
     def create_client(self, service: str, request: Optional[AnyType] = None, response: Optional[AnyType] = None, **options: Unpack[ClientOptions]) -> Client[Any, Any]:
-        """A client of a service. Without types, takes those of the service, and waits for it at most `timeout`."""
+        """A client of a service. A class of sinew.msgs that is a service, or its name, as "std_srvs/srv/Trigger", stands for both types. Without types, takes those of the service, and waits for it at most `timeout`."""
     @overload
     def provide(
         self, service: str, request: Class[M], response: Class[A], handler: Callable[[M], Union[A, Mapping[str, Any], Draft]], **options: Unpack[ProviderOptions]
     ) -> Provider[M, A]: ...
     @overload
+    def provide(self, service: str, request: Class[Service[M, A]], handler: Callable[[M], Union[A, Mapping[str, Any], Draft]], **options: Unpack[ProviderOptions]) -> Provider[M, A]: ...
+    @overload
+    def provide(self, service: str, request: str, handler: Callable[[Any], Any], **options: Unpack[ProviderOptions]) -> Provider[Any, Any]: ...
+    @overload
     def provide(self, service: str, request: AnyType, response: AnyType, handler: Callable[[Any], Any], **options: Unpack[ProviderOptions]) -> Provider[Any, Any]:
-        """`handler(request)` returns the response; what it raises is what the client is told. None is a response only where that has no fields. `deferred`: `handler(call)` gets a Call, which it answers now or later, on any thread."""
+        """`handler(request)` returns the response; what it raises is what the client is told. None is a response only where that has no fields. `deferred`: `handler(call)` gets a Call, which it answers now or later, on any thread.
+
+        A class of sinew.msgs that is a service, or its name, as "std_srvs/srv/Trigger", stands for both types: `provide("stop", Trigger, handler)`.
+        """
     def create_timer(self, period: float, callback: Callable[[], object], *, execution_thread: int = 0) -> Timer: ...
     def domain(self) -> DomainUpdate:
         """What there is now."""

@@ -84,6 +84,9 @@ def _type(wanted: Any, place: str, outer: Tuple[type, ...]) -> str:
         return _array(wanted, place)
     if dataclasses.is_dataclass(wanted) and not isinstance(wanted, type):
         raise TypeError(f"{type(wanted).__name__}(...) is a message, and a type is wanted: {type(wanted).__name__}")
+    parts = [name for name in ("Request", "Response", "Goal", "Result", "Feedback") if isinstance(wanted, type) and isinstance(getattr(wanted, name, None), type)]
+    if len(parts) > 1 and not dataclasses.is_dataclass(wanted):
+        raise TypeError(f"{wanted.__name__} is a service or an action: messages are its {' and '.join(f'{wanted.__name__}.{name}' for name in parts)}")
     if not isinstance(wanted, type) or origin is not None:
         raise TypeError(f"{place}: {_spelled(wanted)} cannot be in a message{_instead(origin)}")
     if wanted in _PLAIN:

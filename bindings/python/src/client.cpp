@@ -131,9 +131,10 @@ struct Promised {
 };
 
 void on_response(void* context, sinew_status status, sinew_frame* response, const char* error) {
+  static const std::string client = "a client";
   auto* const promised = static_cast<Promised*>(context);
   StreamPtr stream = response ? std::make_shared<const Stream>(response) : nullptr;
-  in_python(nb::handle(), [&] {
+  in_python({Py_None, client}, [&] {
     const std::unique_ptr<Promised> it(promised);
     if (!nb::cast<bool>(it->future.attr("set_running_or_notify_cancel")())) return;
     if (status != SINEW_OK) {

@@ -78,7 +78,7 @@ struct Watch : Endpoint<sinew_domain_watch> {};
 
 void on_update(void* context, const sinew_domain_update* update) {
   const Callbacks& callbacks = callbacks_in(context);
-  in_python(callbacks.function, [&] {
+  in_python({callbacks.function, callbacks.owner}, [&] {
     const nb::object function = callbacks.function;  // it may close its watch
     function(told(update));
   });
@@ -89,7 +89,7 @@ nb::object watch(nb::handle node, nb::handle callback, std::uint32_t execution_t
   const auto in = of.open();
   Watch made;
   made.node = nb::borrow(node);
-  const CallbacksPtr callbacks = callbacks_for(callback, nb::none());
+  const CallbacksPtr callbacks = callbacks_for("a watch", callback, nb::none());
   if (!callbacks) raise(SINEW_INVALID_ARGUMENT, "a watch needs something to call");
   sinew_domain_watch_options options{};
   options.struct_size = sizeof options;

@@ -34,6 +34,7 @@ void close_nodes();
 
 /// The functions that the library calls back for one endpoint. They are the library's, which may let go of them when the endpoint is closed, or its node.
 struct Callbacks {
+  std::string owner;  ///< "the subscriber of 'chat'"
   nb::object function;
   nb::object on_event;
 };

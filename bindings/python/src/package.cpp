@@ -20,6 +20,10 @@ std::string why_no_message(nb::handle node, const std::string& topic, std::uint6
   return nb::cast<std::string>(nb::module_::import_("sinew._absence").attr("no_message")(node, topic, connected));
 }
 
+nb::object make_culprit(nb::handle function, const std::string& owner) {
+  return nb::module_::import_("sinew._arguments").attr("Culprit")(function, owner);
+}
+
 nb::object messages_of(nb::handle subscriber) {
   return nb::module_::import_("sinew._aio").attr("Messages")(subscriber);
 }

@@ -18,6 +18,8 @@ nb::object type_of_class(nb::handle cls);
 nb::object qos_asked(nb::handle given);
 /// Why a subscriber that is connected to so many publishers got no message, as what goes on behind "no message came".
 std::string why_no_message(nb::handle node, const std::string& topic, std::uint64_t connected);
+/// What sys.unraisablehook is told of a callback that raised.
+nb::object make_culprit(nb::handle function, const std::string& owner);
 /// What async iteration over a subscriber is.
 nb::object messages_of(nb::handle subscriber);
 /// A future that can be awaited. It keeps the client.

@@ -103,7 +103,7 @@ void on_request(void* context, sinew_call* given) {
   const MessageInfo info = MessageInfo::of(frame);
   StreamPtr stream = copied(frame);
   bool is_taken = false;
-  in_python(by.function, [&] {
+  in_python({by.function, by.owner}, [&] {
     const nb::object handler = by.function;  // it may close its provider
     const bool is_deferred = by.is_deferred;
     Call call(given, nb::none(), info, by.response);
@@ -131,7 +131,8 @@ nb::object create(nb::handle node, nb::handle named, nb::handle request, nb::han
   options.at_most_once = at_most_once;
   options.ghost = ghost_from(ghost);
   options.on_request = on_request;
-  const auto callbacks = std::make_shared<Providing>(Providing{{nb::borrow(handler), nb::none()}, made.request, made.response, deferred});
+  const auto callbacks = std::make_shared<Providing>(
+      Providing{{"the provider of '" + service + "'", nb::borrow(handler), nb::none()}, made.request, made.response, deferred});
   options.context = context_of(callbacks);
   options.release = release_callbacks;
   sinew_provider* provider = nullptr;

@@ -39,7 +39,7 @@ nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle
   options.lock_memory = lock_memory;
   options.ghost = ghost_from(ghost);
   options.events = on_event.is_none() ? 0 : all_events;
-  const CallbacksPtr callbacks = callbacks_for(nb::none(), on_event);
+  const CallbacksPtr callbacks = callbacks_for("the publisher of '" + topic + "'", nb::none(), on_event);
   if (callbacks) {
     options.on_event = call_on_event;
     options.context = context_of(callbacks);

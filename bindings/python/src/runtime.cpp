@@ -6,6 +6,8 @@
 #include <limits>
 #include <thread>
 
+#include "bindings/python/src/package.hpp"
+
 namespace sinew::python {
 namespace {
 
@@ -93,13 +95,15 @@ void stay_known() {
   known.state = PyEval_SaveThread();
 }
 
-void report(nb::python_error& error, nb::handle culprit) noexcept {
+void report(nb::python_error& error, const Called& culprit) noexcept {
   if (current_dispatch && !error.matches(PyExc_Exception)) {
     if (!current_dispatch->raised) current_dispatch->raised.emplace(error);
     return;
   }
+  nb::object told = nb::borrow(culprit.function);
+  quietly("sinew", [&] { told = make_culprit(culprit.function, culprit.owner); });
   error.restore();
-  PyErr_WriteUnraisable(culprit.ptr());
+  PyErr_WriteUnraisable(told.ptr());
 }
 
 void dispatch(sinew_status (*call)(sinew_node*), sinew_node* node) {

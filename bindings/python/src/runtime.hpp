@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "bindings/python/src/errors.hpp"
@@ -70,8 +71,14 @@ std::shared_ptr<Object> handle_of(Object* object, void (*destroy)(Object*)) {
   return {object, [destroy](Object* it) { without_gil([&] { destroy(it); }); }};
 }
 
+/// What was called, and by whom, as people say it: "the subscriber of 'chat'".
+struct Called {
+  nb::handle function;
+  const std::string& owner;
+};
+
 /// What a callback raised: to whoever dispatches on this thread if it ends programs (KeyboardInterrupt), else to sys.unraisablehook. With the GIL.
-void report(nb::python_error& error, nb::handle culprit) noexcept;
+void report(nb::python_error& error, const Called& culprit) noexcept;
 
 /// Runs callbacks on this thread, without the GIL, and raises what ends programs.
 void dispatch(sinew_status (*call)(sinew_node*), sinew_node* node);
@@ -81,7 +88,7 @@ void stay_known();
 
 /// The body of a callback, which runs with the GIL. Nothing happens when the interpreter has ended.
 template <typename Body>
-void in_python(nb::handle culprit, Body&& body) noexcept {
+void in_python(const Called& culprit, Body&& body) noexcept {
   if (!may_enter()) return;
   stay_known();
   const nb::gil_scoped_acquire acquired;

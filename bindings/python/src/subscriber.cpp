@@ -29,7 +29,7 @@ void on_frame(void* context, sinew_frame* frame) {
   const Receiving& to = callbacks_in<Receiving>(context);
   const std::optional<MessageInfo> info = to.with_info ? std::optional(MessageInfo::of(frame)) : std::nullopt;
   StreamPtr stream = std::make_shared<const Stream>(frame);
-  in_python(to.function, [&] {
+  in_python({to.function, to.owner}, [&] {
     const nb::object function = to.function;  // it may close its subscriber
     const nb::object message = received(to.type, std::move(stream));
     info ? function(message, nb::cast(*info)) : function(message);
@@ -72,8 +72,9 @@ nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle
   options.events = on_event.is_none() ? 0 : all_events;
   std::shared_ptr<Receiving> callbacks;
   if (!callback.is_none() || !on_event.is_none()) {
-    callbacks = std::make_shared<Receiving>(
-        Receiving{{nb::borrow(callback), nb::borrow(on_event)}, made.type, !callback.is_none() && takes_info(callback)});
+    callbacks = std::make_shared<Receiving>(Receiving{{"the subscriber of '" + topic + "'", nb::borrow(callback), nb::borrow(on_event)},
+                                                      made.type,
+                                                      !callback.is_none() && takes_info(callback)});
     options.on_frame = callback.is_none() ? nullptr : on_frame;
     options.on_event = on_event.is_none() ? nullptr : call_on_event;
     options.context = context_of(callbacks);

@@ -10,7 +10,7 @@ struct Timer : Endpoint<sinew_timer> {};
 
 void on_time(void* context) {
   const Callbacks& callbacks = callbacks_in(context);
-  in_python(callbacks.function, [&] {
+  in_python({callbacks.function, callbacks.owner}, [&] {
     const nb::object function = callbacks.function;  // it may close its timer
     function();
   });
@@ -26,7 +26,7 @@ nb::object create(nb::handle node, double period, nb::handle callback, std::uint
   options.struct_size = sizeof options;
   options.execution_thread = execution_thread;
   options.on_time = on_time;
-  const CallbacksPtr callbacks = callbacks_for(callback, nb::none());
+  const CallbacksPtr callbacks = callbacks_for("a timer", callback, nb::none());
   if (!callbacks) raise(SINEW_INVALID_ARGUMENT, "a timer needs something to call");
   options.context = context_of(callbacks);
   options.release = release_callbacks;

@@ -86,15 +86,15 @@ void define_told(nb::module_& module) {
 
 void call_on_event(void* context, const sinew_event* event) {
   const Callbacks& callbacks = callbacks_in(context);
-  in_python(callbacks.on_event, [&] {
+  in_python({callbacks.on_event, callbacks.owner}, [&] {
     const nb::object function = callbacks.on_event;  // it may close its endpoint
     function(nb::cast(Event{*event, event->node, event->text}));
   });
 }
 
-CallbacksPtr callbacks_for(nb::handle function, nb::handle on_event) {
+CallbacksPtr callbacks_for(const std::string& owner, nb::handle function, nb::handle on_event) {
   if (function.is_none() && on_event.is_none()) return nullptr;
-  return std::make_shared<Callbacks>(Callbacks{nb::borrow(function), nb::borrow(on_event)});
+  return std::make_shared<Callbacks>(Callbacks{owner, nb::borrow(function), nb::borrow(on_event)});
 }
 
 }  // namespace sinew::python

@@ -30,6 +30,6 @@ void define_told(nb::module_& module);
 void call_on_event(void* context, const sinew_event* event);
 
 /// Callbacks for the options; null when there are none.
-CallbacksPtr callbacks_for(nb::handle function, nb::handle on_event);
+CallbacksPtr callbacks_for(const std::string& owner, nb::handle function, nb::handle on_event);
 
 }  // namespace sinew::python

@@ -181,3 +181,101 @@ class Waiting(Case):
         for wait in lambda: subscriber.take(0), lambda: next(subscriber):
             with self.assertRaisesRegex(sinew.Timeout, "in time$"):
                 wait()
+
+
+class Arguments(Case):
+    def setUp(self):
+        super().setUp()
+        self.node = sinew.Node("test")
+        self.addCleanup(self.node.close)
+
+    def assert_refused(self, call, says):
+        with self.assertRaisesRegex(TypeError, says):
+            call()
+        self.assertEqual(len(self.node.domain().endpoints), 0)
+
+    def test_in_the_order_of_ros_are_put_right_in_a_sentence(self):
+        def look(message):
+            pass
+
+        for call, says in (
+            (lambda: self.node.create_publisher(String, "chat", 10), r"^the topic comes first: create_publisher\('chat', String, qos=10\)$"),
+            (lambda: self.node.create_publisher(String, "chat"), r"^the topic comes first: create_publisher\('chat', String\)$"),
+            (lambda: self.node.create_publisher("chat", String, 10), r"^options go by their names: create_publisher\('chat', String, qos=10\)$"),
+            (lambda: self.node.subscribe(String, "chat", look, 10), r"^the topic comes first: subscribe\('chat', String, look, qos=10\)$"),
+            (lambda: self.node.subscribe("chat", String, look, 10), r"^options go by their names: subscribe\('chat', String, look, qos=10\)$"),
+            (lambda: self.node.create_client(SetBool, "set"), r"^the service comes first: create_client\('set', SetBool\)$"),
+            (lambda: self.node.provide(SetBool, "set", look), r"^the service comes first: provide\('set', SetBool, look\)$"),
+        ):
+            self.assert_refused(call, says)
+
+    def test_that_are_no_options_are_refused_with_those_that_there_are(self):
+        self.assert_refused(lambda: self.node.create_publisher("chat", String, dept=3), r"^create_publisher\(\) has no option 'dept': there are qos, memory_budget, ")
+        self.assert_refused(lambda: self.node.subscribe("chat", String, max_rat=3), r"^subscribe\(\) has no option 'max_rat'\. Did you mean 'max_rate'\?$")
+        self.assert_refused(lambda: self.node.create_publisher("chat", String, memory_budget="8 MB"), r"one of the options cannot be what is given, \{'memory_budget': '8 MB'\}")
+
+    def test_that_are_called_back_can_be_called(self):
+        for call, owner in (
+            (lambda: self.node.subscribe("chat", String, callback=3), "the subscriber of 'chat'"),
+            (lambda: self.node.subscribe("chat", String, on_event=3), "the subscriber of 'chat'"),
+            (lambda: self.node.create_publisher("chat", String, on_event=3), "the publisher of 'chat'"),
+            (lambda: self.node.provide("set", SetBool, 3), "the provider of 'set'"),
+            (lambda: self.node.create_timer(1.0, 3), "a timer"),
+            (lambda: self.node.watch(3), "a watch"),
+        ):
+            self.assert_refused(call, f"^{owner} needs something that can be called, and 3 cannot be$")
+        self.assert_refused(lambda: self.node.create_timer("0.1", print), "^the period of a timer is a number of seconds, .* and not '0.1'$")
+        self.assert_refused(lambda: self.node.subscribe("chat", self.assert_refused), r"^where no type is given, the callback goes by its name: subscribe\('chat', callback=assert_refused\)$")
+
+    def test_that_are_called_back_take_what_they_are_called_with(self):
+        def answer(request, response):
+            pass
+
+        def nothing():
+            pass
+
+        for call, says in (
+            (lambda: self.node.subscribe("chat", String, nothing), r"^the subscriber of 'chat' calls nothing\(message\) or nothing\(message, info\), and it is nothing\(\)$"),
+            (lambda: self.node.subscribe("chat", String, on_event=nothing), r"calls nothing\(event\)"),
+            (lambda: self.node.provide("set", SetBool, answer), r"^the provider of 'set' calls answer\(request\), and it is answer\(request, response\)$"),
+            (lambda: self.node.provide("set", SetBool, answer, deferred=True), r"calls answer\(call\)"),
+            (lambda: self.node.create_timer(1.0, answer), r"^a timer calls answer\(\), and it is"),
+            (lambda: self.node.watch(nothing), r"^a watch calls nothing\(update\)"),
+        ):
+            self.assert_refused(call, says)
+
+    def test_of_a_service_may_be_its_class_or_its_name(self):
+        for given in SetBool, "std_srvs/srv/SetBool":
+            with self.node.provide("set", given, lambda request: {"success": request.data}), self.node.create_client("set", given) as client:
+                self.assertTrue(client.call({"data": True}, timeout=PATIENCE).success)
+        with self.node.provide("set", SetBool, handler=lambda request: {}):
+            pass
+        self.wait_until(lambda: not self.node.domain().endpoints)
+        self.assert_refused(lambda: self.node.provide("set", String, print), r"^String is no service, which has a Request and a Response: provide\('set', Request, Response, handler\), or a class of sinew\.msgs")
+        self.assert_refused(lambda: self.node.create_client("set", String), r"^String is no service, .*: create_client\('set', Request, Response\), or")
+        self.assert_refused(lambda: self.node.provide("set", SetBool.Request, SetBool.Response, 3), "the provider of 'set' needs something that can be called")
+
+    def test_a_service_is_no_message(self):
+        for given in SetBool, "std_srvs/srv/SetBool":
+            with self.assertRaises(TypeError if given is SetBool else sinew.definitions.DefinitionError) as raised:
+                self.node.create_publisher("set", given)
+            self.assertIn("service", str(raised.exception))
+
+    def test_a_callback_that_fails_is_told_with_its_topic(self):
+        program = self.start_text("""
+import sinew
+
+def look(message):
+    raise ValueError(message.data)
+
+node = sinew.Node("program")
+node.subscribe("chat", "std_msgs/msg/String", look)
+node.provide("set", "std_srvs/srv/SetBool", print, deferred=True)
+node.create_timer(0.01, lambda: {}["key"])
+node.spin()
+""")
+        publisher = self.node.create_publisher("chat", String)
+        self.wait_until(lambda: publisher.statistics()["subscribers"])
+        publisher.publish(String("go"))
+        self.assert_prints(program, r"Exception ignored in: <function look at .*>, called by the subscriber of 'chat'")
+        self.assert_prints(program, r"Exception ignored in: <function <lambda> at .*>, called by a timer")

@@ -136,7 +136,7 @@ class Subscribers(Nodes):
             seen.append(message.width)
             raise ValueError(f"width {message.width}")
 
-        before = sys_hook(lambda raised: told.append((raised.exc_value.args, raised.object)))
+        before = sys_hook(lambda raised: told.append((raised.exc_value.args, raised.object.function)))
         self.addCleanup(sys_hook, before)
         publisher = self.node.create_publisher("topic", IMAGE)
         self.other.subscribe("topic", IMAGE, callback)
@@ -430,8 +430,10 @@ class Others(Nodes):
 
     def test_a_type_in_the_place_of_a_name_is_told_from_it(self):
         for create in self.node.create_publisher, self.node.subscribe, self.node.create_client:
-            with self.assertRaisesRegex(TypeError, "the name of a topic or service comes first.*is no name"):
+            with self.assertRaisesRegex(TypeError, r"the (topic|service) comes first: (create_publisher|subscribe|create_client)\('x', int\)"):
                 create(int, "x")
+            with self.assertRaisesRegex(TypeError, "the name of a topic or service comes first.*is no name"):
+                create(int, int)
         with self.assertRaisesRegex(TypeError, "comes first"):
             self.node.provide(b"x", REQUEST, RESPONSE, print)
 

@@ -91,6 +91,9 @@ def services(node: sinew.Node) -> None:
         return SetBool.Response(request.data)
 
     assert_type(node.provide("set", SetBool.Request, SetBool.Response, answer), sinew.Provider[SetBool.Request, SetBool.Response])
+    assert_type(node.provide("set", SetBool, answer), sinew.Provider[SetBool.Request, SetBool.Response])
+    assert_type(node.create_client("set", SetBool), sinew.Client[SetBool.Request, SetBool.Response])
+    node.provide("set", "std_srvs/srv/SetBool", lambda request: {"success": request.data})
     client = node.create_client("set", SetBool.Request, SetBool.Response)
     assert_type(client, sinew.Client[SetBool.Request, SetBool.Response])
     assert_type(client.call(SetBool.Request(True), timeout=1.0), SetBool.Response)
