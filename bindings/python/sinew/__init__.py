@@ -17,7 +17,7 @@ A Node publishes and subscribes to topics, and calls and provides services, besi
 
 from types import GenericAlias as _GenericAlias
 
-from . import _manual, _native, _node, definitions, qos, types
+from . import _node, _texts, definitions, qos, types
 from ._native import (
     Call,
     CallFailed,
@@ -71,10 +71,6 @@ from .types import Array, enumeration, float32, float64, int8, int16, int32, int
 # In annotations, as `sinew.Subscriber[Image]`; when a program runs they are the same for all types.
 for _generic in (Call, Client, Provider, Publisher, Subscriber):
     setattr(_generic, "__class_getitem__", classmethod(_GenericAlias))
-
-for _name, _text in _manual.DOCS.items():
-    if hasattr(_native, _name):
-        getattr(_native, _name).__doc__ = _text
 
 __all__ = [
     "Array",

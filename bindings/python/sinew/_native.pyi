@@ -146,8 +146,10 @@ class Sequence:
 
     _type: Type
     def _alternative(self, index: int) -> int: ...
-    def index(self, value: Any) -> int: ...
-    def count(self, value: Any) -> int: ...
+    def index(self, value: Any) -> int:
+        """Where the first element is that equals this. ValueError where there is none."""
+    def count(self, value: Any) -> int:
+        """How many elements equal this."""
     def __len__(self) -> int: ...
     def __getitem__(self, index: int) -> Any: ...
     def __iter__(self) -> Iterator[Any]: ...
@@ -174,11 +176,6 @@ class Variant:
 
 def asdict(value: Union[Message, Sequence, Draft]) -> Any:
     """A deep copy in dicts, lists and arrays of its own; nothing of it keeps the publisher's memory. DecodeError when the stream is not of its type, also behind the end."""
-
-# What can be published as a structure: a Message (as it is when it is of that type), a Draft, a mapping, a row of a structured array, or any object that has the fields as attributes: of dataclasses and others. Missing fields are
-# defaults: 0, "", empty, None, the first alternative. Keys of a mapping that are no fields are an EncodeError, and so is an object whose class is declared as another message, or that has none of the fields.
-# As a vector or array of numbers: an ndarray or other buffer of that type (one copy, into shared memory), an ndarray whose values fit, any iterable of numbers. More dimensions than the type has are flattened.
-# As a vector of structures: a structured array, or an iterable of structures. As a map: a mapping, or an iterable of entries.
 
 class MessageInfo:
     """How a message came."""
@@ -287,11 +284,14 @@ class Node:
         """Waits for running callbacks, unless called in one."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
-    def fileno(self) -> int: ...
-    def dispatch(self) -> None: ...
+    def fileno(self) -> int:
+        """Of a `by_caller` node: readable while `dispatch()` has something to do."""
+    def dispatch(self) -> None:
+        """Of a `by_caller` node: runs the callbacks that are due, and returns."""
     def spin(self) -> None:
         """Runs callbacks of `by_caller` nodes, and waits for others to run, until `stop()`, `close()`, or Ctrl-C, which is KeyboardInterrupt."""
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """`spin()` returns. May be called anywhere."""
     @overload
     def create_publisher(self, topic: str, type: Class[M], **options: Unpack[PublisherOptions]) -> Publisher[M]: ...
     @overload
@@ -328,14 +328,16 @@ class Node:
 
         A class of sinew.msgs that is a service, or its name, as "std_srvs/srv/Trigger", stands for both types: `provide("stop", Trigger, handler)`.
         """
-    def create_timer(self, period: float, callback: Callable[[], object], *, execution_thread: int = 0) -> Timer: ...
+    def create_timer(self, period: float, callback: Callable[[], object], *, execution_thread: int = 0) -> Timer:
+        """Calls `callback()` every `period` seconds, first a period from now. One that was late does not make the next one late."""
     def domain(self) -> DomainUpdate:
         """What there is now."""
     def watch(self, callback: Callable[[DomainUpdate], object], *, execution_thread: int = 0) -> Watch:
         """Is told what there is, and then what changes."""
-    def counters(self) -> Counters: ...
+    def counters(self) -> Counters:
+        """What all publishers and subscribers of the domain count."""
     def disconnect(self, name: str) -> None:
-        """As sinew_node_disconnect."""
+        """Ends the connection of the node of this name with the manager, as if that had died; as sinew_node_disconnect."""
 
 class Publisher(Generic[M]):
     """Ends when it is closed, or nothing refers to it any more."""
@@ -347,13 +349,22 @@ class Publisher(Generic[M]):
     @property
     def closed(self) -> bool: ...
     def publish(self, message: Union[M, Message, Draft, Mapping[str, Any]]) -> None:
-        """Publishes a message, or anything that can be one (see above). EncodeError says which field does not fit; NoMemory, WouldBlock, Closed as in sinew.h."""
+        """Publishes a message, or anything that can be one. EncodeError says which field does not fit; NoMemory, WouldBlock, Closed as in sinew.h.
+
+        As a structure: a Message (as it is when it is of that type), a Draft, a mapping, a row of a structured array, or any object that has the fields as attributes: of dataclasses and others. Missing fields are
+        defaults: 0, "", empty, None, the first alternative. Keys of a mapping that are no fields are an EncodeError, and so is an object whose class is declared as another message, or that has none of the fields.
+        As a vector or array of numbers: an ndarray or other buffer of that type (one copy, into shared memory), an ndarray whose values fit, any iterable of numbers. More dimensions than the type has are flattened.
+        As a vector of structures: a structured array, or an iterable of structures. As a map: a mapping, or an iterable of entries.
+        """
     def loan(self, **arrays: Union[int, Tuple[int, ...]]) -> Loan:
         """A message whose named vectors, of this many elements or this shape, are in shared memory from the start: `with pub.loan(data=(1080, 1920, 3)) as m: m.data[...] = frame`. They are writable arrays, not initialised;
         of numbers, or of structures whose leaves are numbers."""
-    def assert_liveliness(self) -> None: ...
-    def statistics(self) -> Mapping[str, int]: ...
-    def close(self) -> None: ...
+    def assert_liveliness(self) -> None:
+        """A sign of life, where the QoS says `manual_by_topic`."""
+    def statistics(self) -> Mapping[str, int]:
+        """Counts since it was created, by their names; as in sinew.h."""
+    def close(self) -> None:
+        """What was published stays readable for those who are connected."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
 
@@ -381,7 +392,8 @@ class Subscriber(Generic[M]):
     def __aiter__(self) -> AsyncIterator[Tuple[M, MessageInfo]]:
         """The same in asyncio."""
     def __next__(self) -> Tuple[M, MessageInfo]: ...
-    def statistics(self) -> Mapping[str, int]: ...
+    def statistics(self) -> Mapping[str, int]:
+        """Counts since it was created, by their names; as in sinew.h."""
     def close(self) -> None:
         """Waits for its running callback, unless called in it. Messages stay valid."""
     def __enter__(self) -> Self: ...
@@ -402,7 +414,8 @@ class Client(Generic[M, A]):
         """Waits for the response: Timeout, CallFailed, Cancelled, Lost, NoMemory, Closed. The default request is one of defaults."""
     def call_async(self, request: Union[None, M, Message, Draft, Mapping[str, Any]] = None, timeout: Optional[float] = None) -> Answer[A]:
         """The same without waiting. Cancelling the future cancels the call, and so does cancelling who awaits it; its callbacks run on a thread of the client's own."""
-    def statistics(self) -> Mapping[str, int]: ...
+    def statistics(self) -> Mapping[str, int]:
+        """Counts since it was created, by their names; as in sinew.h."""
     def close(self) -> None:
         """Calls that wait end with Cancelled."""
     def __enter__(self) -> Self: ...
@@ -424,8 +437,10 @@ class Provider(Generic[M, A]):
     def response(self) -> Type: ...
     @property
     def closed(self) -> bool: ...
-    def statistics(self) -> Mapping[str, int]: ...
-    def close(self) -> None: ...
+    def statistics(self) -> Mapping[str, int]:
+        """Counts since it was created, by their names; as in sinew.h."""
+    def close(self) -> None:
+        """Waits for its running handler, unless called in it."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_: Any) -> None: ...
 
@@ -441,18 +456,23 @@ class Call:
         """Nobody waits for the response any more."""
     def answer(self, response: Any) -> None:
         """Ends the call. When the response does not fit its type, the call goes on: EncodeError."""
-    def fail(self, text: str) -> None: ...
+    def fail(self, text: str) -> None:
+        """Ends the call: the client gets CallFailed with this text."""
 
 class Timer:
+    """Calls back again and again, until it is closed. Its node keeps it."""
+
     @property
     def closed(self) -> bool: ...
-    def cancel(self) -> None: ...
+    def cancel(self) -> None:
+        """No call until `reset()`."""
     def reset(self) -> None:
         """The next call is a whole period from now."""
     @property
     def missed(self) -> int:
         """Periods without a call."""
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Waits for its running callback, unless called in it."""
 
 # --- what there is in a domain --------------------------------------------------------------------------------------------------------
 
@@ -506,14 +526,21 @@ class DomainUpdate:
     lost: AnySequence[int]
 
 class Watch:
-    def close(self) -> None: ...
+    """Tells what changes in the domain, until it is closed. Its node keeps it."""
+
+    def close(self) -> None:
+        """Waits for its running callback, unless called in it."""
 
 class Counters:
     """What is counted in a domain (sinew_domain_counters)."""
 
     def read(self) -> Tuple[AnySequence[Mapping[str, Any]], AnySequence[Mapping[str, Any]]]:
         """Counts of publishers and of pairs, as sinew_publisher_counts and sinew_pair_counts."""
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """They are not to be read any more."""
+
+def _describe(method: Any, text: str) -> None:
+    """Sets what help() says of a method that is Python's own."""
 
 def set_leak_warnings(on: bool) -> None:
     """Whether objects that are still there when the interpreter has ended are reported on stderr."""

@@ -14,7 +14,7 @@ _NATIVE: Dict[str, Any] = {name: vars(_native.Node)[name] for name in ("create_p
 def create_publisher(self: Any, topic: Any, type: Any, *more: Any, **options: Any) -> Any:
     _arguments.require_order("create_publisher", "topic", (topic, type, *more), 2)
     _require_on_event(f"the publisher of {topic!r}", options)
-    return _create("create_publisher", "PublisherOptions", self, (topic, type), options)
+    return _create("create_publisher", self, (topic, type), options)
 
 
 def subscribe(self: Any, topic: Any, type: Any = None, callback: Any = None, *more: Any, **options: Any) -> Any:
@@ -25,7 +25,7 @@ def subscribe(self: Any, topic: Any, type: Any = None, callback: Any = None, *mo
     if callback is not None:
         _arguments.require_callback(owner, callback, "message", "message, info")
     _require_on_event(owner, options)
-    return _create("subscribe", "SubscriberOptions", self, (topic, type, callback), options)
+    return _create("subscribe", self, (topic, type, callback), options)
 
 
 def create_client(self: Any, service: Any, request: Any = None, response: Any = None, *more: Any, **options: Any) -> Any:
@@ -34,7 +34,7 @@ def create_client(self: Any, service: Any, request: Any = None, response: Any = 
     if isinstance(service, str) and request is not None and response is None and not parts:
         _arguments.refuse_service(f"create_client({service!r}, Request, Response)", request)
     request, response = parts or (request, response)
-    return _create("create_client", "ClientOptions", self, (service, request, response), options)
+    return _create("create_client", self, (service, request, response), options)
 
 
 def provide(self: Any, service: Any, request: Any, response: Any = None, handler: Any = None, *more: Any, **options: Any) -> Any:
@@ -47,7 +47,7 @@ def provide(self: Any, service: Any, request: Any, response: Any = None, handler
         _arguments.refuse_service(f"provide({service!r}, Request, Response, handler)", request)
     request, response = parts or (request, response)
     _arguments.require_callback(f"the provider of {service!r}", handler, "call" if options.get("deferred") else "request")
-    return _create("provide", "ProviderOptions", self, (service, request, response, handler), options)
+    return _create("provide", self, (service, request, response, handler), options)
 
 
 def create_timer(self: Any, period: Any, callback: Any, *, execution_thread: int = 0) -> Any:
@@ -67,8 +67,8 @@ def _require_on_event(owner: str, options: Dict[str, Any]) -> None:
         _arguments.require_callback(owner, options["on_event"], "event")
 
 
-def _create(method: str, of: str, node: Any, given: Tuple[Any, ...], options: Dict[str, Any]) -> Any:
-    _arguments.require_options(method, options, _manual.OPTIONS[of])
+def _create(method: str, node: Any, given: Tuple[Any, ...], options: Dict[str, Any]) -> Any:
+    _arguments.require_options(method, options, _manual.OPTIONS[method])
     try:
         return _NATIVE[method](node, *given, **options)
     except TypeError as error:

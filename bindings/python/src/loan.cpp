@@ -7,6 +7,7 @@
 #include "bindings/python/src/draft.hpp"
 #include "bindings/python/src/encode.hpp"
 #include "bindings/python/src/memory.hpp"
+#include "bindings/python/src/method.hpp"
 #include "bindings/python/src/publisher.hpp"
 #include "bindings/python/src/rows.hpp"
 #include "bindings/python/src/type_object.hpp"
@@ -138,9 +139,8 @@ PyObject* leave(PyObject* self, PyObject* const* exception, Py_ssize_t count) {
 }
 
 // Not by way of nanobind, which looks at what is given, so that a message leaves a little sooner.
-PyMethodDef methods[] = {{"__enter__", enter, METH_NOARGS, nullptr},
-                         {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(leave)), METH_FASTCALL, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {
+    {"__enter__", enter, METH_NOARGS, nullptr}, {"__exit__", method_of(leave), METH_FASTCALL, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, nullptr}};
 
 }  // namespace

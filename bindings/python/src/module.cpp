@@ -4,6 +4,7 @@
 #include "bindings/python/src/errors.hpp"
 #include "bindings/python/src/memory.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/method.hpp"
 #include "bindings/python/src/runtime.hpp"
 #include "bindings/python/src/sequence.hpp"
 #include "bindings/python/src/told.hpp"
@@ -59,6 +60,7 @@ NB_MODULE(_native, module) {
   define_told(module);
   define_node(module);
   module.def("asdict", &as_dict, nb::arg("value"));
+  module.def("_describe", &describe, nb::arg("method"), nb::arg("text"));
   module.def("set_leak_warnings", [](bool on) { nb::set_leak_warnings(on); }, nb::arg("on"));
   // A fork takes part in nothing, and gives nothing back.
   nb::module_::import_("os").attr("register_at_fork")(nb::arg("after_in_child") = nb::cpp_function([] { nb::set_leak_warnings(false); }));

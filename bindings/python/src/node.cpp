@@ -81,7 +81,8 @@ Node::~Node() {
 void Node::close() {
   const std::shared_ptr<sinew_node> gone = std::exchange(handle, nullptr);
   // What they call back may hold this node: that goes now, and not when the interpreter looks for circles.
-  for (const nb::object& child : std::exchange(kept, {})) child.attr("close")();
+  // Not by `close`, which is a function of Python that may be gone when the interpreter ends.
+  for (const nb::object& child : std::exchange(kept, {})) child.attr("__exit__")();
 }
 
 std::shared_ptr<sinew_node> Node::open() const {

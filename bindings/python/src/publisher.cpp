@@ -7,6 +7,7 @@
 #include "bindings/python/src/endpoints.hpp"
 #include "bindings/python/src/loan.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/method.hpp"
 #include "bindings/python/src/options.hpp"
 #include "bindings/python/src/publisher.hpp"
 #include "bindings/python/src/told.hpp"
@@ -68,6 +69,30 @@ void publish(const Publisher& self, nb::handle value) {
   call_released([&] { return sinew_publisher_publish(to.get(), extents.data(), extents.size()); });
 }
 
+PyObject* call_publish(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded<PyObject*>(nullptr, [&] {
+    PyObject* const message = Given{args, count, names}.only("publish", "message");
+    if (!message) raise_python(PyExc_TypeError, "publish() takes a message, and none is given");
+    publish(nb::cast<const Publisher&>(nb::handle(self)), message);
+    return nb::none().release().ptr();
+  });
+}
+
+PyObject* call_loan(PyObject* self, PyObject* args, PyObject* arrays) {
+  return guarded<PyObject*>(nullptr, [&] {
+    if (PyTuple_GET_SIZE(args) > 0) raise_python(PyExc_TypeError, "loan() takes arrays by their names: loan(data=1000)");
+    return make_loan(self, arrays ? nb::borrow<nb::kwargs>(arrays) : nb::steal<nb::kwargs>(PyDict_New())).release().ptr();
+  });
+}
+
+PyMethodDef methods[] = {{"publish", method_of(call_publish), METH_FASTCALL | METH_KEYWORDS, nullptr},
+                         {"loan", method_of(call_loan), METH_VARARGS | METH_KEYWORDS, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_methods, methods},
+                       {Py_tp_traverse, reinterpret_cast<void*>(EndpointSlots<Publisher>::traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(EndpointSlots<Publisher>::clear)},
+                       {0, nullptr}};
+
 nb::dict statistics(const Publisher& self) {
   const auto of = self.open();
   sinew_publisher_statistics told{};
@@ -92,12 +117,10 @@ nb::dict statistics(const Publisher& self) {
 }  // namespace
 
 void define_publisher(nb::module_& module, NodeClass& node) {
-  nb::class_<Publisher> type(module, "Publisher", nb::type_slots(EndpointSlots<Publisher>::slots), nb::is_weak_referenceable());
+  nb::class_<Publisher> type(module, "Publisher", nb::type_slots(slots), nb::is_weak_referenceable());
   define_closing<Publisher>(type);
   type.def_ro("topic", &Publisher::topic)
       .def_prop_ro("type", [](const Publisher& self) { return type_object(self.type); })
-      .def("publish", &publish, nb::arg("message"))
-      .def("loan", [](nb::handle self, const nb::kwargs& arrays) { return make_loan(self, arrays); })
       .def("assert_liveliness", [](const Publisher& self) { sinew_publisher_assert_liveliness(self.open().get()); })
       .def("statistics", &statistics);
   node.def("create_publisher", &create, nb::arg("topic"), nb::arg("type"), nb::kw_only(), nb::arg("qos").none() = nb::none(),

@@ -5,6 +5,7 @@
 
 #include "bindings/python/src/endpoints.hpp"
 #include "bindings/python/src/message.hpp"
+#include "bindings/python/src/method.hpp"
 #include "bindings/python/src/options.hpp"
 #include "bindings/python/src/package.hpp"
 #include "bindings/python/src/told.hpp"
@@ -131,6 +132,24 @@ nb::object take(const Subscriber& self, const Seconds& timeout) {
   return take_of(self, timeout, timeout);
 }
 
+PyObject* call_take(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded<PyObject*>(nullptr, [&] {
+    PyObject* const given = Given{args, count, names}.only("take", "timeout");
+    Seconds timeout;
+    if (given && given != Py_None) {
+      timeout = PyFloat_AsDouble(given);
+      if (*timeout == -1.0 && PyErr_Occurred()) throw nb::python_error();
+    }
+    return take(nb::cast<const Subscriber&>(nb::handle(self)), timeout).release().ptr();
+  });
+}
+
+PyMethodDef methods[] = {{"take", method_of(call_take), METH_FASTCALL | METH_KEYWORDS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyType_Slot slots[] = {{Py_tp_methods, methods},
+                       {Py_tp_traverse, reinterpret_cast<void*>(EndpointSlots<Subscriber>::traverse)},
+                       {Py_tp_clear, reinterpret_cast<void*>(EndpointSlots<Subscriber>::clear)},
+                       {0, nullptr}};
+
 nb::object iterate(const Subscriber& self) {
   nb::object taken = next(self, self.timeout, self.timeout);
   if (taken.is_none()) throw nb::stop_iteration();
@@ -163,11 +182,10 @@ nb::dict statistics(const Subscriber& self) {
 }  // namespace
 
 void define_subscriber(nb::module_& module, NodeClass& node) {
-  nb::class_<Subscriber> type(module, "Subscriber", nb::type_slots(EndpointSlots<Subscriber>::slots), nb::is_weak_referenceable());
+  nb::class_<Subscriber> type(module, "Subscriber", nb::type_slots(slots), nb::is_weak_referenceable());
   define_closing<Subscriber>(type);
   type.def_ro("topic", &Subscriber::topic)
       .def_prop_ro("type", [](const Subscriber& self) { return type_object(self.type); })
-      .def("take", &take, nb::arg("timeout").none() = nb::none())
       .def("_take", &take_of, nb::arg("timeout"), nb::arg("waited").none())
       .def_ro("timeout", &Subscriber::timeout)
       .def("__aiter__", &messages_of)

@@ -214,6 +214,24 @@ class Arguments(Case):
         self.assert_refused(lambda: self.node.subscribe("chat", String, max_rat=3), r"^subscribe\(\) has no option 'max_rat'\. Did you mean 'max_rate'\?$")
         self.assert_refused(lambda: self.node.create_publisher("chat", String, memory_budget="8 MB"), r"one of the options cannot be what is given, \{'memory_budget': '8 MB'\}")
 
+    def test_of_what_is_called_for_each_message_are_looked_at_as_well(self):
+        publisher = self.node.create_publisher("chat", String)
+        subscriber = self.node.subscribe("chat", String)
+        self.wait_until(lambda: publisher.statistics()["subscribers"])
+        publisher.publish(message=String("go"))
+        for call, says in (
+            (lambda: publisher.publish(), "publish.. takes a message, and none is given"),
+            (lambda: publisher.publish(String(), 3), "publish.. takes message alone, and 2 are given"),
+            (lambda: publisher.publish(massage=String()), "publish.. has no argument 'massage', but message"),
+            (lambda: publisher.loan(3), r"loan.. takes arrays by their names: loan\(data=1000\)"),
+            (lambda: subscriber.take("now"), "must be real number, not str"),
+            (lambda: subscriber.take(1, 2), "take.. takes timeout alone"),
+            (lambda: sinew.Publisher.publish(subscriber, String()), "'publish' for '.*Publisher' objects doesn't apply|requires a '.*Publisher' object"),
+        ):
+            with self.assertRaisesRegex(TypeError, says):
+                call()
+        self.assertEqual(subscriber.take(timeout=PATIENCE)[0].data, "go")
+
     def test_that_are_called_back_can_be_called(self):
         for call, owner in (
             (lambda: self.node.subscribe("chat", String, callback=3), "the subscriber of 'chat'"),
