@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+import difflib
+from typing import Any, List, Optional
 
 from . import _native, _signature, definitions
 
@@ -19,8 +20,29 @@ def type_of(declared: Any) -> _native.Type:
     if isinstance(declared, (_native.Message, _native.Sequence, _native.Draft)):
         return declared._type
     if isinstance(declared, str):
-        return _native.Type(definitions.signature_of(declared) if definitions.NAME.fullmatch(declared) else declared)
+        return _named(declared)
     return _native.Type(_signature.of(declared))
+
+
+def _named(name: str) -> _native.Type:
+    if definitions.NAME.fullmatch(name):
+        return _native.Type(definitions.signature_of(name))
+    try:
+        return _native.Type(name)
+    except _native.InvalidArgument:
+        meant = _meant(name)
+        if not meant:
+            raise
+        raise _native.InvalidArgument(f"{name!r} is no type. Did you mean {' or '.join(map(repr, meant))}?") from None
+
+
+def _meant(name: str) -> List[str]:
+    """ROS names that are like this one: with the folder that ROS 1 leaves out, or with the package."""
+    *package, base = name.split("/")
+    of_base = [each for each in definitions.names() if each.split("/")[2] == base]
+    of_package = [each for each in of_base if package == each.split("/")[:1]]
+    most = 3
+    return of_package or (of_base[:most] if name == base else difflib.get_close_matches("/".join([*package, "msg", base]), definitions.names(), 1))
 
 
 def type_of_class(cls: type) -> Optional[_native.Type]:

@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -150,16 +150,42 @@ class TopicWait {
   sinew_domain_watch* watch_ = nullptr;
 };
 
-std::string names_there(const Node& node) {
+constexpr std::string_view request_suffix = "@request";
+
+/// What a service is called whose requests go over this topic; empty where they do not.
+std::string_view service_of(std::string_view topic) {
+  return topic.ends_with(request_suffix) ? topic.substr(0, topic.size() - request_suffix.size()) : std::string_view();
+}
+
+/// Topics that programs subscribe to: not those of services.
+std::string_view topic_itself(std::string_view topic) {
+  return topic.find('@') == std::string_view::npos ? topic : std::string_view();
+}
+
+std::string names_there(const Node& node, std::string_view (*name_of)(std::string_view topic)) {
   const UpdatePtr state = state_of(node);
   std::string names;
   constexpr std::size_t most = 20;
-  const std::size_t count = sinew_domain_update_topic_count(state.get());
-  for (std::size_t i = 0; i < std::min(count, most); ++i) {
-    names += (i > 0 ? ", '" : "'") + std::string(sinew_domain_update_topic(state.get(), i).name) + "'";
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < sinew_domain_update_topic_count(state.get()); ++i) {
+    const std::string_view name = name_of(sinew_domain_update_topic(state.get(), i).name);
+    if (name.empty()) continue;
+    if (told++ == most) return "there are " + names + " and others";
+    names += (told > 1 ? ", '" : "'") + std::string(name) + "'";
   }
-  if (count > most) names += " and others";
   return names.empty() ? "there is none" : "there are " + names;
+}
+
+[[noreturn]] void raise_unknown(const Node& node, const std::string& topic) {
+  const std::string_view service = service_of(topic);
+  raise(SINEW_NOTHING,
+        service.empty()
+            ? "nobody published or subscribed to '" + topic + "' in time, so its type is not known. Of topics " +
+                  names_there(node, topic_itself) +
+                  ". Wait longer, or give the type: one that only another machine has comes over a gateway when it is given"
+            : "nobody provided or called the service '" + std::string(service) + "' in time, so its types are not known. Of services " +
+                  names_there(node, service_of) +
+                  ". Wait longer, or give the types: one that only another machine has comes over a gateway when they are given");
 }
 
 }  // namespace
@@ -182,11 +208,7 @@ std::string signature_of_topic(const Node& node, const std::string& topic, const
     if (!found.empty()) return found;
     check_signals();
     node.open();
-    if (deadline.is_over()) {
-      raise(SINEW_NOTHING, "nobody published or subscribed to '" + topic + "' in time, so its type is not known. Of topics " +
-                               names_there(node) +
-                               ". Wait longer, or give the type: one that only another machine has comes over a gateway when it is given");
-    }
+    if (deadline.is_over()) raise_unknown(node, topic);
   }
 }
 

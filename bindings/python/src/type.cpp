@@ -329,8 +329,9 @@ TypePtr parse_type(std::string_view signature) {
     return type;
   } catch (const Refused& refused) {
     constexpr std::size_t most = 200;  // that people read
-    raise(SINEW_INVALID_ARGUMENT, "'" + std::string(signature.substr(0, most)) + (signature.size() > most ? "..." : "") +
-                                      "' is no signature of a type (spec/types.md, 3): " + refused.why);
+    const std::string said = "'" + std::string(signature.substr(0, most)) + (signature.size() > most ? "..." : "") + "' is no type";
+    raise(SINEW_INVALID_ARGUMENT,
+          said + ", as 'uint32' is, or 'robot/Point{x:float64;y:float64;}'" + (refused.why == said ? std::string() : ": " + refused.why));
   }
 }
 

@@ -297,3 +297,30 @@ node.spin()
         publisher.publish(String("go"))
         self.assert_prints(program, r"Exception ignored in: <function look at .*>, called by the subscriber of 'chat'")
         self.assert_prints(program, r"Exception ignored in: <function <lambda> at .*>, called by a timer")
+
+
+class Names(Case):
+    def test_of_types_that_are_almost_those_of_ros_are_put_right(self):
+        for wrong, says in (
+            ("std_msgs/String", r"^'std_msgs/String' is no type\. Did you mean 'std_msgs/msg/String'\?$"),
+            ("std_srvs/Trigger", r"Did you mean 'std_srvs/srv/Trigger'\?$"),
+            ("String", r"Did you mean '.*_msgs/msg/String'|Did you mean '.*' or 'std_msgs/msg/String'"),
+            ("std_msgs/Sting", r"Did you mean 'std_msgs/msg/String'\?$"),
+        ):
+            with self.assertRaisesRegex(sinew.InvalidArgument, says):
+                sinew.type_of(wrong)
+
+    def test_that_are_no_types_are_told_with_what_types_are_like(self):
+        for wrong, why in ("World", ""), ("robot/Point{x:float65;}", ": 'float65' is no type"):
+            with self.assertRaisesRegex(sinew.InvalidArgument, f"^'{wrong}' is no type, as 'uint32' is, or 'robot/Point{{x:float64;y:float64;}}'{why}$"):
+                sinew.type_of(wrong)
+
+    def test_of_topics_do_not_have_those_of_services_among_them(self):
+        with sinew.Node("test") as node:
+            publisher = node.create_publisher("chat", String)
+            node.provide("where", SetBool, lambda request: {})
+            with self.assertRaisesRegex(sinew.Timeout, r"to 'nothing' in time.* Of topics there are 'chat'\. Wait longer"):
+                node.subscribe("nothing", timeout=0.05)
+            with self.assertRaisesRegex(sinew.Timeout, r"^nobody provided or called the service 'nothing' in time.* Of services there are 'where'\. Wait longer"):
+                node.create_client("nothing", timeout=0.05)
+            publisher.close()
