@@ -19,6 +19,7 @@ constexpr std::uint64_t alignment = 16;
 
 struct Loan {
   std::shared_ptr<sinew_publisher> publisher;
+  std::shared_ptr<const Budget> budget;
   TypePtr type;
   sinew_loan* loan = nullptr;  // null: published, or given back
   nb::object draft;
@@ -28,6 +29,7 @@ struct Loan {
   Loan() = default;
   Loan(Loan&& other) noexcept
       : publisher(std::move(other.publisher)),
+        budget(std::move(other.budget)),
         type(std::move(other.type)),
         loan(std::exchange(other.loan, nullptr)),
         draft(std::move(other.draft)),
@@ -110,7 +112,8 @@ void publish(Loan& self) {
     encode(*self.type, self.draft, writer);
     const auto extents = writer.extents();
     sinew_loan* const used = std::exchange(self.loan, nullptr);
-    call_released([&] { return sinew_publisher_publish_pieces(self.publisher.get(), used, extents.data(), extents.size()); });
+    self.budget->call(writer.offset(),
+                      [&] { return sinew_publisher_publish_pieces(self.publisher.get(), used, extents.data(), extents.size()); });
   } catch (...) {
     self.end();
     throw;
@@ -149,6 +152,7 @@ nb::object make_loan(nb::handle publisher, const nb::kwargs& arrays) {
   const Publisher& of = nb::cast<const Publisher&>(publisher);
   Loan made;
   made.publisher = of.open();
+  made.budget = of.budget;
   made.type = of.type;
   made.draft = make_draft(of.type);
   std::vector<Wanted> wanted;
@@ -159,7 +163,7 @@ nb::object make_loan(nb::handle publisher, const nb::kwargs& arrays) {
   }
   constexpr std::size_t encapsulation = 4;
   std::uint8_t* data = nullptr;
-  call_released([&] { return sinew_publisher_loan(made.publisher.get(), size + encapsulation, &made.loan, &data); });
+  made.budget->call(size, [&] { return sinew_publisher_loan(made.publisher.get(), size + encapsulation, &made.loan, &data); });
   Draft& draft = *draft_in(made.draft.ptr());
   for (const Wanted& it : wanted) {
     std::uint8_t* const at = data + encapsulation + it.offset;

@@ -1,4 +1,7 @@
+#include <array>
+#include <iomanip>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -19,6 +22,21 @@ namespace {
 constexpr std::uint32_t all_events =
     SINEW_EVENT_MATCHED | SINEW_EVENT_INCOMPATIBLE_QOS | SINEW_EVENT_DEADLINE_MISSED | SINEW_EVENT_LIVELINESS_LOST | SINEW_EVENT_DETACHED;
 
+/// "8.4 MB"
+std::string shown(std::uint64_t bytes) {
+  constexpr std::array<const char*, 4> units{"bytes", "kB", "MB", "GB"};
+  constexpr double thousand = 1000;
+  auto number = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (number >= thousand && unit + 1 < units.size()) {
+    number /= thousand;
+    ++unit;
+  }
+  std::ostringstream text;
+  text << std::setprecision(number < thousand / 10 ? 2 : 3) << number << ' ' << units[unit];
+  return text.str();
+}
+
 nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle qos, std::uint64_t memory_budget, std::uint64_t prefault,
                   const Seconds& max_blocking, const std::string& when_full, std::uint32_t withdraw_at_most, bool lock_memory,
                   const std::optional<std::string>& ghost, nb::handle on_event, std::uint32_t execution_thread) {
@@ -28,6 +46,8 @@ nb::object create(nb::handle node, nb::handle named, nb::handle type, nb::handle
   made.node = nb::borrow(node);
   made.topic = topic;
   made.type = type_from(type);
+  constexpr std::uint64_t otherwise = std::uint64_t{1} << 30;  // what the library has for 0
+  made.budget = std::make_shared<const Budget>(Budget{topic, memory_budget == 0 ? otherwise : memory_budget});
   const sinew_qos asked = qos_from(qos);
   sinew_publisher_options options{};
   options.struct_size = sizeof options;
@@ -60,13 +80,14 @@ void publish(const Publisher& self, nb::handle value) {
     const Message& message = nb::cast<const Message&>(value);
     if (message.is_whole && message.type->structure == self.type->structure) {
       const StreamPtr stream = message.stream;
-      return call_released([&] { return sinew_publisher_publish(to.get(), stream->extents().data(), stream->extents().size()); });
+      return self.budget->call(stream->size(),
+                               [&] { return sinew_publisher_publish(to.get(), stream->extents().data(), stream->extents().size()); });
     }
   }
   Writer writer;
   encode(*self.type, value, writer);
   const auto extents = writer.extents();
-  call_released([&] { return sinew_publisher_publish(to.get(), extents.data(), extents.size()); });
+  self.budget->call(writer.offset(), [&] { return sinew_publisher_publish(to.get(), extents.data(), extents.size()); });
 }
 
 PyObject* call_publish(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -115,6 +136,14 @@ nb::dict statistics(const Publisher& self) {
 }
 
 }  // namespace
+
+void Budget::raise_too_large(std::uint64_t size) const {
+  const bool is_alike = shown(size) == shown(bytes);
+  const std::string wanted = is_alike ? std::to_string(size) + " bytes" : shown(size);
+  const std::string there = is_alike ? std::to_string(bytes) : shown(bytes);
+  raise(SINEW_NO_MEMORY, "not published on '" + topic + "': a message of " + wanted + " is larger than the memory_budget of " + there +
+                             ". Create the publisher with a larger one, for several messages: they stay until they are read");
+}
 
 void define_publisher(nb::module_& module, NodeClass& node) {
   nb::class_<Publisher> type(module, "Publisher", nb::type_slots(slots), nb::is_weak_referenceable());

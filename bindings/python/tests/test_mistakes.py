@@ -92,6 +92,23 @@ class OtherTypes(unittest.TestCase):
 
 
 class Publishing(Case):
+    def test_a_message_that_can_never_fit_is_told_from_one_that_does_not_fit_now(self):
+        with sinew.Node("test") as node:
+            publisher = node.create_publisher("scan", "robot/Scan{data:uint8[];}", memory_budget=8 << 20, when_full="refuse")
+
+            large = r"^not published on 'scan': a message of 20 MB is larger than the memory_budget of 8\.4 MB\. Create the publisher with a larger one"
+            for publish in lambda: publisher.publish({"data": bytes(20_000_000)}), lambda: publisher.loan(data=20_000_000):
+                with self.assertRaisesRegex(sinew.NoMemory, large):
+                    publish()
+            with self.assertRaisesRegex(sinew.NoMemory, "a message of 8388612 bytes is larger than the memory_budget of 8388608"):
+                publisher.publish({"data": bytes(8 << 20)})
+            loans = [publisher.loan(data=3_000_000), publisher.loan(data=3_000_000)]
+            with self.assertRaises(sinew.NoMemory) as raised:
+                publisher.publish({"data": bytes(3_000_000)})
+            self.assertNotIn("larger", str(raised.exception))
+            loans.clear()
+            publisher.publish({"data": bytes(3_000_000)})
+
     def test_a_message_of_another_declared_type_is_not_published(self):
         with sinew.Node("test") as node:
             publisher = node.create_publisher("cmd_vel", "geometry_msgs/msg/Twist")
