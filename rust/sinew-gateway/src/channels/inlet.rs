@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quinn::{ReadToEndError, RecvStream, SendStream, VarInt};
 use tokio::sync::{Semaphore, watch};
 
+use super::received::Course;
 use super::turns::{Headless, Turn, Turns, Unknown};
 use super::{Received, Served};
 use crate::link::Outbox;
@@ -33,6 +34,7 @@ pub struct Ordered {
     turn: Turn,
     number: u64,
     received: Arc<Received>,
+    course: Course,
     wanted: watch::Receiver<Wanted>,
 }
 
@@ -47,7 +49,7 @@ struct Expected {
 enum Wanted {
     /// Its messages may arrive before it is known how.
     Soon,
-    Open(Arc<Received>),
+    Open(Arc<Received>, Course),
     Never,
 }
 
@@ -85,9 +87,9 @@ impl Inlet {
     }
 
     /// From now on they go there.
-    pub fn open(&self, channel: u32, received: Arc<Received>) {
+    pub fn open(&self, channel: u32, received: Arc<Received>, course: Course) {
         if let Some(expected) = self.wanted().get(&channel) {
-            expected.wanted.send_replace(Wanted::Open(received));
+            expected.wanted.send_replace(Wanted::Open(received, course));
         }
     }
 
@@ -156,16 +158,16 @@ impl Inlet {
         drop(unknown);
         let mut wanted = expected.wanted.subscribe();
         let is_known = wanted.wait_for(|wanted| !matches!(wanted, Wanted::Soon)).await.map(|wanted| wanted.clone());
-        let Ok(Wanted::Open(received)) = is_known else {
+        let Ok(Wanted::Open(received, course)) = is_known else {
             let _ = stream.stop(unwanted);
             return Ok(None);
         };
         if received.is_ordered() {
-            return Ok(Some(Ordered { stream, turn, number, received, wanted }));
+            return Ok(Some(Ordered { stream, turn, number, received, course, wanted }));
         }
         let is_over = async { _ = wanted.wait_for(|wanted| matches!(wanted, Wanted::Never)).await };
         tokio::select! {
-            taken = received.take_one(stream, &self.room, self.max_message) => taken.map(|()| None),
+            taken = received.take_one(course, stream, &self.room, self.max_message) => taken.map(|()| None),
             () = is_over => Ok(None),
         }
     }
@@ -184,18 +186,18 @@ impl Inlet {
         };
         let wanted = self.wanted().get(&head.channel).map(|expected| expected.wanted.borrow().clone());
         match wanted {
-            Some(Wanted::Open(received)) => received.repair(&head, symbols.into()),
+            Some(Wanted::Open(received, course)) => received.repair(course, &head, symbols.into()),
             _ => Ok(()),
         }
     }
 
     /// Takes the stream until its end.
     pub async fn take_ordered(&self, ordered: Ordered) -> Decoded<()> {
-        let Ordered { stream, turn, number, received, mut wanted } = ordered;
+        let Ordered { stream, turn, number, received, course, mut wanted } = ordered;
         let is_over = async { _ = wanted.wait_for(|wanted| matches!(wanted, Wanted::Never)).await };
         let all = async {
             turn.wait(&self.headless, number).await;
-            received.take_all(stream, &self.room, self.max_message).await
+            received.take_all(course, stream, &self.room, self.max_message).await
         };
         tokio::select! {
             taken = all => taken,

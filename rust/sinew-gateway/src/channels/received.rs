@@ -24,6 +24,9 @@ const GRACE: Duration = Duration::from_millis(2);
 const KIB: u64 = 1024;
 
 /// A topic that comes from a peer: a ghost publishes what arrives, written once, into the memory where subscribers will read it.
+///
+/// It outlives its channels: the peer closes one and opens the next, or comes again over another connection. Tasks that read streams of a channel may still be at it when that is over, as they look for its end only where they wait, and the next
+/// channel may count from 1 again. So each channel has a *course*, of which one at most is on: what of another one is handed on goes nowhere, is no violation, and changes no number (G39).
 pub struct Received {
     publisher: Publisher,
     want: Want,
@@ -31,15 +34,21 @@ pub struct Received {
     offer: Offer,
     ordered: bool,
     is_onward: bool,
+    /// The course that is on. Set before `handed` is locked, so that who ends a course waits for one message at most that is being published, and not for all that its task has at hand.
+    now: AtomicU64,
     handed: Mutex<Handed>,
     /// Messages of a channel that is not ordered, by their numbers, that are arriving.
-    arriving: Mutex<HashMap<u64, Arc<Gathering>>>,
+    arriving: Mutex<HashMap<(Course, u64), Arc<Gathering>>>,
     /// The number of the last message that was handed on, for those that wait for it.
     last: watch::Sender<u64>,
     counts: Counts,
     /// None: it is over.
     meeting: Mutex<Option<Meeting>>,
 }
+
+/// A channel of a topic, from when it is opened until it is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Course(u64);
 
 /// What was handed on.
 #[derive(Default)]
@@ -82,6 +91,7 @@ impl Received {
             offer: offer.clone(),
             ordered,
             is_onward,
+            now: AtomicU64::new(0),
             handed: Mutex::default(),
             arriving: Mutex::default(),
             last: watch::Sender::new(0),
@@ -104,12 +114,15 @@ impl Received {
         self.is_onward
     }
 
-    /// A new channel, whose messages have numbers behind this one. Those up to it were to come over the channel before, if that is known to have come so far.
-    pub fn begin(&self, after: u64, come: Option<u64>) {
+    /// A new channel, whose messages have numbers behind this one: those of the one before are not handed on any more. What is missing up to it was to come over that one, if it is known how far it had come: the first channel is told.
+    pub fn begin(&self, after: u64, come: Option<u64>) -> Course {
+        let course = self.next_course();
         let mut handed = self.handed();
+        let come = if course.0 == 1 { come } else { Some(handed.sequence) };
         self.counts.lost.fetch_add(come.map_or(0, |come| after.saturating_sub(come)), Ordering::Relaxed);
         handed.sequence = after;
         self.last.send_replace(after);
+        course
     }
 
     /// The number of the last message that was handed on.
@@ -117,11 +130,23 @@ impl Received {
         self.handed().sequence
     }
 
-    /// The channel is over, and this was the number of its last message.
-    pub fn end(&self, last: u64) {
+    /// The channel is over. This was the number of its last message, if that is known. When this returns, nothing is handed on any more.
+    pub fn end(&self, last: Option<u64>) {
+        self.next_course();
         let mut handed = self.handed();
-        self.counts.lost.fetch_add(last.saturating_sub(handed.sequence), Ordering::Relaxed);
-        handed.sequence = handed.sequence.max(last);
+        let last = last.unwrap_or(0).max(handed.sequence);
+        self.counts.lost.fetch_add(last - handed.sequence, Ordering::Relaxed);
+        handed.sequence = last;
+    }
+
+    fn next_course(&self) -> Course {
+        Course(self.now.fetch_add(1, Ordering::Relaxed) + 1) // relaxed: who begins or ends a course locks `handed` next, and it is read under that
+    }
+
+    /// None: the course is over.
+    fn handed_of(&self, course: Course) -> Option<MutexGuard<'_, Handed>> {
+        let handed = self.handed();
+        (self.now.load(Ordering::Relaxed) == course.0).then_some(handed) // relaxed: see next_course
     }
 
     /// What it has counted.
@@ -139,18 +164,18 @@ impl Received {
     }
 
     /// Takes the message of a stream, whose head is read, of a channel that is not ordered. Room for it is taken from `room` (in KiB) before it is read.
-    pub async fn take_one(&self, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
-        self.record(&mut stream, room, most).await.map(|_| ())
+    pub async fn take_one(&self, course: Course, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
+        self.record(course, &mut stream, room, most).await.map(|_| ())
     }
 
     /// Takes the messages of a stream, whose head is read, of an ordered channel.
-    pub async fn take_all(&self, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
-        while self.record(&mut stream, room, most).await? {}
+    pub async fn take_all(&self, course: Course, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
+        while self.record(course, &mut stream, room, most).await? {}
         Ok(())
     }
 
-    /// One message. False: the stream is over, or was given up.
-    async fn record(&self, stream: &mut RecvStream, room: &Semaphore, most: u64) -> Decoded<bool> {
+    /// One message. False: the stream, or the course, is over, or it was given up.
+    async fn record(&self, course: Course, stream: &mut RecvStream, room: &Semaphore, most: u64) -> Decoded<bool> {
         let mut head = [0; RecordHead::SIZE];
         match stream.read_exact(&mut head).await {
             Ok(()) => {}
@@ -164,7 +189,7 @@ impl Received {
         let loan = self.publishing(|| self.publisher.loan(head.unpacked as usize));
         let Ok(mut loan) = loan else {
             let is_over = !skip(stream, head.size).await?;
-            let mut handed = self.handed();
+            let Some(mut handed) = self.handed_of(course) else { return Ok(false) };
             if head.sequence > handed.sequence {
                 self.counts.refused.fetch_add(1, Ordering::Relaxed);
                 self.pass(&mut handed, head.sequence);
@@ -173,10 +198,10 @@ impl Received {
         };
         point("message announced");
         let is_whole = match head.packing {
-            Packing::None => self.message(stream, &head, loan.bytes()).await?,
+            Packing::None => self.message(course, stream, &head, loan.bytes()).await?,
             packing => {
                 let mut packed = vec![0; head.size as usize];
-                let is_whole = self.message(stream, &head, &mut packed).await?;
+                let is_whole = self.message(course, stream, &head, &mut packed).await?;
                 if is_whole {
                     tokio::task::block_in_place(|| unpack(packing, &packed, loan.bytes()))?;
                 }
@@ -189,9 +214,9 @@ impl Received {
                 let mut last = self.last.subscribe();
                 let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last >= head.sequence - 1)).await;
             }
-            self.hand_on(loan, &head)?;
+            return self.hand_on(course, loan, &head);
         }
-        Ok(is_whole)
+        Ok(false)
     }
 
     /// Until those who want it are connected with the publisher.
@@ -210,7 +235,7 @@ impl Received {
     }
 
     /// The bytes of a message. False: the sender has given it up.
-    async fn message(&self, stream: &mut RecvStream, head: &RecordHead, into: &mut [u8]) -> Decoded<bool> {
+    async fn message(&self, course: Course, stream: &mut RecvStream, head: &RecordHead, into: &mut [u8]) -> Decoded<bool> {
         if self.ordered {
             return match stream.read_exact(into).await {
                 Ok(()) => Ok(true),
@@ -218,23 +243,23 @@ impl Received {
                 Err(ReadExactError::ReadError(_)) => Ok(false),
             };
         }
-        let gathers = self.gathers(head.sequence);
+        let gathers = self.gathers((course, head.sequence));
         gathers.gathering.whole(stream, (1 + TopicHead::SIZE + RecordHead::SIZE) as u64, into).await
     }
 
     /// Until it is dropped, what comes for the repair of this message goes there.
-    fn gathers(&self, sequence: u64) -> Gathers<'_> {
-        let gathering = Arc::clone(self.arriving().entry(sequence).or_default());
-        Gathers { received: self, sequence, gathering }
+    fn gathers(&self, message: (Course, u64)) -> Gathers<'_> {
+        let gathering = Arc::clone(self.arriving().entry(message).or_default());
+        Gathers { received: self, message, gathering }
     }
 
-    fn arriving(&self) -> MutexGuard<'_, HashMap<u64, Arc<Gathering>>> {
+    fn arriving(&self) -> MutexGuard<'_, HashMap<(Course, u64), Arc<Gathering>>> {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes symbols for the repair of a message, if that is arriving.
-    pub fn repair(&self, head: &RepairHead, symbols: Bytes) -> Decoded<()> {
-        let gathering = self.arriving().get(&head.sequence).cloned();
+    pub fn repair(&self, course: Course, head: &RepairHead, symbols: Bytes) -> Decoded<()> {
+        let gathering = self.arriving().get(&(course, head.sequence)).cloned();
         gathering.map_or(Ok(()), |gathering| gathering.add(head, symbols))
     }
 
@@ -250,20 +275,21 @@ impl Received {
         self.last.send_replace(sequence);
     }
 
-    fn hand_on(&self, loan: Loan<'_>, head: &RecordHead) -> Decoded<()> {
-        let mut handed = self.handed();
+    /// False: the course is over.
+    fn hand_on(&self, course: Course, loan: Loan<'_>, head: &RecordHead) -> Decoded<bool> {
+        let Some(mut handed) = self.handed_of(course) else { return Ok(false) };
         if head.sequence <= handed.sequence {
             if self.ordered {
                 return violation(format!("message {} behind message {} of an ordered channel", head.sequence, handed.sequence));
             }
             // It was counted as lost when the one behind it was handed on.
-            return Ok(());
+            return Ok(true);
         }
         point("message about to be published");
         self.pass(&mut handed, head.sequence);
         if !handed.recent.is_new(head.origin) {
             self.counts.repeated.fetch_add(1, Ordering::Relaxed);
-            return Ok(());
+            return Ok(true);
         }
         // Under the lock, so that they are published in their order.
         match self.publishing(|| loan.publish(head.unpacked as usize)) {
@@ -279,21 +305,21 @@ impl Received {
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
 /// A message that arrives.
 struct Gathers<'a> {
     received: &'a Received,
-    sequence: u64,
+    message: (Course, u64),
     gathering: Arc<Gathering>,
 }
 
 impl Drop for Gathers<'_> {
     fn drop(&mut self) {
         // The same message may come a second time, and that go on; it needs no repair then.
-        self.received.arriving().remove(&self.sequence);
+        self.received.arriving().remove(&self.message);
     }
 }
 

@@ -310,7 +310,6 @@ impl Peer {
         let opened = match want.kind {
             Kind::Topic => {
                 let come = self.come.remove(&want.name);
-                let come = self.received.get(&want.name).map(|received| received.last()).or(come);
                 let received = match self.received.get(&want.name) {
                     Some(kept) => Ok(Arc::clone(kept)),
                     None => {
@@ -319,8 +318,8 @@ impl Peer {
                     }
                 };
                 received.map(|received| {
-                    received.begin(after, come);
-                    live.session.inlet.open(channel, Arc::clone(&received));
+                    let course = received.begin(after, come);
+                    live.session.inlet.open(channel, Arc::clone(&received), course);
                     self.received.insert(want.name.clone(), received);
                 })
             }
@@ -398,7 +397,7 @@ impl Peer {
                 continue;
             }
             if let Some(received) = received {
-                received.end(end.last);
+                received.end(Some(end.last));
             }
             let acts = live.ledger.ended_in(channel, local, rules);
             self.perform(acts);
@@ -425,6 +424,8 @@ impl Peer {
 
     fn forget_received(&mut self, name: &str) {
         if let Some(received) = self.received.remove(name) {
+            // Before it is counted, and before the next one publishes: tasks may have messages of it at hand.
+            received.end(None);
             self.count(false, name, received.counts().told());
             self.come.remove(name);
             // Of others it is not known what they have lost.
