@@ -132,7 +132,7 @@ fn another_type_is_refused_once_and_opened_when_it_fits() {
 }
 
 #[test]
-fn what_could_not_be_opened_is_tried_again_only_when_something_is_different() {
+fn what_could_not_be_opened_is_not_tried_again_as_something_else_changes() {
     let mut ledger = Ledger::new("base");
     let here = local(1, IMAGE, false, true);
     assert_eq!(heard(&mut ledger, want(7), &here), ["open out 7"]);
@@ -227,4 +227,39 @@ fn what_others_have_brought_is_had_for_a_rule_that_says_onward_alone() {
         let mut ledger = Ledger::new("base");
         assert_eq!(shown(&ledger.hear(want(1), &here, rules).expect("it may be said")), acts);
     }
+}
+
+#[test]
+fn what_was_opened_and_cannot_be_here_is_unwanted_and_wanted_again_when_it_is_tried_again() {
+    let mut ledger = Ledger::new("base");
+    let here = local(1, IMAGE, true, false);
+    ledger.follow(&here, &all());
+    assert_eq!(heard(&mut ledger, open(1), &here), ["open in 1 for 1"]);
+    assert_eq!(shown(&ledger.failed_in(1, "there is no memory")), ["close in 1", "say unwant 1"]);
+    assert_eq!(ledger.states().map(|(_, _, state)| state.clone()).collect::<Vec<_>>(), [State::Refused("there is no memory".to_owned())]);
+    // Changes of the domain are not a reason, and nothing that crosses it means anything.
+    assert!(ledger.follow(&here, &all()).is_empty());
+    assert!(heard(&mut ledger, open(1), &here).is_empty() && heard(&mut ledger, close(1), &here).is_empty());
+    assert!(ledger.failed_in(1, "a second time").is_empty());
+    assert_eq!(shown(&ledger.retry(&here, &all())), ["expect 2", "say want 2"]);
+    assert!(ledger.retry(&here, &all()).is_empty());
+    assert_eq!(heard(&mut ledger, open(2), &here), ["open in 2 for 1"]);
+    ledger.failed_in(2, "there is no memory");
+    // Nobody wants it any more: nothing is to be said that was not.
+    assert!(ledger.follow(&Local::default(), &all()).is_empty());
+}
+
+#[test]
+fn what_could_not_be_opened_for_the_peer_is_tried_again_and_refused_once() {
+    let mut ledger = Ledger::new("base");
+    let here = local(1, IMAGE, false, true);
+    assert_eq!(heard(&mut ledger, want(7), &here), ["open out 7"]);
+    assert_eq!(shown(&ledger.failed_out(7, "the manager is away")), ["say refuse 7"]);
+    assert!(ledger.follow(&here, &all()).is_empty());
+    assert_eq!(shown(&ledger.retry(&here, &all())), ["open out 7"]);
+    assert!(ledger.failed_out(7, "the manager is away").is_empty());
+    assert_eq!(shown(&ledger.retry(&here, &all())), ["open out 7"]);
+    assert_eq!(shown(&ledger.failed_out(7, "there is no memory")), ["say refuse 7"]);
+    assert_eq!(shown(&ledger.retry(&here, &all())), ["open out 7"]);
+    assert_eq!(ledger.states().map(|(_, _, state)| state.clone()).collect::<Vec<_>>(), [State::Open]);
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 
 use sinew::raw::ProviderOptions;
 use sinew::{
@@ -38,6 +39,9 @@ pub enum Event {
     /// It is over.
     End,
 }
+
+/// Between two tries to open what could not be opened.
+const PAUSE: Duration = Duration::from_secs(5);
 
 type Asking = Call<GatewayCatalogueRequest, GatewayCatalogue>;
 type Catalogue = Provider<GatewayCatalogueRequest, GatewayCatalogue>;
@@ -79,6 +83,8 @@ pub struct Exchange {
     /// None: the network cannot tell.
     _catalogue: Option<Catalogue>,
     channels: BTreeMap<Key, (Due, Open)>,
+    /// When what could not be opened is tried again: the manager may be away, or memory short, and neither is told when it is so no more.
+    again: Option<Instant>,
     /// None: it is not joined yet.
     network: Option<Box<dyn Network>>,
     is_connected: bool,
@@ -88,7 +94,7 @@ impl Exchange {
     /// Before the network is joined.
     pub fn new(settings: &Settings, node: Node, domain: Followed, ear: Ear, teller: Teller) -> Exchange {
         let (rules, name, channels) = (settings.rules.clone(), settings.tag.clone(), BTreeMap::new());
-        Exchange { rules, name, domain, node, ear, teller, _catalogue: None, channels, network: None, is_connected: false }
+        Exchange { rules, name, domain, node, ear, teller, _catalogue: None, channels, again: None, network: None, is_connected: false }
     }
 
     /// Until the end.
@@ -102,6 +108,9 @@ impl Exchange {
                 }
                 self.act(event);
                 next = heard.try_recv().map_err(|_| RecvTimeoutError::Timeout);
+            }
+            if self.again.take_if(|again| Instant::now() >= *again).is_some() {
+                self.follow();
             }
             if let Some(network) = &mut self.network {
                 network.settled(self.domain.local());
@@ -193,15 +202,19 @@ impl Exchange {
         due.retain(|(_, name, _), _| name != status && *name != catalogue);
         // First, so that the places of those that are opened anew are free.
         self.channels.retain(|key, (before, _)| due.get(key) == Some(before));
-        due.retain(|key, _| !self.channels.contains_key(key));
+        let is_tried_again = self.again.is_none();
+        due.retain(|key, _| self.channels.get(key).is_none_or(|(_, open)| open.is_err() && is_tried_again));
         for (key, due) in due {
             let (ear, looks) = (self.ear.clone(), key.clone());
             let look: Look = Arc::new(move || ear.look(looks.clone()));
-            let open = network.open(&key, &due, look).map_err(|why| {
-                let text = format!("'{}' cannot be opened: {why}", key.1);
-                log::warn!("{text}");
-                text
-            });
+            let open = network.open(&key, &due, look).map_err(|why| format!("'{}' cannot be opened: {why}", key.1));
+            if let Err(text) = &open {
+                self.again.get_or_insert_with(|| Instant::now() + PAUSE);
+                // Said once, however often it is tried.
+                if !matches!(self.channels.get(&key), Some((_, Err(before))) if before == text) {
+                    log::warn!("{text}");
+                }
+            }
             self.channels.insert(key, (due, open));
         }
     }

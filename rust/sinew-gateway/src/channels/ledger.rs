@@ -122,6 +122,8 @@ struct Ours {
     state: State,
     /// The peer has said so; what is under way is waited for.
     is_ending: bool,
+    /// It was opened, and cannot be here: the channel is over, and what the peer still says of it means nothing (G17).
+    has_failed: bool,
 }
 
 /// What the peer wants of us.
@@ -137,6 +139,8 @@ struct Theirs {
     is_used: bool,
     /// Could not be opened with this.
     failed: Option<Fitting>,
+    /// What the peer was told of that last.
+    told: Option<String>,
 }
 
 /// What fits a want of the peer.
@@ -193,7 +197,10 @@ impl Ledger {
                 if is_twice || self.theirs.contains_key(&channel) {
                     return violation(format!("a second want of '{}', or of channel {channel}", want.name));
                 }
-                self.theirs.insert(channel, Theirs { want, state: State::Waiting, open: None, ending: None, is_used: false, failed: None });
+                self.theirs.insert(
+                    channel,
+                    Theirs { want, state: State::Waiting, open: None, ending: None, is_used: false, failed: None, told: None },
+                );
                 self.follow_theirs(channel, local, rules, &mut acts);
             }
             Control::Unwant { channel } => {
@@ -206,17 +213,18 @@ impl Ledger {
                 }
             }
             Control::Open { channel, ordered, after, offer } => {
-                if let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel) {
+                if let Some(ours) = self.wanted(channel) {
                     if ours.state == State::Open {
                         return violation(format!("channel {channel} is opened a second time"));
                     }
                     ours.state = State::Open;
-                    let traffic = rules.decide(ours.want.kind, &ours.want.name, &self.tag).traffic;
-                    acts.push(Act::OpenIn { channel, want: ours.want.clone(), topic: ours.topic, offer, ordered, after, traffic });
+                    let (want, topic) = (ours.want.clone(), ours.topic);
+                    let traffic = rules.decide(want.kind, &want.name, &self.tag).traffic;
+                    acts.push(Act::OpenIn { channel, want, topic, offer, ordered, after, traffic });
                 }
             }
             Control::Close { channel, end } => {
-                let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel) else { return Ok(acts) };
+                let Some(ours) = self.wanted(channel) else { return Ok(acts) };
                 if ours.is_ending {
                     return violation(format!("channel {channel} is closed a second time"));
                 }
@@ -228,7 +236,7 @@ impl Ledger {
                 }
             }
             Control::Refuse { channel, text, .. } => {
-                if let Some(ours) = self.ours.values_mut().find(|ours| ours.want.channel == channel && ours.state != State::Open) {
+                if let Some(ours) = self.wanted(channel).filter(|ours| ours.state != State::Open) {
                     ours.state = State::Refused(text);
                 }
             }
@@ -246,7 +254,31 @@ impl Ledger {
         };
         theirs.failed = theirs.open.take();
         theirs.state = State::Refused(text.to_owned());
+        if theirs.told.as_deref() == Some(text) {
+            return Vec::new();
+        }
+        theirs.told = Some(text.to_owned());
         vec![Act::Send(Control::Refuse { channel, reason: Refusal::Domain, text: text.to_owned() })]
+    }
+
+    /// A channel that the peer has opened could not be opened here: the domain does not let it. Until [`Ledger::retry`] it is not wanted any more, so that nothing is sent that would wait here for ever (G40).
+    pub fn failed_in(&mut self, channel: u32, text: &str) -> Vec<Act> {
+        let Some(ours) = self.wanted(channel) else { return Vec::new() };
+        ours.state = State::Refused(text.to_owned());
+        ours.has_failed = true;
+        vec![Act::CloseIn { channel }, Act::Send(Control::Unwant { channel })]
+    }
+
+    /// What could not be opened, here or for the peer, is tried again: what was in the way may be so no more.
+    pub fn retry(&mut self, local: &Local, rules: &Rules) -> Vec<Act> {
+        self.ours.retain(|_, ours| !ours.has_failed);
+        self.theirs.values_mut().for_each(|theirs| theirs.failed = None);
+        self.follow(local, rules)
+    }
+
+    /// What we want over this channel of ours.
+    fn wanted(&mut self, channel: u32) -> Option<&mut Ours> {
+        self.ours.values_mut().find(|ours| ours.want.channel == channel && !ours.has_failed)
     }
 
     /// What was under way on a channel that the peer has ended has come, or is not waited for any more.
@@ -313,12 +345,12 @@ impl Ledger {
             self.next += 1;
             acts.push(Act::Expect { channel: want.channel });
             acts.push(Act::Send(Control::Want(want.clone())));
-            self.ours.insert(key.clone(), Ours { want, topic: channel.topic, state: State::Waiting, is_ending: false });
+            self.ours.insert(key.clone(), Ours { want, topic: channel.topic, state: State::Waiting, is_ending: false, has_failed: false });
         }
     }
 
     fn unwant(&mut self, key: &(Kind, String), acts: &mut Vec<Act>) {
-        if let Some(ours) = self.ours.remove(key) {
+        if let Some(ours) = self.ours.remove(key).filter(|ours| !ours.has_failed) {
             let channel = ours.want.channel;
             acts.push(Act::CloseIn { channel });
             acts.push(Act::Send(Control::Unwant { channel }));

@@ -1,21 +1,23 @@
 //! What is open between the domain and one peer.
 
+mod opening;
+
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sinew::{GatewayChannel, GatewayPeer, Id};
+use sinew::{GatewayChannel, GatewayPeer};
 use tokio::runtime::Handle;
 
 use super::wishes::Wishes;
-use crate::channels::{Act, Asking, Ending, Ledger, LeftOff, Memory, Outlet, Provided, Received, Served, State, Supply, Taken};
+use crate::channels::{Act, Asking, Ending, Ledger, LeftOff, Memory, Outlet, Provided, Received, State};
 use crate::domain::{Local, may_go_onward};
 use crate::nodes::Nodes;
 use crate::peers::Session;
 use crate::point::point;
-use crate::protocol::{Closed, Control, End, Kind, Offer, Want};
-use crate::rules::{Rules, Traffic};
+use crate::protocol::{Closed, Control, End, Kind, Want};
+use crate::rules::Rules;
 use crate::status;
 
 /// (G36) How long what is under way is waited for on a channel that the peer has closed.
@@ -23,6 +25,8 @@ const UNDER_WAY: Duration = Duration::from_secs(5);
 /// (G37) How long it is known where a channel has left off: with the connection, as long as what comes is kept on the other side; else until it is asked for again, or what has changed of a want is told.
 const LEFT_OFF: Duration = Duration::from_secs(5);
 const LEFT_OFF_UNWANTED: Duration = Duration::from_millis(100);
+/// Between two tries to open what the domain did not let be opened.
+const PAUSE: Duration = Duration::from_secs(5);
 /// Topics whose counts are kept while nobody wants them.
 const MOST_COUNTED: usize = 4096;
 
@@ -66,6 +70,10 @@ struct Live {
     onward: HashSet<u32>,
     /// Of these, what the peer has ended, how far it went, and how long that is waited for.
     ending: HashMap<u32, (End, Instant)>,
+    /// When what could not be opened is tried again.
+    again: Option<Instant>,
+    /// What the log says of it, by name, so that it says so once.
+    said: HashMap<(Kind, String), String>,
 }
 
 impl Peer {
@@ -108,8 +116,16 @@ impl Peer {
         session.hello.tag.clone_into(&mut self.tag);
         self.until = None;
         let ledger = Ledger::new(&session.hello.tag);
-        self.live =
-            Some(Live { session, ledger, outlets: HashMap::new(), open: HashMap::new(), onward: HashSet::new(), ending: HashMap::new() });
+        self.live = Some(Live {
+            session,
+            ledger,
+            outlets: HashMap::new(),
+            open: HashMap::new(),
+            onward: HashSet::new(),
+            ending: HashMap::new(),
+            again: None,
+            said: HashMap::new(),
+        });
     }
 
     /// There is none any more. It is waited for until then.
@@ -262,90 +278,6 @@ impl Peer {
         }
     }
 
-    fn open_out(&mut self, channel: u32, want: &Want, offer: Offer, ordered: bool, traffic: &Traffic) {
-        let Some(live) = &mut self.live else { return };
-        let session = &live.session;
-        let left_off = self.left_off.remove(&want.name).filter(|(_, until)| want.kind == Kind::Topic && Instant::now() < *until);
-        let left_off = left_off.map(|(left_off, _)| left_off).unwrap_or_default();
-        let after = left_off.last();
-        let taken = Taken { max_message: self.max_message.min(session.hello.max_message), compression: session.hello.compression };
-        let opened = match want.kind {
-            Kind::Topic => {
-                let asked = if traffic.onward { self.wishes.asked(&self.nodes, want, traffic).map(Some) } else { Ok(None) };
-                asked
-                    .and_then(|asked| {
-                        let from = asked.map_or(Supply::Domain(self.nodes.own()), Supply::Asked);
-                        Outlet::open(from, want, &offer, (ordered, left_off), traffic, &session.outbox, taken)
-                    })
-                    .map(|outlet| {
-                        if traffic.onward {
-                            session.say(Control::Onward { channel });
-                        }
-                        live.outlets.insert(channel, outlet);
-                    })
-            }
-            Kind::Service => Served::open(self.nodes.own(), want, traffic.priority, Arc::clone(&self.memory))
-                .map(|served| session.inlet.serve(channel, Arc::new(served))),
-        };
-        match opened {
-            Ok(()) => {
-                point(if want.kind == Kind::Topic { "topic opened for the peer" } else { "service opened for the peer" });
-                session.say(Control::Open { channel, ordered, after, offer });
-            }
-            Err(error) => {
-                let acts = live.ledger.failed_out(channel, &format!("'{}' cannot be opened in the domain that has it: {error}", want.name));
-                self.perform(acts);
-            }
-        }
-    }
-
-    fn open_in(&mut self, channel: u32, want: &Want, topic: Id, offer: &Offer, (ordered, after): (bool, u64), traffic: &Traffic) {
-        let is_onward = self.live.as_ref().is_some_and(|live| live.onward.contains(&channel));
-        let fits = |kept: &Arc<Received>| kept.is_onward() == is_onward && kept.fits(want, topic, offer, ordered);
-        if want.kind == Kind::Topic && !self.received.get(&want.name).is_some_and(fits) {
-            // First, so that its place is free.
-            self.forget_received(&want.name);
-        }
-        let Some(live) = &mut self.live else { return };
-        let opened = match want.kind {
-            Kind::Topic => {
-                let come = self.come.remove(&want.name);
-                let received = match self.received.get(&want.name) {
-                    Some(kept) => Ok(Arc::clone(kept)),
-                    None => {
-                        let node = if is_onward { self.nodes.second() } else { Ok(self.nodes.own().clone()) };
-                        node.and_then(|node| Received::open(&node, is_onward, want, topic, offer, ordered)).map(Arc::new)
-                    }
-                };
-                received.map(|received| {
-                    let course = received.begin(after, come);
-                    live.session.inlet.open(channel, Arc::clone(&received), course);
-                    self.received.insert(want.name.clone(), received);
-                })
-            }
-            Kind::Service => {
-                if !self.provided.get(&want.name).is_some_and(|provided| provided.fits(want, topic)) {
-                    self.provided.remove(&want.name);
-                }
-                let provided = match self.provided.remove(&want.name) {
-                    Some(provided) => Ok(provided),
-                    None => Provided::open(self.nodes.own(), want, topic, traffic.priority, &self.runtime),
-                };
-                provided.map(|provided| {
-                    provided.lead(Some((Arc::clone(&live.session), channel)));
-                    self.provided.insert(want.name.clone(), provided);
-                })
-            }
-        };
-        match opened {
-            Ok(()) => {
-                point(if want.kind == Kind::Topic { "topic opened here" } else { "service opened here" });
-                live.open.insert(channel, (want.kind, want.name.clone()));
-            }
-            Err(error) => log::warn!("'{}' of {} cannot be opened in this domain: {error}", want.name, self.name),
-        }
-    }
-
     /// What the peer wants, and others are to bring, is asked for.
     fn ask(&mut self, local: &Local, rules: &Rules) {
         let Some(live) = &mut self.live else { return };
@@ -357,6 +289,7 @@ impl Peer {
         });
         let wanted = wanted.collect();
         for (channel, why) in self.wishes.follow(&self.nodes, wanted) {
+            live.again.get_or_insert_with(|| Instant::now() + PAUSE);
             let acts = live.ledger.failed_out(channel, &why);
             for act in acts {
                 if let Act::Send(control) = act {
@@ -377,9 +310,16 @@ impl Peer {
         self.live.as_ref().is_some_and(|live| !live.ending.is_empty() || live.outlets.values().any(Outlet::is_ending))
     }
 
-    /// Closes what has ended.
+    /// Closes what has ended, and tries again what could not be opened.
     pub fn look(&mut self, local: &Local, rules: &Rules) {
         let now = Instant::now();
+        let Some(live) = &mut self.live else { return };
+        if live.again.take_if(|again| now >= *again).is_some() {
+            let acts = live.ledger.retry(local, rules);
+            self.wishes.retry();
+            self.perform(acts);
+            self.ask(local, rules);
+        }
         let Some(live) = &mut self.live else { return };
         let out: Vec<_> = live.outlets.iter_mut().filter_map(|(channel, outlet)| Some((*channel, outlet.look(now)?))).collect();
         for (channel, end) in out {

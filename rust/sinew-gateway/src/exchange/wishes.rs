@@ -66,6 +66,11 @@ impl Wishes {
         asked
     }
 
+    /// What could not be asked for is tried again by the next [`Wishes::follow`].
+    pub fn retry(&mut self) {
+        self.0.retain(|_, wish| wish.asked.is_ok());
+    }
+
     /// Nothing is wanted any more, unless it is again until then.
     pub fn end(&mut self, until: Instant) {
         self.0.values_mut().for_each(|wish| wish.until = Some(until));
