@@ -80,9 +80,8 @@ impl Gateway {
         let teller = Teller::new(&node, &name, &address);
         let runtime = Handle::current();
         let nodes = Nodes::new(&node, domain_of(settings), runtime.clone());
-        let exchange =
-            Exchange::start(nodes, settings.rules.clone(), settings.max_message, &runtime, (ear.clone(), heard), snapshot, teller)
-                .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
+        let exchange = Exchange::start(nodes, settings.rules.clone(), &runtime, (ear.clone(), heard), snapshot, teller)
+            .map_err(|error| CannotStart(format!("the domain cannot be watched: {error}")))?;
         let dialer = Arc::new(Dialer { endpoint: endpoint.clone(), client: Mutex::new(identity.client()), shared: Arc::clone(&shared) });
         let catalogue = catalogue::provide(&node, Arc::clone(&shared), runtime);
         let mut tasks = JoinSet::new();

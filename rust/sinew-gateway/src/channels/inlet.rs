@@ -205,8 +205,8 @@ impl Inlet {
         }
     }
 
-    /// Takes a call, of whose stream the kind is read.
-    pub async fn take_call(&self, mut send: SendStream, mut receive: RecvStream, outbox: &Outbox) -> Decoded<()> {
+    /// Takes a call, of whose stream the kind is read. Its answer has `most` bytes at most.
+    pub async fn take_call(&self, mut send: SendStream, mut receive: RecvStream, outbox: &Outbox, most: u64) -> Decoded<()> {
         let mut head = [0; CallHead::SIZE];
         if receive.read_exact(&mut head).await.is_err() {
             return Ok(());
@@ -214,7 +214,7 @@ impl Inlet {
         let head = CallHead::decode(&head, self.max_message)?;
         let served = self.served(head.channel);
         match served {
-            Some(served) => served.take(head, send, receive, outbox, &self.room).await,
+            Some(served) => served.take(head, (send, receive), (outbox, most), &self.room).await,
             None => {
                 // It may have crossed a Close.
                 let _ = receive.stop(VarInt::from_u32(Dropped::Unwanted as u32));

@@ -116,7 +116,6 @@ impl Exchange {
     pub fn start(
         nodes: Nodes,
         rules: Rules,
-        max_message: u64,
         runtime: &Handle,
         (ear, heard): (Ear, Heard),
         snapshot: Arc<Snapshot>,
@@ -125,8 +124,7 @@ impl Exchange {
         let (told, looking) = (ear.clone(), Looking::Gateway(nodes.own_name().to_owned()));
         let (domain, watch) = Followed::start(nodes.own(), looking, move || _ = told.0.send(Event::Domain))?;
         let nodes = Arc::new(nodes);
-        let mut follower =
-            Follower { nodes, runtime: runtime.clone(), rules, max_message, domain, snapshot, peers: HashMap::new(), teller };
+        let mut follower = Follower { nodes, runtime: runtime.clone(), rules, domain, snapshot, peers: HashMap::new(), teller };
         let thread = std::thread::spawn(move || follower.run(&heard.0));
         Ok(Exchange { ear, thread: Some(thread), _watch: watch })
     }
@@ -148,7 +146,6 @@ impl Drop for Exchange {
 struct Follower {
     runtime: Handle,
     rules: Rules,
-    max_message: u64,
     domain: Followed,
     snapshot: Arc<Snapshot>,
     peers: HashMap<GatewayId, Peer>,
@@ -236,10 +233,7 @@ impl Follower {
     fn up(&mut self, session: Arc<Session>) {
         let who = if session.is_dialed { "dialed" } else { "has dialed" };
         log::info!("connected with {} ({who}, tag '{}')", session.shown(), crate::peers::printable(&session.hello.tag));
-        let peer = self
-            .peers
-            .entry(session.hello.id)
-            .or_insert_with(|| Peer::new(Arc::clone(&self.nodes), self.runtime.clone(), self.max_message));
+        let peer = self.peers.entry(session.hello.id).or_insert_with(|| Peer::new(Arc::clone(&self.nodes), self.runtime.clone()));
         peer.up(session);
         peer.follow(self.domain.local(), &self.rules);
     }

@@ -36,7 +36,6 @@ type Told = (u64, u64, u64);
 /// A peer, by its id. When the connection is lost, what messages of its topics go into, and calls that wait, are kept for a while.
 pub struct Peer {
     runtime: Handle,
-    max_message: u64,
     name: String,
     /// What it calls itself, and where it was: it may be the next life of another peer.
     who: Option<(String, IpAddr)>,
@@ -78,11 +77,10 @@ struct Live {
 
 impl Peer {
     /// Not connected yet.
-    pub fn new(nodes: Arc<Nodes>, runtime: Handle, max_message: u64) -> Peer {
+    pub fn new(nodes: Arc<Nodes>, runtime: Handle) -> Peer {
         Peer {
             nodes,
             runtime,
-            max_message,
             name: String::new(),
             who: None,
             tag: String::new(),

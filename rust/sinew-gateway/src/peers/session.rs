@@ -79,6 +79,11 @@ impl Session {
         Ok(())
     }
 
+    /// Bytes of a message, a request or a response at most, that both sides take.
+    pub fn max_message(&self) -> u64 {
+        self.inlet.max_message().min(self.hello.max_message)
+    }
+
     /// Ends the connection.
     pub fn close(&self, code: Closed, why: &str) {
         super::close(&self.connection, code, why);
@@ -213,7 +218,7 @@ async fn take_streams(session: &Arc<Session>, shared: &Arc<Shared>) {
                 return;
             }
             let taken = match kind[0] {
-                CALL_STREAM => session.inlet.take_call(send, receive, &session.outbox).await,
+                CALL_STREAM => session.inlet.take_call(send, receive, &session.outbox, session.max_message()).await,
                 LOOK_STREAM => session.tell_what_there_is(send, &shared).await,
                 other => violation(format!("a bidirectional stream of the kind {other}")),
             };

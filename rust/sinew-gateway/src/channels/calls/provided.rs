@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use quinn::VarInt;
+use quinn::{ReadExactError, RecvStream, VarInt};
 use sinew::raw::{Call, Provider, ProviderOptions};
 use sinew::{Ghost, Id, Node};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::Counts;
+use crate::packing::unpack;
 use crate::peers::Session;
 use crate::point::point;
-use crate::protocol::{Answer, CallHead, Dropped, Packing, Status, Want};
+use crate::protocol::{Answer, CallHead, Closed, Decoded, Dropped, Packing, Status, Violation, Want, violation};
 
 /// How often it is looked whether somebody still waits for an answer.
 const LOOK: Duration = Duration::from_millis(100);
@@ -108,10 +109,11 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, counts:
                 return None;
             };
             way.mark_unchanged();
-            if let Some(answered) = attempt(&session, channel, number, &request, priority).await {
-                return Some(answered);
+            match attempt(&session, channel, number, &request, priority).await {
+                Attempt::Ended(status, body) => return Some((status, body)),
+                // It goes another way, once there is one.
+                Attempt::Lost => {}
             }
-            // Lost on the way, or the provider there has gone: it goes another way, once there is one.
             if way.changed().await.is_err() {
                 return None;
             }
@@ -136,33 +138,75 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, counts:
     }
 }
 
-/// None: the connection was lost, or there is no provider any more.
-async fn attempt(session: &Session, channel: u32, call: u64, request: &Bytes, priority: i32) -> Option<(Status, Vec<u8>)> {
+/// What came of a call over one way.
+enum Attempt {
+    /// The answer, or why there is none, and would be none over any other way.
+    Ended(Status, Vec<u8>),
+    /// The connection was lost, or there is no provider any more.
+    Lost,
+}
+
+async fn attempt(session: &Session, channel: u32, call: u64, request: &Bytes, priority: i32) -> Attempt {
+    let (size, most) = (request.len(), session.max_message().min(u64::from(u32::MAX)));
+    // The peer would have to close the connection (G11), and the call would come again over the next one.
+    if size as u64 > most {
+        let text = format!("the request has {size} bytes, where \"max_message\" of the two gateways lets {most} over");
+        return Attempt::Ended(Status::Failed, text.into_bytes());
+    }
+    match exchanged(session, channel, call, request, priority).await {
+        Some(Ok((Status::Gone, _))) | None => Attempt::Lost,
+        Some(Ok((status, body))) => Attempt::Ended(status, body),
+        Some(Err(Violation(why))) => {
+            session.close(Closed::Violation, &why);
+            Attempt::Ended(Status::Failed, format!("the gateway there has answered with {why}").into_bytes())
+        }
+    }
+}
+
+/// None: the connection was lost, or the peer does not answer.
+async fn exchanged(session: &Session, channel: u32, call: u64, request: &Bytes, priority: i32) -> Option<Decoded<(Status, Vec<u8>)>> {
     let (send, mut receive) = session.connection.open_bi().await.ok()?;
     // Dropped before the answer is there: nobody wants it any more.
     let mut guard = Cancel(Some(&mut receive));
-    let size = u32::try_from(request.len()).ok()?;
+    let size = request.len() as u32;
     let head = CallHead { channel, call, packing: Packing::None, size, unpacked: size };
     let mut send = session.outbox.write(send, vec![Bytes::from(head.encode()), request.clone()], priority).await.ok()?;
     send.finish().ok()?;
     point("call sent");
     let receive = guard.0.as_mut()?;
     let mut head = [0; Answer::SIZE];
-    receive.read_exact(&mut head).await.ok()?;
-    let head = Answer::decode(&head, session.inlet.max_message()).ok()?;
-    let mut body = vec![0; head.size as usize];
-    receive.read_exact(&mut body).await.ok()?;
+    let answered = match receive.read_exact(&mut head).await {
+        Ok(()) => answer(head, receive, session.inlet.max_message()).await,
+        Err(why) => cut_off(why),
+    };
     guard.0 = None;
-    if head.packing != Packing::None {
-        let mut whole = vec![0; head.unpacked as usize];
-        crate::packing::unpack(head.packing, &body, &mut whole).ok()?;
-        body = whole;
+    answered
+}
+
+/// The rest of an answer.
+async fn answer(head: [u8; Answer::SIZE], receive: &mut RecvStream, most: u64) -> Option<Decoded<(Status, Vec<u8>)>> {
+    let head = match Answer::decode(&head, most) {
+        Ok(head) => head,
+        Err(why) => return Some(Err(why)),
+    };
+    let mut body = vec![0; head.size as usize];
+    if let Err(why) = receive.read_exact(&mut body).await {
+        return cut_off(why);
     }
-    (head.status != Status::Gone).then_some((head.status, body))
+    if head.packing == Packing::None {
+        return Some(Ok((head.status, body)));
+    }
+    let mut whole = vec![0; head.unpacked as usize];
+    Some(unpack(head.packing, &body, &mut whole).map(|()| (head.status, whole)))
+}
+
+/// None: the peer has given it up, or the connection was lost.
+fn cut_off<T>(why: ReadExactError) -> Option<Decoded<T>> {
+    matches!(why, ReadExactError::FinishedEarly(_)).then(|| violation("an answer that ends before its end"))
 }
 
 /// (G26)
-struct Cancel<'a>(Option<&'a mut quinn::RecvStream>);
+struct Cancel<'a>(Option<&'a mut RecvStream>);
 
 impl Drop for Cancel<'_> {
     fn drop(&mut self) {

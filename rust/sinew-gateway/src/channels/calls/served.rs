@@ -29,6 +29,23 @@ impl Answered {
     fn text(status: Status, text: &str) -> Answered {
         Answered { status, parts: vec![Bytes::copy_from_slice(text.as_bytes())] }
     }
+
+    /// What is said of it to whoever takes so many bytes: of a response that is larger that it is (G25), of a text what has room.
+    fn within(&self, most: u64) -> (Status, Vec<Bytes>) {
+        let size = self.size();
+        if size as u64 <= most {
+            return (self.status, self.parts.clone());
+        }
+        let mut text = match self.status {
+            Status::Executed => format!(
+                "the call was executed, but the response has {size} bytes, where \"max_message\" of the two gateways lets {most} over"
+            )
+            .into_bytes(),
+            _ => self.parts.concat(),
+        };
+        text.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        (if self.status == Status::Executed { Status::Failed } else { self.status }, vec![text.into()])
+    }
 }
 
 /// Calls as a ghost.
@@ -52,13 +69,12 @@ impl Served {
         &self.counts
     }
 
-    /// Takes a call, whose head is read, and answers it. One that came before, over a connection that was lost, is not executed again.
+    /// Takes a call, whose head is read, and answers it with `most` bytes at most. One that came before, over a connection that was lost, is not executed again.
     pub async fn take(
         &self,
         head: CallHead,
-        mut send: SendStream,
-        mut receive: RecvStream,
-        outbox: &Outbox,
+        (mut send, mut receive): (SendStream, RecvStream),
+        (outbox, most): (&Outbox, u64),
         room: &Semaphore,
     ) -> Decoded<()> {
         let needed = u32::try_from(u64::from(head.unpacked.max(head.size)).div_ceil(1024)).unwrap_or(u32::MAX);
@@ -82,7 +98,7 @@ impl Served {
         };
         let Some(mut answer) = self.memory.answer(head.call, begin) else {
             let full = Answered::text(Status::Full, "the gateway there has too many calls of this peer to answer");
-            _ = deliver(&full, send, outbox, self.priority).await;
+            _ = deliver(&full, most, send, outbox, self.priority).await;
             self.counts.unanswered();
             return Ok(());
         };
@@ -103,7 +119,7 @@ impl Served {
             return Ok(());
         };
         point("call executed");
-        if let Some(send) = deliver(&answered, send, outbox, self.priority).await
+        if let Some(send) = deliver(&answered, most, send, outbox, self.priority).await
             && send.stopped().await.is_ok()
         {
             self.counts.answered(asked + answered.size());
@@ -131,11 +147,11 @@ async fn executed(client: &Client, request: Vec<u8>) -> Answered {
 }
 
 /// None: not all of it could be given to the connection.
-async fn deliver(answered: &Answered, send: SendStream, outbox: &Outbox, priority: i32) -> Option<SendStream> {
-    let size = u32::try_from(answered.size()).ok()?;
-    let head = Answer { status: answered.status, packing: Packing::None, size, unpacked: size };
-    let mut parts = vec![Bytes::from(head.encode())];
-    parts.extend(answered.parts.iter().cloned());
+async fn deliver(answered: &Answered, most: u64, send: SendStream, outbox: &Outbox, priority: i32) -> Option<SendStream> {
+    let (status, body) = answered.within(most.min(u64::from(u32::MAX)));
+    let size = body.iter().map(Bytes::len).sum::<usize>() as u32;
+    let head = Answer { status, packing: Packing::None, size, unpacked: size };
+    let parts = std::iter::once(Bytes::from(head.encode())).chain(body).collect();
     let mut send = outbox.write(send, parts, priority).await.ok()?;
     send.finish().ok()?;
     point("answer sent");

@@ -18,7 +18,7 @@ impl Peer {
         let left_off = self.left_off.remove(&want.name).filter(|(_, until)| want.kind == Kind::Topic && Instant::now() < *until);
         let left_off = left_off.map(|(left_off, _)| left_off).unwrap_or_default();
         let after = left_off.last();
-        let taken = Taken { max_message: self.max_message.min(session.hello.max_message), compression: session.hello.compression };
+        let taken = Taken { max_message: session.max_message(), compression: session.hello.compression };
         let opened = match want.kind {
             Kind::Topic => {
                 let asked = if traffic.onward { self.wishes.asked(&self.nodes, want, traffic).map(Some) } else { Ok(None) };
