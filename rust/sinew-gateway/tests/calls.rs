@@ -2,9 +2,14 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use common::stranger::Stranger;
 use common::{IMAGE, PATIENCE, Robot, all, image, number_of, until};
 use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
+use sinew_gateway::protocol::{Answer, CallHead, Control, Kind, Offer, Packing, Want};
 
 /// More than [`small`] takes.
 const LARGE: usize = 2 << 20;
@@ -52,4 +57,43 @@ async fn a_response_that_the_caller_does_not_take_for_its_size_fails_with_a_text
     let (base, drone) = small().await;
     let _provided = developing(&drone.node("lab"), LARGE);
     fails([&base, &drone], &base.node("user"), 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_stopped_while_its_answer_is_under_way_is_forgotten() {
+    let base = Robot::on_this_machine("base", all());
+    let count = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&count);
+    let answer = move |call: Call| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        call.answer(&[&image(1, 12 << 20)]).expect("somebody waits");
+    };
+    let _provided = Provider::new(&base.node("lab"), "develop", IMAGE, IMAGE, &ProviderOptions::default(), answer).expect("it may provide");
+    let mut stranger = Stranger::taking(&base, 64 << 20).await;
+    let want = Want {
+        channel: 5,
+        kind: Kind::Service,
+        name: "develop".to_owned(),
+        signature: IMAGE.to_owned(),
+        response: IMAGE.to_owned(),
+        offer: Offer::default(),
+    };
+    stranger.say(&Control::Want(want)).await;
+    while !matches!(stranger.hear().await, Control::Open { channel: 5, .. }) {}
+    let request = image(1, 10);
+    let size = request.len() as u32;
+    let call = [CallHead { channel: 5, call: 1, packing: Packing::None, size, unpacked: size }.encode(), request].concat();
+    // The same number is a new call, once the one before is forgotten.
+    let begin = std::time::Instant::now();
+    while count.load(Ordering::Relaxed) < 2 {
+        assert!(begin.elapsed() < PATIENCE, "it is remembered");
+        let (mut send, mut receive) = stranger.connection.open_bi().await.expect("a stream can be opened");
+        send.write_all(&call).await.expect("it can be written");
+        let _ = send.finish();
+        let mut head = [0; Answer::SIZE];
+        receive.read_exact(&mut head).await.expect("it is answered");
+        receive.stop(8_u32.into()).expect("it is under way");
+        // Until it is known there.
+        let _ = tokio::time::timeout(std::time::Duration::from_millis(100), stranger.connection.closed()).await;
+    }
 }

@@ -175,6 +175,7 @@ impl Follower {
             self.peers.retain(|_, peer| !peer.is_over(Instant::now()));
             self.peers.values_mut().for_each(|peer| peer.ask_no_more(Instant::now()));
             if self.teller.due().is_zero() {
+                self.peers.values().for_each(|peer| peer.look_at_calls(Instant::now()));
                 self.teller.tell(self.peers.iter().map(|(id, peer)| (*id, peer.status())).collect());
             }
         }

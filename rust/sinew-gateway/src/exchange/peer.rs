@@ -303,6 +303,11 @@ impl Peer {
         self.wishes.forget(now);
     }
 
+    /// Calls that the peer has forgotten are, too.
+    pub fn look_at_calls(&self, now: Instant) {
+        self.memory.look(now);
+    }
+
     /// Whether something is about to end: then it is to be looked at soon.
     pub fn is_ending(&self) -> bool {
         self.live.as_ref().is_some_and(|live| !live.ending.is_empty() || live.outlets.values().any(Outlet::is_ending))

@@ -39,9 +39,22 @@ impl Stranger {
         stranger
     }
 
+    /// The same, of a gateway that takes messages of so many bytes.
+    pub async fn taking(robot: &Robot, max_message: u64) -> Stranger {
+        let mut stranger = Stranger::new(robot).await;
+        let Control::Hello(hello) = hello() else { unreachable!("it is one") };
+        stranger.introduce_as(Hello { max_message, ..hello }).await;
+        stranger
+    }
+
     /// As a gateway does.
     pub async fn introduce(&mut self) {
-        self.say(&hello()).await;
+        let Control::Hello(hello) = hello() else { unreachable!("it is one") };
+        self.introduce_as(hello).await;
+    }
+
+    async fn introduce_as(&mut self, hello: Hello) {
+        self.say(&Control::Hello(hello)).await;
         assert!(matches!(self.hear().await, Control::Hello(_)));
         self.say(&Control::Ready).await;
     }

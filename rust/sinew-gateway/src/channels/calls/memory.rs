@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -10,14 +11,26 @@ use super::served::Answered;
 
 /// Calls of a peer at a time, answered ones that were not delivered included.
 const MOST_CALLS: usize = 1024;
+/// (G27) How long one is remembered that nobody waits for: it may have been cancelled while the connection was lost, and then nobody says so.
+const KEPT: Duration = Duration::from_secs(60);
 
 /// Of one peer, by its numbers. Thread-safe.
 #[derive(Default)]
 pub struct Memory(Mutex<HashMap<u64, Remembered>>);
 
+/// What will say the answer, once.
+type Say = watch::Sender<Option<Arc<Answered>>>;
+
+/// What has said it, or will.
+type Answer = watch::Receiver<Option<Arc<Answered>>>;
+
 struct Remembered {
-    answer: watch::Receiver<Option<Arc<Answered>>>,
+    answer: Answer,
     running: AbortHandle,
+    /// Whoever waits for the answer has another one of it.
+    waits: Arc<()>,
+    /// Since nobody does.
+    alone: Option<Instant>,
 }
 
 impl Memory {
@@ -25,22 +38,34 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer that a call has, or will have. A new one is begun, by a task that `begin` starts, and ends by saying the answer. None: there are too many.
-    pub fn answer(
-        &self,
-        call: u64,
-        begin: impl FnOnce(watch::Sender<Option<Arc<Answered>>>) -> AbortHandle,
-    ) -> Option<watch::Receiver<Option<Arc<Answered>>>> {
+    /// The answer that a call has, or will have, and what is to be kept as long as it is waited for. A new one is begun, by a task that `begin` starts, and ends by saying the answer. None: there are too many.
+    pub fn answer(&self, call: u64, begin: impl FnOnce(Say) -> AbortHandle) -> Option<(Answer, Arc<()>)> {
         let mut calls = self.calls();
         if let Some(known) = calls.get(&call) {
-            return Some(known.answer.clone());
+            return Some((known.answer.clone(), Arc::clone(&known.waits)));
         }
         if calls.len() >= MOST_CALLS {
             return None;
         }
         let (say, answer) = watch::channel(None);
-        calls.insert(call, Remembered { answer: answer.clone(), running: begin(say) });
-        Some(answer)
+        let waits = Arc::new(());
+        calls.insert(call, Remembered { answer: answer.clone(), running: begin(say), waits: Arc::clone(&waits), alone: None });
+        Some((answer, waits))
+    }
+
+    /// Forgets those that nobody has waited for, for long.
+    pub fn look(&self, now: Instant) {
+        self.calls().retain(|_, known| {
+            if Arc::strong_count(&known.waits) > 1 {
+                known.alone = None;
+                return true;
+            }
+            let is_kept = now.saturating_duration_since(*known.alone.get_or_insert(now)) < KEPT;
+            if !is_kept {
+                known.running.abort();
+            }
+            is_kept
+        });
     }
 
     /// The peer has the answer, or does not want it any more: then the call is cancelled if it still runs.
@@ -56,5 +81,35 @@ impl Drop for Memory {
         for known in self.calls().values() {
             known.running.abort();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a call that is executed for ever.
+    fn begun(say: Say) -> AbortHandle {
+        tokio::spawn(async move { say.closed().await }).abort_handle()
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_is_forgotten_after_a_while_and_cancelled() {
+        let memory = Memory::default();
+        let (now, later) = (Instant::now(), |seconds| Duration::from_secs(seconds));
+        let (mut answer, waits) = memory.answer(1, begun).expect("there is room");
+        memory.look(now);
+        memory.look(now + later(100));
+        drop(waits);
+        memory.look(now + later(100));
+        memory.look(now + later(159));
+        // Whoever asks again, as after a lost connection, has it.
+        let waits = memory.answer(1, |_| unreachable!("it is known")).expect("there is room").1;
+        memory.look(now + later(1000));
+        drop(waits);
+        memory.look(now + later(1000));
+        memory.look(now + later(1060));
+        assert!(memory.calls().is_empty());
+        answer.changed().await.expect_err("it is cancelled");
     }
 }

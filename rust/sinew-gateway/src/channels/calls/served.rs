@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use quinn::{RecvStream, SendStream, VarInt};
+use quinn::{RecvStream, SendStream, VarInt, WriteError};
 use sinew::raw::{Client, ClientOptions};
 use sinew::{ErrorKind, Ghost, Node};
 use tokio::sync::{Semaphore, watch};
@@ -96,7 +96,7 @@ impl Served {
         let begin = |say: watch::Sender<Option<Arc<Answered>>>| {
             tokio::spawn(async move { _ = say.send(Some(Arc::new(executed(&client, request).await))) }).abort_handle()
         };
-        let Some(mut answer) = self.memory.answer(head.call, begin) else {
+        let Some((mut answer, _waits)) = self.memory.answer(head.call, begin) else {
             let full = Answered::text(Status::Full, "the gateway there has too many calls of this peer to answer");
             _ = deliver(&full, most, send, outbox, self.priority).await;
             self.counts.unanswered();
@@ -119,11 +119,16 @@ impl Served {
             return Ok(());
         };
         point("call executed");
-        if let Some(send) = deliver(&answered, most, send, outbox, self.priority).await
-            && send.stopped().await.is_ok()
-        {
-            self.counts.answered(asked + answered.size());
-            self.memory.forget(head.call);
+        match deliver(&answered, most, send, outbox, self.priority).await {
+            Ok(send) => {
+                if send.stopped().await.is_ok() {
+                    self.counts.answered(asked + answered.size());
+                    self.memory.forget(head.call);
+                }
+            }
+            // Nobody wants it any more. What else may be in the way is a lost connection, which is no reason to forget the call.
+            Err(WriteError::Stopped(_)) => self.memory.forget(head.call),
+            Err(_) => {}
         }
         Ok(())
     }
@@ -146,14 +151,14 @@ async fn executed(client: &Client, request: Vec<u8>) -> Answered {
     }
 }
 
-/// None: not all of it could be given to the connection.
-async fn deliver(answered: &Answered, most: u64, send: SendStream, outbox: &Outbox, priority: i32) -> Option<SendStream> {
+/// Fails where not all of it could be given to the connection.
+async fn deliver(answered: &Answered, most: u64, send: SendStream, outbox: &Outbox, priority: i32) -> Result<SendStream, WriteError> {
     let (status, body) = answered.within(most.min(u64::from(u32::MAX)));
     let size = body.iter().map(Bytes::len).sum::<usize>() as u32;
     let head = Answer { status, packing: Packing::None, size, unpacked: size };
     let parts = std::iter::once(Bytes::from(head.encode())).chain(body).collect();
-    let mut send = outbox.write(send, parts, priority).await.ok()?;
-    send.finish().ok()?;
+    let mut send = outbox.write(send, parts, priority).await?;
+    send.finish().map_err(|_| WriteError::ClosedStream)?;
     point("answer sent");
-    Some(send)
+    Ok(send)
 }
