@@ -5,9 +5,11 @@ mod common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use common::relay::through_a_relay;
+use common::services::{asked, client, number, provider, value};
 use common::stranger::Stranger;
 use common::{IMAGE, PATIENCE, Robot, all, image, number_of, until};
-use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions};
+use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions, Response};
 use sinew::{ErrorKind, Node};
 use sinew_gateway::protocol::{Answer, CallHead, Control, Kind, Offer, Packing, Want};
 
@@ -57,6 +59,70 @@ async fn a_response_that_the_caller_does_not_take_for_its_size_fails_with_a_text
     let (base, drone) = small().await;
     let _provided = developing(&drone.node("lab"), LARGE);
     fails([&base, &drone], &base.node("user"), 10);
+}
+
+/// A call that a provider of `a` holds while another one at `b` answers, and what holds it.
+struct Held {
+    response: Response,
+    call: Call,
+    leaving: Option<Provider>,
+    _other: Provider,
+    service: Client,
+    answered: Arc<AtomicU32>,
+}
+
+fn held(a: &Robot, b: &Robot, base: &Robot) -> Held {
+    let (send, calls) = std::sync::mpsc::channel();
+    let leaving = Some(provider(&a.node("at_a"), move |call| send.send(call).expect("the test goes on")));
+    let service = client(&base.node("user"));
+    let response = service.start(number(1), None).expect("it is called");
+    let call = calls.recv_timeout(PATIENCE).expect("it arrives");
+    let answered = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&answered);
+    let _other = provider(&b.node("at_b"), move |call| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let doubled = number(2 * asked(&call));
+        call.answer(&[&doubled]).expect("somebody waits");
+    });
+    until("both provide it", || service.statistics().providers == 2);
+    Held { response, call, leaving, _other, service, answered }
+}
+
+/// The call that was held, and all that follow, the other one answers.
+async fn the_other_one_answers(held: Held) {
+    let Held { response, call, service, answered, _other, .. } = held;
+    let response = tokio::time::timeout(PATIENCE, response).await.expect("it does not wait for who has gone");
+    assert_eq!(value(&response.expect("it is answered").to_vec()), 2);
+    until("who has gone provides it no more", || service.statistics().providers == 1);
+    for at in 0..6 {
+        assert_eq!(value(&service.call(&[&number(at)], PATIENCE).expect("it is answered").to_vec()), 2 * at);
+    }
+    assert_eq!(answered.load(Ordering::Relaxed), 7);
+    drop(call);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_provider_leaves_goes_to_the_one_at_another_peer_and_so_do_those_after_it() {
+    let base = Robot::on_this_machine("base", all());
+    let (a, b) = (Robot::dialing("a", all(), &[&base]), Robot::dialing("b", all(), &[&base]));
+    let mut held = held(&a, &b, &base);
+    held.leaving = None;
+    the_other_one_answers(held).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_peer_that_comes_again_without_its_provider_keeps_no_call() {
+    let (base, relay, a) = through_a_relay().await;
+    let b = Robot::dialing("b", all(), &[&base]);
+    let mut held = held(&a, &b, &base);
+    relay.cut(true);
+    until("they have lost each other", || {
+        let count = |robot: &Robot| robot.gateway.as_ref().map_or(0, |gateway| gateway.connections().len());
+        count(&base) == 1 && count(&a) == 0
+    });
+    held.leaving = None;
+    relay.cut(false);
+    the_other_one_answers(held).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

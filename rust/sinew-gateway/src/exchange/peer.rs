@@ -20,7 +20,7 @@ use crate::protocol::{Closed, Control, End, Kind, Want};
 use crate::rules::Rules;
 use crate::status;
 
-/// (G36) How long what is under way is waited for on a channel that the peer has closed.
+/// (G36, G41) How long what is under way is waited for on a channel that the peer has closed, and how long for a channel that was there before the connection was lost.
 const UNDER_WAY: Duration = Duration::from_secs(5);
 /// (G37) How long it is known where a channel has left off: with the connection, as long as what comes is kept on the other side; else until it is asked for again, or what has changed of a want is told.
 const LEFT_OFF: Duration = Duration::from_secs(5);
@@ -114,6 +114,8 @@ impl Peer {
         session.hello.tag.clone_into(&mut self.tag);
         self.until = None;
         let ledger = Ledger::new(&session.hello.tag);
+        let until = Instant::now() + UNDER_WAY;
+        self.provided.values_mut().for_each(|provided| provided.expect(until));
         self.live = Some(Live {
             session,
             ledger,
@@ -132,9 +134,7 @@ impl Peer {
         self.live = None;
         self.until = Some(until);
         self.wishes.end(until);
-        for provided in self.provided.values() {
-            provided.lead(None);
-        }
+        self.provided.values_mut().for_each(Provided::wait);
     }
 
     /// It lives, and is, as it seems, what this other one has become, which is not connected any more and does not come again.
@@ -264,11 +264,11 @@ impl Peer {
                     live.ending.remove(&channel);
                     match live.open.remove(&channel) {
                         Some((Kind::Topic, name)) => self.forget_received(&name),
-                        Some((Kind::Service, name)) => match self.provided.get(&name) {
-                            // The provider there may come again, and answer.
-                            Some(provided) if provided.pending() > 0 => provided.lead(None),
-                            _ => _ = self.provided.remove(&name),
-                        },
+                        Some((Kind::Service, name)) => {
+                            if let Some(provided) = self.provided.get_mut(&name) {
+                                provided.leave(Instant::now() + UNDER_WAY);
+                            }
+                        }
                         None => {}
                     }
                 }
@@ -310,7 +310,8 @@ impl Peer {
 
     /// Whether something is about to end: then it is to be looked at soon.
     pub fn is_ending(&self) -> bool {
-        self.live.as_ref().is_some_and(|live| !live.ending.is_empty() || live.outlets.values().any(Outlet::is_ending))
+        let is_ending = |live: &Live| !live.ending.is_empty() || live.outlets.values().any(Outlet::is_ending);
+        self.live.as_ref().is_some_and(is_ending) || self.provided.values().any(Provided::is_leaving)
     }
 
     /// Closes what has ended, and tries again what could not be opened.
@@ -323,6 +324,7 @@ impl Peer {
             self.perform(acts);
             self.ask(local, rules);
         }
+        self.provided.retain(|_, provided| !provided.is_over(now));
         let Some(live) = &mut self.live else { return };
         let out: Vec<_> = live.outlets.iter_mut().filter_map(|(channel, outlet)| Some((*channel, outlet.look(now)?))).collect();
         for (channel, end) in out {
@@ -394,7 +396,6 @@ impl Peer {
         for name in unwanted {
             self.forget_received(&name);
         }
-        self.provided.retain(|name, provided| provided.pending() > 0 || is_wanted(Kind::Service, name));
     }
 }
 

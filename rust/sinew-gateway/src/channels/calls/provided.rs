@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use quinn::{ReadExactError, RecvStream, VarInt};
@@ -27,11 +27,17 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 type Way = Option<(Arc<Session>, u32)>;
 
 /// Provides it as a ghost: calls are sent to the peer, and again when its connection was lost meanwhile.
+///
+/// Clients here cannot tell it from a provider, and give it calls as long as it is there. So it is there without a way only while the connection is away; beside a live one it goes when the peer has none for it, as soon as answers that are
+/// under way have come, or soon. What it has not answered then goes to another provider, as when any one leaves.
 pub struct Provided {
     // First, so that no call comes any more when the way ends.
     _provider: Provider,
     way: watch::Sender<Way>,
-    pending: Arc<AtomicU64>,
+    /// Calls on a way.
+    under_way: Arc<AtomicU64>,
+    /// None: there is a way, or no connection.
+    leaving: Option<Leaving>,
     counts: Arc<Counts>,
     want: Want,
     topic: Id,
@@ -41,19 +47,15 @@ impl Provided {
     /// Blocks until the manager has agreed. Calls run on the runtime.
     pub fn open(node: &Node, want: &Want, topic: Id, priority: i32, runtime: &Handle) -> sinew::Result<Provided> {
         let way = watch::Sender::new(None);
-        let pending = Arc::new(AtomicU64::new(0));
+        let under_way = Arc::new(AtomicU64::new(0));
         let options = ProviderOptions { ghost: Ghost::Carrier, ..ProviderOptions::default() };
         let counts = Arc::<Counts>::default();
-        let (ways, counted, told, runtime) = (way.clone(), Arc::clone(&pending), Arc::clone(&counts), runtime.clone());
+        let (ways, gone, told, runtime) = (way.clone(), Arc::clone(&under_way), Arc::clone(&counts), runtime.clone());
         let provider = Provider::new(node, &want.name, &want.signature, &want.response, &options, move |call| {
-            let pending = Pending::new(&counted);
-            let (way, counts) = (ways.subscribe(), Arc::clone(&told));
-            runtime.spawn(async move {
-                carry(call, way, priority, &counts).await;
-                drop(pending);
-            });
+            let (way, gone, counts) = (ways.subscribe(), Arc::clone(&gone), Arc::clone(&told));
+            runtime.spawn(async move { carry(call, way, priority, &gone, &counts).await });
         })?;
-        Ok(Provided { _provider: provider, way, pending, counts, want: want.clone(), topic })
+        Ok(Provided { _provider: provider, way, under_way, leaving: None, counts, want: want.clone(), topic })
     }
 
     /// Whether it can go on with a channel that is opened anew.
@@ -61,40 +63,73 @@ impl Provided {
         self.topic == topic && (&self.want.name, &self.want.signature, &self.want.response) == (&want.name, &want.signature, &want.response)
     }
 
-    /// Where calls go from now on; none: they wait.
-    pub fn lead(&self, way: Way) {
-        self.way.send_replace(way);
+    /// Where calls go from now on.
+    pub fn lead(&mut self, session: Arc<Session>, channel: u32) {
+        self.leaving = None;
+        self.way.send_replace(Some((session, channel)));
+    }
+
+    /// The connection is lost: calls wait.
+    pub fn wait(&mut self) {
+        self.leaving = None;
+        self.way.send_replace(None);
+    }
+
+    /// There is a connection, over which the peer has yet to open it. It does so until then, or not.
+    pub fn expect(&mut self, until: Instant) {
+        self.wait();
+        self.leaving = Some(Leaving { answered: false, until });
+    }
+
+    /// The peer has closed it, or it is not wanted any more. What is under way is answered until then, or not.
+    pub fn leave(&mut self, until: Instant) {
+        self.wait();
+        self.leaving = Some(Leaving { answered: true, until });
+    }
+
+    /// It waits for answers that are under way, and for nothing else.
+    pub fn is_leaving(&self) -> bool {
+        self.leaving.as_ref().is_some_and(|leaving| leaving.answered)
+    }
+
+    /// It is to go.
+    pub fn is_over(&self, now: Instant) -> bool {
+        // relaxed: who is counted a moment later has no way, or one that the peer has closed
+        let is_idle = self.under_way.load(Ordering::Relaxed) == 0;
+        self.leaving.as_ref().is_some_and(|leaving| now >= leaving.until || (leaving.answered && is_idle))
     }
 
     /// What it has counted.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }
+}
 
-    /// Calls that are not answered yet.
-    pub fn pending(&self) -> u64 {
-        self.pending.load(Ordering::Relaxed)
-    }
+/// Without a way.
+struct Leaving {
+    /// As soon as all is answered that is under way.
+    answered: bool,
+    until: Instant,
 }
 
 /// One more, as long as it lives.
-struct Pending(Arc<AtomicU64>);
+struct Counted<'a>(&'a AtomicU64);
 
-impl Pending {
-    fn new(count: &Arc<AtomicU64>) -> Pending {
+impl Counted<'_> {
+    fn new(count: &AtomicU64) -> Counted<'_> {
         count.fetch_add(1, Ordering::Relaxed);
-        Pending(Arc::clone(count))
+        Counted(count)
     }
 }
 
-impl Drop for Pending {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Carries a call to the peer, and the answer back.
-async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, counts: &Counts) {
+async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, under_way: &AtomicU64, counts: &Counts) {
     point("call taken");
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let request: Bytes = call.extents().collect::<Vec<_>>().concat().into();
@@ -109,11 +144,13 @@ async fn carry(call: Call, mut way: watch::Receiver<Way>, priority: i32, counts:
                 return None;
             };
             way.mark_unchanged();
+            let counted = Counted::new(under_way);
             match attempt(&session, channel, number, &request, priority).await {
                 Attempt::Ended(status, body) => return Some((status, body)),
                 // It goes another way, once there is one.
                 Attempt::Lost => {}
             }
+            drop(counted);
             if way.changed().await.is_err() {
                 return None;
             }

@@ -90,8 +90,8 @@ impl Peer {
                     Some(provided) => Ok(provided),
                     None => Provided::open(self.nodes.own(), want, topic, traffic.priority, &self.runtime),
                 };
-                provided.map(|provided| {
-                    provided.lead(Some((Arc::clone(&live.session), channel)));
+                provided.map(|mut provided| {
+                    provided.lead(Arc::clone(&live.session), channel);
                     self.provided.insert(want.name.clone(), provided);
                 })
             }
