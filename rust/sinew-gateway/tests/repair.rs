@@ -7,7 +7,7 @@ use common::stranger::{Stranger, open, record};
 use common::{Robot, all, image, next, number_of, subscriber, until};
 use sinew::Qos;
 use sinew::raw::Subscriber;
-use sinew_gateway::protocol::{Packing, RepairHead, TopicHead};
+use sinew_gateway::protocol::{Packing, RecordHead, RepairHead, TopicHead};
 use sinew_gateway::repair::{Cover, SYMBOL};
 
 /// A base where somebody looks at images, and a stranger who sends them on a channel.
@@ -88,5 +88,18 @@ async fn symbols_that_cannot_be_are_a_violation() {
             stranger.uni(&bytes).await;
         }
         assert_eq!(stranger.disconnected().await.0, 1, "case {case}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_whose_stream_comes_late_is_handed_on_while_no_later_one_was() {
+    let (_base, seen, stranger, channel) = watched().await;
+    for (index, number) in [(5, 1), (3, 2), (0, 3), (1, 4)] {
+        let whole = image(number, 10);
+        let size = whole.len() as u32;
+        let sequence = u64::from(number);
+        let head = RecordHead { sequence, origin: sequence, age_ns: 0, packing: Packing::None, size, unpacked: size };
+        stranger.uni(&[TopicHead { channel, index }.encode(), head.encode(), whole].concat()).await;
+        assert_eq!(number_of(&next(&seen)), number);
     }
 }

@@ -149,11 +149,12 @@ impl Inlet {
         }
         let TopicHead { channel, index } = TopicHead::decode(&head);
         let unwanted = VarInt::from_u32(Dropped::Unwanted as u32);
-        let expected = self.wanted().get(&channel).cloned();
-        let Some((expected, turn)) = expected.and_then(|expected| expected.turns.come(index).map(|turn| (expected, turn))) else {
+        let Some(expected) = self.wanted().get(&channel).cloned() else {
             let _ = stream.stop(unwanted);
             return Ok(None);
         };
+        // None: it is too late for an ordered channel. Any other one has no turns (G22), and which it is may not be known yet.
+        let turn = expected.turns.come(index);
         let number = unknown.number();
         drop(unknown);
         let mut wanted = expected.wanted.subscribe();
@@ -163,6 +164,10 @@ impl Inlet {
             return Ok(None);
         };
         if received.is_ordered() {
+            let Some(turn) = turn else {
+                let _ = stream.stop(unwanted);
+                return Ok(None);
+            };
             return Ok(Some(Ordered { stream, turn, number, received, course, wanted }));
         }
         let is_over = async { _ = wanted.wait_for(|wanted| matches!(wanted, Wanted::Never)).await };

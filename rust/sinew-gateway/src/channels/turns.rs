@@ -96,7 +96,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         self.0.0.send_modify(|state| {
             state.there.remove(&self.1);
-            state.next = state.next.max(self.1 + 1);
+            state.next = state.next.max(self.1.saturating_add(1));
         });
     }
 }
