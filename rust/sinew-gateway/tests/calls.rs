@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use common::relay::through_a_relay;
-use common::services::{asked, client, number, provider, value};
+use common::services::{NUMBER, asked, client, number, provider, value};
 use common::stranger::Stranger;
 use common::{IMAGE, PATIENCE, Robot, all, image, number_of, until};
 use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions, Response};
@@ -162,4 +162,23 @@ async fn a_call_that_is_stopped_while_its_answer_is_under_way_is_forgotten() {
         // Until it is known there.
         let _ = tokio::time::timeout(std::time::Duration::from_millis(100), stranger.connection.closed()).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_no_provider_may_execute_twice_fails_when_the_one_that_has_it_leaves() {
+    let base = Robot::on_this_machine("base", all());
+    let drone = Robot::dialing("drone", all(), &[&base]);
+    let calculator = drone.node("calculator");
+    let (send, calls) = std::sync::mpsc::channel();
+    let once = ProviderOptions { at_most_once: true, ..ProviderOptions::default() };
+    let take = move |call| send.send(call).expect("the test goes on");
+    let leaving = Provider::new(&calculator, "double", NUMBER, NUMBER, &once, take).expect("it may provide");
+    let response = client(&base.node("user")).start(number(1), None).expect("it is called");
+    let call = calls.recv_timeout(PATIENCE).expect("it arrives");
+    // The service stays.
+    let _other = provider(&drone.node("other"), |call| panic!("{call:?}"));
+    drop(leaving);
+    let ended = tokio::time::timeout(PATIENCE, response).await.expect("it does not wait for ever");
+    assert_eq!(ended.expect_err("it is lost").kind(), ErrorKind::Failed);
+    drop(call);
 }

@@ -143,7 +143,8 @@ async fn executed(client: &Client, request: Vec<u8>) -> Answered {
         Ok(frame) => Answered { status: Status::Executed, parts: parts_of(frame) },
         Err(error) => {
             let status = match error.kind() {
-                ErrorKind::Lost | ErrorKind::Closed | ErrorKind::Unavailable | ErrorKind::Cancelled => Status::Gone,
+                // Not where it is lost: its provider executes no call twice, and it would go to another one.
+                ErrorKind::Closed | ErrorKind::Unavailable | ErrorKind::Cancelled => Status::Gone,
                 _ => Status::Failed,
             };
             Answered::text(status, &error.to_string())
