@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::ros2::{Domain, Peer, Robot};
 use common::services::{asked, client, number, provider, value};
-use common::{PATIENCE, all, until};
+use common::{IMAGE, PATIENCE, all, image, until};
 use serde_json::json;
 use sinew::raw::{Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
@@ -43,6 +43,8 @@ async fn a_service_is_called_across_in_both_directions() {
             assert_eq!(value(&service.call(&[&number(at)], PATIENCE).expect("it is answered").to_vec()), 2 * at);
         }
         for (robot, outgoing) in [(there, true), (here, false)] {
+            // Who answers counts it when the answer is sent.
+            until("all are counted", || robot.channel("double", outgoing).is_some_and(|told| told.messages >= 1000));
             let told = robot.channel("double", outgoing).expect("it is told");
             assert_eq!(
                 (told.kind.as_str(), told.state.as_str(), told.messages, told.bytes, told.lost),
@@ -142,4 +144,20 @@ async fn a_caller_that_goes_is_forgotten() {
     drop((response, user, base));
     call.answer(&[&number(2)]).expect("the bridge waits");
     until("it is given up", || drone.channel("double", true).is_some_and(|told| told.lost == 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_is_larger_than_the_bridge_takes_fails_with_a_text() {
+    let domain = Domain::new();
+    let (mut base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    base.stop().await;
+    base.settings.max_message = 1 << 20;
+    base.start();
+    let options = ProviderOptions::default();
+    let answer = |call: sinew::raw::Call| call.answer(&[&image(1, 2 << 20)]).expect("somebody waits");
+    let _provided = Provider::new(&drone.node("lab"), "develop", IMAGE, IMAGE, &options, answer).expect("it may provide");
+    let photos = Client::new(&base.node("user"), "develop", IMAGE, IMAGE, &ClientOptions::default()).expect("it may call");
+    let why = photos.call(&[&image(1, 10)], PATIENCE).expect_err("it cannot be carried");
+    assert_eq!(why.kind(), ErrorKind::Failed, "{why}");
+    assert!(why.to_string().contains("1048576"), "{why}");
 }

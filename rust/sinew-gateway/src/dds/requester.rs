@@ -53,12 +53,15 @@ pub struct Requester {
     response: RosType,
 }
 
+/// The reply to a call, or why it cannot be used, as a sentence.
+type Replied = Result<Vec<u8>, String>;
+
 /// Calls that are under way, by what their replies tell.
 #[derive(Default)]
-struct Pending(Mutex<HashMap<Call, oneshot::Sender<Vec<u8>>>>);
+struct Pending(Mutex<HashMap<Call, oneshot::Sender<Replied>>>);
 
 impl Pending {
-    fn calls(&self) -> MutexGuard<'_, HashMap<Call, oneshot::Sender<Vec<u8>>>> {
+    fn calls(&self) -> MutexGuard<'_, HashMap<Call, oneshot::Sender<Replied>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -85,10 +88,8 @@ struct Replies {
 }
 
 impl Listener for Replies {
+    /// Also where it is too large: whose it is may stand in it, and he would wait for it for ever.
     fn room_for(&self, size: usize) -> Option<*mut u8> {
-        if size as u64 > self.max_message {
-            return None;
-        }
         let mut message = self.message.lock().unwrap_or_else(PoisonError::into_inner);
         *message = vec![0; size];
         Some(message.as_mut_ptr())
@@ -105,7 +106,9 @@ impl Listener for Replies {
             return;
         }
         if let Some(waits) = self.pending.calls().remove(&call) {
-            let _ = waits.send(response);
+            let (size, most) = (message.size, self.max_message);
+            let too_large = || format!("the answer has {size} bytes, where \"max_message\" of the bridge are {most}");
+            let _ = waits.send(if size as u64 > most { Err(too_large()) } else { Ok(response) });
         }
     }
 }
@@ -114,7 +117,7 @@ impl Listener for Replies {
 pub struct Asked {
     call: Call,
     pending: Arc<Pending>,
-    answer: oneshot::Receiver<Vec<u8>>,
+    answer: oneshot::Receiver<Replied>,
 }
 
 impl Drop for Asked {
@@ -188,7 +191,7 @@ impl Requester {
     /// Waits for the reply. Fails with a sentence.
     pub async fn reply(&self, asked: &mut Asked) -> Result<Vec<u8>, String> {
         let lost = "the server there has gone before it answered; the call may have been executed, or not";
-        let mut response = (&mut asked.answer).await.map_err(|_| lost.to_owned())?;
+        let mut response = (&mut asked.answer).await.map_err(|_| lost.to_owned())??;
         response.truncate(self.response.size_here(response.len()));
         check([&response[..]].into_iter(), &self.response.ty)
             .map_err(|why| format!("what was answered is no {}: {why}", self.response.ty.name()))?;
