@@ -34,8 +34,9 @@ impl Known {
         self.sessions().values().cloned().collect()
     }
 
-    /// Takes it in, in place of an older one where G4 says so. False: another one is kept. Whichever is not kept is closed.
-    pub fn admit(&self, session: &Arc<Session>, own: &GatewayId) -> bool {
+    /// Takes it in, in place of an older one where G4 says so, and then calls `tell`, before anybody else can come in its place: who is told of them in another order would take the one that is over for the one that lives. False: another one is kept.
+    /// Whichever is not kept is closed.
+    pub fn admit(&self, session: &Arc<Session>, own: &GatewayId, tell: impl FnOnce()) -> bool {
         let mut sessions = self.sessions();
         let id = session.hello.id;
         if let Some(other) = sessions.get(&id) {
@@ -49,6 +50,7 @@ impl Known {
         }
         sessions.insert(id, Arc::clone(session));
         self.changed.send_replace(());
+        tell();
         true
     }
 

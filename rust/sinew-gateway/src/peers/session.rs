@@ -124,7 +124,8 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         control,
         telling: Mutex::new(()),
     });
-    if !shared.known.admit(&session, &shared.id()) {
+    let up = || (shared.tell)(PeerEvent::Up(Arc::clone(&session)));
+    if !shared.known.admit(&session, &shared.id(), up) {
         return Refused {
             why: "another connection with this peer is kept".to_owned(),
             known: Some(session.hello.id),
@@ -132,7 +133,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
             was_up: false,
         };
     }
-    (shared.tell)(PeerEvent::Up(Arc::clone(&session)));
+    let mut up = Up { session: Arc::clone(&session), shared, why: "this gateway serves it no more".to_owned() };
     point("peer up");
     let mut receive = receive;
     let heard = async {
@@ -149,11 +150,27 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         () = take_messages(&session) => lost(&connection).await,
         () = take_streams(&session, shared) => lost(&connection).await,
     };
-    shared.known.forget(&session);
-    session.inlet.close();
-    let has_left = matches!(connection.close_reason(), Some(ConnectionError::ApplicationClosed(closed)) if closed.error_code == VarInt::from_u32(Closed::Leaving as u32));
-    (shared.tell)(PeerEvent::Down { number: session.number, why: refused.why.clone(), has_left });
+    up.why.clone_from(&refused.why);
     Refused { was_up: true, ..refused }
+}
+
+/// A session that was told of, until this is dropped: however its task ends, nobody goes on with a connection that nobody serves.
+struct Up<'a> {
+    session: Arc<Session>,
+    shared: &'a Shared,
+    why: String,
+}
+
+impl Drop for Up<'_> {
+    fn drop(&mut self) {
+        let connection = &self.session.connection;
+        let has_left = matches!(connection.close_reason(), Some(ConnectionError::ApplicationClosed(closed)) if closed.error_code == VarInt::from_u32(Closed::Leaving as u32));
+        // Where it is over already this does nothing.
+        self.session.close(Closed::Leaving, "");
+        self.shared.known.forget(&self.session);
+        self.session.inlet.close();
+        (self.shared.tell)(PeerEvent::Down { number: self.session.number, why: std::mem::take(&mut self.why), has_left });
+    }
 }
 
 fn catalogue(head: &[u8; Answer::SIZE], body: Vec<u8>) -> Decoded<Vec<Had>> {
