@@ -3,6 +3,8 @@
 
 Run by `make test`; by hand: tests/command/test_session.py [-v] [Class.test...]. With SINEW_SESSION_PROGRAMS, a folder with `demo`, `command_gripper`, `sinew` and `prefix`, where the
 library is installed, nothing is built.
+
+Long because: it is one session, and its last tests look back on all that was typed in it.
 """
 
 import base64
@@ -116,6 +118,19 @@ class Topics(Case):
         window.begin("sinew topic echo camera/image.width")
         window.wait_for(r"(1920\n){5}")
         self.assertGreaterEqual(len(re.findall(r"(?m)^1920$", window.end("C-c").text)), 5)
+
+    def test_echo_outlasts_the_node_that_publishes(self):
+        light = "sinew topic pub --rate 20 light 'robot/Light{colour:string;}' 'colour: %s' 2>published &"
+        self.assert_shows(light % "red")
+        self.assert_comes_to_show("sinew topic list", r"(?m)^light$")
+        self.assert_shows("sinew topic echo light.colour >colours 2>said &")
+        self.assert_comes_to_show("cat colours", r"(?m)^red$")
+        self.assert_shows("kill -KILL %1")
+        self.assert_comes_to_show("cat said", r"^'light' is gone: waiting until somebody publishes it again$")
+        self.assert_shows(light % "green")
+        self.assert_comes_to_show("cat colours", r"(?m)^green$")
+        self.assert_shows("kill %2 %3; wait")
+        self.assert_lists("sinew topic list", TOPICS)
 
     def test_echo_draws_pictures(self):
         window.begin("sinew topic echo --image camera/image")

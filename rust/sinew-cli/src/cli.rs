@@ -202,7 +202,9 @@ Examples:
   sinew topic echo --once camera/image.header.stamp_ns
   sinew topic echo --json scan | jq '.ranges | min'
   sinew topic echo --csv odometry.pose > poses.csv
-  sinew topic echo --image camera/image";
+  sinew topic echo --image camera/image
+
+It goes on until it is interrupted, also when the topic goes and comes again, unless --once, --count or --timeout says when it is to end: then it ends with the topic, too.";
 
 /// Messages to print.
 #[derive(Args, Debug)]

@@ -2,11 +2,12 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::io::{BufRead, BufReader, Lines};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ChildStderr, ChildStdout, Stdio};
 use std::time::Duration;
 
-use common::{Domain, IMAGE, Running, eventually};
+use common::{Domain, IMAGE, Running, eventually, interrupt};
 use sinew::raw::{Call, Client, Provider, Publisher, PublisherOptions};
 use sinew::{Node, Qos};
 
@@ -60,10 +61,10 @@ fn messages_are_rows_of_csv_behind_their_names() {
 }
 
 #[test]
-fn who_echoes_is_not_counted_by_the_topic_and_ends_with_it() {
+fn who_echoes_so_many_is_not_counted_by_the_topic_and_ends_with_it() {
     let domain = Domain::new();
     let (node, camera) = camera(&domain);
-    let mut echo = domain.command("topic echo --json camera/image.header.stamp_ns");
+    let mut echo = domain.command("topic echo --count 9 --json camera/image.header.stamp_ns");
     let mut echo = Running(echo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut lines = BufReader::new(echo.0.stdout.take().unwrap()).lines();
     for stamp in 1..=3 {
@@ -74,6 +75,88 @@ fn who_echoes_is_not_counted_by_the_topic_and_ends_with_it() {
     drop((camera, node));
     assert_eq!(echo.0.wait().unwrap().code(), Some(3), "the topic is gone");
 }
+
+/// Echo, as somebody leaves it open.
+struct Open {
+    echo: Running,
+    printed: Lines<BufReader<ChildStdout>>,
+    said: Lines<BufReader<ChildStderr>>,
+}
+
+impl Open {
+    fn new(domain: &Domain, arguments: &str) -> Open {
+        let mut echo = Running::new(&mut domain.command(arguments));
+        let (out, err) = (echo.0.stdout.take().unwrap(), echo.0.stderr.take().unwrap());
+        Open { echo, printed: BufReader::new(out).lines(), said: BufReader::new(err).lines() }
+    }
+
+    fn printed(&mut self) -> String {
+        self.printed.next().expect("it goes on").unwrap()
+    }
+
+    fn said(&mut self) -> String {
+        self.said.next().expect("it goes on").unwrap()
+    }
+}
+
+/// A node that has the topic to itself, and one message for who comes late.
+fn map(domain: &Domain, signature: &str, message: &[u8]) -> (Node, Publisher) {
+    let node = domain.node("cartographer");
+    let qos = Qos { transient_local: true, ..Qos::keep_last(1) };
+    let publisher = Publisher::new(&node, "map", signature, &qos, PublisherOptions::default()).unwrap();
+    publisher.publish(&[message]).unwrap();
+    (node, publisher)
+}
+
+const METRES: &str = "test/Metres{value:uint32;}";
+const FIVE: [u8; 8] = [0, 1, 0, 0, 5, 0, 0, 0];
+const SIX: [u8; 8] = [0, 1, 0, 0, 6, 0, 0, 0];
+
+#[test]
+fn echo_waits_for_a_topic_that_is_gone_and_goes_on_when_it_is_published_again() {
+    let domain = Domain::new();
+    let publishes = |value: u32| {
+        let message = format!("{{\"value\":{value}}}");
+        Running::new(&mut domain.command(&format!("topic pub --rate 50 map {METRES} {message}")))
+    };
+    let mut publisher = publishes(0);
+    let watch = domain.node("watch");
+    assert!(eventually(|| watch.domain_state().unwrap().topic("map").is_some()));
+    let mut open = Open::new(&domain, "topic echo map.value");
+    assert_eq!(open.printed(), "0");
+    for value in 1..=3 {
+        drop(publisher); // it is killed
+        assert_eq!(open.said(), "'map' is gone: waiting until somebody publishes it again");
+        publisher = publishes(value);
+        while open.printed() != value.to_string() {}
+    }
+    interrupt(&open.echo);
+    assert_eq!(open.echo.0.wait().unwrap().signal(), Some(2), "it went on until Ctrl-C");
+    assert!(open.said.next().is_none(), "nothing else is said");
+}
+
+#[test]
+fn echo_goes_on_with_another_type_when_the_topic_comes_again_with_it_and_says_so() {
+    let domain = Domain::new();
+    let first = map(&domain, METRES, &FIVE);
+    let (mut open, mut field) = (Open::new(&domain, "topic echo --json map"), Open::new(&domain, "topic echo map.value"));
+    let mut rows = Open::new(&domain, "topic echo --csv map");
+    assert_eq!((open.printed(), field.printed(), rows.printed()), ("{\"value\":5}".into(), "5".into(), "value".into()));
+    assert_eq!(rows.printed(), "5");
+    drop(first);
+    for open in [&mut open, &mut field, &mut rows] {
+        assert_eq!(open.said(), "'map' is gone: waiting until somebody publishes it again");
+    }
+    let _second = map(&domain, "test/Feet{length:uint32;}", &SIX);
+    assert_eq!((open.said(), open.printed()), ("'map' carries another type now: test/Feet".into(), "{\"length\":6}".into()));
+    assert_eq!((field.said(), field.said()), ("'map' carries another type now: test/Feet".into(), NO_VALUE.into()));
+    assert_eq!(field.echo.0.wait().unwrap().code(), Some(3));
+    // Rows of something else would be read as what the first line says.
+    assert_eq!(rows.said(), "error: topic 'map' carries test/Feet now, whose values are not those that the first line names");
+    assert_eq!(rows.echo.0.wait().unwrap().code(), Some(3));
+}
+
+const NO_VALUE: &str = "error: topic 'map': test/Feet has no field 'value': it has: length";
 
 #[test]
 fn what_is_asked_of_a_service_is_shown_to_who_looks_on() {

@@ -1,17 +1,18 @@
 //! `sinew topic echo`: messages of any type as text.
 
 use std::io::Write;
+use std::time::{Duration, Instant};
 
 use image::RgbImage;
 use sinew::msg::Type;
 use sinew::msg::path::Path;
 use sinew::msg::print::{self, PrintError};
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
-use sinew::{DomainTopic, ErrorKind, Ghost, Qos};
+use sinew::{DomainTopic, ErrorKind, Ghost, Node, Qos};
 
 use crate::beyond::{Beyond, Far};
 use crate::cli::{Cli, Echo};
-use crate::domain::{View, canonical, join, type_of};
+use crate::domain::{Followed, View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::output::{counted, out, shown};
 use crate::picture::{Pictures, Screen};
@@ -19,48 +20,33 @@ use crate::picture::{Pictures, Screen};
 /// Prints messages until there were as many as asked for.
 pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let node = join(cli, "echo")?;
-    let view = View::of(&node)?;
-    let what = canonical(&asked.what);
-    let beyond;
-    let (topic, path) = match find(&view, what) {
-        Err(Failure::Negative(why)) => {
-            beyond = Beyond::of(&node, &view);
-            let (name, path) = split(what, |name| beyond.topics.contains_key(name)).ok_or(Failure::Negative(why))?;
-            let far = &beyond.topics[name];
-            anstream::eprintln!("{} has it: it comes here while this runs", far.places());
-            (Source::far(name, far)?, path)
-        }
-        found => found.and_then(|(topic, path)| Ok((Source::here(&view, topic)?, path)))?,
-    };
-    let ty = topic.ty;
-    let path = Path::new(&ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", topic.name)))?;
-
-    let mut drawn = asked.image.then(|| Drawn::new(cli, path.target())).transpose()?;
-
-    let depth = if asked.image { 1 } else { 0 }; // a terminal may be slower than a camera
-    let qos = Qos { transient_local: topic.is_kept, ..Qos::keep_last(depth) };
-    let options = SubscriberOptions { ghost: if topic.is_here { Ghost::Observer } else { Ghost::No }, ..Default::default() };
-    let messages = Subscriber::new(&node, topic.name, topic.signature, &qos, options)?;
-
-    if asked.csv {
-        let mut out = out();
-        print::csv_head(path.target(), &mut out)?;
-        writeln!(out)?;
-        out.flush()?;
-    }
     let most = if asked.once { Some(1) } else { asked.count };
+    // Who asks for nothing that would end it leaves it open while nodes are built and started again.
+    let outlasts = most.is_none() && asked.timeout.is_none();
+    let (mut source, path) = Source::find(&node, canonical(&asked.what))?;
+    let mut printer = Printer::new(cli, asked, &source, path)?;
+    let mut messages = source.subscribe(&node, asked)?;
+    printer.head()?;
     let mut printed = 0;
     while most.is_none_or(|most| printed < most) {
         match messages.take(asked.timeout) {
             Ok(Some(frame)) => {
-                match &mut drawn {
-                    Some(drawn) => drawn.draw(&path, &frame)?,
-                    None => print(cli, asked, &ty, &path, &frame)?,
-                }
+                printer.print(&frame)?;
                 printed += 1;
             }
-            Err(error) if error.kind() == ErrorKind::Closed => return Err(Failure::Negative(format!("topic '{}' is gone", topic.name))),
-            Ok(None) => return Err(Failure::Negative(format!("no message came on topic '{}' in time", topic.name))),
+            Err(error) if error.kind() == ErrorKind::Closed && outlasts => {
+                drop(messages);
+                let again;
+                (again, messages) = source.again(&node, asked)?;
+                if again.signature != source.signature {
+                    printer = printer.of_other(&again, path)?;
+                }
+                source = again;
+            }
+            Err(error) if error.kind() == ErrorKind::Closed => {
+                return Err(Failure::Negative(format!("topic '{}' is gone", shown(&source.name))));
+            }
+            Ok(None) => return Err(Failure::Negative(format!("no message came on topic '{}' in time", shown(&source.name)))),
             Err(error) => return Err(error.into()),
         }
     }
@@ -68,28 +54,80 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
 }
 
 /// Where messages come from.
-struct Source<'a> {
-    name: &'a str,
-    signature: &'a str,
+struct Source {
+    name: String,
+    signature: String,
     ty: Type,
     is_kept: bool,
     /// Else it is to come here, for which somebody has to want it: a ghost does not.
     is_here: bool,
 }
 
-impl<'a> Source<'a> {
-    fn here(view: &View, topic: &'a DomainTopic) -> Done<Source<'a>> {
-        Ok(Source { name: &topic.name, signature: &topic.signature, ty: type_of(topic)?, is_kept: view.keeps(topic.id), is_here: true })
+impl Source {
+    /// What is called so, and the path behind its name.
+    fn find<'w>(node: &Node, what: &'w str) -> Done<(Source, &'w str)> {
+        let view = View::of(node)?;
+        match find(&view, what) {
+            Err(Failure::Negative(why)) => {
+                let beyond = Beyond::of(node, &view);
+                let (name, path) = split(what, |name| beyond.topics.contains_key(name)).ok_or(Failure::Negative(why))?;
+                let far = &beyond.topics[name];
+                anstream::eprintln!("{} has it: it comes here while this runs", far.places());
+                Ok((Source::far(name, far)?, path))
+            }
+            found => found.and_then(|(topic, path)| Ok((Source::here(&view, topic)?, path))),
+        }
     }
 
-    fn far(name: &'a str, far: &'a Far) -> Done<Source<'a>> {
+    fn here(view: &View, topic: &DomainTopic) -> Done<Source> {
         Ok(Source {
-            name,
-            signature: &far.signature,
+            name: topic.name.clone(),
+            signature: topic.signature.clone(),
+            ty: type_of(topic)?,
+            is_kept: view.keeps(topic.id),
+            is_here: true,
+        })
+    }
+
+    fn far(name: &str, far: &Far) -> Done<Source> {
+        Ok(Source {
+            name: name.to_owned(),
+            signature: far.signature.clone(),
             ty: far.ty().map_err(Failure::Failed)?,
             is_kept: far.offered.transient_local,
             is_here: false,
         })
+    }
+
+    fn subscribe(&self, node: &Node, asked: &Echo) -> sinew::Result<Subscriber> {
+        let depth = if asked.image { 1 } else { 0 }; // a terminal may be slower than a camera
+        let qos = Qos { transient_local: self.is_kept, ..Qos::keep_last(depth) };
+        let options = SubscriberOptions { ghost: if self.is_here { Ghost::Observer } else { Ghost::No }, ..Default::default() };
+        Subscriber::new(node, &self.name, &self.signature, &qos, options)
+    }
+
+    /// The same topic when somebody publishes it again, and its messages. Says that it waits.
+    fn again(&self, node: &Node, asked: &Echo) -> Done<(Source, Subscriber)> {
+        anstream::eprintln!("'{}' is gone: waiting until somebody publishes it again", shown(&self.name));
+        let followed = Followed::new(node)?;
+        let mut view = View::default();
+        loop {
+            const NOW_AND_THEN: Duration = Duration::from_secs(1);
+            if let Some(changed) = followed.changed_until(Instant::now() + NOW_AND_THEN) {
+                view = changed;
+            }
+            // A topic that only has subscribers cannot tell whether messages are kept.
+            let topic = view.state.topic(&self.name).filter(|topic| view.endpoints(topic.id, true).next().is_some());
+            if let Some(topic) = topic {
+                let source = Source::here(&view, topic)?;
+                match source.subscribe(node, asked) {
+                    Ok(messages) => return Ok((source, messages)),
+                    // It has gone again meanwhile.
+                    Err(why) if [ErrorKind::Unavailable, ErrorKind::Disconnected, ErrorKind::TypeMismatch].contains(&why.kind()) => {}
+                    Err(why) => return Err(why.into()),
+                }
+            }
+        }
     }
 }
 
@@ -112,47 +150,91 @@ fn find<'a, 'w>(view: &'a View, what: &'w str) -> Done<(&'a DomainTopic, &'w str
     Ok((view.topic(name)?, path))
 }
 
-fn print(cli: &Cli, asked: &Echo, ty: &Type, path: &Path, frame: &Frame) -> Done {
-    let info = frame.info();
-    let mut text = Vec::new();
-    let printed = print_to(cli, asked, path, frame, &mut text);
-    let mut out = out();
-    if let Err(why) = printed {
-        let (publisher, name) = (shown(&info.publisher), shown(&ty.name()));
-        return Err(Failure::Failed(format!("message {} of '{publisher}' is no {name}: {why}", info.sequence)));
-    }
-    if info.missed > 0 && !cli.json && !asked.csv {
-        writeln!(out, "# {} of '{}' missed", counted(info.missed, "message"), shown(&info.publisher))?;
-    }
-    out.write_all(&text)?;
-    match (cli.json || asked.csv, path.is_whole()) {
-        (true, _) => writeln!(out)?,
-        (false, true) => writeln!(out, "---")?,
-        (false, false) => {}
-    }
-    Ok(out.flush()?)
+/// How messages are printed.
+struct Printer<'a> {
+    cli: &'a Cli,
+    asked: &'a Echo,
+    ty: Type,
+    path: Path,
+    /// They are pictures that are to be drawn.
+    drawn: Option<Drawn>,
 }
 
-/// Into memory: of a message that is none, nothing is printed.
-fn print_to(cli: &Cli, asked: &Echo, path: &Path, frame: &Frame, to: &mut Vec<u8>) -> Result<(), PrintError> {
-    let mut reader = frame.reader()?;
-    let Some(ty) = path.find(&mut reader)? else {
-        // An element or a value that this message has not.
-        to.extend_from_slice(if cli.json {
-            b"null"
-        } else if asked.csv {
-            b""
+impl<'a> Printer<'a> {
+    fn new(cli: &'a Cli, asked: &'a Echo, source: &Source, path: &str) -> Done<Printer<'a>> {
+        let path = Path::new(&source.ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", shown(&source.name))))?;
+        let drawn = asked.image.then(|| Drawn::new(cli, path.target())).transpose()?;
+        Ok(Printer { cli, asked, ty: source.ty.clone(), path, drawn })
+    }
+
+    /// The same for a topic that has come again with another type, which is said.
+    fn of_other(self, source: &Source, path: &str) -> Done<Printer<'a>> {
+        let (topic, name) = (shown(&source.name), shown(&source.ty.name()));
+        if self.asked.csv {
+            return Err(Failure::Negative(format!(
+                "topic '{topic}' carries {name} now, whose values are not those that the first line names"
+            )));
+        }
+        anstream::eprintln!("'{topic}' carries another type now: {name}");
+        Printer::new(self.cli, self.asked, source, path)
+    }
+
+    /// What stands before the first message.
+    fn head(&self) -> Done {
+        if self.asked.csv {
+            let mut out = out();
+            print::csv_head(self.path.target(), &mut out)?;
+            writeln!(out)?;
+            out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn print(&mut self, frame: &Frame) -> Done {
+        if let Some(drawn) = &mut self.drawn {
+            return drawn.draw(&self.path, frame);
+        }
+        let info = frame.info();
+        let mut text = Vec::new();
+        let printed = self.print_to(frame, &mut text);
+        let mut out = out();
+        if let Err(why) = printed {
+            let (publisher, name) = (shown(&info.publisher), shown(&self.ty.name()));
+            return Err(Failure::Failed(format!("message {} of '{publisher}' is no {name}: {why}", info.sequence)));
+        }
+        if info.missed > 0 && !self.cli.json && !self.asked.csv {
+            writeln!(out, "# {} of '{}' missed", counted(info.missed, "message"), shown(&info.publisher))?;
+        }
+        out.write_all(&text)?;
+        match (self.cli.json || self.asked.csv, self.path.is_whole()) {
+            (true, _) => writeln!(out)?,
+            (false, true) => writeln!(out, "---")?,
+            (false, false) => {}
+        }
+        Ok(out.flush()?)
+    }
+
+    /// Into memory: of a message that is none, nothing is printed.
+    fn print_to(&self, frame: &Frame, to: &mut Vec<u8>) -> Result<(), PrintError> {
+        let mut reader = frame.reader()?;
+        let Some(ty) = self.path.find(&mut reader)? else {
+            // An element or a value that this message has not.
+            to.extend_from_slice(if self.cli.json {
+                b"null"
+            } else if self.asked.csv {
+                b""
+            } else {
+                b"null\n"
+            });
+            return Ok(());
+        };
+        if self.cli.json {
+            print::json(&mut reader, ty, to)
+        } else if self.asked.csv {
+            print::csv(&mut reader, ty, to)
         } else {
-            b"null\n"
-        });
-        return Ok(());
-    };
-    if cli.json {
-        print::json(&mut reader, ty, to)
-    } else if asked.csv {
-        print::csv(&mut reader, ty, to)
-    } else {
-        print::yaml(&mut reader, ty, (!asked.full).then_some(asked.most), to)
+            print::yaml(&mut reader, ty, (!self.asked.full).then_some(self.asked.most), to)
+        }
     }
 }
 
