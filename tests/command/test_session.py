@@ -384,6 +384,9 @@ class Recordings(Case):
         self.assertEqual(str(sum(counts.values())), re.search(r"(\d+) messages of 3", recorded)[1])
         self.assertGreater(counts["drone/state"], counts["lidar/points"])
 
+    def test_record_refuses_a_size_whose_unit_stands_apart(self):
+        self.assert_shows("sinew record --split-size 4 GB", r"as in 4GB", status=2)
+
     def test_play_plays_beside_the_demo_under_another_name_and_obeys_keys(self):
         self.assert_shows("sinew record --max-duration 1s -o points.mcap lidar/points", r"points\.mcap: [1-9]\d* messages")
         play = "sinew play --loop --remap lidar/points:=replay/points points.mcap"

@@ -473,3 +473,15 @@ fn a_file_that_is_there_stays_as_it_is() {
     assert_eq!(scene.domain.complaint("record --split-size 2parsecs").0, 2);
     assert_eq!(scene.domain.complaint("record --all imu").0, 2);
 }
+
+#[test]
+fn a_size_without_its_unit_is_refused_with_how_it_is_written() {
+    let scene = Scene::new();
+    let record = format!("record --max-duration 10ms -o {}", scene.path("a.mcap").display());
+    for size in ["--split-size 4 GB", "--split-size 999kB", "--last 1s --budget 2 GB"] {
+        let (status, complaint) = scene.domain.complaint(&format!("{record} {size}"));
+        assert!(status == 2 && complaint.contains("the unit stands right behind the number, as in 4GB"), "{size}: {complaint}");
+    }
+    let (_, complaint) = scene.domain.complaint(&format!("{record} --split-size 4 GB"));
+    assert!(complaint.contains("4 B is less than 1.0 MB"), "{complaint}");
+}

@@ -45,7 +45,7 @@ pub struct Record {
     /// How messages are compressed
     #[arg(long, short = 'z', value_enum, default_value_t = Compress::None, value_name = "HOW")]
     pub compression: Compress,
-    /// Begin another file when one has so many bytes, as 4GB
+    /// Begin another file when one has so many bytes, as 4GB; 1MB at least
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub split_size: Option<ByteSize>,
     /// Begin another file after so long a time, as 10min
@@ -58,7 +58,7 @@ pub struct Record {
     #[arg(long, value_name = "TIME", value_parser = duration, conflicts_with_all = ["split_size", "split_time"])]
     pub last: Option<Duration>,
     /// Hold no more bytes than that
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GB", requires = "last")]
+    #[arg(long, value_name = "SIZE", value_parser = held, default_value = "1GB", requires = "last")]
     pub budget: ByteSize,
     /// Trigger it when this becomes so: TOPIC.FIELD, <, <=, ==, !=, >= or >, and a value
     #[arg(long, value_name = "CONDITION", requires = "last")]
@@ -96,9 +96,21 @@ impl From<Compress> for Compression {
     }
 }
 
-/// "4GB", "500MiB".
+/// "4GB", "500MiB", of a file.
 fn size(text: &str) -> Result<ByteSize, String> {
-    text.parse().map_err(|_| format!("'{text}' is no size: 500MB, 4GB or 2GiB are"))
+    size_from(text, ByteSize::mb(1))
+}
+
+/// The same of what is held in memory.
+fn held(text: &str) -> Result<ByteSize, String> {
+    size_from(text, ByteSize::kb(1))
+}
+
+/// What is smaller was not meant: "4 GB" comes here as a 4, and as a topic GB.
+fn size_from(text: &str, least: ByteSize) -> Result<ByteSize, String> {
+    let size: ByteSize = text.parse().map_err(|_| format!("'{text}' is no size: 500MB, 4GB or 2GiB are"))?;
+    let too_small = || format!("{size} is less than {}: the unit stands right behind the number, as in 4GB", least.display().si());
+    (size >= least).then_some(size).ok_or_else(too_small)
 }
 
 /// Records until it is interrupted.
