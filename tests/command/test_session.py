@@ -384,6 +384,10 @@ class Recordings(Case):
         self.assertEqual(str(sum(counts.values())), re.search(r"(\d+) messages of 3", recorded)[1])
         self.assertGreater(counts["drone/state"], counts["lidar/points"])
 
+    def test_record_of_a_topic_with_a_typo_says_which_is_meant(self):
+        said = (r"no topic 'drone/stat' yet: did you mean 'drone/state'\? Waiting for it", r"nothing was recorded: no message came on 'drone/stat'")
+        self.assert_shows("sinew record --max-duration 1s -o typo.mcap drone/stat", *said, status=3)
+
     def test_record_refuses_a_size_whose_unit_stands_apart(self):
         self.assert_shows("sinew record --split-size 4 GB", r"as in 4GB", status=2)
 

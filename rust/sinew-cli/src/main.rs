@@ -15,6 +15,7 @@ mod gateways;
 mod graph;
 mod interrupt;
 mod launch;
+mod missing;
 mod output;
 mod patterns;
 mod pending;

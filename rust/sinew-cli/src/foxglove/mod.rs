@@ -26,6 +26,7 @@ use crate::commands::foxglove::Foxglove;
 use crate::domain::{Followed, View, join};
 use crate::failure::{Done, Failure};
 use crate::interrupt::on_interrupt;
+use crate::missing;
 use crate::patterns::Topics;
 use crate::units::{bytes, three_digits};
 use catalogues::Catalogues;
@@ -49,6 +50,7 @@ pub fn serve(cli: &Cli, asked: &Foxglove) -> Done {
     let node = join(cli, "foxglove")?;
     let followed = Followed::new(&node)?;
     let view = Arc::new(Mutex::new(Arc::new(View::of(&node)?)));
+    missing::tell_all(&node, &view.lock().expect("nobody panics with it"), asked.patterns.names());
     let mut catalogues = Catalogues::new(&node);
     let wishes = Wishes::new(Rates::new(asked.max_rate));
     let ended = Arc::clone(&wishes);

@@ -131,7 +131,10 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     } else {
         recording.print()?
     }
-    failed.map_or(Ok(()), |why| Err(Failure::Failed(format!("{why}. What was recorded before can be read"))))
+    if let Some(why) = failed {
+        return Err(Failure::Failed(format!("{why}. What was recorded before can be read")));
+    }
+    recording.tell_of_empty(asked.topics.names())
 }
 
 /// Which topics are recorded.

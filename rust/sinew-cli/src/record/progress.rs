@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::files::Recorded;
 use super::topics::Counts;
 use crate::cli::Cli;
-use crate::failure::Done;
-use crate::output::{BAD, NAME, counted, out, shown};
+use crate::domain::service_of;
+use crate::failure::{Done, Failure};
+use crate::output::{BAD, NAME, WARN, counted, out, shown};
 use crate::units::{bytes, clock_time};
 
 /// What the one who writes tells meanwhile.
@@ -109,6 +110,22 @@ impl Recording {
         for topic in self.topics.iter().filter(|topic| topic.lost > 0) {
             writeln!(out, "  {NAME}{}{NAME:#}: {} of {} lost", shown(&topic.name), topic.lost, topic.received + topic.lost)?;
         }
+        Ok(())
+    }
+
+    /// Says which of the topics that were named gave nothing. Fails when there was nothing to record at all: then a name is wrong, more likely than not.
+    pub fn tell_of_empty<'a>(&self, named: impl Iterator<Item = &'a str>) -> Done {
+        let is_of = |topic: &str, name: &str| topic == name || service_of(topic) == Some(name);
+        let gave = |name: &str| self.topics.iter().any(|topic| topic.received > 0 && is_of(&topic.name, name));
+        let empty: Vec<String> = named.filter(|name| !gave(name)).map(|name| format!("'{}'", shown(name))).collect();
+        if empty.is_empty() {
+            return Ok(());
+        }
+        let told = format!("no message came on {}", empty.join(", "));
+        if self.messages == 0 {
+            return Err(Failure::Negative(format!("nothing was recorded: {told}")));
+        }
+        anstream::eprintln!("{WARN}warning:{WARN:#} {told}");
         Ok(())
     }
 }

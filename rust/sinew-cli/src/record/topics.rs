@@ -12,6 +12,7 @@ use super::source::{Received, Source, offered};
 use crate::beyond::Beyond;
 use crate::commands::record::Record;
 use crate::domain::View;
+use crate::missing;
 use crate::output::shown;
 
 /// What becomes of each message, on an execution thread of the node.
@@ -93,7 +94,12 @@ impl Subscriptions {
         let about = |condition: &&Condition| beyond.topics.keys().filter(|name| condition.is_about(name)).max_by_key(|name| name.len());
         names.extend(conditions.iter().filter_map(about).map(String::as_str));
         for name in names {
-            let Some((name, far)) = beyond.topic(name) else { continue };
+            let Some((name, far)) = beyond.topic(name) else {
+                if !missing::is_there(view, name) {
+                    missing::tell(view, name);
+                }
+                continue;
+            };
             if let Err(why) = far.ty() {
                 anstream::eprintln!("topic '{}' is not recorded: {why}", shown(name));
             } else {
