@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::doctor::EXAMPLES as DOCTOR;
 use crate::commands::graph::{EXAMPLES as GRAPH, Graph};
 use crate::commands::{action, bag, bridge, call, foxglove, launch, play, publish, record, trigger};
+use crate::completion::{self, Names};
 
 const STATUS: &str = "\
 Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments or a launch file that are none, 3 when what was asked for is not there, or differs.
@@ -128,6 +129,9 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Print what a command line may go on with, for the scripts of `completions`
+    #[command(hide = true, after_help = completion::EXAMPLES)]
+    Complete(completion::Typed),
 }
 
 const TOP: &str = "\
@@ -176,7 +180,7 @@ pub enum TopicCommand {
     #[command(after_help = "Example:\n  sinew topic find robot/Image")]
     Find {
         /// Its name, with or without namespace
-        #[arg(value_name = "TYPE")]
+        #[arg(value_name = "TYPE", add = Names::TypesOfTopics.completer())]
         type_name: String,
     },
     /// Print messages, of any type
@@ -210,7 +214,7 @@ It goes on until it is interrupted, also when the topic goes and comes again, un
 #[derive(Args, Debug)]
 pub struct Echo {
     /// What to print.
-    #[arg(value_name = "TOPIC[.FIELD]", help = "A topic, or a part of its messages: camera/image.header.stamp_ns, scan.ranges[3]")]
+    #[arg(value_name = "TOPIC[.FIELD]", add = Names::Topics.completer(), help = "A topic, or a part of its messages: camera/image.header.stamp_ns, scan.ranges[3]")]
     pub what: String,
     /// One message
     #[arg(long, short = '1', conflicts_with = "count")]
@@ -239,6 +243,7 @@ pub struct Echo {
 #[derive(Args, Debug)]
 pub struct TopicName {
     /// Its name
+    #[arg(add = Names::Topics.completer())]
     pub topic: String,
 }
 
@@ -246,6 +251,7 @@ pub struct TopicName {
 #[derive(Args, Debug)]
 pub struct Rates {
     /// Names of topics; all topics where none is given
+    #[arg(add = Names::Topics.completer())]
     pub topics: Vec<String>,
     /// Over so long a time each, as 500ms or 2s
     #[arg(long, short, default_value = "1s", value_parser = duration)]
@@ -269,12 +275,14 @@ pub enum NodeCommand {
     #[command(after_help = "Example:\n  sinew node info camera")]
     Info {
         /// Its name
+        #[arg(add = Names::Nodes.completer())]
         node: String,
     },
     /// End a node's connection with the manager, as if that had died: it registers again, and messages go on meanwhile
     #[command(after_help = "Example:\n  sinew node kill-connection camera")]
     KillConnection {
         /// Its name
+        #[arg(add = Names::Nodes.completer())]
         node: String,
     },
 }
@@ -296,6 +304,7 @@ pub enum ServiceCommand {
     #[command(after_help = "Example:\n  sinew service info add")]
     Info {
         /// Its name
+        #[arg(add = Names::Services.completer())]
         service: String,
     },
     /// Call a service, with a request from YAML or JSON
@@ -312,7 +321,7 @@ pub enum TypeCommand {
     )]
     Show {
         /// A topic, a type that one of the domain has or that a definition of ROS 2 is there for, or a signature
-        #[arg(value_name = "TYPE")]
+        #[arg(value_name = "TYPE", add = Names::TopicsAndTypes.completer())]
         of: String,
         /// In one line, as programs give it
         #[arg(long)]
@@ -322,8 +331,10 @@ pub enum TypeCommand {
     #[command(after_help = "Example:\n  sinew type diff camera/left camera/right")]
     Diff {
         /// As of `type show`
+        #[arg(add = Names::TopicsAndTypes.completer())]
         one: String,
         /// As of `type show`
+        #[arg(add = Names::TopicsAndTypes.completer())]
         other: String,
     },
 }

@@ -5,6 +5,7 @@ mod beyond;
 mod cli;
 mod clock;
 mod commands;
+mod completion;
 mod doctor;
 mod documents;
 mod domain;

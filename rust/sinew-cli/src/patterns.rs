@@ -3,16 +3,17 @@
 use clap::Args;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::completion::Names;
 use crate::domain::canonical;
 
 /// Topics of a domain, or of a file.
 #[derive(Args, Debug)]
 pub struct Patterns {
     /// Names of topics or patterns of them, as camera/* or **/image; all topics where none is given
-    #[arg(value_name = "TOPIC", value_parser = pattern)]
+    #[arg(value_name = "TOPIC", value_parser = pattern, add = Names::Topics.completer())]
     pub topics: Vec<Glob>,
     /// Without these
-    #[arg(long, short = 'x', value_name = "TOPIC", value_parser = pattern)]
+    #[arg(long, short = 'x', value_name = "TOPIC", value_parser = pattern, add = Names::Topics.completer())]
     pub exclude: Vec<Glob>,
 }
 

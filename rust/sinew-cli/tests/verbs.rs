@@ -230,8 +230,8 @@ fn who_reads_the_output_may_stop_reading() {
 #[test]
 fn shells_get_completions() {
     let domain = Domain::new();
-    for shell in ["bash", "zsh", "fish"] {
-        assert!(domain.text(&format!("completions {shell}")).contains("explain"), "{shell}");
+    for (shell, text) in [("bash", "sinew complete"), ("zsh", "sinew complete"), ("fish", "sinew complete"), ("elvish", "explain")] {
+        assert!(domain.text(&format!("completions {shell}")).contains(text), "{shell}");
     }
 }
 

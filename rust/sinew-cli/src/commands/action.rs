@@ -11,6 +11,7 @@ use sinew::{Ghost, Node};
 use crate::actions::{self, Action, GoalId, GoalStatus};
 use crate::cli::Cli;
 use crate::commands::send_goal::{self, SendGoal};
+use crate::completion::Names;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
 use crate::output::{Cell, GOOD, NAME, TITLE, Table, json, out, shown};
@@ -30,6 +31,7 @@ pub enum ActionCommand {
     #[command(after_help = "Example:\n  sinew action info dock")]
     Info {
         /// Its name
+        #[arg(add = Names::Actions.completer())]
         action: String,
     },
     /// Send a goal, from YAML or JSON, and wait for its result
@@ -44,6 +46,7 @@ pub enum ActionCommand {
 #[derive(clap::Args, Debug)]
 pub struct Cancel {
     /// The action
+    #[arg(add = Names::Actions.completer())]
     pub action: String,
     /// The goal: its id or how that begins; else all goals
     #[arg(long, value_name = "ID")]

@@ -11,6 +11,7 @@ use sinew::raw::{Client, ClientOptions, Frame};
 
 use crate::beyond::Beyond;
 use crate::cli::{Cli, duration};
+use crate::completion::Names;
 use crate::documents;
 use crate::domain::{View, body_of, canonical, join, not_there, wait_for};
 use crate::failure::{Done, Failure};
@@ -29,6 +30,7 @@ Fields that are left out are zero, empty or none. What the provider fails with e
 #[derive(clap::Args, Debug)]
 pub struct Call {
     /// The service
+    #[arg(add = Names::Services.completer())]
     pub service: String,
     /// The request as YAML or JSON
     pub request: Option<String>,

@@ -23,9 +23,8 @@ mod topic;
 pub mod trigger;
 mod types;
 
-use clap::CommandFactory;
-
 use crate::cli::{Cli, Command, DomainCommand, GatewayCommand, NodeCommand, ServiceCommand, TopicCommand, TypeCommand};
+use crate::completion;
 use crate::failure::Done;
 use crate::top;
 
@@ -73,9 +72,7 @@ pub fn run(cli: &Cli) -> Done {
         Command::Trigger(asked) => trigger::trigger(cli, asked),
         Command::Record(asked) => record::record(cli, asked),
         Command::Top { interval, filter, sort } => top::run(cli, *interval, filter, *sort),
-        Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "sinew", &mut std::io::stdout());
-            Ok(())
-        }
+        Command::Completions { shell } => completion::script(*shell),
+        Command::Complete(typed) => completion::complete(typed),
     }
 }

@@ -15,6 +15,7 @@ use sinew::{ErrorKind, Node, Qos};
 
 use crate::cli::Cli;
 use crate::commands::types;
+use crate::completion::Names;
 use crate::documents::{self, Documents};
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
@@ -37,9 +38,10 @@ A type is needed for a topic that nobody has. Fields that are left out are zero,
 #[derive(clap::Args, Debug)]
 pub struct Publish {
     /// The topic
+    #[arg(add = Names::Topics.completer())]
     pub topic: String,
     /// What a new topic is to carry, as of `type show`
-    #[arg(value_name = "TYPE")]
+    #[arg(value_name = "TYPE", add = Names::Types.completer())]
     first: Option<String>,
     /// The message as YAML or JSON; - is --stdin
     #[arg(value_name = "MESSAGE")]

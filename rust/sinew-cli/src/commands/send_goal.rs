@@ -15,6 +15,7 @@ use sinew::{Ghost, Node};
 
 use crate::actions::{self, Ended, GoalId, State};
 use crate::cli::{Cli, duration};
+use crate::completion::Names;
 use crate::documents;
 use crate::domain::{View, body_of, canonical, join, wait_for};
 use crate::failure::{Done, Failure};
@@ -34,6 +35,7 @@ Fields that are left out are zero, empty or none. Who interrupts it cancels the 
 #[derive(clap::Args, Debug)]
 pub struct SendGoal {
     /// The action
+    #[arg(add = Names::Actions.completer())]
     pub action: String,
     /// The goal as YAML or JSON
     pub goal: Option<String>,

@@ -8,6 +8,7 @@ use sinew::raw::ClientOptions;
 use sinew::{Client, ErrorKind, Ghost};
 
 use crate::cli::Cli;
+use crate::completion::Names;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
 use crate::output::{NAME, counted, json, out, shown};
@@ -27,7 +28,7 @@ A program does the same by the service sinew/flight/NAME.";
 #[derive(Args, Debug)]
 pub struct Trigger {
     /// The flight recorder: what its --name says
-    #[arg(default_value = USUAL_NAME)]
+    #[arg(default_value = USUAL_NAME, add = Names::Recorders.completer())]
     pub name: String,
     /// For whoever looks at what it wrote
     #[arg(long, short, value_name = "TEXT", default_value = "")]

@@ -9,9 +9,11 @@ mod machine;
 mod process;
 mod program;
 
+use std::path::PathBuf;
+
 pub use finding::{Finding, Level};
 
-use domain::answer::{Answer, Domain, ask};
+use domain::answer::{Answer, Domain, ask, knock};
 use domain::place::{Place, place};
 use host::Host;
 use installation::trial::{self, Trial};
@@ -42,6 +44,14 @@ impl Patient {
             _ => None,
         }
     }
+}
+
+/// The socket of a domain, where one listens whom the library would trust. Nobody is asked, and no manager is started.
+pub fn where_a_manager_listens(domain: Option<&str>) -> Option<PathBuf> {
+    let (host, user) = (Host::this(), rustix::process::geteuid().as_raw());
+    let place = place(&host, domain, user).ok()?;
+    let owner = knock(&place.socket).ok()?;
+    (owner == user || owner == 0).then_some(place.socket)
 }
 
 /// A part of the whole.

@@ -92,7 +92,7 @@ pub fn ask(host: &Host, place: &Place, user: u32) -> Answer {
 }
 
 /// Who began to listen there.
-fn knock(path: &Path) -> Result<u32, Errno> {
+pub fn knock(path: &Path) -> Result<u32, Errno> {
     let socket: OwnedFd = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
     connect(&socket, &SocketAddrUnix::new(path)?)?;
