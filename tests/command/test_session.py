@@ -344,6 +344,12 @@ class Top(Case):
         # What was there before is there again.
         self.assertRegex(window.screen(), r"\$ sinew top --interval 300ms\n\(\d+\)")
 
+    def test_tells_programs_the_same_line_by_line(self):
+        shown = self.assert_shows("sinew top --json --interval 200ms --sort bandwidth | head -2 | tail -1")
+        told = json.loads(shown)
+        self.assertEqual([topic["topic"] for topic in told["topics"]][0], "camera/image")
+        self.assertEqual(sorted(topic["topic"] for topic in told["topics"]), sorted(TOPICS))
+
 
 class Launch(Case):
     """Processes that are nodes of the demo's domain."""

@@ -135,8 +135,9 @@ pub enum Command {
 }
 
 const TOP: &str = "\
-Example:
+Examples:
   sinew top --sort bandwidth
+  sinew top --json | jq '.topics[] | select(.lost > 0) | .topic'
 
 Keys: arrows select, enter shows who publishes and subscribes, g what goes over gateways, s orders by the next column, r the other way round, / filters, space pauses, q ends.";
 

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use common::{Domain, IMAGE, eventually};
+use common::{Domain, IMAGE, Running, eventually};
 use sinew::raw::{Client, Provider, Publisher, Subscriber};
 use sinew::{GatewayChannel, GatewayPeer, GatewayStatus, Node, Qos};
 
@@ -148,6 +148,32 @@ fn rates_come_from_counters_and_nobody_subscribes() {
     assert_eq!(scene.camera.statistics().subscribers, 1);
     let delays = scene.domain.json("topic delay camera/image --count 1 --interval 10ms");
     assert_eq!((&delays["publisher"], &delays["subscriber"]), (&"camera".into(), &"viewer".into()));
+}
+
+#[test]
+fn top_tells_programs_what_it_shows_a_line_for_each_interval() {
+    let scene = Scene::new();
+    let number = Publisher::new(&scene._nodes[0], "number", NUMBER, &Qos::default(), Default::default()).unwrap();
+    let mut top = Running::new(&mut scene.domain.command("top --json --interval 100ms --sort rate --filter er"));
+    let mut lines = BufReader::new(top.0.stdout.take().unwrap()).lines();
+    let told = std::iter::from_fn(|| {
+        number.publish(&[&ONE]).unwrap();
+        scene.camera.publish(&[&[0, 1, 0, 0]]).unwrap();
+        let line = lines.next().unwrap().unwrap();
+        Some(serde_json::from_str::<serde_json::Value>(&line).unwrap())
+    });
+    let told = told.take(300).find(|told| told["topics"].as_array().unwrap().iter().all(|topic| topic["hz"].as_f64() > Some(1.0)));
+    let told = told.expect("both flow");
+    assert_eq!((&told["nodes"], &told["gateways"]), (&2.into(), &serde_json::json!([])));
+    let topics = told["topics"].as_array().unwrap();
+    let of = |name: &str| topics.iter().find(|topic| topic["topic"] == name).unwrap();
+    let (image, number) = (of("camera/image"), of("number"));
+    assert_eq!((topics.len(), &image["type"], &number["type"]), (2, &"robot/Image".into(), &"test/Number".into()));
+    assert_eq!((&image["publishers"], &image["subscribers"], &number["subscribers"]), (&1.into(), &1.into(), &0.into()));
+    assert!(image["held"].is_u64() && image["lost_ever"].is_u64() && image["p99_ns"].is_null(), "the viewer has taken none: {image}");
+    assert!(topics[0]["hz"].as_f64() >= topics[1]["hz"].as_f64(), "most first: {told}");
+    let total = topics.iter().map(|topic| topic["bytes_per_second"].as_f64().unwrap()).sum::<f64>();
+    assert_eq!(told["bytes_per_second"].as_f64(), Some(total));
 }
 
 #[test]

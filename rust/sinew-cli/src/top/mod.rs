@@ -1,8 +1,9 @@
-//! `sinew top`: all topics and what flows in them, on a terminal.
+//! `sinew top`: all topics and what flows in them, on a terminal, or for programs.
 
 mod app;
 mod draw;
 mod links;
+mod told;
 
 use std::io::IsTerminal;
 use std::rc::Rc;
@@ -16,35 +17,68 @@ use crate::domain::{Followed, View, join};
 use crate::failure::{Done, Failure};
 use crate::flow::Moment;
 use crate::gateways::Gateways;
+use crate::output::json_line;
 use app::{App, Next};
+use told::Told;
+
+/// An interval has so long at least.
+const SHORTEST: Duration = Duration::from_millis(10);
 
 /// Shows it until it is ended.
 pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
-    if cli.json || !std::io::stdout().is_terminal() {
-        return Err(Failure::Failed("top is for a terminal; `sinew topic hz --json` tells the same to programs".to_owned()));
+    if !cli.json && !std::io::stdout().is_terminal() {
+        return Err(Failure::Failed("top is for a terminal; `sinew top --json` tells the same to programs".to_owned()));
     }
     let node = join(cli, "top")?;
-    let (followed, counters) = (Followed::new(&node)?, node.domain_counters()?);
     let mut app = App::new(View::of(&node)?, filter, sort);
+    let mut domain = Domain::new(&node, &app)?;
+    if cli.json {
+        return tell(&mut app, &mut domain, interval.max(SHORTEST));
+    }
     let mut terminal = ratatui::try_init()?;
-    let ended = show(&mut terminal, &mut app, &node, &followed, &counters, interval);
+    let ended = show(&mut terminal, &mut app, &mut domain, interval);
     ratatui::restore();
     ended
 }
 
-fn show(
-    terminal: &mut ratatui::DefaultTerminal,
-    app: &mut App,
-    node: &Node,
-    followed: &Followed,
-    counters: &DomainCounters,
-    interval: Duration,
-) -> Done {
-    let mut gateways = Gateways::default();
-    gateways.follow(node, &app.view)?;
-    let mut before = Rc::new(Moment::of(counters)?);
+/// Where what is shown comes from.
+struct Domain<'a> {
+    node: &'a Node,
+    followed: Followed,
+    counters: DomainCounters,
+    gateways: Gateways,
+    before: Rc<Moment>,
+}
+
+impl<'a> Domain<'a> {
+    fn new(node: &'a Node, app: &App) -> Done<Domain<'a>> {
+        let (followed, counters) = (Followed::new(node)?, node.domain_counters()?);
+        let mut gateways = Gateways::default();
+        gateways.follow(node, &app.view)?;
+        let before = Rc::new(Moment::of(&counters)?);
+        Ok(Domain { node, followed, counters, gateways, before })
+    }
+
+    /// Ends an interval, and begins the next.
+    fn count(&mut self, app: &mut App) -> Done {
+        if let Some(view) = self.followed.changed() {
+            app.view = view;
+            self.gateways.follow(self.node, &app.view)?;
+        }
+        self.gateways.take(&app.view, Duration::ZERO)?;
+        if !app.paused {
+            app.gateways = self.gateways.told.values().map(|told| told.status.clone()).collect();
+        }
+        let now = Rc::new(Moment::of(&self.counters)?);
+        app.update(&self.before, &now);
+        self.before = now;
+        Ok(())
+    }
+}
+
+fn show(terminal: &mut ratatui::DefaultTerminal, app: &mut App, domain: &mut Domain<'_>, interval: Duration) -> Done {
     // The first numbers come soon, those after them as often as asked.
-    let mut next = before.at + interval.min(Duration::from_millis(200));
+    let mut next = domain.before.at + interval.min(Duration::from_millis(200));
     loop {
         terminal.draw(|frame| draw::draw(frame, app))?;
         if event::poll(next.saturating_duration_since(Instant::now()))? && app.on_event(&event::read()?) == Next::End {
@@ -53,17 +87,16 @@ fn show(
         if Instant::now() < next {
             continue;
         }
-        if let Some(view) = followed.changed() {
-            app.view = view;
-            gateways.follow(node, &app.view)?;
-        }
-        gateways.take(&app.view, Duration::ZERO)?;
-        if !app.paused {
-            app.gateways = gateways.told.values().map(|told| told.status.clone()).collect();
-        }
-        let now = Rc::new(Moment::of(counters)?);
-        app.update(&before, &now);
-        next = now.at + interval;
-        before = now;
+        domain.count(app)?;
+        next = domain.before.at + interval;
+    }
+}
+
+/// The same for programs, a line for each interval.
+fn tell(app: &mut App, domain: &mut Domain<'_>, interval: Duration) -> Done {
+    loop {
+        std::thread::sleep((domain.before.at + interval).saturating_duration_since(Instant::now()));
+        domain.count(app)?;
+        json_line(&Told::of(app))?;
     }
 }
