@@ -164,6 +164,9 @@ class Topics(Case):
             self.assert_between(0, 100, rate)
         self.assertTrue(any(float(rate) > 0 for rate in rates))
 
+    def test_hz_shows_how_regularly_the_camera_publishes(self):
+        self.assert_shows("sinew topic hz --jitter --count 1 --interval 2s camera/image", r"camera/image: [\d.]+ Hz, .*/s; [\d.]+ .s to [\d.]+ .?s apart, std dev [\d.]+ .s$")
+
     def test_bw_shows_the_bytes_of_the_camera(self):
         shown = self.assert_shows("sinew topic bw --count 1 --interval 2s camera/image", r"camera/image: ")
         rate, unit, hz = re.search(r"([\d.]+) (MB|kB)/s, 6.22 MB each, ([\d.]+) Hz", shown).groups()

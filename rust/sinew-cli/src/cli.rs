@@ -190,9 +190,11 @@ pub enum TopicCommand {
     /// Publish messages, from YAML or JSON
     #[command(after_help = publish::EXAMPLES)]
     Pub(publish::Publish),
-    /// Show how often messages are published; nobody subscribes for that
-    #[command(after_help = "Examples:\n  sinew topic hz camera/image\n  sinew topic hz --count 1 --interval 5s camera/image lidar/points")]
-    Hz(Rates),
+    /// Show how often messages are published; nobody subscribes for that, but with --jitter
+    #[command(
+        after_help = "Examples:\n  sinew topic hz camera/image\n  sinew topic hz --count 1 --interval 5s camera/image lidar/points\n  sinew topic hz --jitter imu"
+    )]
+    Hz(Hz),
     /// Show how many bytes are published; nobody subscribes for that
     #[command(after_help = "Example:\n  sinew topic bw camera/image")]
     Bw(Rates),
@@ -260,6 +262,17 @@ pub struct Rates {
     /// So many times; else until it is interrupted
     #[arg(long, short = 'n', value_name = "COUNT")]
     pub count: Option<u64>,
+}
+
+/// How often, and how regularly.
+#[derive(Args, Debug)]
+pub struct Hz {
+    /// What is counted.
+    #[command(flatten)]
+    pub rates: Rates,
+    /// How regularly, too: the shortest and the longest time between two messages, and the standard deviation; for that it subscribes to the topics, which are named
+    #[arg(long, short, requires = "topics")]
+    pub jitter: bool,
 }
 
 /// Nodes.

@@ -20,6 +20,7 @@ mod missing;
 mod output;
 mod patterns;
 mod pending;
+mod periods;
 mod picture;
 mod play;
 mod quiet;

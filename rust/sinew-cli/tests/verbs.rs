@@ -4,6 +4,7 @@ mod common;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -148,6 +149,37 @@ fn rates_come_from_counters_and_nobody_subscribes() {
     assert_eq!(scene.camera.statistics().subscribers, 1);
     let delays = scene.domain.json("topic delay camera/image --count 1 --interval 10ms");
     assert_eq!((&delays["publisher"], &delays["subscriber"]), (&"camera".into(), &"viewer".into()));
+}
+
+#[test]
+fn jitter_is_how_far_messages_are_apart_and_only_who_asks_for_it_subscribes() {
+    let scene = Scene::new();
+    let _silent = Publisher::new(&scene._nodes[0], "silent", NUMBER, &Qos::default(), Default::default()).unwrap();
+    let (camera, is_over) = (&scene.camera, AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // 5 ms and 40 ms by turns, or more where the machine has more to do.
+            for pause in [5, 40].into_iter().cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                camera.publish(&[&[0, 1, 0, 0]]).unwrap();
+                std::thread::sleep(Duration::from_millis(pause));
+            }
+        });
+        let told = scene.domain.json("topic hz --jitter --count 1 --interval 500ms camera/image");
+        let text = scene.domain.text("topic hz -j --count 1 --interval 500ms /camera/image");
+        let table = scene.domain.text("topic hz --jitter --count 1 --interval 500ms camera/image silent");
+        let plain = scene.domain.json("topic hz --count 1 --interval 100ms camera/image");
+        is_over.store(true, Ordering::Relaxed);
+        let period = |name: &str| told["period"][name].as_f64().unwrap();
+        assert!(period("min_ns") >= 5e6 && period("max_ns") >= 40e6 && period("stddev_ns") > 0.0, "{told}");
+        assert!(period("min_ns") < period("mean_ns") && period("mean_ns") < period("max_ns"), "{told}");
+        assert!(text.contains(" ms apart, std dev ") && plain.get("period").is_none(), "{text} {plain}");
+        let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert!(table.lines().next().unwrap().ends_with("publishers  shortest  longest  std dev"), "{table}");
+        assert!(rows[1][0] == "camera/image" && rows[1].last() == Some(&"ms"), "{table}");
+        assert!(rows[2][0] == "silent" && rows[2].ends_with(&["-", "-", "-"]), "{table}");
+    });
+    assert_eq!(camera.statistics().subscribers, 1, "the viewer");
+    assert_eq!(scene.domain.complaint("topic hz --jitter").0, 2, "which topics?");
 }
 
 #[test]

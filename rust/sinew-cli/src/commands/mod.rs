@@ -37,7 +37,7 @@ pub fn run(cli: &Cli) -> Done {
             TopicCommand::Find { type_name } => topic::find(cli, type_name),
             TopicCommand::Echo(asked) => echo::echo(cli, asked),
             TopicCommand::Pub(asked) => publish::publish(cli, asked),
-            TopicCommand::Hz(asked) => rates::watch(cli, asked, rates::Of::Messages),
+            TopicCommand::Hz(asked) => rates::watch(cli, &asked.rates, if asked.jitter { rates::Of::Periods } else { rates::Of::Messages }),
             TopicCommand::Bw(asked) => rates::watch(cli, asked, rates::Of::Bytes),
             TopicCommand::Delay(asked) => rates::watch(cli, asked, rates::Of::Delay),
         },

@@ -12,6 +12,7 @@ use crate::domain::{Followed, View, canonical, is_part, join};
 use crate::failure::{Done, Failure};
 use crate::flow::{Moment, TopicFlow};
 use crate::output::{Cell, NAME, Table, json_line, out, shown};
+use crate::periods::{Listener, Periods};
 use crate::units::{bytes, nanoseconds, three_digits};
 
 /// What is asked for.
@@ -19,6 +20,8 @@ use crate::units::{bytes, nanoseconds, three_digits};
 pub enum Of {
     /// How often.
     Messages,
+    /// How often, and how regularly.
+    Periods,
     /// How much.
     Bytes,
     /// How late.
@@ -34,6 +37,9 @@ struct Flow<'a> {
     bytes_per_second: f64,
     /// Of those in shared memory: within a process, and to nobody, nothing is written there.
     mean_bytes: Option<f64>,
+    /// Where it was asked for, and two messages were heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    period: Option<Periods>,
 }
 
 /// How late its messages came to one of its subscribers.
@@ -68,9 +74,13 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
         })?;
     }
     let counters = node.domain_counters()?;
+    let mut listener = (of == Of::Periods).then(|| Listener::new(&node));
     let mut before = Moment::of(&counters)?;
     let mut rounds = 0;
     while asked.count.is_none_or(|count| rounds < count) {
+        if let Some(listener) = &mut listener {
+            listener.follow(&view, asked.topics.iter().map(|topic| canonical(topic)))?;
+        }
         std::thread::sleep((before.at + asked.interval).saturating_duration_since(Instant::now()));
         let now = Moment::of(&counters)?;
         if let Some(changed) = followed.changed() {
@@ -79,7 +89,7 @@ pub fn watch(cli: &Cli, asked: &Rates, of: Of) -> Done {
         if of == Of::Delay {
             print_delays(cli, asked, &view, &before, &now)?
         } else {
-            print_flows(cli, asked, &view, &before, &now, of)?
+            print_flows(cli, asked, flows_of(asked, &view, &before, &now, listener.as_mut()), of)?
         }
         before = now;
         rounds += 1;
@@ -95,29 +105,40 @@ fn topics_of<'a>(asked: &Rates, view: &'a View) -> Vec<(Id, &'a str)> {
     topics.map(|topic| (topic.id, topic.name.as_str())).collect()
 }
 
-fn print_flows(cli: &Cli, asked: &Rates, view: &View, before: &Moment, now: &Moment, of: Of) -> Done {
+fn flows_of<'a>(asked: &Rates, view: &'a View, before: &Moment, now: &Moment, mut listener: Option<&mut Listener<'_>>) -> Vec<Flow<'a>> {
     let flows = topics_of(asked, view).into_iter().map(|(id, topic)| {
         let TopicFlow { publishers, hz, bytes_per_second, mean_bytes, .. } = now.topic(view, id, before);
-        Flow { topic, publishers, hz, bytes_per_second, mean_bytes }
+        Flow { topic, publishers, hz, bytes_per_second, mean_bytes, period: listener.as_mut().and_then(|listener| listener.take(topic)) }
     });
+    flows.collect()
+}
+
+fn print_flows(cli: &Cli, asked: &Rates, flows: Vec<Flow<'_>>, of: Of) -> Done {
     if cli.json {
         return flows.into_iter().try_for_each(|flow| json_line(&flow));
     }
-    let flows: Vec<_> = flows.collect();
     if let [one] = &flows[..]
         && !asked.topics.is_empty()
     {
         return print_flow(one, of);
     }
-    let mut table = Table::new(&["topic", "rate", "bandwidth", "mean size", "publishers"]);
+    let titles = ["topic", "rate", "bandwidth", "mean size", "publishers", "shortest", "longest", "std dev"];
+    let titles = if of == Of::Periods { &titles } else { &titles[..5] };
+    let mut table = Table::new(titles);
+    let time = |time: Option<f64>| Cell::number(time.map_or_else(|| "-".to_owned(), nanoseconds));
     for flow in flows {
-        table.row([
+        let period = flow.period;
+        let cells = [
             Cell::new(flow.topic).styled(NAME),
             Cell::number(format!("{} Hz", three_digits(flow.hz))),
             Cell::number(format!("{}/s", bytes(flow.bytes_per_second))),
             Cell::number(flow.mean_bytes.map_or_else(String::new, bytes)),
             Cell::number(flow.publishers),
-        ]);
+            time(period.map(|period| period.min_ns as f64)),
+            time(period.map(|period| period.max_ns as f64)),
+            time(period.map(|period| period.stddev_ns)),
+        ];
+        table.row(cells.into_iter().take(titles.len()));
     }
     table.print()?;
     Ok(writeln!(out())?)
@@ -133,9 +154,14 @@ fn print_flow(flow: &Flow<'_>, of: Of) -> Done {
     let (hz, rate) = (three_digits(flow.hz), bytes(flow.bytes_per_second));
     let topic = shown(flow.topic);
     match of {
-        Of::Bytes => writeln!(out, "{NAME}{topic}{NAME:#}: {rate}/s, {mean}, {hz} Hz")?,
-        Of::Messages | Of::Delay => writeln!(out, "{NAME}{topic}{NAME:#}: {hz} Hz, {mean}, {rate}/s")?,
+        Of::Bytes => write!(out, "{NAME}{topic}{NAME:#}: {rate}/s, {mean}, {hz} Hz")?,
+        _ => write!(out, "{NAME}{topic}{NAME:#}: {hz} Hz, {mean}, {rate}/s")?,
     }
+    if let Some(Periods { min_ns, max_ns, stddev_ns, .. }) = flow.period {
+        let [min, max, stddev] = [min_ns as f64, max_ns as f64, stddev_ns].map(nanoseconds);
+        write!(out, "; {min} to {max} apart, std dev {stddev}")?;
+    }
+    writeln!(out)?;
     Ok(out.flush()?)
 }
 
