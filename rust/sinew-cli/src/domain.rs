@@ -79,6 +79,11 @@ pub fn kind_of_ghost(end: &DomainEndpoint) -> Option<String> {
     (end.ghost != Ghost::No).then(|| end.ghost.to_string())
 }
 
+/// Whether it is an observer: a topic does not count those.
+pub fn looks_on(end: &DomainEndpoint) -> bool {
+    end.ghost == Ghost::Observer
+}
+
 /// Whether a topic is half of a service.
 pub fn is_of_service(topic: &str) -> bool {
     service_of(topic).is_some()
@@ -163,6 +168,11 @@ impl View {
         keeping.peek().is_some() && keeping.all(|end| !self.state.nodes.contains_key(&end.node))
     }
 
+    /// How many publishers or subscribers a topic has, without those that only look on.
+    pub fn counted(&self, topic: Id, publish: bool) -> usize {
+        self.endpoints(topic, publish).filter(|end| !looks_on(end)).count()
+    }
+
     /// Whether a topic's publishers keep messages for subscribers that come late. If not all do, who asks for these could not be heard by the others.
     pub fn keeps(&self, topic: Id) -> bool {
         let mut publishers = self.endpoints(topic, true).peekable();
@@ -200,10 +210,11 @@ impl View {
         services.into_values().collect()
     }
 
-    /// Names of the nodes that publish on the topic, in order.
+    /// Names of the nodes that publish on the topic, in order, without those that only look on.
     pub fn publishing(&self, topic: Option<&DomainTopic>) -> Vec<String> {
         let Some(topic) = topic else { return Vec::new() };
-        let names: BTreeSet<_> = self.endpoints(topic.id, true).map(|endpoint| self.name_of(endpoint.node).to_owned()).collect();
+        let publishers = self.endpoints(topic.id, true).filter(|end| !looks_on(end));
+        let names: BTreeSet<_> = publishers.map(|publisher| self.name_of(publisher.node).to_owned()).collect();
         names.into_iter().collect()
     }
 }

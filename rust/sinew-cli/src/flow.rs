@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use sinew::{DomainCounters, Id, Latency, PairCounts, PublisherCounts};
 
-use crate::domain::View;
+use crate::domain::{View, looks_on};
 use crate::failure::Done;
 
 /// Counts of one moment.
@@ -19,9 +19,9 @@ pub struct Moment {
 /// What flowed on a topic between two moments, and what is held.
 #[derive(Clone, Debug, Default)]
 pub struct TopicFlow {
-    /// That are there.
+    /// That are there, without those that only look on.
     pub publishers: usize,
-    /// That are there.
+    /// Likewise.
     pub subscribers: usize,
     /// Messages a second.
     pub hz: f64,
@@ -77,7 +77,7 @@ impl Moment {
         let seconds = (self.at - before.at).as_secs_f64();
         let (mut flow, mut messages, mut bytes) = (TopicFlow::default(), 0, 0);
         for end in view.endpoints(topic, true) {
-            flow.publishers += 1;
+            flow.publishers += usize::from(!looks_on(end));
             let Some(now) = self.publishers.get(&end.id) else { continue };
             let then = before.publishers.get(&end.id);
             messages += since(now.messages, then.map(|then| then.messages));
@@ -85,7 +85,7 @@ impl Moment {
             flow.lost += since(now.refused, then.map(|then| then.refused));
             flow.lost_ever += now.refused;
         }
-        flow.subscribers = view.endpoints(topic, false).count();
+        flow.subscribers = view.counted(topic, false);
         for pair in view.pairs(topic) {
             let key = (pair.publisher, pair.subscriber);
             let Some(now) = self.pairs.get(&key) else { continue };

@@ -5,10 +5,10 @@ use std::io::Write;
 use std::sync::mpsc;
 
 use serde::Serialize;
-use sinew::{DomainPair, DomainState, DomainUpdate, Id};
+use sinew::{DomainEndpoint, DomainPair, DomainState, DomainUpdate, Id};
 
 use crate::cli::Cli;
-use crate::domain::{View, join, kind_of_ghost};
+use crate::domain::{View, join, kind_of_ghost, looks_on};
 use crate::failure::Done;
 use crate::output::{BAD, Cell, FAINT, GOOD, NAME, TITLE, Table, json, json_line, out, shown};
 
@@ -99,7 +99,8 @@ pub fn state(cli: &Cli) -> Done {
     for topic in view.topics() {
         writeln!(out, "\n{TITLE}{}{TITLE:#} {FAINT}{}{FAINT:#}", shown(&topic.name), shown(&topic.type_name))?;
         for (title, publish) in [("published by", true), ("subscribed by", false)] {
-            let names: Vec<_> = view.endpoints(topic.id, publish).map(|end| view.name_of(end.node)).collect();
+            let name = |end: &DomainEndpoint| format!("{}{}", view.name_of(end.node), if looks_on(end) { " (looks on)" } else { "" });
+            let names: Vec<_> = view.endpoints(topic.id, publish).map(name).collect();
             if !names.is_empty() {
                 writeln!(out, "  {title} {}", shown(&names.join(", ")))?;
             }

@@ -49,8 +49,13 @@ pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
 }
 
 fn listed<'a>(view: &View, topic: &'a DomainTopic) -> Listed<'a> {
-    let count = |publish| view.endpoints(topic.id, publish).count();
-    Listed { name: &topic.name, type_name: &topic.type_name, publishers: count(true), subscribers: count(false), at: Vec::new() }
+    Listed {
+        name: &topic.name,
+        type_name: &topic.type_name,
+        publishers: view.counted(topic.id, true),
+        subscribers: view.counted(topic.id, false),
+        at: Vec::new(),
+    }
 }
 
 fn print(cli: &Cli, topics: &[Listed<'_>], verbose: bool) -> Done {
@@ -161,7 +166,7 @@ impl<'a> Endpoint<'a> {
         for (name, time) in [("deadline", qos.deadline_ns), ("lifespan", qos.lifespan_ns), ("lease", qos.lease_ns)] {
             said.extend(time.map(|time| format!("{name} {}", nanoseconds(time as f64))));
         }
-        said.extend(self.ghost.iter().map(|kind| format!("ghost ({kind})")));
+        said.extend(self.ghost.iter().map(|kind| if kind == "observer" { "looks on".to_owned() } else { format!("ghost ({kind})") }));
         said.join(", ")
     }
 }
@@ -189,8 +194,12 @@ pub fn info(cli: &Cli, name: &str) -> Done {
     let mut out = out();
     writeln!(out, "{TITLE}topic{TITLE:#}  {NAME}{}{NAME:#}", shown(told.name))?;
     writeln!(out, "{TITLE}type{TITLE:#}   {}", shown(told.type_name))?;
-    for (title, ends) in [("publishers", &told.publishers), ("subscribers", &told.subscribers)] {
-        writeln!(out, "{TITLE}{title}{TITLE:#}  {}", ends.len())?;
+    for (title, ends, counted) in
+        [("publishers", &told.publishers, view.counted(topic.id, true)), ("subscribers", &told.subscribers, view.counted(topic.id, false))]
+    {
+        let looking = ends.len() - counted;
+        let more = if looking > 0 { format!(" (+{looking} looking on)") } else { String::new() };
+        writeln!(out, "{TITLE}{title}{TITLE:#}  {counted}{more}")?;
         let mut table =
             Table::new(if title == "publishers" { &["node", "quality of service", "memory"] } else { &["node", "quality of service"] });
         for end in ends {

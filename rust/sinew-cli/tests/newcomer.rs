@@ -1,0 +1,47 @@
+//! What somebody sees who has not met sinew before.
+
+mod common;
+
+use common::{Domain, eventually};
+use sinew::raw::{Publisher, Subscriber, SubscriberOptions};
+use sinew::{Ghost, Node, Qos};
+
+const WORDS: &str = "Words{text:string;count:uint32;}";
+
+/// A talker, to which a listener listens.
+struct Scene {
+    domain: Domain,
+    talker: Publisher,
+    _listener: Subscriber,
+    _nodes: [Node; 2],
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let domain = Domain::new();
+        let nodes = [domain.node("talker"), domain.node("listener")];
+        let talker = Publisher::new(&nodes[0], "chatter", WORDS, &Qos::default(), Default::default()).unwrap();
+        let listener = Subscriber::new(&nodes[1], "chatter", WORDS, &Qos::default(), Default::default()).unwrap();
+        assert!(eventually(|| talker.statistics().subscribers == 1));
+        Scene { domain, talker, _listener: listener, _nodes: nodes }
+    }
+}
+
+#[test]
+fn who_only_looks_on_is_not_counted_and_told_of_as_such() {
+    let scene = Scene::new();
+    let looks = scene.domain.node("looks");
+    let options = SubscriberOptions { ghost: Ghost::Observer, ..Default::default() };
+    let _observer = Subscriber::new(&looks, "chatter", WORDS, &Qos::default(), options).unwrap();
+    assert!(eventually(|| scene.talker.statistics().subscribers == 2));
+    let listed = serde_json::json!([{"name": "chatter", "type": "Words", "publishers": 1, "subscribers": 1}]);
+    assert_eq!(scene.domain.json("topic list"), listed);
+    assert!(scene.domain.text("topic list -v").ends_with("chatter  Words           1            1\n"));
+    let info = scene.domain.text("topic info chatter");
+    assert!(info.contains("subscribers  1 (+1 looking on)\n"), "{info}");
+    assert!(info.lines().any(|line| line.starts_with("  looks ") && line.ends_with(", looks on")), "{info}");
+    assert!(info.lines().any(|line| line.starts_with("  listener ") && !line.contains("looks on")), "{info}");
+    assert!(scene.domain.text("domain state").contains("subscribed by listener, looks (looks on)\n"));
+    let hz = scene.domain.json("topic hz --count 1 --interval 10ms chatter");
+    assert_eq!(hz["publishers"], 1);
+}
