@@ -100,8 +100,8 @@ class Topics(Case):
         self.assert_comes_to_show("sinew topic list --verbose", r"topic +type +publishers +subscribers", *rows)
 
     def test_info_shows_both_ends(self):
-        readers = [rf"(?m)^ +{reader} +keep last 4$" for reader in READERS]
-        self.assert_comes_to_show("sinew topic info camera/image", r"type +demo/Image", r"publishers +1\n.*\n +camera +keep last 4 +[\d.]+ MB", r"subscribers +2", *readers)
+        readers = [rf"(?m)^ +{reader} +keep last 4, best effort$" for reader in READERS]
+        self.assert_comes_to_show("sinew topic info camera/image", r"type +demo/Image", r"publishers +1\n.*\n +camera +keep last 4, best effort +[\d.]+ MB", r"subscribers +2", *readers)
 
     def test_info_of_a_topic_with_a_typo_says_which_is_meant(self):
         self.assert_shows("sinew topic info camera/imgae", r"camera/imgae.*did you mean 'camera/image'\?", status=3)

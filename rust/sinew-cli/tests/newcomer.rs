@@ -28,6 +28,27 @@ impl Scene {
 }
 
 #[test]
+fn the_reliability_of_both_ends_is_written_out_and_who_does_not_fit_is_named_with_the_reason() {
+    let scene = Scene::new();
+    let strict = scene.domain.node("strict");
+    let _strict =
+        Subscriber::new(&strict, "chatter", WORDS, &Qos { transient_local: true, ..Qos::reliable() }, Default::default()).unwrap();
+    assert!(eventually(|| scene.domain.text("domain state").contains("talker -> strict")));
+    let info = scene.domain.text("topic info chatter");
+    for line in
+        ["  talker  keep last 8, best effort", "  listener  keep last 8, best effort", "  strict    keep all, reliable, transient local"]
+    {
+        assert!(info.lines().any(|each| each.starts_with(line)), "{line}\n{info}");
+    }
+    let unconnected = "talker -> strict: not connected\n  reliability: the publisher offers best_effort, the subscriber asks for reliable";
+    assert!(info.contains(unconnected), "{info}");
+    assert!(!info.contains("talker -> listener"), "{info}");
+    let told = &scene.domain.json("topic info chatter")["not_connected"];
+    assert_eq!((told.as_array().map(Vec::len), &told[0]["subscriber"]), (Some(1), &"strict".into()));
+    assert!(told[0]["why"].as_str().unwrap().starts_with("reliability: "), "{told}");
+}
+
+#[test]
 fn who_only_looks_on_is_not_counted_and_told_of_as_such() {
     let scene = Scene::new();
     let looks = scene.domain.node("looks");

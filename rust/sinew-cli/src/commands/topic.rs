@@ -10,7 +10,7 @@ use crate::beyond::Beyond;
 use crate::cli::Cli;
 use crate::domain::{View, is_part, join, kind_of_ghost};
 use crate::failure::{Done, Failure};
-use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
+use crate::output::{BAD, Cell, NAME, TITLE, Table, json, out, shown};
 use crate::units::{bytes, nanoseconds};
 
 #[derive(Serialize)]
@@ -109,6 +109,15 @@ struct Topic<'a> {
     hash: String,
     publishers: Vec<Endpoint<'a>>,
     subscribers: Vec<Endpoint<'a>>,
+    not_connected: Vec<Unconnected<'a>>,
+}
+
+/// Two that do not fit, or have not met.
+#[derive(Serialize)]
+struct Unconnected<'a> {
+    publisher: &'a str,
+    subscriber: &'a str,
+    why: &'a str,
 }
 
 /// A publisher or subscriber as JSON has it.
@@ -152,17 +161,13 @@ impl<'a> Endpoint<'a> {
         }
     }
 
-    /// What differs from what everybody has.
+    /// Reliability always, as by it most of those do not fit that do not; else what differs from what everybody has.
     fn policies(&self) -> String {
         let qos = &self.qos;
         let mut said = vec![if qos.depth == 0 { "keep all".to_owned() } else { format!("keep last {}", qos.depth) }];
-        let usual = ["best_effort", "volatile", "automatic"];
-        said.extend(
-            [qos.reliability, qos.durability, qos.liveliness]
-                .iter()
-                .filter(|policy| !usual.contains(policy))
-                .map(|policy| policy.replace('_', " ")),
-        );
+        let usual = ["volatile", "automatic"];
+        let policies = [qos.reliability, qos.durability, qos.liveliness];
+        said.extend(policies.iter().filter(|policy| !usual.contains(policy)).map(|policy| policy.replace('_', " ")));
         for (name, time) in [("deadline", qos.deadline_ns), ("lifespan", qos.lifespan_ns), ("lease", qos.lease_ns)] {
             said.extend(time.map(|time| format!("{name} {}", nanoseconds(time as f64))));
         }
@@ -187,6 +192,13 @@ pub fn info(cli: &Cli, name: &str) -> Done {
         hash: topic.hash.iter().map(|byte| format!("{byte:02x}")).collect(),
         publishers: ends(true),
         subscribers: ends(false),
+        not_connected: (view.pairs(topic.id).filter(|pair| pair.delivery.is_none()))
+            .map(|pair| Unconnected {
+                publisher: view.owner_of(pair.publisher),
+                subscriber: view.owner_of(pair.subscriber),
+                why: &pair.why,
+            })
+            .collect(),
     };
     if cli.json {
         return json(&told);
@@ -208,6 +220,13 @@ pub fn info(cli: &Cli, name: &str) -> Done {
         }
         if !table.is_empty() {
             table.write(&mut out, "  ")?;
+        }
+    }
+    for Unconnected { publisher, subscriber, why } in &told.not_connected {
+        let (from, to) = (shown(publisher), shown(subscriber));
+        writeln!(out, "\n{NAME}{from}{NAME:#} -> {NAME}{to}{NAME:#}: {BAD}not connected{BAD:#}")?;
+        if !why.is_empty() {
+            writeln!(out, "  {}", shown(why))?;
         }
     }
     Ok(())
