@@ -107,6 +107,7 @@ class Topics(Case):
         self.assert_shows("sinew topic info camera/imgae", r"camera/imgae.*did you mean 'camera/image'\?", status=3)
 
     def test_find_finds_by_type(self):
+        self.assertEqual(self.assert_shows("sinew topic type lidar/points"), "demo/Cloud")
         self.assertEqual(self.assert_shows("sinew topic find Cloud"), "lidar/points")
 
     def test_echo_prints_a_message(self):

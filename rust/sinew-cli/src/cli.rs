@@ -168,7 +168,7 @@ pub enum TopicCommand {
     )]
     List {
         /// With types, and how many publish and subscribe
-        #[arg(long, short)]
+        #[arg(long, short, alias = "show-types", short_alias = 't')]
         verbose: bool,
         /// Those of services and actions, too
         #[arg(long, short, visible_alias = "services")]
@@ -176,7 +176,16 @@ pub enum TopicCommand {
     },
     /// Show a topic's type, publishers and subscribers, with their quality of service
     #[command(after_help = "Example:\n  sinew topic info camera/image")]
-    Info(TopicName),
+    Info {
+        #[command(flatten)]
+        topic: TopicName,
+        /// Of ROS 2: it tells all anyway.
+        #[arg(long, short, hide = true)]
+        verbose: bool,
+    },
+    /// Show the type of a topic
+    #[command(after_help = "Example:\n  sinew topic type camera/image")]
+    Type(TopicName),
     /// List the topics of a type
     #[command(after_help = "Example:\n  sinew topic find robot/Image")]
     Find {
@@ -219,6 +228,15 @@ pub struct Echo {
     /// What to print.
     #[arg(value_name = "TOPIC[.FIELD]", add = Names::Topics.completer(), help = "A topic, or a part of its messages: camera/image.header.stamp_ns, scan.ranges[3]")]
     pub what: String,
+    /// What it is to carry, which may be left out
+    #[arg(value_name = "TYPE")]
+    pub type_name: Option<String>,
+    /// A part of the messages, as behind a dot
+    #[arg(long, value_name = "FIELD")]
+    pub field: Option<String>,
+    /// Of ROS 2, where arrays are not shortened else.
+    #[arg(long, hide = true)]
+    pub no_arr: bool,
     /// One message
     #[arg(long, short = '1', conflicts_with = "count")]
     pub once: bool,
@@ -240,6 +258,15 @@ pub struct Echo {
     /// How long to wait for each message, as 500ms or 2s
     #[arg(long, value_parser = duration)]
     pub timeout: Option<Duration>,
+}
+
+impl Echo {
+    /// The topic, and what of it.
+    pub fn path(&self) -> String {
+        let field = self.field.as_deref().unwrap_or_default();
+        let dot = if field.is_empty() || field.starts_with(['.', '[', '<']) { "" } else { "." };
+        format!("{}{dot}{field}", self.what)
+    }
 }
 
 /// A topic.
@@ -308,7 +335,7 @@ pub enum ServiceCommand {
     #[command(visible_alias = "ls", after_help = "Example:\n  sinew service list --verbose")]
     List {
         /// With types, and how many provide and call
-        #[arg(long, short)]
+        #[arg(long, short, alias = "show-types", short_alias = 't')]
         verbose: bool,
         /// Those of actions, too
         #[arg(long, short)]

@@ -27,17 +27,15 @@ mod quiet;
 mod record;
 mod taken;
 mod top;
+mod typed;
 mod units;
+mod usage;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use crate::cli::Cli;
-
 fn main() -> ExitCode {
     quiet::begin();
-    let cli = Cli::parse();
+    let cli = usage::parse();
     cli.color.write_global();
     match commands::run(&cli) {
         Ok(()) => ExitCode::SUCCESS,

@@ -153,6 +153,10 @@ fn a_goal_is_sent_and_its_result_printed() {
     let (status, out, _) = run(&domain, &["send-goal", "/count", "to: 3"]);
     assert_eq!((status, out.as_str()), (Some(0), "state: succeeded\nresult:\n  at: 103\n"));
     assert_eq!(server.shared.states(), [4]);
+    let with_type = run(&domain, &["send_goal", "count", "demo/action/Count", "{to: 3}"]);
+    assert_eq!((with_type.0, with_type.1.as_str()), (status, out.as_str()), "as ROS 2 has it");
+    let (_, _, said) = run(&domain, &["send_goal", "count", "demo/action/Fibonacci", "{order: 3}"]);
+    assert_eq!(said, "error: goals of 'count' are demo/Count, and no demo/action/Fibonacci: the type may be left out\n");
     let (status, out, said) = run(&domain, &["send_goal", "count", "{to: 3}", "--json"]);
     let told: Json = serde_json::from_str(&out).unwrap();
     let id = told["goal"].as_str().unwrap();

@@ -48,6 +48,19 @@ fn a_request_from_text_gets_its_response_as_text() {
 }
 
 #[test]
+fn the_type_may_stand_before_the_request_and_is_refused_where_it_is_another() {
+    let domain = Domain::new();
+    let _adder = adder(&domain);
+    for name in ["demo/Sum", "demo/srv/Sum", REQUEST] {
+        let (status, out, said) = call(&domain, &["math/sum", name, "terms: [1, 2]"]);
+        assert_eq!((status, out.as_str(), said.as_str()), (Some(0), "total: 3\nnote: \"\"\n", ""), "{name}");
+    }
+    let (status, out, said) = call(&domain, &["math/sum", "example_interfaces/srv/AddTwoInts", "{a: 1, b: 2}"]);
+    let wanted = "error: requests of service 'math/sum' are demo/Sum, and no example_interfaces/srv/AddTwoInts: the type may be left out\n";
+    assert_eq!((status, out.as_str(), said.as_str()), (Some(3), "", wanted));
+}
+
+#[test]
 fn what_the_provider_fails_with_is_the_error_and_does_not_control_the_terminal() {
     let domain = Domain::new();
     let _adder = adder(&domain);

@@ -52,6 +52,20 @@ fn a_part_of_a_message_is_printed() {
 }
 
 #[test]
+fn what_ros_2_has_behind_the_topic_may_be_said() {
+    let domain = Domain::new();
+    let (_node, camera) = camera(&domain);
+    camera.publish(&[&image(5, &[1, 2, 3])]).unwrap();
+    let whole = domain.text("topic echo --once camera/image");
+    assert_eq!(domain.text("topic echo --once camera/image robot/msg/Image"), whole);
+    assert_eq!(domain.text("topic echo --once --no-arr camera/image"), whole);
+    assert_eq!(domain.text("topic echo --once --field header.stamp_ns camera/image"), "5\n");
+    assert_eq!(domain.text("topic echo --once --field [2] camera/image.data"), "3\n");
+    let wanted = "error: topic 'camera/image' carries robot/Image, and no std_msgs/msg/String: the type may be left out\n";
+    assert_eq!(domain.complaint("topic echo camera/image std_msgs/msg/String"), (3, wanted.to_owned()));
+}
+
+#[test]
 fn messages_are_rows_of_csv_behind_their_names() {
     let domain = Domain::new();
     let (_node, camera) = camera(&domain);

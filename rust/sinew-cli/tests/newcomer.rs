@@ -28,6 +28,28 @@ impl Scene {
 }
 
 #[test]
+fn what_is_typed_as_in_ros_2_does_the_same() {
+    let scene = Scene::new();
+    let text = |arguments: &str| scene.domain.text(arguments);
+    assert_eq!(text("topic list -t"), text("topic list --verbose"));
+    assert_eq!(text("topic info -v chatter"), text("topic info chatter"));
+    assert_eq!(text("topic type /chatter"), "Words\n");
+    assert_eq!(scene.domain.complaint("topic type chater").0, 3);
+    assert_eq!(text("service list -t"), text("service list --verbose"));
+    assert_eq!(text("action list -t"), text("action list --verbose"));
+}
+
+#[test]
+fn an_option_that_is_none_gets_no_advice_about_values() {
+    let domain = Domain::new();
+    let (status, said) = domain.complaint("topic echo chatter --spin-time 3");
+    assert_eq!(status, 2);
+    assert!(said.contains("unexpected argument '--spin-time' found") && !said.contains("as a value"), "{said}");
+    let (_, said) = domain.complaint("topic echo chatter --colour");
+    assert!(said.contains("a similar argument exists: '--color'"), "{said}");
+}
+
+#[test]
 fn the_reliability_of_both_ends_is_written_out_and_who_does_not_fit_is_named_with_the_reason() {
     let scene = Scene::new();
     let strict = scene.domain.node("strict");

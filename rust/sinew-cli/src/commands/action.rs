@@ -24,7 +24,7 @@ pub enum ActionCommand {
     #[command(visible_alias = "ls", after_help = "Example:\n  sinew action list --verbose")]
     List {
         /// With types, and how many execute and send goals
-        #[arg(long, short)]
+        #[arg(long, short, alias = "show-types", short_alias = 't')]
         verbose: bool,
     },
     /// Show an action's types, servers, clients, and what has become of goals

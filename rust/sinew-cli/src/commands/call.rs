@@ -17,11 +17,13 @@ use crate::domain::{View, body_of, canonical, join, not_there, wait_for};
 use crate::failure::{Done, Failure};
 use crate::output::{out, shown};
 use crate::pending::{FOR_A_PROVIDER, NOW_AND_THEN, Pending};
+use crate::typed;
 
 /// What `--help` shows.
 pub const EXAMPLES: &str = "\
 Examples:
   sinew service call add '{a: 1, b: 2}'
+  sinew service call add example_interfaces/srv/AddTwoInts '{a: 1, b: 2}'
   sinew service call --json --timeout 2s map/save 'path: /tmp/map' | jq .size
 
 Fields that are left out are zero, empty or none. What the provider fails with ends this with exit status 1, no provider with 3.";
@@ -32,8 +34,12 @@ pub struct Call {
     /// The service
     #[arg(add = Names::Services.completer())]
     pub service: String,
+    /// Its type, which may be left out
+    #[arg(value_name = "TYPE")]
+    first: Option<String>,
     /// The request as YAML or JSON
-    pub request: Option<String>,
+    #[arg(value_name = "REQUEST")]
+    second: Option<String>,
     /// How long to wait at most, as 500ms or 2s [default: 5s for a provider, and then for its response without end]
     #[arg(long, value_parser = duration)]
     pub timeout: Option<Duration>,
@@ -50,7 +56,9 @@ pub fn call(cli: &Cli, asked: &Call) -> Done {
         Some(far) => (far.ty().map_err(Failure::Failed)?, far.response_ty().map_err(Failure::Failed)?),
         None => wait_for(&node, asked.timeout.unwrap_or(FOR_A_PROVIDER), |view| find(view, service))?,
     };
-    let stream = documents::parse(asked.request.as_deref().unwrap_or_default())
+    let (type_name, text) = typed::split(asked.first.as_deref(), asked.second.as_deref());
+    typed::check(&format!("requests of service '{}' are", shown(service)), &request, "Request", type_name)?;
+    let stream = documents::parse(text.unwrap_or_default())
         .and_then(|value| value.to_stream(&request).map_err(|why| why.to_string()))
         .map_err(|why| Failure::Failed(format!("the request is no {}: {why}", shown(&request.name()))))?;
     let client = Client::new(&node, service, &request.to_string(), &response.to_string(), &ClientOptions::default())?;

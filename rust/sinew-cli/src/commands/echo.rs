@@ -16,6 +16,7 @@ use crate::domain::{Followed, View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::output::{counted, out, shown};
 use crate::picture::{Pictures, Screen};
+use crate::typed;
 
 /// Prints messages until there were as many as asked for.
 pub fn echo(cli: &Cli, asked: &Echo) -> Done {
@@ -23,7 +24,9 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let most = if asked.once { Some(1) } else { asked.count };
     // Who asks for nothing that would end it leaves it open while nodes are built and started again.
     let outlasts = most.is_none() && asked.timeout.is_none();
-    let (mut source, path) = Source::find(&node, canonical(&asked.what))?;
+    let what = asked.path();
+    let (mut source, path) = Source::find(&node, canonical(&what))?;
+    typed::check(&format!("topic '{}' carries", shown(&source.name)), &source.ty, "", asked.type_name.as_deref())?;
     let mut printer = Printer::new(cli, asked, &source, path)?;
     let mut messages = source.subscribe(&node, asked)?;
     printer.head()?;

@@ -33,7 +33,8 @@ pub fn run(cli: &Cli) -> Done {
     match &cli.command {
         Command::Topic(command) => match command {
             TopicCommand::List { verbose, all } => topic::list(cli, *verbose, *all),
-            TopicCommand::Info(topic) => topic::info(cli, &topic.topic),
+            TopicCommand::Info { topic, .. } => topic::info(cli, &topic.topic),
+            TopicCommand::Type(topic) => topic::type_of_one(cli, &topic.topic),
             TopicCommand::Find { type_name } => topic::find(cli, type_name),
             TopicCommand::Echo(asked) => echo::echo(cli, asked),
             TopicCommand::Pub(asked) => publish::publish(cli, asked),

@@ -22,6 +22,7 @@ use crate::failure::{Done, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{Progress, counted, json_line, shown};
 use crate::taken;
+use crate::typed;
 
 /// What `--help` shows.
 pub const EXAMPLES: &str = "\
@@ -77,12 +78,12 @@ pub struct Publish {
 
 impl Publish {
     fn type_name(&self) -> Option<&str> {
-        self.first.as_deref().filter(|text| self.second.is_some() || is_type(text))
+        typed::split(self.first.as_deref(), self.second.as_deref()).0
     }
 
     /// The type may be left out before it.
     fn message(&self) -> Option<&str> {
-        self.second.as_deref().or_else(|| self.first.as_deref().filter(|text| !is_type(text)))
+        typed::split(self.first.as_deref(), self.second.as_deref()).1
     }
 
     fn reads_stdin(&self) -> bool {
@@ -103,13 +104,6 @@ impl Publish {
         let depth = if self.keep_all { 0 } else { self.depth };
         Qos { depth, keep_all: self.keep_all, reliable: true, transient_local: self.transient_local, ..Qos::default() }
     }
-}
-
-/// Whether it can be nothing else: a name, or a signature.
-fn is_type(text: &str) -> bool {
-    let is_word =
-        |word: &str| word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    text.contains('/') && text.split('/').all(is_word) || matches!(text.parse(), Ok(Type::Structure(_)))
 }
 
 fn period(text: &str) -> Result<Duration, String> {
@@ -305,16 +299,6 @@ fn read<R: BufRead + Send + 'static>(from: R) -> From {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_stands_alone_behind_the_topic_is_a_type_where_it_can_be_no_message() {
-        for text in ["geometry_msgs/msg/Twist", "robot/Light", "robot/Light{on:bool;}", "a/b/c/D2"] {
-            assert!(is_type(text), "{text}");
-        }
-        for text in ["", "-", "/", "a/", "on: true", "{linear: {x: 0.5}}", "path: a/b", "a/b: 1", "[1, 2]", "uint8", "1/2", "a / b"] {
-            assert!(!is_type(text), "{text}");
-        }
-    }
 
     #[test]
     fn a_rate_is_a_number_of_messages_a_second() {

@@ -22,6 +22,7 @@ use crate::failure::{Done, Failure};
 use crate::interrupt::on_interrupt;
 use crate::output::{out, shown, shown_lines};
 use crate::pending::{NOW_AND_THEN, Pending};
+use crate::typed;
 
 /// What `--help` shows.
 pub const EXAMPLES: &str = "\
@@ -37,8 +38,12 @@ pub struct SendGoal {
     /// The action
     #[arg(add = Names::Actions.completer())]
     pub action: String,
+    /// Its type, which may be left out
+    #[arg(value_name = "TYPE")]
+    first: Option<String>,
     /// The goal as YAML or JSON
-    pub goal: Option<String>,
+    #[arg(value_name = "GOAL")]
+    second: Option<String>,
     /// Print how it gets on, too
     #[arg(long, short)]
     pub feedback: bool,
@@ -65,7 +70,9 @@ pub fn send_goal(cli: &Cli, asked: &SendGoal) -> Done {
     let node = join(cli, "send-goal")?;
     let name = canonical(&asked.action);
     let parts = wait_for(&node, asked.timeout, |view| find(view, name))?;
-    let goal = documents::parse(asked.goal.as_deref().unwrap_or_default());
+    let (type_name, text) = typed::split(asked.first.as_deref(), asked.second.as_deref());
+    typed::check(&format!("goals of '{}' are", shown(name)), &parts.goal, "Goal", type_name)?;
+    let goal = documents::parse(text.unwrap_or_default());
     // Alone, for complaints that name its fields only.
     let checked = goal.and_then(|goal| goal.to_stream(&parts.goal).map(|_| goal).map_err(|why| why.to_string()));
     let goal = checked.map_err(|why| Failure::Failed(format!("the goal is no {}: {why}", shown(&parts.goal.name()))))?;

@@ -86,6 +86,20 @@ fn print(cli: &Cli, topics: &[Listed<'_>], verbose: bool) -> Done {
     table.print()
 }
 
+/// Prints the name of a topic's type.
+pub fn type_of_one(cli: &Cli, name: &str) -> Done {
+    let node = join(cli, "topic-type")?;
+    let view = View::of(&node)?;
+    let type_name = match view.topic(name) {
+        Err(failure) => Beyond::of(&node, &view).topic(name).map(|(_, far)| far.type_name()).ok_or(failure)?,
+        Ok(topic) => topic.type_name.clone(),
+    };
+    if cli.json {
+        return json(&type_name);
+    }
+    Ok(writeln!(out(), "{}", shown(&type_name))?)
+}
+
 /// Lists the topics of a type.
 pub fn find(cli: &Cli, type_name: &str) -> Done {
     let node = join(cli, "topic-find")?;
