@@ -492,6 +492,10 @@ class Bridges(Case):
 
 
 class Shell(Case):
+    def test_help_shows_what_a_verb_does(self):
+        self.assert_shows("sinew help topic type", r"Show the type of a topic(.*\n)+Usage: sinew topic type")
+        self.assert_shows("sinew bag record --all", r"here it is `sinew record`", status=2)
+
     def test_tab_completes_what_is_typed(self):
         self.assert_shows("source <(sinew completions bash)")
         # It could be topic, or top.

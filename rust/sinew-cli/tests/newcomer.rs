@@ -40,6 +40,35 @@ fn what_is_typed_as_in_ros_2_does_the_same() {
 }
 
 #[test]
+fn verbs_of_ros_2_are_told_where_they_are_here() {
+    let domain = Domain::new();
+    for (asked, hint) in [
+        ("bag record -a", "tip: here it is `sinew record`"),
+        ("bag play drive", "tip: here it is `sinew play`"),
+        ("run demo_nodes_cpp talker", "tip: programs are run as they are, or several together by `sinew launch`"),
+        ("param list", "tip: there are no parameters: "),
+        ("interface show std_msgs/msg/String", "tip: here it is `sinew type show`"),
+        ("pkg list", "tip: there are no packages: "),
+        ("daemon start", "tip: nothing is to be started: the first node starts what all need"),
+        ("--color never echo chatter", "tip: here it is `sinew topic echo`"),
+    ] {
+        let (status, said) = domain.complaint(asked);
+        assert_eq!(status, 2, "{asked}");
+        assert!(said.starts_with("error: unrecognized subcommand '") && said.contains(hint), "{asked}: {said}");
+    }
+    assert!(domain.complaint("topic lisst").1.contains("similar subcommand"));
+}
+
+#[test]
+fn help_is_a_verb_too() {
+    let domain = Domain::new();
+    assert_eq!(domain.text("help"), domain.text("--help"));
+    assert_eq!(domain.text("help topic"), domain.text("topic --help"));
+    assert_eq!(domain.text("topic help echo"), domain.text("topic echo --help"));
+    assert!(domain.complaint("help bag record").1.contains("here it is `sinew record`"));
+}
+
+#[test]
 fn an_option_that_is_none_gets_no_advice_about_values() {
     let domain = Domain::new();
     let (status, said) = domain.complaint("topic echo chatter --spin-time 3");
