@@ -17,6 +17,7 @@ mod graph;
 mod interrupt;
 mod launch;
 mod missing;
+mod neighbours;
 mod output;
 mod patterns;
 mod pending;

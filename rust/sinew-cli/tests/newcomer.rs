@@ -4,7 +4,7 @@ mod common;
 
 use common::{Domain, eventually};
 use sinew::raw::{Publisher, Subscriber, SubscriberOptions};
-use sinew::{Ghost, Node, Qos};
+use sinew::{Ghost, Node, NodeOptions, Qos};
 
 const WORDS: &str = "Words{text:string;count:uint32;}";
 
@@ -37,6 +37,37 @@ fn what_is_typed_as_in_ros_2_does_the_same() {
     assert_eq!(scene.domain.complaint("topic type chater").0, 3);
     assert_eq!(text("service list -t"), text("service list --verbose"));
     assert_eq!(text("action list -t"), text("action list --verbose"));
+}
+
+#[test]
+fn an_empty_domain_is_said_to_be_one_and_where_nodes_are_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("sinew")).unwrap();
+    std::fs::set_permissions(folder.path().join("sinew"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let beside = folder.path().join("sinew/default.sock");
+    let options = |domain: &std::path::Path| NodeOptions { domain: domain.to_str().unwrap().to_owned(), by_caller: false };
+    let _nodes = ["a", "b"].map(|name| Node::with_options(name, &options(&beside)).unwrap());
+    let domain = Domain::new();
+    let run = |arguments: &str| {
+        let mut command = domain.command(arguments);
+        let output = command.env("XDG_RUNTIME_DIR", folder.path()).env("SINEW_DOMAIN", "foo").output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let said = "domain 'foo' has no nodes; 'default' beside it has 2 nodes\n";
+    for list in ["topic list", "node list", "service list", "action list"] {
+        // The manager may not have heard yet that the command before has ended.
+        assert!(eventually(|| run(list) == (Some(0), String::new(), said.to_owned())), "{list}: {:?}", run(list));
+        assert_eq!(run(&format!("{list} --json")), (Some(0), "[]\n".to_owned(), String::new()), "{list}");
+    }
+    assert!(eventually(|| run("graph --interval 10ms").2 == said));
+    assert_eq!(run("--domain default node list"), (Some(0), "a\nb\n".to_owned(), String::new()));
+    let found = "; 0 nodes; 'default' beside it has 2 nodes";
+    assert!(eventually(|| run("doctor").1.lines().any(|line| line.contains("  manager ") && line.contains(found))), "{}", run("doctor").1);
+    let folder = tempfile::tempdir().unwrap();
+    let alone = domain.command("topic list").env("XDG_RUNTIME_DIR", folder.path()).env("SINEW_DOMAIN", "foo").output().unwrap();
+    assert_eq!(String::from_utf8(alone.stderr).unwrap(), "domain 'foo' has no nodes\n");
+    assert!(!folder.path().join("sinew/default.sock").exists(), "no manager was started");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::commands::send_goal::{self, SendGoal};
 use crate::completion::Names;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
+use crate::neighbours::tell_if_empty;
 use crate::output::{Cell, GOOD, NAME, TITLE, Table, json, out, shown};
 use crate::units::nanoseconds;
 
@@ -83,6 +84,7 @@ impl<'a> Listed<'a> {
 fn list(cli: &Cli, verbose: bool) -> Done {
     let node = join(cli, "action-list")?;
     let view = View::of(&node)?;
+    tell_if_empty(cli, &view);
     let listed: Vec<Listed> = actions::of(&view).iter().map(|action| Listed::of(&view, action)).collect();
     if cli.json {
         return json(&listed);

@@ -10,6 +10,7 @@ use sinew::{DomainEndpoint, DomainPair, DomainState, DomainUpdate, Id};
 use crate::cli::Cli;
 use crate::domain::{View, join, kind_of_ghost, looks_on};
 use crate::failure::Done;
+use crate::neighbours::tell_if_empty;
 use crate::output::{BAD, Cell, FAINT, GOOD, NAME, TITLE, Table, json, json_line, out, shown};
 
 #[derive(Serialize)]
@@ -90,6 +91,7 @@ pub fn state(cli: &Cli) -> Done {
             pairs: state.pairs.values().map(Pair::of).collect(),
         });
     }
+    tell_if_empty(cli, &view);
     let mut table = Table::new(&["node", "process", "user"]);
     for node in view.nodes() {
         table.row([Cell::new(&node.name).styled(NAME), Cell::number(node.pid), Cell::number(node.uid)]);

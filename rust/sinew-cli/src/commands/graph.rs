@@ -10,6 +10,7 @@ use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
 use crate::flow::Moment;
 use crate::graph::{Told, collect, dot, svg, write};
+use crate::neighbours::tell_if_empty;
 use crate::output::{json, out};
 
 /// What is shown of it with `--help`.
@@ -61,6 +62,7 @@ pub fn graph(cli: &Cli, asked: &Graph) -> Done {
     let before = Moment::of(&counters)?;
     std::thread::sleep(asked.interval);
     let (view, now) = (View::of(&node)?, Moment::of(&counters)?);
+    tell_if_empty(cli, &view);
     let drawn = collect(&view, &before, &now, asked.services).filtered(&asked.filter);
     if cli.json {
         return json(&Told::of(&drawn));

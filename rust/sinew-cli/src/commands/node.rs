@@ -10,6 +10,7 @@ use crate::actions::{self, Action, is_of_action};
 use crate::cli::Cli;
 use crate::domain::{Followed, Service, View, is_part, join};
 use crate::failure::{Done, Failure};
+use crate::neighbours::tell_if_empty;
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 
 #[derive(Serialize)]
@@ -31,6 +32,7 @@ impl<'a> Listed<'a> {
 pub fn list(cli: &Cli, verbose: bool) -> Done {
     let node = join(cli, "node-list")?;
     let view = View::of(&node)?;
+    tell_if_empty(cli, &view);
     let nodes: Vec<Listed> = view.nodes().into_iter().map(Listed::of).collect();
     if cli.json {
         return json(&nodes);

@@ -9,6 +9,7 @@ use crate::beyond::Beyond;
 use crate::cli::Cli;
 use crate::domain::{Service, View, body_of, canonical, join, not_there};
 use crate::failure::Done;
+use crate::neighbours::tell_if_empty;
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 
 #[derive(Serialize)]
@@ -40,6 +41,7 @@ impl<'a> Listed<'a> {
 pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
     let node = join(cli, "service-list")?;
     let view = View::of(&node)?;
+    tell_if_empty(cli, &view);
     let services = view.services();
     let beyond = Beyond::of(&node, &view);
     let mut services: Vec<Listed> = services.iter().map(|service| Listed::of(&view, service)).collect();

@@ -10,6 +10,7 @@ use crate::beyond::Beyond;
 use crate::cli::Cli;
 use crate::domain::{View, is_part, join, kind_of_ghost};
 use crate::failure::{Done, Failure};
+use crate::neighbours::tell_if_empty;
 use crate::output::{BAD, Cell, NAME, TITLE, Table, json, out, shown};
 use crate::units::{bytes, nanoseconds};
 
@@ -45,6 +46,7 @@ pub fn list(cli: &Cli, verbose: bool, parts: bool) -> Done {
         all.push(Listed { name, type_name, publishers: 0, subscribers: 0, at: beyond.topics[*name].at.clone() });
     }
     all.sort_by(|a, b| a.name.cmp(b.name));
+    tell_if_empty(cli, &view);
     print(cli, &all, verbose)
 }
 

@@ -13,9 +13,13 @@ use std::path::PathBuf;
 
 pub use finding::{Finding, Level};
 
+pub use domain::place::place;
+pub use host::Host;
+#[cfg(test)]
+pub use host::tests;
+
 use domain::answer::{Answer, Domain, ask, knock};
-use domain::place::{Place, place};
-use host::Host;
+use domain::place::Place;
 use installation::trial::{self, Trial};
 
 /// What is looked at.

@@ -10,14 +10,20 @@ use crate::doctor::installation::library::VERSION;
 use crate::doctor::process::{Stopped, listener};
 use crate::doctor::program::version_of;
 use crate::doctor::{Finding, Patient};
+use crate::neighbours;
 
 /// Looks at what answers at the socket.
 pub fn look(patient: &Patient) -> Option<Finding> {
     let (place, answer) = patient.domain.as_ref().ok()?;
     let socket = place.socket.to_string_lossy();
     let again = "use another domain (SINEW_DOMAIN), or have rules that let this user join: manager/README.md, \"Who may join\"";
+    // Who sees nobody may have meant another domain.
+    let beside =
+        || neighbours::beside(&patient.host, Some(&place.socket), patient.user).map(|text| format!("; {text}")).unwrap_or_default();
     Some(match answer {
-        Answer::Nobody => Finding::ok(format!("none runs, so nothing is in the domain; the first node starts one, at {socket}")),
+        Answer::Nobody => {
+            Finding::ok(format!("none runs, so nothing is in the domain; the first node starts one, at {socket}{}", beside()))
+        }
         Answer::Abandoned => Finding::warning(
             format!("none runs; one that was killed has left its socket, {socket}"),
             format!("none is needed: the next node removes it; or rm '{socket}'"),
@@ -54,15 +60,22 @@ pub fn look(patient: &Patient) -> Option<Finding> {
         ),
         Answer::Joined(domain) => {
             let nodes = domain.view.state.nodes.len();
+            let beside = if nodes == 0 { beside() } else { String::new() };
             let Some(process) = listener(&patient.host, &place.socket) else {
-                return Some(Finding::ok(format!("one answers at {socket}, whose process cannot be seen from here; {nodes} nodes")));
+                return Some(Finding::ok(format!(
+                    "one answers at {socket}, whose process cannot be seen from here; {nodes} nodes{beside}"
+                )));
             };
             let age = process.age().map(|age| format!(", for {}", lasting(age))).unwrap_or_default();
             let program = process.program();
             // Only a program of this user's is run, to hear its version: what this user runs anyway.
             let is_own = process.user() == Some(u64::from(patient.user));
             let version = program.as_deref().filter(|program| is_own && program.is_absolute()).and_then(version_of);
-            judge(&format!("process {} answers at {socket}{age}; {nodes} nodes", process.pid()), program.as_deref(), version.as_deref())
+            judge(
+                &format!("process {} answers at {socket}{age}; {nodes} nodes{beside}", process.pid()),
+                program.as_deref(),
+                version.as_deref(),
+            )
         }
     })
 }
