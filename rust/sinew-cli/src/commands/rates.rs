@@ -40,6 +40,9 @@ struct Flow<'a> {
     /// Where it was asked for, and two messages were heard.
     #[serde(skip_serializing_if = "Option::is_none")]
     period: Option<Periods>,
+    /// Why nothing is written; none: somebody gets it.
+    #[serde(skip)]
+    unread: Option<&'static str>,
 }
 
 /// How late its messages came to one of its subscribers.
@@ -108,7 +111,8 @@ fn topics_of<'a>(asked: &Rates, view: &'a View) -> Vec<(Id, &'a str)> {
 fn flows_of<'a>(asked: &Rates, view: &'a View, before: &Moment, now: &Moment, mut listener: Option<&mut Listener<'_>>) -> Vec<Flow<'a>> {
     let flows = topics_of(asked, view).into_iter().map(|(id, topic)| {
         let TopicFlow { publishers, hz, bytes_per_second, mean_bytes, .. } = now.topic(view, id, before);
-        Flow { topic, publishers, hz, bytes_per_second, mean_bytes, period: listener.as_mut().and_then(|listener| listener.take(topic)) }
+        let period = listener.as_mut().and_then(|listener| listener.take(topic));
+        Flow { topic, publishers, hz, bytes_per_second, mean_bytes, period, unread: unread(view, id) }
     });
     flows.collect()
 }
@@ -132,7 +136,11 @@ fn print_flows(cli: &Cli, asked: &Rates, flows: Vec<Flow<'_>>, of: Of) -> Done {
             Cell::new(flow.topic).styled(NAME),
             Cell::number(format!("{} Hz", three_digits(flow.hz))),
             Cell::number(format!("{}/s", bytes(flow.bytes_per_second))),
-            Cell::number(flow.mean_bytes.map_or_else(String::new, bytes)),
+            Cell::number(match flow.mean_bytes {
+                Some(size) => bytes(size),
+                None if flow.hz > 0.0 => flow.unread.unwrap_or_default().to_owned(),
+                None => String::new(),
+            }),
             Cell::number(flow.publishers),
             time(period.map(|period| period.min_ns as f64)),
             time(period.map(|period| period.max_ns as f64)),
@@ -144,13 +152,28 @@ fn print_flows(cli: &Cli, asked: &Rates, flows: Vec<Flow<'_>>, of: Of) -> Done {
     Ok(writeln!(out())?)
 }
 
+/// Whether anybody gets a topic's messages: also who only looks on does.
+fn unread(view: &View, topic: Id) -> Option<&'static str> {
+    if view.endpoints(topic, false).next().is_none() {
+        Some("nobody subscribes")
+    } else if view.pairs(topic).all(|pair| pair.delivery.is_none()) {
+        Some("no subscriber is connected")
+    } else {
+        None
+    }
+}
+
+fn mean_said(flow: &Flow<'_>) -> String {
+    match flow.mean_bytes {
+        Some(size) => format!("{} each", bytes(size)),
+        None if flow.hz == 0.0 => "no message".to_owned(),
+        None => flow.unread.map_or("nothing in shared memory".to_owned(), |why| format!("{why}, so nothing is written")),
+    }
+}
+
 fn print_flow(flow: &Flow<'_>, of: Of) -> Done {
     let mut out = out();
-    let mean = match flow.mean_bytes {
-        Some(size) => format!("{} each", bytes(size)),
-        None if flow.hz > 0.0 => "nothing in shared memory".to_owned(),
-        None => "no message".to_owned(),
-    };
+    let mean = mean_said(flow);
     let (hz, rate) = (three_digits(flow.hz), bytes(flow.bytes_per_second));
     let topic = shown(flow.topic);
     match of {
@@ -204,4 +227,50 @@ fn print_delays(cli: &Cli, asked: &Rates, view: &View, before: &Moment, now: &Mo
     }
     table.print()?;
     Ok(writeln!(out())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew::{DomainEndpoint, DomainPair, DomainState, Ghost};
+
+    use super::*;
+
+    fn end(id: Id, publishes: bool) -> DomainEndpoint {
+        DomainEndpoint {
+            id,
+            node: 1,
+            topic: Some(5),
+            memory: 0,
+            publishes,
+            ghost: Ghost::No,
+            reliable: false,
+            transient_local: false,
+            manual_by_topic: false,
+            depth: 8,
+            deadline: None,
+            lifespan: None,
+            lease: None,
+        }
+    }
+
+    /// Of a topic with a publisher, and a subscriber that is connected, or is not.
+    fn said(hz: f64, subscriber: Option<bool>) -> String {
+        let mut state = DomainState::default();
+        state.endpoints.insert(2, end(2, true));
+        if let Some(is_connected) = subscriber {
+            let delivery = is_connected.then_some(sinew::raw::Delivery::Pointer);
+            state.endpoints.insert(3, end(3, false));
+            state.pairs.insert((2, 3), DomainPair { publisher: 2, subscriber: 3, delivery, why: String::new() });
+        }
+        let unread = unread(&View::new(state, ""), 5);
+        mean_said(&Flow { topic: "t", publishers: 1, hz, bytes_per_second: 0.0, mean_bytes: None, unread })
+    }
+
+    #[test]
+    fn of_messages_that_nobody_gets_it_is_said_why_nothing_is_written() {
+        assert_eq!(said(29.0, None), "nobody subscribes, so nothing is written");
+        assert_eq!(said(29.0, Some(false)), "no subscriber is connected, so nothing is written");
+        assert_eq!(said(29.0, Some(true)), "nothing in shared memory", "it goes by pointer");
+        assert_eq!(said(0.0, None), "no message");
+    }
 }
