@@ -16,6 +16,7 @@ mod gateways;
 mod graph;
 mod interrupt;
 mod launch;
+mod misfits;
 mod missing;
 mod neighbours;
 mod output;

@@ -110,6 +110,26 @@ fn it_publishes_at_a_rate_until_the_count_or_an_interrupt() {
 }
 
 #[test]
+fn who_is_there_and_does_not_fit_is_named_with_what_would() {
+    let domain = Domain::new();
+    let mut publisher = publish(&domain, &["--once", "--wait", "3", "camera/image", IMAGE]);
+    let mut lines = BufReader::new(publisher.0.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "waiting for 3 subscribers of 'camera/image'"));
+    let _fits = Viewer::new(&domain, &Qos::default());
+    let node = domain.node("goalsub");
+    let late = Qos { transient_local: true, ..Qos::reliable() };
+    let _late = Subscriber::new(&node, "camera/image", IMAGE, &late, Default::default()).unwrap();
+    assert_eq!(lines.next().unwrap(), "goalsub is there, but asks for transient local: --transient-local");
+    let node = domain.node("hasty");
+    let hasty = Qos { deadline: Some(Duration::from_millis(100)), ..Qos::default() };
+    let _hasty = Subscriber::new(&node, "camera/image", IMAGE, &hasty, Default::default()).unwrap();
+    let said = lines.next().unwrap();
+    assert!(said.starts_with("hasty is there, but does not fit: deadline: the publisher offers "), "{said}");
+    interrupt(&publisher);
+    assert_eq!(lines.next().unwrap(), "error: it was interrupted before all was published", "each is named once");
+}
+
+#[test]
 fn who_interrupts_it_before_a_message_is_published_is_told() {
     let domain = Domain::new();
     let mut publisher = publish(&domain, &["--once", "--wait", "2", "camera/image", IMAGE]);

@@ -20,6 +20,7 @@ use crate::documents::{self, Documents};
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::interrupt::Interrupt;
+use crate::misfits::Misfits;
 use crate::output::{Progress, counted, json_line, shown};
 use crate::taken;
 use crate::typed;
@@ -131,7 +132,7 @@ pub fn publish(cli: &Cli, asked: &Publish) -> Done {
     let publisher = Publisher::new(&node, topic, &messages.ty.to_string(), &asked.qos(), PublisherOptions::default())?;
     let interrupt = Interrupt::new()?;
     let mut progress = Progress::new();
-    let run = Run { asked, publisher: &publisher, interrupt: &interrupt, progress: &mut progress }.run(&mut messages);
+    let run = Run { asked, node: &node, publisher: &publisher, interrupt: &interrupt, progress: &mut progress }.run(&mut messages);
     drop(progress);
     let all = match run? {
         Some(first) => taken::wait(&node, &publisher, topic, first, &interrupt),
@@ -163,6 +164,7 @@ fn of_topic(node: &Node, topic: &str) -> Done<Type> {
 
 struct Run<'a> {
     asked: &'a Publish,
+    node: &'a Node,
     publisher: &'a Publisher,
     interrupt: &'a Interrupt,
     progress: &'a mut Progress,
@@ -171,7 +173,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Until all was published. How many subscribers were there at the begin; none: it was interrupted.
     fn run(&mut self, messages: &mut Messages) -> Done<Option<u64>> {
-        let Some(first) = self.wait_for_subscribers() else { return Ok(None) };
+        let Some(first) = self.wait_for_subscribers()? else { return Ok(None) };
         let most = self.asked.most();
         let (mut due, mut published) = (Instant::now(), 0);
         while most.is_none_or(|most| published < most) {
@@ -197,22 +199,23 @@ impl Run<'_> {
     }
 
     /// How many there are then. None: it was interrupted.
-    fn wait_for_subscribers(&mut self) -> Option<u64> {
+    fn wait_for_subscribers(&mut self) -> Done<Option<u64>> {
         let wanted = self.asked.wait.unwrap_or(u64::from(self.asked.once));
-        let mut is_told = false;
+        let mut misfits = None;
         loop {
             let subscribers = self.publisher.statistics().subscribers;
             if subscribers >= wanted {
-                return Some(subscribers);
+                return Ok(Some(subscribers));
             }
             // Those that are there already come within milliseconds.
-            if self.interrupt.wait(Duration::from_millis(if is_told { 10 } else { 300 })) {
-                return None;
+            if self.interrupt.wait(Duration::from_millis(if misfits.is_some() { 10 } else { 300 })) {
+                return Ok(None);
             }
-            if !is_told {
+            if misfits.is_none() {
                 anstream::eprintln!("waiting for {} of '{}'", counted(wanted, "subscriber"), shown(canonical(&self.asked.topic)));
-                is_told = true;
+                misfits = Some(Misfits::of(self.node)?);
             }
+            misfits.iter_mut().flat_map(Misfits::new_ones).for_each(|misfit| anstream::eprintln!("{misfit}"));
         }
     }
 
