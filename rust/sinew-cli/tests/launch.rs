@@ -103,12 +103,25 @@ fn arguments_are_shown_and_nothing_is_started() {
 fn a_process_with_an_if_that_is_not_so_is_not_started() {
     let scene =
         Scene::new("arguments: {record: \"\"}\nprocesses:\n  a: {command: no-such-program, if: $(var record)}\n  b: {command: echo b}\n");
-    for argument in ["", " record:=0", " record:=false", " record:=False"] {
+    for argument in ["", " record:=0", " record:=false", " record:=False", " record:=no", " record:=off"] {
         let (status, log, said) = scene.run(argument);
         assert_eq!((status, said.as_str()), (Some(0), ""), "{argument}");
         assert!(log.contains("[b]      b\n"), "{log}");
     }
     assert!(scene.complaint(" record:=drive.mcap").contains("no-such-program"));
+}
+
+#[test]
+fn what_says_neither_yes_nor_no_is_refused_where_the_file_itself_says_it() {
+    for (text, is_started) in [("no", false), ("off", false), ("False", false), ("0", false), ("''", false), ("yes", true), ("ON", true)] {
+        let scene = Scene::new(&format!("processes:\n  a: {{command: echo a, if: {text}}}\n  b: {{command: echo b}}\n"));
+        let (_, log, said) = scene.run("");
+        assert_eq!((said.as_str(), log.contains("[a]      a\n")), ("", is_started), "{text}: {log}");
+    }
+    let scene = Scene::new("processes:\n  a: {command: touch started, if: ture}\n");
+    assert!(scene.complaint("").contains("robot.yaml:2:35: 'ture' is neither true nor false"), "{}", scene.complaint(""));
+    assert!(!scene.path("started").exists());
+    assert_eq!(Scene::new("processes:\n  a: {command: echo a, required: yes}\n").run("").0, Some(0));
 }
 
 #[test]

@@ -33,7 +33,7 @@ A launch file, of which only `processes` and a `command` each are needed:
       environment: {A: b}
       restart: on-failure          # the default; or never, or always
     recorder:
-      if: $(var record)            # not started if that is empty, false or 0
+      if: $(var record)            # not started if that is empty, false, no, off or 0
       command: sinew record --all -o $(var record)
     driver:
       command: ./driver

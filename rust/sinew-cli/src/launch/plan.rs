@@ -9,6 +9,7 @@ use crate::launch::file::{Command, File, Process, Value};
 use crate::launch::findings::{Findings, Place, meant};
 use crate::launch::restart::Restart;
 use crate::launch::substitution::Scope;
+use crate::output::shown;
 
 /// Where programs are looked for when nothing says it.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -115,7 +116,11 @@ impl Filling<'_, '_> {
 
     /// None where it is not to be started, or cannot be.
     fn plan(&mut self, process: &Process, common: &BTreeMap<String, String>) -> Option<Plan> {
-        let is_wanted = self.meaning(process.condition.as_ref(), true, |text| Ok(is_so(text)));
+        let is_wanted = match process.condition.as_ref() {
+            // What is put in may be anything, as the name of a file, and says yes then.
+            Some(condition) if condition.text.contains("$(") => self.value(condition).map(|text| truth(&text).unwrap_or(!text.is_empty())),
+            condition => self.meaning(condition, true, |text| if text.is_empty() { Ok(false) } else { truth(text) }),
+        };
         let mut environment = common.clone();
         environment.extend(self.variables(&process.environment));
         let path = environment.get("PATH").cloned().or_else(|| (self.around.variable)("PATH")).unwrap_or_else(|| USUAL_PATH.to_owned());
@@ -187,15 +192,11 @@ fn found(process: &str, program: &str, directory: &Path, path: &str) -> Result<P
     })
 }
 
-/// What an `if` says.
-fn is_so(text: &str) -> bool {
-    !(text.is_empty() || text == "0" || text.eq_ignore_ascii_case("false"))
-}
-
+/// As YAML has had it, in letters of either size.
 fn truth(text: &str) -> Result<bool, String> {
-    match text {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(format!("'{text}' is neither true nor false")),
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Ok(true),
+        "false" | "no" | "off" | "0" => Ok(false),
+        _ => Err(format!("'{}' is neither true nor false", shown(text))),
     }
 }

@@ -1,4 +1,4 @@
-//! YAML as a launch file means it: every value is a text, as it is written there, with its place. So `1.10` stays `1.10`, and `no` is no truth.
+//! YAML as a launch file means it: every value is a text, as it is written there, with its place. So `1.10` stays `1.10`, and `no` stays `no`.
 
 use std::collections::HashMap;
 
