@@ -96,8 +96,8 @@ pub fn of(view: &View) -> Vec<Action<'_>> {
 
 /// That of this name.
 pub fn find<'a>(view: &'a View, name: &str) -> Done<Action<'a>> {
-    let mut actions = of(view);
-    match actions.iter().position(|action| action.name == canonical(name)) {
+    let (mut actions, name) = (of(view), canonical(name));
+    match actions.iter().position(|action| action.name == name) {
         Some(at) => Ok(actions.swap_remove(at)),
         None => Err(not_there("action", name, actions.iter().map(|action| action.name))),
     }

@@ -135,11 +135,12 @@ impl View {
     /// Of that name, with or without a slash before it.
     pub fn topic(&self, name: &str) -> Done<&DomainTopic> {
         let names = || self.state.topics.values().map(|topic| topic.name.as_str()).filter(|name| !is_part(name));
-        self.state.topic(canonical(name)).ok_or_else(|| not_there("topic", name, names()))
+        self.state.topic(canonical(name)).ok_or_else(|| not_there("topic", canonical(name), names()))
     }
 
-    /// Of that name.
+    /// Likewise.
     pub fn node(&self, name: &str) -> Done<&DomainNode> {
+        let name = canonical(name);
         let names = || self.state.nodes.values().map(|node| node.name.as_str());
         self.state.nodes.values().find(|node| node.name == name).ok_or_else(|| not_there("node", name, names()))
     }

@@ -100,6 +100,46 @@ fn help_is_a_verb_too() {
 }
 
 #[test]
+fn names_of_types_may_leave_out_msg_and_those_with_a_typo_get_the_nearest_definition() {
+    let domain = Domain::new();
+    let node = domain.node("talker");
+    let string = "std_msgs/msg/String{data:string;}";
+    let _talker = Publisher::new(&node, "chatter", string, &Qos::default(), Default::default()).unwrap();
+    assert_eq!(domain.text("topic find std_msgs/String"), "chatter\n");
+    assert_eq!(domain.text("type show std_msgs/String"), domain.text("type show std_msgs/msg/String"));
+    assert_eq!(domain.text("type show geometry_msgs/Vector3"), domain.text("type show geometry_msgs/msg/Vector3"), "by its definition");
+    assert!(domain.text("type show std_srvs/SetBool_Request").starts_with("std_srvs/srv/SetBool_Request\n"));
+    for (asked, meant) in [
+        ("std_msgs/msg/Int3", "std_msgs/msg/Int"),
+        ("geometry_msgs/msg/Twis", "geometry_msgs/msg/Twist"),
+        ("geometry_msgs/Twis", "geometry_msgs/msg/Twist"),
+        ("std_srvs/srv/SetBool", "std_srvs/srv/SetBool_Re"),
+    ] {
+        let (status, said) = domain.complaint(&format!("type show {asked}"));
+        assert!(status == 3 && said.contains(&format!("did you mean '{meant}")), "{asked}: {said}");
+    }
+    let (status, said) = domain.complaint("topic pub other geometry_msgs/Twis {}");
+    assert!(status == 3 && said.contains("did you mean 'geometry_msgs/msg/Twist'?"), "{said}");
+}
+
+#[test]
+fn one_slash_may_stand_before_every_name_and_is_in_no_complaint() {
+    let scene = Scene::new();
+    assert_eq!(scene.domain.text("node info /talker"), scene.domain.text("node info talker"));
+    assert_eq!(scene.domain.text("node kill-connection /talker"), "talker has registered again\n");
+    for (asked, said) in [
+        ("topic hz /nope", "there is no topic 'nope'"),
+        ("topic info /nope", "there is no topic 'nope'"),
+        ("node info /nope", "there is no node 'nope'"),
+        ("service info /nope", "there is no service 'nope'"),
+        ("action info /nope", "there is no action 'nope'"),
+    ] {
+        let (status, text) = scene.domain.complaint(asked);
+        assert!(status == 3 && text.contains(said), "{asked}: {text}");
+    }
+}
+
+#[test]
 fn an_option_that_is_none_gets_no_advice_about_values() {
     let domain = Domain::new();
     let (status, said) = domain.complaint("topic echo chatter --spin-time 3");

@@ -198,6 +198,19 @@ fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 }
 
 #[test]
+fn all_that_is_defined_has_a_name_by_which_it_is_found() {
+    let (library, folder) = (standard(), tempfile::tempdir().unwrap());
+    let names = library.names();
+    for name in ["std_msgs/msg/String", "std_srvs/srv/SetBool_Request", "std_srvs/srv/SetBool_Response"] {
+        assert!(names.iter().any(|each| each == name), "{name}");
+    }
+    assert!(names.is_sorted() && names.iter().all(|name| library.find(name).unwrap().is_some()));
+    std::fs::create_dir_all(folder.path().join("a b/msg")).unwrap();
+    std::fs::write(folder.path().join("a b/msg/X.msg"), "").unwrap();
+    assert!(Library::new(vec![folder.path().to_owned(), "/nowhere".into()]).names().is_empty());
+}
+
+#[test]
 fn a_definition_is_that_of_the_first_folder_that_has_it() {
     let first = folder(&[("a/msg/B.msg", "uint8 first\n")]);
     let second =

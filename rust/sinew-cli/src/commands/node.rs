@@ -8,7 +8,7 @@ use sinew::DomainNode;
 
 use crate::actions::{self, Action, is_of_action};
 use crate::cli::Cli;
-use crate::domain::{Followed, Service, View, is_part, join};
+use crate::domain::{Followed, Service, View, canonical, is_part, join};
 use crate::failure::{Done, Failure};
 use crate::neighbours::tell_if_empty;
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
@@ -147,7 +147,7 @@ const NOW_AND_THEN: Duration = Duration::from_millis(5);
 
 /// Ends a node's connection with the manager, and waits until it has registered again.
 pub fn kill_connection(cli: &Cli, name: &str) -> Done {
-    let node = join(cli, "kill-connection")?;
+    let (node, name) = (join(cli, "kill-connection")?, canonical(name));
     let followed = Followed::new(&node)?;
     let before = View::of(&node)?.node(name)?.clone();
     node.disconnect(name)?;

@@ -94,7 +94,8 @@ pub fn info(cli: &Cli, name: &str) -> Done {
     let node = join(cli, "service-info")?;
     let view = View::of(&node)?;
     let services = view.services();
-    let service = services.iter().find(|service| service.name == canonical(name));
+    let name = canonical(name);
+    let service = services.iter().find(|service| service.name == name);
     let service = service.ok_or_else(|| not_there("service", name, services.iter().map(|service| service.name)))?;
     let told = Listed::of(&view, service);
     if cli.json {

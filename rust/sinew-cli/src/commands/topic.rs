@@ -12,6 +12,7 @@ use crate::domain::{View, is_part, join, kind_of_ghost};
 use crate::failure::{Done, Failure};
 use crate::neighbours::tell_if_empty;
 use crate::output::{BAD, Cell, NAME, TITLE, Table, json, out, shown};
+use crate::typed::short;
 use crate::units::{bytes, nanoseconds};
 
 #[derive(Serialize)]
@@ -106,7 +107,8 @@ pub fn type_of_one(cli: &Cli, name: &str) -> Done {
 pub fn find(cli: &Cli, type_name: &str) -> Done {
     let node = join(cli, "topic-find")?;
     let view = View::of(&node)?;
-    let is_wanted = |topic: &DomainTopic| topic.type_name == type_name || topic.type_name.rsplit('/').next() == Some(type_name);
+    let wanted = short(type_name);
+    let is_wanted = |topic: &DomainTopic| short(&topic.type_name) == wanted || topic.type_name.rsplit('/').next() == Some(type_name);
     let found: Vec<Listed> = view.topics().into_iter().filter(|topic| is_wanted(topic)).map(|topic| listed(&view, topic)).collect();
     if found.is_empty() {
         let names = view.state.topics.values().map(|topic| topic.type_name.as_str());

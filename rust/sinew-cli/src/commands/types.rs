@@ -10,6 +10,7 @@ use crate::cli::Cli;
 use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::output::{FAINT, NAME, json, out, shown};
+use crate::typed::short;
 
 /// The type of a signature, of a topic, or of that name in the domain, or else in a definition of ROS 2.
 pub fn find(cli: &Cli, asked: &str) -> Done<Type> {
@@ -19,18 +20,32 @@ pub fn find(cli: &Cli, asked: &str) -> Done<Type> {
     let node = join(cli, "type")?;
     let view = View::of(&node)?;
     let topics = view.topics();
-    let found = topics.iter().find(|topic| topic.name == canonical(asked)).or_else(|| topics.iter().find(|topic| topic.type_name == asked));
-    let names = topics.iter().flat_map(|topic| [topic.name.as_str(), &topic.type_name]);
-    if let Some(topic) = found {
+    let found = topics.iter().find(|topic| topic.name == canonical(asked));
+    let found = found.or_else(|| topics.iter().find(|topic| topic.type_name == asked));
+    if let Some(topic) = found.or_else(|| topics.iter().find(|topic| short(&topic.type_name) == short(asked))) {
         return type_of(topic);
     }
-    let defined = Library::new(sinew::definition_folders(&[])).find(asked).and_then(|found| found.map(|found| found.ty()).transpose());
-    defined.map_err(|why| Failure::Failed(format!("the definition of {asked} is not usable: {why}")))?.ok_or_else(|| {
-        let hint = sinew::msg::nearest(asked, names).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default();
-        Failure::Negative(format!(
-            "no topic of the domain is called '{asked}', or carries that type, and there is no definition of that name{hint}"
-        ))
-    })
+    let library = Library::new(sinew::definition_folders(&[]));
+    for name in full(asked) {
+        let defined = library.find(&name).and_then(|found| found.map(|found| found.ty()).transpose());
+        if let Some(ty) = defined.map_err(|why| Failure::Failed(format!("the definition of {name} is not usable: {why}")))? {
+            return Ok(ty);
+        }
+    }
+    let defined = library.names();
+    let names = topics.iter().flat_map(|topic| [topic.name.as_str(), &topic.type_name]).chain(defined.iter().map(String::as_str));
+    let hint = sinew::msg::nearest(&full(asked)[0], names).map(|near| format!(": did you mean '{near}'?")).unwrap_or_default();
+    Err(Failure::Negative(format!(
+        "no topic of the domain is called '{asked}', or carries that type, and there is no definition of that name{hint}"
+    )))
+}
+
+/// What a definition may be called for which this stands: `std_msgs/String` is short for `std_msgs/msg/String`.
+fn full(name: &str) -> Vec<String> {
+    match name.split_once('/') {
+        Some((package, base)) if !base.contains('/') => ["msg", "srv", "action"].map(|kind| format!("{package}/{kind}/{base}")).into(),
+        _ => vec![name.to_owned()],
+    }
 }
 
 /// Shows a type.

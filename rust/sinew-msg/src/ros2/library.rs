@@ -1,7 +1,8 @@
 //! Definitions in folders.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use super::interface::{Base, Field, Interface, fields_of};
 use crate::schema::{SchemaError, is_word, read, ros2_definitions};
@@ -48,6 +49,20 @@ impl Library {
         Interface::complete(name, structures).map(Some)
     }
 
+    /// The names of all types that `find` looks for, in order; what cannot be read is left out.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = BTreeSet::new();
+        for package in self.folders.iter().flat_map(|folder| entries(folder)) {
+            for (kind, ends) in PARTS {
+                for file in entries(&package.join(kind)).filter(|file| file.extension().is_some_and(|extension| extension == kind)) {
+                    let (Some(package), Some(base)) = (word(package.file_name()), word(file.file_stem())) else { continue };
+                    names.extend(ends.iter().map(|end| format!("{package}/{kind}/{base}{end}")));
+                }
+            }
+        }
+        names.into_iter().collect()
+    }
+
     /// Those of one structure. None: no folder has it, or it is no name of a type.
     fn fields(&self, name: &str) -> Result<Option<Vec<Field>>, SchemaError> {
         let Some((package, kind, base)) = parts_of(name) else { return Ok(None) };
@@ -73,6 +88,14 @@ impl Library {
         }
         Ok(None)
     }
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+fn word(name: Option<&OsStr>) -> Option<&str> {
+    name.and_then(OsStr::to_str).filter(|name| is_word(name))
 }
 
 /// Words alone, so that no name leads out of a folder.
