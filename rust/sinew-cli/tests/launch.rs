@@ -164,6 +164,24 @@ fn a_file_that_is_none_is_said_to_be_none() {
 }
 
 #[test]
+fn launch_files_of_ros_2_are_said_to_be_some() {
+    let domain = common::Domain::new();
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = "error: launch files of ROS 2 are not read: docs/launch.md says how one is written here\n";
+    for (name, text) in [
+        ("x.launch.py", "def generate_launch_description():\n    return LaunchDescription([])\n"),
+        ("x.launch.xml", "<launch>\n</launch>\n"),
+        ("x.launch", "<launch/>\n"),
+        ("x.launch.yaml", "%YAML 1.2\n---\n# two nodes\nlaunch:\n- node: {pkg: demo, exec: talker}\n"),
+    ] {
+        fs::write(folder.path().join(name), text).unwrap();
+        let asked = format!("launch {}", folder.path().join(name).display());
+        assert_eq!(domain.complaint(&asked), (2, wanted.to_owned()), "{name}");
+    }
+    assert!(domain.complaint("launch /nowhere.launch.py").1.contains("cannot be read: No such file"));
+}
+
+#[test]
 fn programs_are_found_by_the_path_that_their_process_has_and_beside_the_command() {
     let scene = Scene::new(
         "environment: {PATH: 'bin:/usr/bin:/bin'}\nprocesses:\n  a: {command: here}\n  b: {command: sinew --version}\n  c: {command: 'sh -c ./here', directory: bin}\n",

@@ -85,7 +85,17 @@ fn read(path: &Path, findings: &mut Findings) -> Done<File> {
         return Err(refused(format!("it has more than {MOST} bytes")));
     }
     let text = String::from_utf8(bytes).map_err(|_| refused("it is no text in UTF-8".to_owned()))?;
+    if is_of_ros(path, &text) {
+        return Err(Failure::Refused("launch files of ROS 2 are not read: docs/launch.md says how one is written here".to_owned()));
+    }
     Ok(yaml::read(&text, findings).map(|document| File::of(document, findings)).unwrap_or_default())
+}
+
+/// Whether it is a launch file of ROS: in Python or XML, which its name says, or in YAML with `launch:` first.
+fn is_of_ros(path: &Path, text: &str) -> bool {
+    let is_said = |line: &&str| !line.is_empty() && !line.starts_with(['#', '%']) && !line.starts_with("---");
+    path.extension().is_some_and(|extension| ["py", "xml", "launch"].iter().any(|of_ros| extension == *of_ros))
+        || text.lines().map(str::trim_end).find(is_said).is_some_and(|line| line.starts_with("launch:"))
 }
 
 /// Processes that write to a terminal think that colours are seen.
