@@ -67,6 +67,15 @@ fn said_that_it_waits(publisher: &mut Running) -> bool {
 }
 
 #[test]
+fn who_is_there_already_is_not_waited_for_aloud() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let publisher = publish(&domain, &["--once", "camera/image", "width: 5"]);
+    assert_eq!(viewer.take(), image(r#"{"width": 5}"#));
+    assert_eq!(publisher.end(), (Some(0), String::new(), String::new()));
+}
+
+#[test]
 fn one_message_is_published_until_its_subscriber_has_taken_it() {
     let domain = Domain::new();
     let viewer = Viewer::new(&domain, &Qos::default());

@@ -201,17 +201,18 @@ impl Run<'_> {
     /// How many there are then. None: it was interrupted.
     fn wait_for_subscribers(&mut self) -> Done<Option<u64>> {
         let wanted = self.asked.wait.unwrap_or(u64::from(self.asked.once));
+        // Those that are there already come within milliseconds.
+        let soon = Instant::now() + Duration::from_millis(300);
         let mut misfits = None;
         loop {
             let subscribers = self.publisher.statistics().subscribers;
             if subscribers >= wanted {
                 return Ok(Some(subscribers));
             }
-            // Those that are there already come within milliseconds.
-            if self.interrupt.wait(Duration::from_millis(if misfits.is_some() { 10 } else { 300 })) {
+            if self.interrupt.wait(Duration::from_millis(10)) {
                 return Ok(None);
             }
-            if misfits.is_none() {
+            if misfits.is_none() && Instant::now() > soon {
                 anstream::eprintln!("waiting for {} of '{}'", counted(wanted, "subscriber"), shown(canonical(&self.asked.topic)));
                 misfits = Some(Misfits::of(self.node)?);
             }
