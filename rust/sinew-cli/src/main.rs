@@ -18,7 +18,6 @@ mod interrupt;
 mod launch;
 mod misfits;
 mod missing;
-mod neighbours;
 mod output;
 mod patterns;
 mod pending;

@@ -12,9 +12,9 @@ use crate::actions::{self, Action, GoalId, GoalStatus};
 use crate::cli::Cli;
 use crate::commands::send_goal::{self, SendGoal};
 use crate::completion::Names;
+use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
-use crate::neighbours::tell_if_empty;
 use crate::output::{Cell, GOOD, NAME, TITLE, Table, json, out, shown};
 use crate::units::nanoseconds;
 

@@ -8,9 +8,9 @@ use serde::Serialize;
 use sinew::{DomainEndpoint, DomainPair, DomainState, DomainUpdate, Id};
 
 use crate::cli::Cli;
+use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{View, join, kind_of_ghost, looks_on};
 use crate::failure::Done;
-use crate::neighbours::tell_if_empty;
 use crate::output::{BAD, Cell, FAINT, GOOD, NAME, TITLE, Table, json, json_line, out, shown};
 
 #[derive(Serialize)]

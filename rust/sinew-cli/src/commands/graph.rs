@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::{Cli, duration};
+use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{View, join};
 use crate::failure::{Done, Failure};
 use crate::flow::Moment;
 use crate::graph::{Told, collect, dot, svg, write};
-use crate::neighbours::tell_if_empty;
 use crate::output::{json, out};
 
 /// What is shown of it with `--help`.

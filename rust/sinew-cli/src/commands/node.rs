@@ -8,9 +8,9 @@ use sinew::DomainNode;
 
 use crate::actions::{self, Action, is_of_action};
 use crate::cli::Cli;
+use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{Followed, Service, View, canonical, is_part, join};
 use crate::failure::{Done, Failure};
-use crate::neighbours::tell_if_empty;
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 
 #[derive(Serialize)]

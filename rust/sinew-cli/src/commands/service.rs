@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::actions::is_of_action;
 use crate::beyond::Beyond;
 use crate::cli::Cli;
+use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{Service, View, body_of, canonical, join, not_there};
 use crate::failure::Done;
-use crate::neighbours::tell_if_empty;
 use crate::output::{Cell, NAME, TITLE, Table, json, out, shown};
 
 #[derive(Serialize)]

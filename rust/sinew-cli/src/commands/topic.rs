@@ -8,9 +8,9 @@ use sinew::{DomainEndpoint, DomainTopic};
 
 use crate::beyond::Beyond;
 use crate::cli::Cli;
+use crate::doctor::neighbours::tell_if_empty;
 use crate::domain::{View, is_part, join, kind_of_ghost};
 use crate::failure::{Done, Failure};
-use crate::neighbours::tell_if_empty;
 use crate::output::{BAD, Cell, NAME, TITLE, Table, json, out, shown};
 use crate::typed::short;
 use crate::units::{bytes, nanoseconds};

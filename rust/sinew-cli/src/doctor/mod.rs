@@ -6,6 +6,7 @@ mod host;
 mod installation;
 mod limits;
 mod machine;
+pub mod neighbours;
 mod process;
 mod program;
 
@@ -13,13 +14,9 @@ use std::path::PathBuf;
 
 pub use finding::{Finding, Level};
 
-pub use domain::place::place;
-pub use host::Host;
-#[cfg(test)]
-pub use host::tests;
-
 use domain::answer::{Answer, Domain, ask, knock};
-use domain::place::Place;
+use domain::place::{Place, place};
+use host::Host;
 use installation::trial::{self, Trial};
 
 /// What is looked at.

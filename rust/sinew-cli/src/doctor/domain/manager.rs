@@ -9,8 +9,7 @@ use super::answer::Answer;
 use crate::doctor::installation::library::VERSION;
 use crate::doctor::process::{Stopped, listener};
 use crate::doctor::program::version_of;
-use crate::doctor::{Finding, Patient};
-use crate::neighbours;
+use crate::doctor::{Finding, Patient, neighbours};
 
 /// Looks at what answers at the socket.
 pub fn look(patient: &Patient) -> Option<Finding> {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::cli::Cli;
-use crate::doctor::{Host, place};
+use crate::doctor::domain::place::place;
+use crate::doctor::host::Host;
 use crate::domain::View;
 use crate::output::{counted, shown};
 
@@ -53,7 +54,7 @@ fn others(host: &Host, own: Option<&Path>, user: u32) -> BTreeMap<String, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::tests::host;
+    use crate::doctor::host::tests::host;
 
     #[test]
     fn who_is_connected_with_other_managers_is_counted() {
