@@ -303,6 +303,7 @@ void ServiceClientCore::Impl::call(std::uint64_t id, SharedMessage request, std:
     add_locked(id, {.request = std::move(request), .deadline = deadline}, std::move(answer), outcomes);
     if (!leading) changed.notify_all();
   }
+  SINEW_POINT("service.called");
   if (deadline != never) timer->set(deadline);
   tell(std::move(outcomes));
 }

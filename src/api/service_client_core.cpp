@@ -220,6 +220,7 @@ void ServiceClientCore::Impl::lead_locked(std::unique_lock<std::mutex>& lock, st
     base::log(base::LogLevel::error, shortage.what());
     os::sleep_for(pause);
   }
+  SINEW_POINT("service.led");
   lock.lock();
   leading = false;
 }
@@ -329,6 +330,9 @@ void ServiceClientCore::Impl::close() {
 
 // --- the core ----------------------------------------------------------------------------------------------------------------------------
 
+// Invariant: who calls keeps the Impl, and from then on touches nothing else of the client. A callback may destroy that, and this core with it, before the call that it answers has returned, or while another
+// thread waits for an answer.
+
 ServiceClientCore::ServiceClientCore(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 
 ServiceClientCore::~ServiceClientCore() {
@@ -357,14 +361,16 @@ void ServiceClientCore::call(std::uint64_t id, SharedMessage request, std::share
                              std::chrono::nanoseconds timeout) {
   const shm::HeapScope heap;
   if (session::forked()) return answer->fail(ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's"));
-  impl_->call(id, std::move(request), std::move(answer), timeout);
+  const std::shared_ptr<Impl> kept = impl_;
+  kept->call(id, std::move(request), std::move(answer), timeout);
 }
 
 std::shared_ptr<const void> ServiceClientCore::call_and_wait(std::uint64_t id, SharedMessage request, std::chrono::nanoseconds timeout) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
   if (session::forked()) throw ServiceError(ServiceError::Kind::disconnected, "this process was forked from the client's");
-  Impl& impl = *impl_;
+  const std::shared_ptr<Impl> kept_impl = impl_;
+  Impl& impl = *kept_impl;
   const auto kept = Impl::kept_of(request);
   const auto mine = std::make_shared<BlockedAnswer>(impl.mutex, impl.changed_here);
   const std::int64_t until = deadline_after(timeout);
@@ -403,7 +409,8 @@ void ServiceClientCore::cancel(std::uint64_t id) {
 
 bool ServiceClientCore::recall(std::uint64_t id) {
   const shm::HeapScope heap;
-  return !session::forked() && impl_->give_up(id, ServiceError::Kind::cancelled, true);
+  const std::shared_ptr<Impl> kept = impl_;
+  return !session::forked() && kept->give_up(id, ServiceError::Kind::cancelled, true);
 }
 
 void ServiceClientCore::cancel(const std::weak_ptr<Impl>& impl, std::uint64_t id) {

@@ -1,0 +1,88 @@
+// A client that a callback destroys while another thread is still calling it.
+#include <dirent.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "base/point.hpp"
+#include "tests/system/service.hpp"
+
+namespace sinew::system {
+namespace {
+
+class ServiceDestruction : public Domain {};
+
+/// Of a client's own thread, which keeps what is left of it until it ends.
+bool is_there_a_thread(const std::string& name) {
+  DIR* const tasks = ::opendir("/proc/self/task");
+  require(tasks != nullptr, "there is no /proc/self/task");
+  bool found = false;
+  while (const dirent* const task = ::readdir(tasks)) {
+    std::string named;
+    std::getline(std::ifstream(std::string("/proc/self/task/") + task->d_name + "/comm"), named);
+    found = found || named == name;
+  }
+  ::closedir(tasks);
+  return found;
+}
+
+/// Lets the held call go on when its client is gone and all that kept it with it.
+void go_on_without_client(const std::atomic<bool>& destroyed) {
+  require(eventually([&] { return destroyed && base::is_held(); }), "no callback destroys the client, or no call is held");
+  require(eventually([] { return !is_there_a_thread("sinew-calls"); }), "the client's thread stays");
+  base::let_go();
+}
+
+ROLE(calls_a_client_that_the_callback_destroys) {
+  const auto node = Node::create("node"), other = Node::create("other");
+  const auto provider = other->create_service_provider<Work::Request, Work::Response>(
+      "work", [](const Work::Request& request) { return result_of(request, "provider"); });
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  std::atomic<bool> destroyed{false}, answered{false};
+  std::thread caller([&, called = client.get()] {
+    const auto callback = [&](const std::shared_ptr<const Work::Response>& response, const ServiceError*) {
+      answered = response && is_right(*response, 1);
+      client.reset();
+      destroyed = true;
+    };
+    called->call(addition(1), callback, std::chrono::hours(1));
+  });
+  go_on_without_client(destroyed);
+  caller.join();
+  require(answered, "there was no answer");
+}
+
+ROLE(waits_for_a_client_that_a_callback_destroys) {
+  const auto node = Node::create("node");
+  auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  std::atomic<bool> destroyed{false};
+  std::string error;
+  std::thread caller([&, called = client.get()] {
+    try {
+      called->call_and_wait(addition(1));
+    } catch (const ServiceError& thrown) {
+      error = thrown.what();
+    }
+  });
+  require(eventually([&] { return client->statistics().pending == 1; }), "nobody calls");
+  const auto callback = [&](const std::shared_ptr<const Work::Response>&, const ServiceError*) {
+    client.reset();
+    destroyed = true;
+  };
+  client->call(addition(2), callback, std::chrono::milliseconds(1));
+  go_on_without_client(destroyed);
+  caller.join();
+  require(error.find("the client was destroyed") != error.npos, "who waited is told: " + error);
+}
+
+TEST_F(ServiceDestruction, ACallbackMayDestroyTheClientBeforeTheCallThatItAnswersHasReturned) {
+  Child("calls_a_client_that_the_callback_destroys", {}, {{"SINEW_AT", "service.called:1:hold"}}).end();
+}
+
+TEST_F(ServiceDestruction, ACallbackMayDestroyTheClientOfWhichAnotherThreadWaitsForAnAnswer) {
+  Child("waits_for_a_client_that_a_callback_destroys", {}, {{"SINEW_AT", "service.led:1:hold"}}).end();
+}
+
+}  // namespace
+}  // namespace sinew::system
