@@ -16,7 +16,8 @@ namespace sinew::detail {
 namespace {
 
 constexpr std::int64_t never = session::LoopTimer::never;
-constexpr std::chrono::milliseconds pause{1};  // while there is no memory
+constexpr std::chrono::milliseconds pause{1};                               // while there is no memory
+constexpr std::uint64_t most_lost = most_calls(session::Reach::same_user);  // more calls than that no provider has
 
 ServiceError::Kind kind_of(std::uint64_t status) {
   switch (static_cast<ServiceStatus>(status)) {
@@ -164,6 +165,12 @@ void ServiceClientCore::Impl::lose_of_all() {
 void ServiceClientCore::Impl::note_rejected(const Rejected& one) noexcept {
   const std::lock_guard lock(noting);
   is_rejected.store(true, std::memory_order_relaxed);
+  // What a provider loses counts together, however often: it may do so without pause.
+  const auto same = std::ranges::find_if(rejected, [&](const Rejected& each) { return each.call == 0 && each.endpoint == one.endpoint; });
+  if (one.call == 0 && same != rejected.end()) {
+    same->count = std::min(same->count + one.count, most_lost);
+    return;
+  }
   try {
     rejected.push_back(one);
   } catch (const std::bad_alloc& shortage) {

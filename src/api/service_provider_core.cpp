@@ -21,6 +21,9 @@ constexpr std::size_t most_early = shm::ring_capacity;
 
 constexpr std::int64_t retry_pause = 5'000'000;
 
+// Of those that wait for memory, or of what clients have lost; in one turn of the loop, which has others to look after.
+constexpr int most_errors_per_turn = 256;
+
 }  // namespace
 
 // --- clients -----------------------------------------------------------------------------------------------------------------------------
@@ -32,6 +35,7 @@ void ServiceProviderCore::Impl::peer_left(std::uint64_t endpoint, std::uint64_t)
   }
   early.erase(endpoint);
   std::erase_if(early_in_need, [endpoint](const Key& key) { return key.first == endpoint; });
+  std::erase_if(owed, [endpoint](const Owed& each) { return each.key.first == endpoint; });
 }
 
 void ServiceProviderCore::Impl::call_cancelled(std::uint64_t endpoint, std::uint64_t id) noexcept {
@@ -55,10 +59,9 @@ void ServiceProviderCore::Impl::call_cancelled(std::uint64_t endpoint, std::uint
 void ServiceProviderCore::Impl::messages_lost(std::uint64_t endpoint, std::uint64_t count) noexcept {
   {
     const std::lock_guard lock(mutex);
-    for (std::uint64_t i = 0; i < std::clamp<std::uint64_t>(count, 1, most_calls(session::Reach::same_user)); ++i)
-      owe_locked({endpoint, 0}, ServiceStatus::unreadable);
+    owe_locked({endpoint, 0}, ServiceStatus::unreadable, std::max<std::uint64_t>(count, 1));
   }
-  timer->set(os::now_ns());
+  timer->set(os::now_ns() + retry_pause);  // not at once: who loses without pause is not to be answered without pause
 }
 
 // --- requests ----------------------------------------------------------------------------------------------------------------------------
@@ -273,12 +276,22 @@ void ServiceProviderCore::Impl::fail(std::uint64_t endpoint, std::uint64_t id, S
   timer->set(os::now_ns() + retry_pause);
 }
 
-void ServiceProviderCore::Impl::owe_locked(const Key& key, ServiceStatus status) noexcept {
+void ServiceProviderCore::Impl::owe_locked(const Key& key, ServiceStatus status, std::uint64_t count) noexcept {
+  const auto add = [count](Owed& to) { to.count = static_cast<std::uint32_t>(std::min<std::uint64_t>(to.count + count, most_owed)); };
+  if (const auto found = find_owed_locked(key, status); found != owed.end()) return add(*found);
+  const auto is_its = [&key](const Owed& each) { return each.key.first == key.first; };
+  if (key.second != 0 && std::cmp_greater_equal(std::ranges::count_if(owed, is_its), most_owed))
+    return owe_locked({key.first, 0}, ServiceStatus::unreadable, count);
   try {
-    owed.emplace_back(key, status);
+    add(owed.emplace_back(Owed{key, status}));
   } catch (const std::bad_alloc&) {
     owes_all = true;
   }
+}
+
+std::vector<ServiceProviderCore::Impl::Owed>::iterator ServiceProviderCore::Impl::find_owed_locked(const Key& key,
+                                                                                                   ServiceStatus status) noexcept {
+  return std::ranges::find_if(owed, [&](const Owed& each) { return each.key == key && each.status == status; });
 }
 
 // True when there are more.
@@ -305,22 +318,26 @@ bool ServiceProviderCore::Impl::try_begun_again() {
   }
 }
 
+// True when there are more. They take turns, so that none waits behind those of a client that there is no memory for.
 bool ServiceProviderCore::Impl::try_owed_again() {
-  for (std::size_t next = 0;;) {
-    std::pair<Key, ServiceStatus> answer;
+  std::size_t refused = 0;  // one after the other
+  for (int tries = 0; tries < most_errors_per_turn; ++tries) {
+    Owed answer;
     {
       const std::lock_guard lock(mutex);
-      if (next == owed.size()) return next > 0;
-      answer = owed[next];
+      if (owed.empty()) return false;
+      if (refused >= owed.size()) return true;
+      answer = owed[owed_turn++ % owed.size()];
     }
-    const auto& [key, status] = answer;
-    if (!send_error(key.first, key.second, status, {"the provider has no memory"})) {
-      ++next;
+    if (!send_error(answer.key.first, answer.key.second, answer.status, {"the provider has no memory"})) {
+      ++refused;
       continue;
     }
+    refused = 0;
     const std::lock_guard lock(mutex);
-    owed.erase(owed.begin() + static_cast<std::ptrdiff_t>(next));
+    if (const auto found = find_owed_locked(answer.key, answer.status); found != owed.end() && --found->count == 0) owed.erase(found);
   }
+  return true;
 }
 
 // Nobody knows any more whom it owes an answer: all clients are told that one of theirs is missing.

@@ -25,6 +25,7 @@ namespace sinew::detail {
 /// Invariant: every request that was received is answered once, with a response or with an error, unless its client has gone, or has more here than it may. An answer that there is no memory for becomes an error without a
 /// body, and one that there is no memory for either is tried again until there is.
 struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_shared_from_this<Impl> {
+  static constexpr std::uint32_t most_owed = most_calls(session::Reach::same_user);
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // endpoint and id
   struct Waiting {
     std::shared_ptr<RunningCall> call;
@@ -33,6 +34,11 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   struct Begun {
     std::shared_ptr<RunningCall> call;
     std::optional<ServiceStatus> owed{};  // it ends with this, as soon as there is memory for it
+  };
+  struct Owed {
+    Key key;
+    ServiceStatus status{};
+    std::uint32_t count = 0;  // so many of them
   };
   using Words = std::initializer_list<std::string_view>;  // of an error
 
@@ -56,7 +62,8 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   PublishResult reply(const RunningCall& call, std::shared_ptr<const void> response);
   std::multimap<Key, Begun>::iterator find_locked(const RunningCall& call);
   void forget_locked(const RunningCall& call);
-  void owe_locked(const Key& key, ServiceStatus status) noexcept;
+  void owe_locked(const Key& key, ServiceStatus status, std::uint64_t count = 1) noexcept;
+  std::vector<Owed>::iterator find_owed_locked(const Key& key, ServiceStatus status) noexcept;
   void start_worker_locked();
   void concluded(const RunningCall& call, PublishResult result, const std::string& why_invalid);
   /// Needs no memory.
@@ -83,8 +90,10 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   std::multimap<Key, Begun> running;  // a client that uses an id twice before it is answered has only itself to confuse
   std::map<std::uint64_t, std::set<std::uint64_t>> early;  // cancelled before they were received
   std::vector<Key> early_in_need;                          // likewise, noted when there was no memory; it has room for some
-  std::vector<std::pair<Key, ServiceStatus>>
-      owed;                            // answers that there was no memory for, of requests that were not begun; by the timer alone they go
+  // Answers of requests that were not begun: those that there was no memory for, and errors in place of those that were lost, which have no id. Invariant: however much a client loses or sends, there are not many more of
+  // its own than it may have calls, and they go with it. But for that they go by the timer alone.
+  std::vector<Owed> owed;
+  std::size_t owed_turn = 0;
   bool owes_all = false;               // there was no memory even to note one
   ServiceProviderStatistics counters;  // but for what is found when it is asked
   bool overrun_reported = false, excess_reported = false;
