@@ -111,6 +111,26 @@ void sinew_loan_release(sinew_loan* loan) {
   delete loan_of(loan);
 }
 
+struct sinew_loan_memory {
+  std::shared_ptr<const void> kept;
+};
+
+sinew_status sinew_loan_keep(const sinew_loan* loan, sinew_loan_memory** memory) {
+  return c::guarded([&] {
+    sinew_loan_memory*& into = c::given(memory, "memory");
+    c::given(loan, "loan");
+    auto made = std::make_unique<sinew_loan_memory>();
+    made->kept = reinterpret_cast<const detail::RawLoan*>(loan)->keep();
+    if (!made->kept) return c::status_of(PublishResult::closed);
+    into = made.release();
+    return sinew_status{SINEW_OK};
+  });
+}
+
+void sinew_loan_memory_release(sinew_loan_memory* memory) {
+  delete memory;
+}
+
 void sinew_publisher_assert_liveliness(sinew_publisher* publisher) {
   if (publisher) publisher->publisher.core().assert_liveliness();
 }

@@ -254,6 +254,16 @@ SINEW_EXPORT sinew_status sinew_publisher_publish_pieces(sinew_publisher* publis
 /* Gives a loan back that is not published. It keeps the publisher until then. NULL is allowed. */
 SINEW_EXPORT void sinew_loan_release(sinew_loan* loan);
 
+/* The bytes of a loan, for as long as somebody may look at them. */
+typedef struct sinew_loan_memory sinew_loan_memory;
+/* Keeps the bytes of a loan that is still there, where and as they are, whatever becomes of the loan: published, given back, or refused; of the publisher and the node, which may be destroyed; and of those who read the message, which
+ * may die. For languages in which an object that refers to them, as an array of NumPy, may outlive the loan: without it they may be unmapped, or those of another message. They may be read until `memory` is released, and must not
+ * be written from the end of the loan on. Until then they count as the publisher's memory (memory_budget), which nobody can withdraw. May be called more than once; each keeps them. SINEW_EXHAUSTED, and SINEW_CLOSED in a child of
+ * fork(): nothing is kept, and the loan is as it was. Not while another thread publishes the loan, or gives it back. */
+SINEW_EXPORT sinew_status sinew_loan_keep(const sinew_loan* loan, sinew_loan_memory** memory);
+/* From any thread, also when publisher and node are gone. NULL is allowed. */
+SINEW_EXPORT void sinew_loan_memory_release(sinew_loan_memory* memory);
+
 /* For manual_by_topic. */
 SINEW_EXPORT void sinew_publisher_assert_liveliness(sinew_publisher* publisher);
 

@@ -51,6 +51,10 @@ std::span<std::byte> RawLoan::bytes() const noexcept {
   return {session::stream_of(frame_), frame_.size};
 }
 
+std::shared_ptr<const void> RawLoan::keep() const {
+  return core_->impl().publisher->window().keep(frame_.pieces);
+}
+
 RawPublisher RawPublisher::create(const Node& node, const std::string& topic, const std::string& signature, const Qos& qos,
                                   const PublisherOptions& options) {
   const base::Uncancellable whole;

@@ -22,6 +22,8 @@ class RawLoan {
 
   /// What is written here goes to subscribers as it is: the body, behind 4 bytes, is aligned to 16.
   std::span<std::byte> bytes() const noexcept;
+  /// They stay where and as they are, whatever becomes of the loan, until the last copy of this is gone, which needs neither publisher nor node. Null in a child of fork(). Throws std::bad_alloc.
+  std::shared_ptr<const void> keep() const;
 
  private:
   friend class RawPublisher;

@@ -11,6 +11,7 @@
 #include "base/point.hpp"
 #include "shm/blocks.hpp"
 #include "shm/chunk_size.hpp"
+#include "shm/kept_blocks.hpp"
 #include "shm/scope.hpp"
 #include "shm/window_table.hpp"
 #include "sinew/error.hpp"
@@ -63,6 +64,7 @@ struct Window::Impl {
   mutable std::mutex mutex;
   Observer* observer;
   Blocks blocks;
+  KeptBlocks kept;
   std::vector<std::unique_ptr<Mapped>> chunks;  // null where one was dropped
   std::uint64_t newest = 0;                     // the id of the newest chunk
   std::size_t mapped = 0;
@@ -283,6 +285,7 @@ bool Window::Impl::drop_largest_idle() {
 
 // True when the window is dead now.
 bool Window::Impl::free(std::uintptr_t address) {
+  if (kept.gives_back_later(address)) return false;
   Mapped* const chunk = chunk_at(address);
   if (chunk == nullptr || !blocks.free(chunk->area, address)) return false;
   if (chunk->area.live != 0) return false;
@@ -356,6 +359,21 @@ bool Window::reserve(std::size_t size) noexcept {
 
 void Window::free(void* block) noexcept {
   Freeing(*this).free(block);
+}
+
+std::shared_ptr<const void> Window::keep(void* block) {
+  const HeapScope heap;
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  if (is_forked_child()) return nullptr;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->kept.keep(address);
+  }
+  return std::shared_ptr<void>(block, [window = shared_from_this(), address](void* kept) {
+    if (is_forked_child()) return;
+    Freeing blocks(*window);
+    if (window->impl_->kept.let_go(address)) blocks.free(kept);
+  });
 }
 
 Window::Freeing::Freeing(Window& window) noexcept : window_(window), lock_(window.impl_->mutex, std::defer_lock) {
@@ -454,6 +472,7 @@ void Window::close(const std::vector<const void*>& abandoned, std::function<void
   impl_->observer = nullptr;
   for (const void* block : abandoned) {
     const auto address = reinterpret_cast<std::uintptr_t>(block);
+    if (impl_->kept.gives_back_later(address)) continue;  // readers that claim it lose nothing: a closed window gives out no block
     if (Impl::Mapped* chunk = impl_->chunk_at(address)) impl_->blocks.abandon(chunk->area, address);
   }
   for (std::size_t i = 0; i < impl_->chunks.size(); ++i) {

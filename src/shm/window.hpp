@@ -27,7 +27,7 @@ struct Chunk {
       mapping;  ///< at `address`, writable; shared with readers in this process, which cannot map it there a second time
 };
 
-class Window {
+class Window : public std::enable_shared_from_this<Window> {
  public:
   /// Base and size of a window are multiples of this: owner_of() finds windows by it.
   static constexpr std::size_t granule = std::size_t{1} << 30;
@@ -69,7 +69,10 @@ class Window {
   /// Thread-safe, also after close(). REQUIRES: `block` came from allocate() of this window and is not free. An address where no live block begins is ignored.
   /// A chunk that became empty stays mapped until trim(), or until the budget or the machine has no memory for another.
   void free(void* block) noexcept;
-  /// The same for many blocks at once, which takes the window's mutex seldom: it may be held as long as this object lives. Blocks of other windows are ignored.
+  /// The block stays as it is, whoever frees or abandons it, and whatever becomes of publisher and window, until the last copy of what is returned is gone: for who may look at it as long. Until then it counts as live.
+  /// Thread-safe. Null in a child of fork(). Throws std::bad_alloc. REQUIRES: as free(), and that shared_ptrs own the window.
+  std::shared_ptr<const void> keep(void* block);
+  /// The same as free() for many blocks at once, which takes the window's mutex seldom: it may be held as long as this object lives. Blocks of other windows are ignored.
   class Freeing {
    public:
     explicit Freeing(Window& window) noexcept;

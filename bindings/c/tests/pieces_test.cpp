@@ -1,6 +1,8 @@
-// In C: loans that are published in pieces, and timers.
+// In C: loans that are published in pieces, what is kept of loans, and timers.
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -112,6 +114,39 @@ TEST_F(Pieces, ALoanWhosePiecesAreNoStreamIsGivenBackUnpublished) {
   EXPECT_EQ(statistics.published, 0U);
   EXPECT_EQ(statistics.memory_in_use, 0U);
   sinew_publisher_destroy(publisher);
+}
+
+TEST_F(Pieces, WhatIsKeptOfALoanStaysAsItIsWhateverBecomesOfIt) {
+  sinew_publisher* publisher = nullptr;
+  ASSERT_EQ(sinew_publisher_create(node, "data", "Data{data:uint8[];}", nullptr, nullptr, &publisher), SINEW_OK) << sinew_last_error();
+  constexpr std::size_t size = std::size_t{1} << 20;
+  const Stream head{0, 1, 0, 0}, other(size / 8, 0);
+  std::vector<sinew_loan_memory*> kept;
+  std::vector<std::uint8_t*> bytes;
+  const auto loan_that_is_kept = [&] {
+    sinew_loan* loan = nullptr;
+    EXPECT_EQ(sinew_publisher_loan(publisher, size, &loan, &bytes.emplace_back()), SINEW_OK) << sinew_last_error();
+    std::memcpy(bytes.back(), head.data(), 4);
+    std::memset(bytes.back() + 4, static_cast<int>(bytes.size()), size - 4);
+    EXPECT_EQ(sinew_loan_keep(loan, &kept.emplace_back()), SINEW_OK) << sinew_last_error();
+    return loan;
+  };
+  EXPECT_EQ(sinew_publisher_publish_loan(publisher, loan_that_is_kept(), size), SINEW_OK);
+  sinew_loan* const in_pieces = loan_that_is_kept();
+  const std::array<sinew_extent, 2> extents{sinew_extent{head.data(), 4}, sinew_extent{bytes.back() + 4, size - 4}};
+  EXPECT_EQ(sinew_publisher_publish_pieces(publisher, in_pieces, extents.data(), extents.size()), SINEW_OK);
+  EXPECT_EQ(sinew_publisher_publish_pieces(publisher, loan_that_is_kept(), nullptr, 0), SINEW_INVALID_MESSAGE);
+  sinew_loan_release(loan_that_is_kept());
+  const sinew_extent more{other.data(), other.size()};
+  for (int i = 0; i < 2000; ++i) ASSERT_EQ(sinew_publisher_publish(publisher, &more, 1), SINEW_OK);  // what is free is used again
+  EXPECT_EQ(sinew_loan_keep(nullptr, kept.data()), SINEW_INVALID_ARGUMENT);
+  sinew_publisher_destroy(publisher);
+  sinew_node_destroy(std::exchange(node, nullptr));
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    EXPECT_EQ(std::count(bytes[i] + 4, bytes[i] + size, i + 1), static_cast<std::ptrdiff_t>(size - 4)) << i;
+    sinew_loan_memory_release(kept[i]);
+  }
+  sinew_loan_memory_release(nullptr);
 }
 
 TEST_F(TimerInC, ItCallsBackUntilItIsCancelledAndAgainWhenItIsReset) {

@@ -369,8 +369,9 @@ class Publisher(Generic[M]):
     def __exit__(self, *_: Any) -> None: ...
 
 class Loan:
-    """`with` gives a Draft, and publishes it at the end of the block, unless that raises. The draft must not be used then; arrays of it that are still there have become read-only, and have some message or other in them. (Views that were
-    made of them earlier, by slicing, stay writable, which NumPy cannot change: what is written to them then may be in a later message of the publisher, never in someone else's.) They keep the publisher in the domain."""
+    """`with` gives a Draft, and publishes it at the end of the block, unless that raises. The draft must not be used then; arrays of it that are still there have become read-only, and stay as they are, also when publisher and node are closed. (Views that were
+    made of them earlier, by slicing, stay writable, which NumPy cannot change: what is written to them then is seen by whoever has the message.) While one is there, its loan's memory is not used for other messages, and counts as the
+    publisher's: after `image = m.data` in a loop there are two of them."""
 
     def __enter__(self) -> Draft: ...
     def __exit__(self, *_: Any) -> None: ...

@@ -17,14 +17,29 @@ namespace {
 
 constexpr std::uint64_t alignment = 16;
 
+/// What arrays of a loan are views on when it has ended. Invariant: no array refers to memory that may be unmapped, or belong to another message: whoever has one keeps this, and this keeps the memory from the end of the loan on.
+struct LoanMemory {
+  sinew_loan_memory* kept = nullptr;  // null: the loan has not ended, or nobody had an array then
+  sinew_loan* unpublished = nullptr;  // where it could not be kept otherwise
+
+  LoanMemory() = default;
+  ~LoanMemory() {
+    if (kept || unpublished) without_gil([&] { sinew_loan_memory_release(kept), sinew_loan_release(unpublished); });
+  }
+  LoanMemory(const LoanMemory&) = delete;
+  LoanMemory& operator=(const LoanMemory&) = delete;
+};
+
 struct Loan {
   std::shared_ptr<sinew_publisher> publisher;
   std::shared_ptr<const Budget> budget;
   TypePtr type;
   sinew_loan* loan = nullptr;  // null: published, or given back
+  std::shared_ptr<LoanMemory> memory = std::make_shared<LoanMemory>();
   nb::object draft;
   std::vector<nb::object> memories;  // of the arrays
   std::vector<nb::object> arrays;
+  std::vector<nb::object> values;  // of the draft, but for the arrays, while they are being published
 
   Loan() = default;
   Loan(Loan&& other) noexcept
@@ -32,6 +47,7 @@ struct Loan {
         budget(std::move(other.budget)),
         type(std::move(other.type)),
         loan(std::exchange(other.loan, nullptr)),
+        memory(std::move(other.memory)),
         draft(std::move(other.draft)),
         memories(std::move(other.memories)),
         arrays(std::move(other.arrays)) {}
@@ -39,17 +55,49 @@ struct Loan {
     quietly("sinew.Loan", [&] { end(); });
   }
 
-  /// The memory is no longer the program's.
-  void end() {
+  /// Before the memory is no longer the program's: from now on nobody gets an array, and who has one can only read it.
+  void close() {
     if (draft.is_valid()) {
       Draft& filled = *draft_in(draft.ptr());
       filled.is_over = true;
-      filled.values.assign(filled.values.size(), nb::object());
+      values.assign(filled.values.size(), nb::object());
+      values.swap(filled.values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (filled.loaned[i].data) values[i].reset();
+      }
     }
-    for (const nb::object& array : arrays) make_readonly(array);
-    for (const nb::object& memory : memories) nb::inst_ptr<Memory>(memory)->writable = false;
+    bool any_left = false;
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      make_readonly(arrays[i]);
+      nb::inst_ptr<Memory>(memories[i])->writable = false;
+      any_left |= Py_REFCNT(arrays[i].ptr()) > 1 || Py_REFCNT(memories[i].ptr()) > 2;  // ours, and the array's of its memory
+    }
+    // Only then: it takes time, and of the publisher's memory.
+    if (any_left && loan) {
+      const Outcome outcome = Outcome::of(sinew_loan_keep(loan, &memory->kept));
+      if (!memory->kept) memory->unpublished = std::exchange(loan, nullptr);
+      outcome.check();
+    }
     arrays.clear();
     memories.clear();
+  }
+
+  /// The memory is no longer the program's.
+  void end() {
+    try {
+      close();
+    } catch (...) {
+      give_back();
+      throw;
+    }
+    give_back();
+  }
+
+ private:
+  void give_back() {
+    arrays.clear();
+    memories.clear();
+    values.clear();
     sinew_loan* const unused = std::exchange(loan, nullptr);
     if (unused) without_gil([&] { sinew_loan_release(unused); });
   }
@@ -111,6 +159,7 @@ void publish(Loan& self) {
     Writer writer;
     encode(*self.type, self.draft, writer);
     const auto extents = writer.extents();
+    self.close();
     sinew_loan* const used = std::exchange(self.loan, nullptr);
     self.budget->call(writer.offset(),
                       [&] { return sinew_publisher_publish_pieces(self.publisher.get(), used, extents.data(), extents.size()); });
@@ -167,7 +216,7 @@ nb::object make_loan(nb::handle publisher, const nb::kwargs& arrays) {
   Draft& draft = *draft_in(made.draft.ptr());
   for (const Wanted& it : wanted) {
     std::uint8_t* const at = data + encapsulation + it.offset;
-    const nb::object memory = nb::cast(Memory{made.publisher, at, it.size, true});
+    const nb::object memory = nb::cast(Memory{made.memory, at, it.size, true});
     draft.values[it.field] = array_on(memory, it.dtype, it.shape);
     draft.loaned[it.field] = {at, it.size};
     made.memories.push_back(memory);

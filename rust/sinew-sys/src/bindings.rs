@@ -564,6 +564,25 @@ unsafe extern "C" {
     /// Gives a loan back that is not published. It keeps the publisher until then. NULL is allowed.
     pub fn sinew_loan_release(loan: *mut sinew_loan);
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct sinew_loan_memory {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    /** Keeps the bytes of a loan that is still there, where and as they are, whatever becomes of the loan: published, given back, or refused; of the publisher and the node, which may be destroyed; and of those who read the message, which
+ may die. For languages in which an object that refers to them, as an array of NumPy, may outlive the loan: without it they may be unmapped, or those of another message. They may be read until `memory` is released, and must not
+ be written from the end of the loan on. Until then they count as the publisher's memory (memory_budget), which nobody can withdraw. May be called more than once; each keeps them. SINEW_EXHAUSTED, and SINEW_CLOSED in a child of
+ fork(): nothing is kept, and the loan is as it was. Not while another thread publishes the loan, or gives it back.*/
+    pub fn sinew_loan_keep(
+        loan: *const sinew_loan,
+        memory: *mut *mut sinew_loan_memory,
+    ) -> sinew_status;
+}
+unsafe extern "C" {
+    /// From any thread, also when publisher and node are gone. NULL is allowed.
+    pub fn sinew_loan_memory_release(memory: *mut sinew_loan_memory);
+}
 unsafe extern "C" {
     /// For manual_by_topic.
     pub fn sinew_publisher_assert_liveliness(publisher: *mut sinew_publisher);

@@ -97,6 +97,51 @@ TEST(WindowLife, F5_the_publisher_hears_once_when_the_last_chunk_is_gone) {
   EXPECT_EQ(dead, 2) << "nothing was ever mapped";
 }
 
+TEST(WindowLife, F5_what_somebody_looks_at_stays_as_it_is_though_it_was_freed_until_the_last_one_looks_away) {
+  const auto window = new_window({.budget = 64 * mib});
+  auto* const large = static_cast<char*>(window->allocate(8 * mib, 64));
+  auto* const small = static_cast<char*>(window->allocate(100, 16));
+  std::memset(large, 'l', 8 * mib);
+  std::memset(small, 's', 100);
+  auto look = window->keep(large), once_more = window->keep(large), aside = window->keep(small);
+  window->free(large);
+  window->free(small);
+  EXPECT_EQ(window->usage().blocks, 2u);
+  EXPECT_NE(window->allocate(100, 16), small);
+  EXPECT_NE(window->allocate(8 * mib, 64), large);
+  window->trim();
+  window->trim();
+  look.reset();
+  ASSERT_TRUE(window->contains(large, 8 * mib));
+  EXPECT_EQ(std::count(large, large + 8 * mib, 'l'), static_cast<std::ptrdiff_t>(8 * mib));
+  EXPECT_EQ(std::count(small, small + 100, 's'), 100);
+  once_more.reset();
+  EXPECT_EQ(window->allocate(8 * mib, 64), large) << "it is free now, and not before";
+  aside.reset();
+  EXPECT_EQ(window->allocate(100, 16), small);
+  window->keep(small).reset();
+  EXPECT_EQ(window->usage().blocks, 4u) << "who looked at what nobody has freed leaves it alone";
+}
+
+TEST(WindowLife, F5_what_somebody_looks_at_outlives_window_and_publisher_whether_readers_claim_it_or_not) {
+  for (const bool is_claimed : {false, true}) {
+    SCOPED_TRACE(is_claimed ? "claimed" : "freed");
+    auto window = new_window();
+    auto* const block = static_cast<char*>(window->allocate(mib, 64));
+    std::memset(block, 'b', mib);
+    auto look = window->keep(block);
+    int dead = 0;
+    if (!is_claimed) window->free(block);
+    window->close(is_claimed ? std::vector<const void*>{block} : std::vector<const void*>{}, [&] { ++dead; });
+    window.reset();
+    EXPECT_EQ(std::count(block, block + mib, 'b'), static_cast<std::ptrdiff_t>(mib));
+    EXPECT_EQ(dead, 0);
+    look.reset();
+    EXPECT_EQ(dead, 1);
+    EXPECT_EQ(Window::owner_of(block), nullptr);
+  }
+}
+
 TEST(WindowLife, a_closed_window_is_unregistered_even_while_its_publisher_object_lives) {
   const auto window = new_window();
   void* block = window->allocate(100, 16);
