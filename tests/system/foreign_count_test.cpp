@@ -2,9 +2,13 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
+#include <string>
 
 #include "base/point.hpp"
+#include "os/fault.hpp"
+#include "shm/layout.hpp"
 #include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -123,6 +127,45 @@ TEST_F(ForeignCount, AMessageThatWasWrittenOverIsMissedAndNotWithdrawn) {
   EXPECT_TRUE(eventually([&] { return subscriber->statistics().missed == 8; }));
   EXPECT_EQ(subscriber->statistics().withdrawn, 0U);
   camera.end();
+}
+
+ROLE(subscriber_that_follows) {
+  become_stranger();
+  auto node = Node::create("stranger");
+  std::atomic<std::uint64_t> last{0};
+  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) { last = sample.number; });
+  for (std::string order; (order = next_order()) != "end";) {
+    const std::uint64_t number = std::stoull(order);
+    require(eventually([&] { return last == number; }), "message " + std::to_string(number) + " does not come");
+    say("got it");
+  }
+}
+
+TEST_F(ForeignCount, AReaderThatCouldNotBeToldOfAMessageIsToldOfTheNextOne) {
+  auto node = Node::create("camera");
+  auto publisher = node->create_publisher<Sample>("topic");
+  Child reader("subscriber_that_follows");
+  await_subscribers(*publisher, 1);
+  std::uint64_t number = 0;
+  const auto publish = [&] { publish_in_place(*publisher, 1, ++number, 10); };
+  const auto is_followed = [&] {
+    reader.order(std::to_string(number));
+    reader.expect("got it");
+  };
+  for (std::uint64_t i = 0; i < 2 * shm::export_depth; ++i) {  // it hears of chunks, too, until it has all
+    publish();
+    is_followed();
+  }
+  os::fault::arm(os::fault::Call::send, 1, EPERM);
+  EXPECT_TRUE(eventually([&] {
+    publish();
+    return os::fault::passed(os::fault::Call::send) > 0;
+  }));
+  os::fault::disarm();
+  publish();
+  is_followed();
+  reader.order("end");
+  reader.end();
 }
 
 }  // namespace

@@ -76,12 +76,13 @@ void ForeignEnd::send_ring(const Export& exported, std::uint64_t start) {
   tell_chunks(exported);
 }
 
+// Invariant, of each of these: what stands down as told, or as unanswered, was sent. Sending may fail, for want of memory, and is tried again with the next message.
 void ForeignEnd::tell(const Export& exported, std::uint64_t head) {
   tell_chunks(exported);
   if (news_unanswered_ || head == told_head_) return;
+  channel_.send(wire::News{});  // first: of what could not be said no answer comes, and the next message says it
   news_unanswered_ = true;
   told_head_ = head;
-  channel_.send(wire::News{});
 }
 
 // One descriptor in flight (S6). Chunks that were replaced meanwhile are left out: their frames are gone, too.
@@ -96,6 +97,7 @@ void ForeignEnd::tell_chunks(const Export& exported) {
   const Export::Slot& slot = exported.slots()[next];
   if (told_[next] != 0) {
     channel_.send(wire::ChunkWithdrawn{told_[next]});
+    told_[next] = 0;  // once, also when its successor cannot be told now
     ++withdrawals_unanswered_;
   }
   const int fd = slot.memfd.get();
