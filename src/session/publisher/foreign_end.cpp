@@ -11,6 +11,7 @@ ForeignEnd::ForeignEnd(std::weak_ptr<Publisher> publisher, IoLoop& loop, os::Fd 
     : publisher_(std::move(publisher)), loop_(loop), introduction_(std::move(introduction)), channel_(std::move(socket)) {}
 
 void ForeignEnd::ended() {
+  over_ = true;
   stop();
   if (const auto publisher = publisher_.lock()) publisher->forget(shared_from_this());
 }
@@ -19,12 +20,12 @@ void ForeignEnd::on_event(const os::Poller::Event& event) {
   const auto self = shared_from_this();
   try {
     if (event.writable) channel_.flush();
-    for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
+    for (int turn = 0; turn < Channel::turns_per_event && !over_; ++turn) {
       auto input = channel_.receive();
       if (!input) break;
       handle(*input);
     }
-    if (channel_.state() == Channel::State::closed) ended();
+    if (!over_ && channel_.state() == Channel::State::closed) ended();
   } catch (const std::exception& violation) {
     channel_.complain(violation.what());
     ended();

@@ -55,6 +55,7 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
 
   std::unique_ptr<Export> alone_;
   bool attached_ = false;
+  bool over_ = false;  // what it has sent behind its end means nothing: nobody would forget what was noted of it
   std::array<std::uint64_t, shm::export_depth> told_{};  // by slot, the chunk that it knows
   std::uint64_t newest_told_ = 0;                        // chunks are told in the order of their ids
   std::uint64_t chunk_unanswered_ = 0;

@@ -112,7 +112,7 @@ void PublisherEnd::handle(Channel::Input& input) {
   } else if (const auto* unmapped_chunk = std::get_if<wire::ChunkUnmapped>(&input.message)) {
     publisher->on_chunk_unmapped(*this, unmapped_chunk->id);
   } else if (const auto* cancelled = std::get_if<wire::CancelCall>(&input.message); cancelled && publisher->endpoint() != 0) {
-    publisher->call_cancelled(endpoint(), cancelled->id);
+    if (!unsubscribed_) publisher->call_cancelled(endpoint(), cancelled->id);  // else nobody would forget that
   } else if (std::holds_alternative<wire::Unsubscribe>(input.message)) {
     if (std::exchange(unsubscribed_, true)) throw Violation("Unsubscribe came twice");
     publisher->on_unsubscribed(*this);
