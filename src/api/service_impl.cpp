@@ -109,7 +109,7 @@ void make_ends(ServiceEnds& ends, const EndsToMake& making) {
                                     .thinning = {},
                                     .reading = in_views ? session::Reading::view : session::Reading::as_possible,
                                     .takes_pointers = !in_views && making.ghost == wire::Ghost::no,
-                                    .in_place = type && type->in_place,
+                                    .in_place = !type || type->in_place,  // of streams nobody says that maps are in their way
                                     .endpoint = making.endpoint,
                                     .watcher = making.watcher,
                                     .ghost = making.ghost},

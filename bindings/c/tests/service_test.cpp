@@ -381,6 +381,19 @@ TEST_F(ServicesInC, OtherTypesAndWhatIsNoTypeAreRefused) {
   EXPECT_EQ(other, nullptr);
 }
 
+TEST_F(ServicesInC, TheDomainTellsThatTheirMessagesAreReadAsStreamsSinceTheyAskForThat) {
+  const ClientInC client(node);
+  const ProviderInC provider(node);
+  client.await_providers(1);
+  const auto watcher = Node::create("watcher");
+  std::vector<std::string> reasons;
+  EXPECT_TRUE(eventually([&] {
+    reasons.clear();
+    for (const DomainPair& pair : watcher->domain_state().pairs) reasons.push_back(pair.why);
+    return reasons == std::vector<std::string>(2, "the subscriber asks for it");
+  })) << (reasons.empty() ? "there are no pairs" : reasons.front());
+}
+
 TEST_F(ServicesInC, ANullPointerIsRefusedByTheNameOfItsArgument) {
   const ClientInC client(node);
   sinew_frame* frame = nullptr;
