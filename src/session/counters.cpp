@@ -1,13 +1,13 @@
 #include "session/counters.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
 #include "base/log.hpp"
 #include "os/memory.hpp"
 #include "session/fork.hpp"
-#include "sinew/error.hpp"
 
 namespace sinew::session {
 namespace {
@@ -67,11 +67,12 @@ Counters::File Counters::add_file_locked() {
   const std::uint32_t slots = slots_of_counter_file(size);
   try {
     files_.reserve(most_counter_files);
+    // More than those of all files so far, of which each has twice as many as the one before, or a little more.
+    free_.reserve(2 * std::size_t{slots});
     const auto file = std::make_shared<const os::Fd>(os::create_memfd("sinew-counters", size));
     auto mapping = std::make_shared<const os::Mapping>(os::Mapping::map(*file, size, os::Access::read_write));
     os::seal_for_readers(*file);
     offer_mapping(*file, mapping);
-    free_.reserve((std::size_t{2} << files_.size()) * slots);  // more than those of all files so far
     shm::CounterHeader& header = header_of(*mapping);
     header.slots = slots;
     header.version.store(shm::layout_version, std::memory_order_release);  // sync: COUNTERS_READY (with slots_of_peer)
@@ -79,7 +80,7 @@ Counters::File Counters::add_file_locked() {
     files_.push_back(std::move(mapping));
     is_short_ = false;
     return {file, static_cast<std::uint32_t>(size)};
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // Error, or no memory for the books
     if (std::exchange(is_short_, true)) return {};
     base::log(base::LogLevel::warn, "some of what this process counts is not shown:");
     base::log(base::LogLevel::warn, error.what());
