@@ -229,7 +229,7 @@ pub struct Echo {
     #[arg(value_name = "TOPIC[.FIELD]", add = Names::Topics.completer(), help = "A topic, or a part of its messages: camera/image.header.stamp_ns, scan.ranges[3]")]
     pub what: String,
     /// What it is to carry, which may be left out
-    #[arg(value_name = "TYPE")]
+    #[arg(value_name = "TYPE", add = Names::TypesOfTopics.completer())]
     pub type_name: Option<String>,
     /// A part of the messages, as behind a dot
     #[arg(long, value_name = "FIELD")]

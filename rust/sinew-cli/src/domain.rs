@@ -162,16 +162,16 @@ impl View {
         ids.iter().filter_map(|id| self.state.endpoints.get(id))
     }
 
+    /// How many publishers or subscribers a topic has, without those that only look on.
+    pub fn counted(&self, topic: Id, publish: bool) -> usize {
+        self.endpoints(topic, publish).filter(|end| !looks_on(end)).count()
+    }
+
     /// Whether a topic is there for the sake of the view's own node alone.
     pub fn is_own(&self, topic: Id) -> bool {
         let ends = self.endpoints(topic, true).chain(self.endpoints(topic, false));
         let mut keeping = ends.filter(|end| end.ghost == Ghost::No).peekable();
         keeping.peek().is_some() && keeping.all(|end| !self.state.nodes.contains_key(&end.node))
-    }
-
-    /// How many publishers or subscribers a topic has, without those that only look on.
-    pub fn counted(&self, topic: Id, publish: bool) -> usize {
-        self.endpoints(topic, publish).filter(|end| !looks_on(end)).count()
     }
 
     /// Whether a topic's publishers keep messages for subscribers that come late. If not all do, who asks for these could not be heard by the others.

@@ -35,7 +35,7 @@ pub struct Call {
     #[arg(add = Names::Services.completer())]
     pub service: String,
     /// Its type, which may be left out
-    #[arg(value_name = "TYPE")]
+    #[arg(value_name = "TYPE", add = Names::TypesOfServices.completer())]
     first: Option<String>,
     /// The request as YAML or JSON
     #[arg(value_name = "REQUEST")]

@@ -26,7 +26,6 @@ pub fn echo(cli: &Cli, asked: &Echo) -> Done {
     let outlasts = most.is_none() && asked.timeout.is_none();
     let what = asked.path();
     let (mut source, path) = Source::find(&node, canonical(&what))?;
-    typed::check(&format!("topic '{}' carries", shown(&source.name)), &source.ty, "", asked.type_name.as_deref())?;
     let mut printer = Printer::new(cli, asked, &source, path)?;
     let mut messages = source.subscribe(&node, asked)?;
     printer.head()?;
@@ -165,6 +164,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(cli: &'a Cli, asked: &'a Echo, source: &Source, path: &str) -> Done<Printer<'a>> {
+        typed::check(&format!("topic '{}' carries", shown(&source.name)), &source.ty, "", asked.type_name.as_deref())?;
         let path = Path::new(&source.ty, path).map_err(|why| Failure::Negative(format!("topic '{}': {why}", shown(&source.name))))?;
         let drawn = asked.image.then(|| Drawn::new(cli, path.target())).transpose()?;
         Ok(Printer { cli, asked, ty: source.ty.clone(), path, drawn })

@@ -263,7 +263,7 @@ mod tests {
             state.pairs.insert((2, 3), DomainPair { publisher: 2, subscriber: 3, delivery, why: String::new() });
         }
         let unread = unread(&View::new(state, ""), 5);
-        mean_said(&Flow { topic: "t", publishers: 1, hz, bytes_per_second: 0.0, mean_bytes: None, unread })
+        mean_said(&Flow { topic: "t", publishers: 1, hz, bytes_per_second: 0.0, mean_bytes: None, period: None, unread })
     }
 
     #[test]

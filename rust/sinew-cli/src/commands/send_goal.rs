@@ -39,7 +39,7 @@ pub struct SendGoal {
     #[arg(add = Names::Actions.completer())]
     pub action: String,
     /// Its type, which may be left out
-    #[arg(value_name = "TYPE")]
+    #[arg(value_name = "TYPE", add = Names::TypesOfActions.completer())]
     first: Option<String>,
     /// The goal as YAML or JSON
     #[arg(value_name = "GOAL")]

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
+use sinew::msg::Type;
+use sinew::msg::ros2::Library;
 use sinew::{Node, NodeOptions};
 
 use crate::actions::{self, is_of_action};
 use crate::beyond::Beyond;
 use crate::doctor;
-use crate::domain::{View, is_part};
+use crate::domain::{View, body_of, is_part};
 use crate::record::flight::PREFIX;
 
 /// So long the domain may take to answer. A manager that is stopped never does.
@@ -33,6 +34,8 @@ pub enum Names {
     Types,
     /// Topics, and what they may stand for: their types and others.
     TopicsAndTypes,
+    TypesOfServices,
+    TypesOfActions,
     Recorders,
 }
 
@@ -56,7 +59,7 @@ impl Names {
             names.extend(defined());
         }
         // As in ROS, a slash may stand before the names of some.
-        let may_have_slash = [Names::Topics, Names::Services, Names::Actions, Names::TopicsAndTypes].contains(&self);
+        let may_have_slash = [Names::Topics, Names::Nodes, Names::Services, Names::Actions, Names::TopicsAndTypes].contains(&self);
         let (slash, typed) = typed.strip_prefix('/').filter(|_| may_have_slash).map_or(("", typed), |typed| ("/", typed));
         let fitting = names.iter().filter(|name| is_plain(name) && name.starts_with(typed));
         fitting.map(|name| CompletionCandidate::new(format!("{slash}{name}"))).collect()
@@ -94,6 +97,14 @@ impl Names {
             Names::Nodes => view.nodes().into_iter().map(|node| node.name.clone()).collect(),
             Names::Services => services().filter(|name| !is_of_action(name)).collect(),
             Names::Actions => actions::of(view).into_iter().map(|action| action.name.to_owned()).collect(),
+            Names::TypesOfServices => {
+                let requests = view.services().into_iter().filter_map(|service| service.requests).map(body_of);
+                requests.filter_map(|request| whole(request, "Request")).collect()
+            }
+            Names::TypesOfActions => {
+                let goals = actions::of(view).into_iter().map(|action| action.types()).map(|[goal, ..]| goal);
+                goals.filter_map(|goal| whole(goal, "Goal")).collect()
+            }
             Names::Recorders => services().filter_map(|name| name.strip_prefix(PREFIX).map(str::to_owned)).collect(),
         }
     }
@@ -114,13 +125,12 @@ fn is_plain(name: &str) -> bool {
 
 /// Messages of which definitions of ROS 2 are there.
 fn defined() -> impl Iterator<Item = String> {
-    let within = |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let packages = sinew::definition_folders(&[]).into_iter().flat_map(within);
-    let files = packages.flat_map(move |package| within(package.join("msg")));
-    files.filter(|file| file.extension().is_some_and(|extension| extension == "msg")).filter_map(|file| {
-        let package = file.parent()?.parent()?.file_name()?.to_str()?;
-        Some(format!("{package}/msg/{}", file.file_stem()?.to_str()?))
-    })
+    Library::new(sinew::definition_folders(&[])).names().into_iter().filter(|name| name.contains("/msg/"))
+}
+
+/// The type of a service or an action, by what its requests or goals are called.
+fn whole(part: Option<Type>, called: &str) -> Option<String> {
+    Some(part?.name().strip_suffix(called)?.trim_end_matches(['_', '/']).to_owned())
 }
 
 #[cfg(test)]
