@@ -1,7 +1,8 @@
 #include "bindings/python/src/node.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
@@ -42,20 +43,22 @@ int descriptor(const Node& self) {
 void spin(Node& self) {
   const nb::object alive = nb::find(self);
   self.is_stopped = false;
-  // They wait without the GIL, and handlers of signals run at once.
-  constexpr double seconds = 0.1;
-  nb::object wait = nb::module_::import_("time").attr("sleep");
-  nb::object at_most = nb::cast(seconds);
+  constexpr std::chrono::milliseconds at_most(100);
+  nb::object poll;
   if (self.by_caller) {
     const nb::module_ select = nb::module_::import_("select");
-    const nb::object poll = select.attr("poll")();
+    poll = select.attr("poll")();
     poll.attr("register")(descriptor(self), select.attr("POLLIN"));
-    wait = poll.attr("poll");
-    at_most = nb::cast(static_cast<int>(seconds * 1000));
   }
   while (self.handle && !self.is_stopped) {
-    wait(at_most);
-    if (self.by_caller && self.handle && !self.is_stopped) dispatch(sinew_node_dispatch, self.open().get());
+    if (self.by_caller) {
+      poll.attr("poll")(at_most.count());
+      if (self.handle && !self.is_stopped) dispatch(sinew_node_dispatch, self.open().get());
+    } else {
+      // Not by what Python has for waiting: that ends a thread in the midst of C++ when the interpreter has ended.
+      without_gil([&] { std::this_thread::sleep_for(at_most); });
+      check_signals();
+    }
   }
 }
 

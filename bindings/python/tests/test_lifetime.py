@@ -160,6 +160,15 @@ for wait in (lambda: subscriber.take(), lambda: list(subscriber), lambda: node.s
 time.sleep(0.05)
 """)
 
+    def test_may_end_while_threads_spin(self):
+        # They come back from their waits one after the other, also while the interpreter ends.
+        self.assert_runs("""
+sinew._native.set_leak_warnings(False)
+for _ in range(100):
+    threading.Thread(target=node.spin, daemon=True).start()
+    time.sleep(0.001)
+""")
+
     def test_may_end_while_callbacks_run(self):
         self.assert_runs("""
 def slow(message): time.sleep(0.05)
