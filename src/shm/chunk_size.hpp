@@ -1,9 +1,11 @@
-// How large chunks are.
+// How large chunks are, and how that is said.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <string>
 
 #include "os/memory.hpp"
 
@@ -28,6 +30,11 @@ inline std::size_t with_slack(std::size_t bytes) noexcept {
 inline std::size_t in_huge_pages(std::size_t bytes) {
   const std::size_t huge = os::huge_page_size(), missing = (huge - bytes % huge) % huge;
   return bytes > huge && missing <= std::min(huge / 2, bytes / 8) ? bytes + missing : bytes;
+}
+
+inline std::string in_mib(std::uint64_t bytes) {
+  const std::uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
 }
 
 }  // namespace sinew::shm

@@ -1,3 +1,4 @@
+// Long because: all of it is one state under one mutex.
 #include "shm/window.hpp"
 
 #include <algorithm>
@@ -22,11 +23,6 @@ namespace {
 
 constexpr std::size_t most_chunks = 4096;  // per window; few by how they grow, but for small chunks taken one by one in a full machine
 constexpr std::uint32_t frees_per_holding = 256;  // of the mutex, by who frees many blocks
-
-std::string in_mib(std::uint64_t bytes) {
-  const std::uint64_t tenths = (bytes * 10 + (1 << 20) - 1) >> 20;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " MiB";
-}
 
 struct Free {
   void operator()(void* block) const noexcept { std::free(block); }
