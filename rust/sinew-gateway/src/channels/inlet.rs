@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quinn::{ReadToEndError, RecvStream, SendStream, VarInt};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use super::received::Course;
+use super::room::Room;
 use super::turns::{Headless, Turn, Turns, Unknown};
 use super::{Received, Served};
 use crate::link::Outbox;
@@ -23,8 +24,7 @@ pub struct Inlet {
     /// Streams that have come.
     number: AtomicU64,
     headless: Headless,
-    /// KiB that messages take that are about to arrive.
-    room: Semaphore,
+    room: Room,
     max_message: u64,
 }
 
@@ -32,6 +32,7 @@ pub struct Inlet {
 pub struct Ordered {
     stream: RecvStream,
     turn: Turn,
+    channel: u32,
     number: u64,
     received: Arc<Received>,
     course: Course,
@@ -54,15 +55,14 @@ enum Wanted {
 }
 
 impl Inlet {
-    /// Of a connection over which messages of so many bytes may come. Together, those that are arriving have twice as many.
+    /// Of a connection over which messages of so many bytes may come.
     pub fn new(max_message: u64) -> Inlet {
-        let room = usize::try_from(2 * max_message.div_ceil(1024) + 64).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
         Inlet {
             wanted: Mutex::default(),
             served: Mutex::default(),
             number: AtomicU64::new(0),
             headless: Headless::new(),
-            room: Semaphore::new(room),
+            room: Room::new(max_message),
             max_message,
         }
     }
@@ -168,7 +168,7 @@ impl Inlet {
                 let _ = stream.stop(unwanted);
                 return Ok(None);
             };
-            return Ok(Some(Ordered { stream, turn, number, received, course, wanted }));
+            return Ok(Some(Ordered { stream, turn, channel, number, received, course, wanted }));
         }
         let is_over = async { _ = wanted.wait_for(|wanted| matches!(wanted, Wanted::Never)).await };
         tokio::select! {
@@ -196,13 +196,13 @@ impl Inlet {
         }
     }
 
-    /// Takes the stream until its end.
-    pub async fn take_ordered(&self, ordered: Ordered) -> Decoded<()> {
-        let Ordered { stream, turn, number, received, course, mut wanted } = ordered;
+    /// Takes the stream until its end, and tells by the numbers of messages how far the channel has come.
+    pub async fn take_ordered(&self, ordered: Ordered, tell: impl Fn(u32, u64)) -> Decoded<()> {
+        let Ordered { stream, turn, channel, number, received, course, mut wanted } = ordered;
         let is_over = async { _ = wanted.wait_for(|wanted| matches!(wanted, Wanted::Never)).await };
         let all = async {
             turn.wait(&self.headless, number).await;
-            received.take_all(course, stream, &self.room, self.max_message).await
+            received.take_all(course, stream, &self.room, self.max_message, |sequence| tell(channel, sequence)).await
         };
         tokio::select! {
             taken = all => taken,

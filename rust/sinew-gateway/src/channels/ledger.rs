@@ -242,6 +242,8 @@ impl Ledger {
             }
             // Who publishes it here, the caller looks after (G38).
             Control::Onward { .. } => {}
+            // Whoever sends the messages hears it (G40).
+            Control::Taken { .. } => {}
             Control::Hello(_) | Control::Ready => return violation("a second Hello or Ready"),
         }
         Ok(acts)

@@ -17,6 +17,7 @@ mod meeting;
 mod origin;
 mod outlet;
 mod received;
+mod room;
 mod taking;
 mod turns;
 

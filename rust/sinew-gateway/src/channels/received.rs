@@ -1,27 +1,30 @@
 //! Messages of a peer on their way into this domain.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use quinn::{ReadExactError, RecvStream};
+use quinn::{ReadExactError, RecvStream, VarInt};
 use sinew::raw::{Loan, Publisher, PublisherOptions};
 use sinew::{ErrorKind, Ghost, Id, Node};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use super::gathering::Gathering;
 use super::meeting::Meeting;
 use super::origin::Recent;
+use super::room::{NoRoom, Room};
 use crate::packing::unpack;
 use crate::point::point;
-use crate::protocol::{Decoded, Offer, Packing, RecordHead, RepairHead, TopicHead, Want, violation};
+use crate::protocol::{Decoded, Dropped, Offer, Packing, RecordHead, RepairHead, TopicHead, Want, violation};
 
 /// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
 const GRACE: Duration = Duration::from_millis(2);
-/// Of what room for messages is counted in.
-const KIB: u64 = 1024;
+/// (G40) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
+const TELL_BYTES: u64 = 32 << 10;
+const TELL_AFTER: Duration = Duration::from_millis(20);
 
 /// A topic that comes from a peer: a ghost publishes what arrives, written once, into the memory where subscribers will read it.
 ///
@@ -68,7 +71,7 @@ pub struct Counts {
     pub lost: AtomicU64,
     /// Came a second time.
     pub repeated: AtomicU64,
-    /// Not published for want of memory.
+    /// Not published for want of memory, or of room to arrive in.
     pub refused: AtomicU64,
 }
 
@@ -163,38 +166,68 @@ impl Received {
         self.ordered
     }
 
-    /// Takes the message of a stream, whose head is read, of a channel that is not ordered. Room for it is taken from `room` (in KiB) before it is read.
-    pub async fn take_one(&self, course: Course, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
+    /// Takes the message of a stream, whose head is read, of a channel that is not ordered.
+    pub async fn take_one(&self, course: Course, mut stream: RecvStream, room: &Room, most: u64) -> Decoded<()> {
         self.record(course, &mut stream, room, most).await.map(|_| ())
     }
 
-    /// Takes the messages of a stream, whose head is read, of an ordered channel.
-    pub async fn take_all(&self, course: Course, mut stream: RecvStream, room: &Semaphore, most: u64) -> Decoded<()> {
-        while self.record(course, &mut stream, room, most).await? {}
-        Ok(())
+    /// Takes the messages of a stream, whose head is read, of an ordered channel, and tells by their numbers how far it has come (G40).
+    pub async fn take_all(&self, course: Course, mut stream: RecvStream, room: &Room, most: u64, tell: impl Fn(u64)) -> Decoded<()> {
+        let mut untold = None;
+        loop {
+            let mut record = pin!(self.record(course, &mut stream, room, most));
+            let taken = match untold {
+                None => record.await?,
+                Some((last, _)) => match tokio::time::timeout(TELL_AFTER, record.as_mut()).await {
+                    Ok(taken) => taken?,
+                    Err(_) => {
+                        tell(last);
+                        untold = None;
+                        record.await?
+                    }
+                },
+            };
+            let bytes = untold.map_or(0, |(_, bytes)| bytes);
+            untold = match (taken, untold) {
+                (Some(head), _) if bytes + u64::from(head.size) < TELL_BYTES => Some((head.sequence, bytes + u64::from(head.size))),
+                (Some(head), _) => {
+                    tell(head.sequence);
+                    None
+                }
+                (None, untold) => {
+                    untold.into_iter().for_each(|(last, _)| tell(last));
+                    return Ok(());
+                }
+            };
+        }
     }
 
-    /// One message. False: the stream, or the course, is over, or it was given up.
-    async fn record(&self, course: Course, stream: &mut RecvStream, room: &Semaphore, most: u64) -> Decoded<bool> {
+    /// One message. None: the stream, or the course, is over, or it was given up.
+    async fn record(&self, course: Course, stream: &mut RecvStream, room: &Room, most: u64) -> Decoded<Option<RecordHead>> {
         let mut head = [0; RecordHead::SIZE];
         match stream.read_exact(&mut head).await {
             Ok(()) => {}
-            Err(ReadExactError::FinishedEarly(0)) if self.ordered => return Ok(false),
+            Err(ReadExactError::FinishedEarly(0)) if self.ordered => return Ok(None),
             Err(ReadExactError::FinishedEarly(_)) => return violation("a stream ends within a record"),
-            Err(ReadExactError::ReadError(_)) => return Ok(false),
+            Err(ReadExactError::ReadError(_)) => return Ok(None),
         }
         let head = RecordHead::decode(&head, most)?;
-        let needed = u32::try_from(u64::from(head.unpacked.max(head.size)).div_ceil(KIB)).unwrap_or(u32::MAX);
-        let Ok(_room) = room.acquire_many(needed).await else { return Ok(false) };
-        let loan = self.publishing(|| self.publisher.loan(head.unpacked as usize));
-        let Ok(mut loan) = loan else {
-            let is_over = !skip(stream, head.size).await?;
-            let Some(mut handed) = self.handed_of(course) else { return Ok(false) };
-            if head.sequence > handed.sequence {
-                self.counts.refused.fetch_add(1, Ordering::Relaxed);
-                self.pass(&mut handed, head.sequence);
+        let lend = || self.publishing(|| self.publisher.loan(head.unpacked as usize));
+        // Who stands still makes wait here, too. Of an ordered channel there is one message at a time.
+        let early = self.ordered.then(lend);
+        let taken = match room.take(head.size, head.unpacked).await {
+            Ok(taken) => taken,
+            Err(NoRoom::Closed) => return Ok(None),
+            Err(NoRoom::Full) => {
+                let _ = stream.stop(VarInt::from_u32(Dropped::NoRoom as u32));
+                self.refuse(course, head.sequence);
+                return Ok(Some(head));
             }
-            return Ok(!is_over);
+        };
+        let Ok(mut loan) = early.unwrap_or_else(lend) else {
+            let is_whole = skip(stream, head.size).await?;
+            self.refuse(course, head.sequence);
+            return Ok(is_whole.then_some(head));
         };
         point("message announced");
         let is_whole = match head.packing {
@@ -210,13 +243,26 @@ impl Received {
         };
         if is_whole {
             self.met().await;
-            if !self.ordered {
+            if self.ordered {
+                // Who is handed it may stand still. It is the only one of this channel.
+                drop(taken);
+            } else {
                 let mut last = self.last.subscribe();
                 let _ = tokio::time::timeout(GRACE, last.wait_for(|last| *last >= head.sequence - 1)).await;
             }
-            return self.hand_on(course, loan, &head);
+            return Ok(self.hand_on(course, loan, &head)?.then_some(head));
         }
-        Ok(false)
+        Ok(None)
+    }
+
+    /// It cannot be published.
+    fn refuse(&self, course: Course, sequence: u64) {
+        if let Some(mut handed) = self.handed_of(course)
+            && sequence > handed.sequence
+        {
+            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+            self.pass(&mut handed, sequence);
+        }
     }
 
     /// Until those who want it are connected with the publisher.

@@ -1,6 +1,6 @@
 //! One lane, or one write for somebody else, as the outbox's task sees it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use bytes::{Buf, Bytes};
 use quinn::{SendStream, VarInt, WriteError};
 use tokio::sync::oneshot;
 
+use super::WAITING;
 use super::bucket::Bucket;
 use super::lane::LaneState;
-use super::queue::{Begun, Numbered};
+use super::queue::{Begun as Progress, Numbered};
+use super::room::{Held, LARGE, Room};
 use crate::point::point;
 use crate::protocol::{Dropped, RecordHead, RepairHead, TopicHead};
 use crate::repair::{Cover, IN_STREAM, SYMBOL};
 
-/// Larger messages of an ordered lane have a stream of their own, so that giving one up takes no other with it.
-const OWN_STREAM: usize = 65_536;
 /// From such a loss on small messages go twice, and larger ones with symbols for their repair.
 const LOSSY: f64 = 0.005;
 /// Bytes that fit into a packet with all that is around them.
@@ -50,9 +50,14 @@ pub(super) struct Link {
 /// What is being written.
 struct Sending {
     pieces: VecDeque<Bytes>,
-    begun: Begun,
+    begun: Progress,
     size: usize,
     what: What,
+    /// It needs so much of the peer's room, and does not have it yet.
+    needs: Option<u64>,
+    held: Option<Held>,
+    /// It shares its stream with no other message.
+    own: bool,
 }
 
 enum What {
@@ -76,6 +81,8 @@ pub(super) struct Flow {
     pub served: u64,
     /// It could not take bytes when it was last tried.
     pub blocked: bool,
+    /// It could not begin the next message, as the peer has not taken those before it.
+    pub waits: bool,
     pub bandwidth: Option<Bucket>,
     stream: Option<SendStream>,
     streams: u64,
@@ -84,6 +91,21 @@ pub(super) struct Flow {
     /// Streams that are to be sent before anything else of this lane.
     repairs: VecDeque<Bytes>,
     spared: bool,
+    /// Of an ordered channel, what the peer has not taken yet, as far as it is known: the numbers of messages, and their bytes.
+    under_way: VecDeque<(u64, u64)>,
+    /// Of these, all but the first: that one is being taken, the others wait for their turn.
+    waiting: u64,
+}
+
+/// Whether there is a message to write.
+pub(super) enum Begun {
+    Yes,
+    /// None is there any more.
+    Nothing,
+    /// The peer has to take messages of this channel first (G40).
+    NotTaken,
+    /// The peer has no room (G39).
+    NoRoom,
 }
 
 /// What has become of a try to write.
@@ -116,12 +138,16 @@ impl Flow {
             copy: None,
             repairs: VecDeque::new(),
             spared: false,
+            under_way: VecDeque::new(),
+            waiting: 0,
+            waits: false,
         }
     }
 
     pub fn of_job(job: super::outbox::Job, now: Instant) -> Flow {
         let size = job.parts.iter().map(Bytes::len).sum();
-        let begun = Begun { total: size, written: 0, progress: now, expires: None, spared: true };
+        let begun = Progress { total: size, written: 0, progress: now, expires: None, spared: true };
+        let needs = Some(size as u64).filter(|bytes| *bytes > LARGE);
         let _ = job.stream.set_priority(quinn_priority(job.priority, false));
         Flow {
             priority: job.priority,
@@ -131,15 +157,47 @@ impl Flow {
             bandwidth: None,
             stream: Some(job.stream),
             streams: 0,
-            sending: Some(Sending { pieces: job.parts.into(), begun, size, what: What::Beside }),
+            sending: Some(Sending { pieces: job.parts.into(), begun, size, what: What::Beside, needs, held: None, own: true }),
             copy: None,
             repairs: VecDeque::new(),
             spared: false,
+            under_way: VecDeque::new(),
+            waiting: 0,
+            waits: false,
         }
     }
 
-    pub fn is_sending(&self) -> bool {
-        self.sending.is_some()
+    /// Bytes of an ordered channel that wait at the peer until it has taken others.
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// (G40) The peer has taken messages, by channels up to these.
+    pub fn was_taken(&mut self, taken: &HashMap<u32, u64>) {
+        let Source::Lane(lane) = &self.source else { return };
+        let Some(sequence) = taken.get(&lane.options.channel) else { return };
+        while self.under_way.front().is_some_and(|(first, _)| first <= sequence) {
+            self.under_way.pop_front();
+            self.waiting -= self.under_way.front().map_or(0, |(_, bytes)| *bytes);
+        }
+    }
+
+    /// This one is under way now.
+    fn goes(&mut self, sequence: u64, bytes: u64) {
+        if !self.under_way.is_empty() {
+            self.waiting += bytes;
+        }
+        self.under_way.push_back((sequence, bytes));
+    }
+
+    /// This one is not to come any more.
+    fn goes_not(&mut self, sequence: u64) {
+        if self.under_way.back().is_some_and(|(last, _)| *last == sequence)
+            && let Some((_, bytes)) = self.under_way.pop_back()
+            && !self.under_way.is_empty()
+        {
+            self.waiting -= bytes;
+        }
     }
 
     /// Begun, or waiting to be.
@@ -164,39 +222,70 @@ impl Flow {
         }
     }
 
-    /// Begins the next message, if none is begun. A stream is taken from `spare` if one is needed.
-    pub fn begin(&mut self, now: Instant, link: Link, spare: &mut Option<SendStream>) {
-        let Source::Lane(lane) = &self.source else { return };
-        if self.sending.is_some() {
-            return;
+    /// Begins the next message, if none is begun. A stream is taken from `spare` if one is needed. `room`: None, where there is none; `waiting`: bytes that wait at the peer in all ordered channels.
+    pub fn begin(&mut self, now: Instant, link: Link, spare: &mut Option<SendStream>, room: Option<&Arc<Room>>, waiting: u64) -> Begun {
+        let priority = self.priority;
+        let take = |bytes| room.and_then(|room| room.take(priority, bytes));
+        if let Some(sending) = &mut self.sending {
+            if let Some(bytes) = sending.needs {
+                sending.held = take(bytes);
+                if sending.held.is_none() {
+                    return Begun::NoRoom;
+                }
+                sending.needs = None;
+            }
+            return Begun::Yes;
         }
+        let Source::Lane(lane) = &self.source else { return Begun::Nothing };
         if let Some(repair) = self.repairs.pop_front() {
-            let Some(stream) = spare.take() else { return };
+            let Some(stream) = spare.take() else { return Begun::Nothing };
             // Before all of the next message, as what is sent again of this one.
             let _ = stream.set_priority(quinn_priority(self.priority, true));
             self.stream = Some(stream);
-            let begun = Begun { total: repair.len(), written: 0, progress: now, expires: None, spared: true };
-            self.sending = Some(Sending { size: repair.len(), pieces: [repair].into(), begun, what: What::Beside });
-            return;
+            let begun = Progress { total: repair.len(), written: 0, progress: now, expires: None, spared: true };
+            let what = What::Beside;
+            self.sending = Some(Sending { size: repair.len(), pieces: [repair].into(), begun, what, needs: None, held: None, own: true });
+            return Begun::Yes;
         }
-        let newer = lane.with_queue(|queue| queue.take(now, link.bytes_per_second));
+        // Who stands still has a part of what is left for all such, and the more of them there are, the smaller it is.
+        let may_wait = WAITING.saturating_sub(waiting).saturating_sub(self.waiting);
+        let is_next = !lane.options.ordered || self.under_way.is_empty();
+        let mut held = None;
+        let newer = lane.with_queue(|queue| {
+            if let Some(next) = queue.next(now, link.bytes_per_second) {
+                if !is_next && on_the_way(next) > may_wait {
+                    return Err(Begun::NotTaken);
+                }
+                if let Some(bytes) = next.room() {
+                    held = take(bytes);
+                    if held.is_none() {
+                        return Err(Begun::NoRoom);
+                    }
+                }
+            }
+            Ok(queue.take(now, link.bytes_per_second))
+        });
+        let newer = match newer {
+            Ok(newer) => newer,
+            Err(why) => return why,
+        };
         let is_copy = newer.is_none();
         let copy = self.copy.take_if(|copy| !is_copy || copy.due <= now);
-        let Some(next) = newer.or(copy.map(|copy| copy.message)) else { return };
-        let own = !lane.options.ordered || next.size > OWN_STREAM;
+        let Some(next) = newer.or(copy.map(|copy| copy.message)) else { return Begun::Nothing };
+        let own = !lane.options.ordered || held.is_some();
         if own && let Some(mut stream) = self.stream.take() {
             let _ = stream.finish();
         }
         let mut head = Vec::new();
         if self.stream.is_none() {
-            let Some(stream) = spare.take() else { return };
+            let Some(stream) = spare.take() else { return Begun::Nothing };
             let _ = stream.set_priority(quinn_priority(self.priority, false));
             head = TopicHead { channel: lane.options.channel, index: self.streams }.encode();
             self.stream = Some(stream);
             self.streams += 1;
         }
         head.extend(record_head(&next, now).encode());
-        let begun = Begun {
+        let begun = Progress {
             total: next.size + head.len(),
             written: 0,
             progress: now,
@@ -206,10 +295,14 @@ impl Flow {
         let is_protected = !is_copy && !lane.options.ordered && link.loss >= LOSSY;
         let what =
             if is_copy { What::Beside } else { What::Message { sequence: next.sequence, again: is_protected.then(|| next.clone()) } };
+        if lane.options.ordered {
+            self.goes(next.sequence, on_the_way(&next));
+        }
         let size = next.size;
         let mut pieces = VecDeque::from(next.message.parts);
         pieces.push_front(head.into());
-        self.sending = Some(Sending { pieces, begun, size, what });
+        self.sending = Some(Sending { pieces, begun, size, what, needs: None, held, own });
+        Begun::Yes
     }
 
     /// Gives up what was begun, if something newer is rather to be sent, or nobody wants it any more.
@@ -218,8 +311,7 @@ impl Flow {
             (Source::Lane(lane), Some(sending)) => {
                 let newer = lane.waiting.load(Ordering::Relaxed) > 0 && lane.with_queue(|queue| queue.has_newer()); // relaxed: see LaneState
                 // What shares its stream is small, and takes others with it.
-                let own = !lane.options.ordered || sending.size > OWN_STREAM;
-                if own && sending.begun.is_stale(newer, now, link.bytes_per_second) {
+                if sending.own && sending.begun.is_stale(newer, now, link.bytes_per_second) {
                     self.give_up(Dropped::Stale);
                     self.spared = true;
                 }
@@ -252,11 +344,11 @@ impl Flow {
         if let Some(mut stream) = self.stream.take() {
             let _ = stream.reset(VarInt::from_u32(code as u32));
         }
-        if self.sending.take().is_some_and(|sending| matches!(sending.what, What::Message { .. }))
-            && let Source::Lane(lane) = &self.source
-        {
+        let Some(Sending { what: What::Message { sequence, .. }, .. }) = self.sending.take() else { return };
+        if let Source::Lane(lane) = &self.source {
             lane.reset.fetch_add(1, Ordering::Relaxed); // relaxed: see LaneState
         }
+        self.goes_not(sequence);
     }
 
     /// Whether there is nothing to come of it; then it is to be dropped.
@@ -335,16 +427,18 @@ impl Flow {
                         }
                     }
                 }
-                if (!lane.options.ordered || sending.size > OWN_STREAM)
+                if sending.own
                     && let Some(mut stream) = self.stream.take()
                 {
                     // What was lost of it goes before all of the next one.
                     let _ = stream.set_priority(quinn_priority(self.priority, true));
                     let _ = stream.finish();
+                    hold(sending.held, &stream);
                 }
             }
             Source::Job(done) => {
                 if let (Some(done), Some(stream)) = (done.take(), self.stream.take()) {
+                    hold(sending.held, &stream);
                     let _ = done.send(Ok(stream));
                 }
             }
@@ -375,6 +469,22 @@ impl Drop for Flow {
             super::outbox::close(lane);
         }
     }
+}
+
+/// Until all of the stream was acknowledged, or the peer has stopped it.
+fn hold(held: Option<Held>, stream: &SendStream) {
+    if let Some(held) = held {
+        let stopped = stream.stopped();
+        tokio::spawn(async move {
+            let _ = stopped.await;
+            drop(held);
+        });
+    }
+}
+
+/// Bytes of it in a stream.
+fn on_the_way(next: &Numbered) -> u64 {
+    (next.size + RecordHead::SIZE) as u64
 }
 
 /// In quinn, too, what is more important goes first; and of the same priority what was written as a whole.

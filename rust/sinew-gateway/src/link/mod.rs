@@ -12,6 +12,7 @@ mod gauge;
 mod lane;
 mod outbox;
 mod queue;
+mod room;
 mod sender;
 
 use std::net::{SocketAddr, UdpSocket};
@@ -27,6 +28,7 @@ pub use outbox::Outbox;
 #[cfg(feature = "zenoh")]
 pub(crate) use queue::Queue;
 pub use queue::{Keep, Outgoing};
+pub(crate) use room::LARGE;
 
 /// A peer of which nothing was heard for so long is gone. Two of these signs of life may be lost.
 const SILENCE: Duration = Duration::from_millis(7_500);
@@ -39,6 +41,8 @@ const CALLS: u32 = 1024;
 /// Bytes of a stream, and of all of a connection, that may arrive before somebody has read them.
 const STREAM_WINDOW: u32 = 8 << 20;
 const WINDOW: u32 = 16 << 20;
+/// Of these, what ordered channels may have under way that waits for its turn (G40), so that the other half is there for all else, whoever stands still.
+const WAITING: u64 = WINDOW as u64 / 2;
 /// Of the socket. What the kernel gives without rights is 208 KiB, and loses datagrams by thousands.
 const BUFFER: usize = 8 << 20;
 

@@ -1,5 +1,6 @@
 //! What leaves over one connection.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +11,11 @@ use tokio::sync::oneshot;
 use super::bell::Bell;
 use super::budget::Budget;
 use super::lane::{Lane, LaneOptions, LaneState};
+use super::room::Room;
 use super::sender::Sender;
+
+/// Channels of which it is noted at a time how far the peer has come.
+const MOST_TOLD: usize = 4096;
 
 /// Bytes that are to be written into a stream of somebody else.
 #[derive(Debug)]
@@ -26,6 +31,8 @@ pub(super) struct Job {
 pub(super) struct OutboxState {
     pub lanes: Mutex<Vec<Arc<LaneState>>>,
     pub jobs: Mutex<Vec<Job>>,
+    /// (G40) How far the peer has come in ordered channels, since the task has looked.
+    pub taken: Mutex<HashMap<u32, u64>>,
     pub ended: AtomicBool,
     pub bell: Arc<Bell>,
 }
@@ -37,10 +44,11 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// For a connection whose endpoint uses [`transport`](super::transport). To be called within tokio.
-    pub fn new(connection: quinn::Connection, budget: Arc<Budget>) -> Outbox {
+    /// For a connection whose endpoint uses [`transport`](super::transport), with a peer that takes messages of so many bytes. To be called within tokio.
+    pub fn new(connection: quinn::Connection, budget: Arc<Budget>, max_message: u64) -> Outbox {
         let state = Arc::<OutboxState>::default();
-        tokio::spawn(Sender::new(connection, budget, state.clone()).run());
+        let room = Room::new(max_message, Arc::clone(&state.bell));
+        tokio::spawn(Sender::new(connection, budget, state.clone(), room).run());
         Outbox { state }
     }
 
@@ -57,6 +65,18 @@ impl Outbox {
         drop(lanes);
         self.state.bell.ring();
         Lane { state, bell: self.state.bell.clone() }
+    }
+
+    /// (G40) The peer has taken the messages of this channel up to this one.
+    pub fn taken(&self, channel: u32, sequence: u64) {
+        {
+            let mut taken = lock(&self.state.taken);
+            // Of more channels than there can be nothing is noted.
+            if taken.len() < MOST_TOLD || taken.contains_key(&channel) {
+                taken.insert(channel, sequence);
+            }
+        }
+        self.state.bell.ring();
     }
 
     /// Writes into a stream, for calls and their answers: the bytes take their turn by `priority` as messages do. Gives the stream back when QUIC has taken all of them. If the future is dropped before, the stream is reset with code 8.

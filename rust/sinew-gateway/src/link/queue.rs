@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 
 use super::bucket::Bucket;
+use super::room::LARGE;
 use crate::protocol::Packing;
 
 /// A message on its way out. Who made `parts` may have kept memory alive with them; it is given back when the far side has them, or when the message is given up.
@@ -54,6 +55,13 @@ pub(crate) struct Numbered {
     pub sequence: u64,
     pub message: Outgoing,
     pub size: usize,
+}
+
+impl Numbered {
+    /// What it takes of the peer's room (G39). None: it needs none.
+    pub fn room(&self) -> Option<u64> {
+        Some(u64::from(self.message.unpacked).max(self.size as u64)).filter(|bytes| *bytes > LARGE)
+    }
 }
 
 /// The messages of a lane that were not begun.
@@ -140,13 +148,26 @@ impl Queue {
         Some(self.rate.as_mut().map_or(now, |rate| rate.when(now)))
     }
 
+    /// Only the newest message is worth sending.
+    fn is_behind(&self, link: u64) -> bool {
+        let keeps_up = (link as f64 * KEEPS_UP.as_secs_f64()) as usize;
+        matches!(self.keep, Keep::Newest { .. }) && (self.bytes > keeps_up || self.rate.is_some())
+    }
+
+    /// The message that [`Queue::take`] would give.
+    pub fn next(&mut self, now: Instant, link: u64) -> Option<&Numbered> {
+        if self.when(now)? > now {
+            return None;
+        }
+        if self.is_behind(link) { self.messages.back() } else { self.messages.front() }
+    }
+
     /// The message to begin now, on a link of so many bytes a second. What is older and not worth sending any more is given up.
     pub fn take(&mut self, now: Instant, link: u64) -> Option<Numbered> {
         if self.when(now)? > now {
             return None;
         }
-        let keeps_up = (link as f64 * KEEPS_UP.as_secs_f64()) as usize;
-        if matches!(self.keep, Keep::Newest { .. }) && (self.bytes > keeps_up || self.rate.is_some()) {
+        if self.is_behind(link) {
             while self.messages.len() > 1 {
                 self.drop_oldest();
             }

@@ -13,9 +13,10 @@ use tokio::time::Sleep;
 
 use super::budget::Budget;
 use super::controller::Controller;
-use super::flow::{Flow, Link, Wrote};
+use super::flow::{Begun, Flow, Link, Wrote};
 use super::gauge::{Gauge, Outstanding};
 use super::outbox::{OutboxState, end, lock};
+use super::room::Room;
 
 /// Bytes that may be unacknowledged before anything is known of the link.
 pub(super) const FIRST_WINDOW: u64 = 64 << 10;
@@ -32,6 +33,7 @@ pub(super) struct Sender {
     connection: Connection,
     budget: Arc<Budget>,
     state: Arc<OutboxState>,
+    room: Arc<Room>,
     flows: Vec<Flow>,
     /// A stream for whoever needs one next.
     spare: Option<SendStream>,
@@ -45,10 +47,12 @@ pub(super) struct Sender {
     outstanding: Outstanding,
     /// quinn did not take all since there was nothing to send the last time: what waits, waits for the network.
     is_busy: bool,
+    /// A large message of this priority has found no room at the peer. Others of its priority, and below, do not overtake it, or it might never find any.
+    full_for: Option<i32>,
 }
 
 impl Sender {
-    pub fn new(connection: Connection, budget: Arc<Budget>, state: Arc<OutboxState>) -> Sender {
+    pub fn new(connection: Connection, budget: Arc<Budget>, state: Arc<OutboxState>, room: Arc<Room>) -> Sender {
         let watched = connection.clone();
         let (gauge, peer) = (gauge_of(&connection, &state), connection.remote_address());
         let closed = Box::pin(async move { _ = watched.closed().await });
@@ -56,6 +60,8 @@ impl Sender {
             connection,
             budget,
             state,
+            room,
+            full_for: None,
             flows: Vec::new(),
             spare: None,
             opening: None,
@@ -84,8 +90,9 @@ impl Sender {
         self.adopt(now);
         self.flows.retain_mut(|flow| !flow.is_over());
         let link = self.follow_link();
+        self.full_for = None;
         for flow in &mut self.flows {
-            flow.blocked = false;
+            (flow.blocked, flow.waits) = (false, false);
             flow.reconsider(now, link);
         }
         loop {
@@ -105,6 +112,10 @@ impl Sender {
         self.flows.extend(lanes.into_iter().map(|lane| Flow::of_lane(lane, now)));
         let jobs = std::mem::take(&mut *lock(&self.state.jobs));
         self.flows.extend(jobs.into_iter().map(|job| Flow::of_job(job, now)));
+        let taken = std::mem::take(&mut *lock(&self.state.taken));
+        if !taken.is_empty() {
+            self.flows.iter_mut().for_each(|flow| flow.was_taken(&taken));
+        }
     }
 
     /// What the link is like now. quinn's own window goes with it.
@@ -147,7 +158,7 @@ impl Sender {
         let mut best: Option<usize> = None;
         for at in 0..self.flows.len() {
             let flow = &mut self.flows[at];
-            if flow.blocked {
+            if flow.blocked || flow.waits {
                 continue;
             }
             let Some(when) = flow.when(now) else { continue };
@@ -183,10 +194,22 @@ impl Sender {
                 }
             }
         }
+        let waiting = self.flows.iter().map(Flow::waiting).sum();
         let flow = &mut self.flows[best];
-        flow.begin(now, link, &mut self.spare);
-        if !flow.is_sending() {
-            return Turn::Again;
+        let is_full = self.full_for.is_some_and(|priority| flow.priority <= priority);
+        match flow.begin(now, link, &mut self.spare, (!is_full).then_some(&self.room), waiting) {
+            Begun::Yes => {}
+            Begun::Nothing => return Turn::Again,
+            Begun::NotTaken => {
+                flow.waits = true;
+                return Turn::Again;
+            }
+            Begun::NoRoom => {
+                flow.blocked = true;
+                self.full_for = self.full_for.max(Some(flow.priority));
+                self.is_busy = true;
+                return Turn::Again;
+            }
         }
         match flow.write(cx, PIECE.min(self.budget.piece()).min(room), now, link) {
             Wrote::Bytes(bytes) => {

@@ -116,7 +116,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
     let (control, said) = unbounded_channel();
     let session = Arc::new(Session {
         number: NEXT.fetch_add(1, Ordering::Relaxed),
-        outbox: Outbox::new(connection.clone(), Arc::clone(&shared.budget)),
+        outbox: Outbox::new(connection.clone(), Arc::clone(&shared.budget), hello.max_message),
         inlet: Inlet::new(shared.hello.max_message),
         hello,
         is_dialed,
@@ -139,6 +139,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
     let heard = async {
         loop {
             match next(&connection, &mut receive).await {
+                Ok(Control::Taken { channel, sequence }) => session.outbox.taken(channel, sequence),
                 Ok(control) => (shared.tell)(PeerEvent::Heard(session.number, control)),
                 Err(refused) => break refused,
             }
@@ -210,7 +211,8 @@ async fn take_messages(session: &Arc<Session>) {
                 Ok(Some(ordered)) => {
                     let session = Arc::clone(session);
                     tokio::spawn(async move {
-                        if let Err(why) = session.inlet.take_ordered(ordered).await {
+                        let tell = |channel, sequence| session.say(Control::Taken { channel, sequence });
+                        if let Err(why) = session.inlet.take_ordered(ordered, tell).await {
                             session.close(Closed::Violation, &why.0);
                         }
                     });

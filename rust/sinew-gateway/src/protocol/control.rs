@@ -56,6 +56,13 @@ pub enum Control {
         /// The want's.
         channel: u32,
     },
+    /// (G40)
+    Taken {
+        /// The want's.
+        channel: u32,
+        /// Of the last message.
+        sequence: u64,
+    },
 }
 
 /// How far a channel went, by the numbers of its messages (G20); 0 is none. A channel of a service has none.
@@ -148,6 +155,7 @@ impl Control {
             6 => Control::Refuse { channel: fields.u32()?, reason: Refusal::decode(fields.u8()?)?, text: fields.string(MAX_TEXT)? },
             7 => Control::Ready,
             8 => Control::Onward { channel: fields.u32()? },
+            9 => Control::Taken { channel: fields.u32()?, sequence: fields.u64()? },
             0 => return violation("a control message of type 0"),
             _ => return Ok(None),
         };
@@ -194,6 +202,11 @@ impl Control {
             Control::Onward { channel } => {
                 out.push(8);
                 out.extend(channel.to_le_bytes());
+            }
+            Control::Taken { channel, sequence } => {
+                out.push(9);
+                out.extend(channel.to_le_bytes());
+                out.extend(sequence.to_le_bytes());
             }
         }
         let size = (out.len() - 4) as u32;

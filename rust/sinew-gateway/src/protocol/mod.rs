@@ -54,6 +54,8 @@ pub enum Dropped {
     Cancelled = 8,
     /// (G32) What was missing of it has been restored.
     Whole = 9,
+    /// (G39) More was begun than there is room for.
+    NoRoom = 10,
 }
 
 /// Bytes that are not what this protocol says.

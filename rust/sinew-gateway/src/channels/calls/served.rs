@@ -6,10 +6,11 @@ use bytes::Bytes;
 use quinn::{RecvStream, SendStream, VarInt, WriteError};
 use sinew::raw::{Client, ClientOptions};
 use sinew::{ErrorKind, Ghost, Node};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 use super::{Counts, Memory};
 use crate::channels::outlet::parts_of;
+use crate::channels::room::{NoRoom, Room};
 use crate::link::Outbox;
 use crate::packing::unpack;
 use crate::point::point;
@@ -75,10 +76,19 @@ impl Served {
         head: CallHead,
         (mut send, mut receive): (SendStream, RecvStream),
         (outbox, most): (&Outbox, u64),
-        room: &Semaphore,
+        room: &Room,
     ) -> Decoded<()> {
-        let needed = u32::try_from(u64::from(head.unpacked.max(head.size)).div_ceil(1024)).unwrap_or(u32::MAX);
-        let Ok(permit) = room.acquire_many(needed).await else { return Ok(()) };
+        let permit = match room.take(head.size, head.unpacked).await {
+            Ok(permit) => permit,
+            Err(NoRoom::Closed) => return Ok(()),
+            Err(NoRoom::Full) => {
+                let _ = receive.stop(VarInt::from_u32(Dropped::NoRoom as u32));
+                let full = Answered::text(Status::Full, "more was sent at once than the gateway there has room for");
+                _ = deliver(&full, most, send, outbox, self.priority).await;
+                self.counts.unanswered();
+                return Ok(());
+            }
+        };
         let mut packed = vec![0; head.size as usize];
         if receive.read_exact(&mut packed).await.is_err() {
             return Ok(());
