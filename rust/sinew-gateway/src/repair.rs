@@ -16,7 +16,7 @@ pub const SYMBOL: usize = 512;
 pub const IN_STREAM: usize = 2;
 /// Of the end of a message so much is covered at most: encoding it is to take no longer than a few milliseconds.
 const MOST_COVERED: usize = 4 << 20;
-/// More symbols than these help nobody: such a link needs another remedy.
+/// (G31) More symbols than these help nobody: such a link needs another remedy.
 const MOST: usize = 512;
 /// Packets that are lost are rarely more than on average, and this many standard deviations.
 const DEVIATIONS: f64 = 1.7;
@@ -55,7 +55,7 @@ impl Cover {
         let cover = Cover { size: head.size as usize, first: head.first as usize, repairs: head.repairs as usize };
         if cover.first >= cover.size
             || cover.size - cover.first > MOST_COVERED
-            || cover.repairs > cover.sources()
+            || cover.repairs > cover.sources().min(MOST)
             || head.index >= head.repairs
         {
             return violation("symbols for the repair of a message that cannot be");
@@ -294,9 +294,15 @@ mod tests {
     fn what_cannot_be_is_a_violation() {
         let told = |size, first, repairs, index| Cover::told(&RepairHead { channel: 1, sequence: 1, size, first, repairs, index });
         assert!(told(1_000, 0, 2, 1).is_ok());
-        for (size, first, repairs, index) in
-            [(1_000, 1_000, 1, 0), (0, 0, 1, 0), (1_000, 0, 3, 0), (1_000, 0, 2, 2), (1_000, 0, 0, 0), (5 << 20, 0, 1, 0)]
-        {
+        for (size, first, repairs, index) in [
+            (1_000_000, 0, 513, 0),
+            (1_000, 1_000, 1, 0),
+            (0, 0, 1, 0),
+            (1_000, 0, 3, 0),
+            (1_000, 0, 2, 2),
+            (1_000, 0, 0, 0),
+            (5 << 20, 0, 1, 0),
+        ] {
             assert!(told(size, first, repairs, index).is_err(), "{size} {first} {repairs} {index}");
         }
     }

@@ -68,7 +68,7 @@ async fn symbols_for_a_message_that_nobody_knows_are_dropped() {
 async fn symbols_that_cannot_be_are_a_violation() {
     let whole = image(1, 10_000);
     let good = Cover { size: whole.len(), first: 0, repairs: 4 };
-    for case in 0..5 {
+    for case in 0..6 {
         let (_base, _seen, stranger, channel) = watched().await;
         let head = [TopicHead { channel, index: 0 }.encode(), record(whole.len() as u32, Packing::None, whole.len() as u32)].concat();
         let mut stream = stranger.connection.open_uni().await.expect("a stream can be opened");
@@ -80,7 +80,9 @@ async fn symbols_that_cannot_be_are_a_violation() {
             2 => [&first[..], &[0; 2 * SYMBOL]].concat(),
             // More symbols than there are bytes to repair, and a begin behind the end.
             3 => RepairHead { channel, sequence: 1, size: 1_000, first: 0, repairs: 3, index: 0 }.encode(),
-            _ => RepairHead { channel, sequence: 1, size: 1_000, first: 1_000, repairs: 1, index: 0 }.encode(),
+            4 => RepairHead { channel, sequence: 1, size: 1_000, first: 1_000, repairs: 1, index: 0 }.encode(),
+            // Of a larger message, which would have more of them.
+            _ => RepairHead { channel, sequence: 1, size: 100_000, first: 0, repairs: 100, index: 0 }.encode(),
         };
         let bytes = if case < 3 { bytes } else { [bytes, vec![0; SYMBOL]].concat() };
         // It may be ahead of what it repairs, and dropped then.

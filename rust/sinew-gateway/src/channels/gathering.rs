@@ -11,20 +11,30 @@ use crate::point::point;
 use crate::protocol::{Decoded, Dropped, RepairHead, violation};
 use crate::repair::{Cover, Missing, SYMBOL};
 
-/// What has come for the repair of a message that arrives.
-#[derive(Debug, Default)]
+/// What has come for the repair of a message that arrives. It is never more than the message itself, which has room: so symbols for a larger one are not taken.
+#[derive(Debug)]
 pub(super) struct Gathering {
+    /// Bytes of the message, packed.
+    size: usize,
     symbols: Mutex<Option<(Cover, BTreeMap<u16, Bytes>)>>,
     come: Notify,
 }
 
 impl Gathering {
+    /// For a message of so many bytes.
+    pub fn new(size: usize) -> Gathering {
+        Gathering { size, symbols: Mutex::default(), come: Notify::new() }
+    }
+
     /// Symbols have come, one behind the other.
     pub fn add(&self, head: &RepairHead, mut bytes: Bytes) -> Decoded<()> {
         let cover = Cover::told(head)?;
         let count = bytes.len() / SYMBOL;
         if count == 0 || count * SYMBOL != bytes.len() || usize::from(head.index) + count > cover.repairs {
             return violation("symbols for the repair of a message that are too few, or too many");
+        }
+        if cover.size != self.size {
+            return violation(format!("symbols for the repair of a message of {} bytes, which has {}", cover.size, self.size));
         }
         let mut symbols = self.symbols.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, symbols) = symbols.get_or_insert_with(|| (cover, BTreeMap::new()));

@@ -289,13 +289,13 @@ impl Received {
                 Err(ReadExactError::ReadError(_)) => Ok(false),
             };
         }
-        let gathers = self.gathers((course, head.sequence));
+        let gathers = self.gathers((course, head.sequence), into.len());
         gathers.gathering.whole(stream, (1 + TopicHead::SIZE + RecordHead::SIZE) as u64, into).await
     }
 
     /// Until it is dropped, what comes for the repair of this message goes there.
-    fn gathers(&self, message: (Course, u64)) -> Gathers<'_> {
-        let gathering = Arc::clone(self.arriving().entry(message).or_default());
+    fn gathers(&self, message: (Course, u64), size: usize) -> Gathers<'_> {
+        let gathering = Arc::clone(self.arriving().entry(message).or_insert_with(|| Arc::new(Gathering::new(size))));
         Gathers { received: self, message, gathering }
     }
 
