@@ -305,6 +305,16 @@ impl Ledger {
         vec![Act::Send(Control::Close { channel, end })]
     }
 
+    /// What the peer wants by this number.
+    pub fn wanted(&self, channel: u32) -> Option<&Want> {
+        self.theirs.get(&channel).map(|theirs| &theirs.want)
+    }
+
+    /// What we want by this number is there, and neither open nor refused.
+    pub fn is_waiting(&self, channel: u32) -> bool {
+        self.ours.values().any(|ours| ours.want.channel == channel && ours.state == State::Waiting)
+    }
+
     /// What we want of the peer, by name, with how it stands; and what it wants of us.
     pub fn states(&self) -> impl Iterator<Item = (bool, &Want, &State)> {
         let ours = self.ours.values().map(|ours| (true, &ours.want, &ours.state));

@@ -203,7 +203,7 @@ impl Follower {
                 self.up(session);
                 self.drop_past_lives();
             }
-            PeerEvent::Heard(number, control) => {
+            PeerEvent::Heard(number, control, _place) => {
                 if let Some(peer) = self.peer_of(number).and_then(|id| self.peers.get_mut(&id)) {
                     peer.hear(control, self.domain.local(), &self.rules);
                 }

@@ -16,7 +16,7 @@ use crate::domain::{Local, may_go_onward};
 use crate::nodes::Nodes;
 use crate::peers::Session;
 use crate::point::point;
-use crate::protocol::{Closed, Control, End, Kind, Want};
+use crate::protocol::{Closed, Control, End, Kind, Refusal, Want};
 use crate::rules::Rules;
 use crate::status;
 
@@ -73,6 +73,8 @@ struct Live {
     again: Option<Instant>,
     /// What the log says of it, by name, so that it says so once.
     said: HashMap<(Kind, String), String>,
+    /// That it wants too much was said once.
+    is_told_of_room: bool,
 }
 
 impl Peer {
@@ -125,6 +127,7 @@ impl Peer {
             ending: HashMap::new(),
             again: None,
             said: HashMap::new(),
+            is_told_of_room: false,
         });
     }
 
@@ -202,9 +205,18 @@ impl Peer {
     /// The peer says something.
     pub fn hear(&mut self, control: Control, local: &Local, rules: &Rules) {
         let Some(live) = &mut self.live else { return };
-        if let Control::Refuse { text, .. } = &control {
+        if let Control::Refuse { channel, text, .. } = &control
+            && live.ledger.is_waiting(*channel)
+        {
             log::warn!("{} refuses: {}", self.name, crate::peers::printable(text));
         }
+        // To ask is to look at all that the peer wants: not for each message that it may say.
+        let is_about = match &control {
+            Control::Want(want) => Some(want),
+            Control::Unwant { channel } => live.ledger.wanted(*channel),
+            _ => None,
+        };
+        let is_onward = is_about.is_some_and(|want| goes_onward(want, &self.tag, rules));
         if let Control::Onward { channel } = &control
             && live.ledger.states().any(|(is_ours, want, _)| is_ours && want.channel == *channel)
         {
@@ -213,7 +225,9 @@ impl Peer {
         match live.ledger.hear(control, local, rules) {
             Ok(acts) => {
                 self.perform(acts);
-                self.ask(local, rules);
+                if is_onward {
+                    self.ask(local, rules);
+                }
             }
             Err(why) => live.session.close(Closed::Violation, &why.0),
         }
@@ -224,7 +238,9 @@ impl Peer {
             let Some(live) = &mut self.live else { return };
             match act {
                 Act::Send(control) => {
-                    if let Control::Refuse { text, .. } = &control {
+                    if let Control::Refuse { reason, text, .. } = &control
+                        && (*reason != Refusal::Room || !std::mem::replace(&mut live.is_told_of_room, true))
+                    {
                         log::warn!("{} was told: {text}", self.name);
                     }
                     if let Control::Want(_) = &control {
@@ -280,10 +296,9 @@ impl Peer {
     fn ask(&mut self, local: &Local, rules: &Rules) {
         let Some(live) = &mut self.live else { return };
         let wanted = live.ledger.states().filter(|(is_ours, want, _)| !is_ours && want.kind == Kind::Topic).filter_map(|(_, want, _)| {
-            let decision = rules.decide(want.kind, &want.name, &self.tag);
             let topic = local.channels.get(&(want.kind, want.name.clone())).map(|channel| channel.topic);
-            let is_onward = decision.symbol.lets_out() && decision.traffic.onward && may_go_onward(&want.name);
-            is_onward.then(|| (want.channel, Asking::of(want, &decision.traffic), topic))
+            let traffic = rules.decide(want.kind, &want.name, &self.tag).traffic;
+            goes_onward(want, &self.tag, rules).then(|| (want.channel, Asking::of(want, &traffic), topic))
         });
         let wanted = wanted.collect();
         for (channel, why) in self.wishes.follow(&self.nodes, wanted) {
@@ -397,6 +412,12 @@ impl Peer {
             self.forget_received(&name);
         }
     }
+}
+
+/// (G38)
+fn goes_onward(want: &Want, tag: &str, rules: &Rules) -> bool {
+    let decision = rules.decide(want.kind, &want.name, tag);
+    want.kind == Kind::Topic && decision.symbol.lets_out() && decision.traffic.onward && may_go_onward(&want.name)
 }
 
 fn sum(a: Told, b: Told) -> Told {

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use quinn::{ConnectionError, Endpoint, VarInt};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::link::Budget;
 use crate::protocol::{Closed, Control, GatewayId, Had, Hello};
@@ -26,8 +26,8 @@ const MOST_HANDSHAKES: usize = 64;
 pub enum PeerEvent {
     /// There is one. If there was one with the same id, that is over.
     Up(Arc<Session>),
-    /// Its peer says something, other than Hello and Ready.
-    Heard(u64, Control),
+    /// Its peer says something, other than Hello and Ready. When the place is free again, it may say more: to be dropped when this was dealt with.
+    Heard(u64, Control, OwnedSemaphorePermit),
     /// That of this number is over.
     Down {
         /// Of the session.

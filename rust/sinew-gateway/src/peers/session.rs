@@ -2,14 +2,14 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use quinn::{Connection, ConnectionError, SendStream, VarInt};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{Mutex, OwnedSemaphorePermit};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::handshake::{Opened, Refused, next, shake};
 use super::{PeerEvent, Shared, explained, printable, shown};
@@ -20,6 +20,11 @@ use crate::point::point;
 use crate::protocol::{
     Answer, CALL_STREAM, Closed, Control, Decoded, Had, Hello, LOOK_STREAM, MAX_CATALOGUE, Packing, Status, Violation, violation,
 };
+
+/// Control messages of a peer that wait to be dealt with, so that those of others come in between, however many it says.
+const MOST_HEARD: usize = 64;
+/// (G41) Bytes that the peer was told and did not take: far more than all that a domain has to say.
+const MOST_UNSAID: usize = 16 << 20;
 
 /// Numbers of sessions, of which none is used twice.
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -38,7 +43,9 @@ pub struct Session {
     pub outbox: Outbox,
     /// Where they arrive.
     pub inlet: Inlet,
-    control: UnboundedSender<Control>,
+    control: UnboundedSender<Vec<u8>>,
+    /// Bytes that QUIC has not taken yet.
+    unsaid: AtomicUsize,
     /// Of what the domain has the peer is told once at a time, however often it asks.
     telling: Mutex<()>,
 }
@@ -46,8 +53,13 @@ pub struct Session {
 impl Session {
     /// Says something to the peer, behind what was said before. Does not wait.
     pub fn say(&self, control: Control) {
+        let bytes = control.encode();
+        // Nobody waits for the peer here, so what it does not read would pile up, and it says for how much there is an answer.
+        if self.unsaid.fetch_add(bytes.len(), Ordering::Relaxed) > MOST_UNSAID {
+            return self.close(Closed::Violation, "it does not read what it is told");
+        }
         // When nobody sends it any more, the connection is over, and is told to be.
-        let _ = self.control.send(control);
+        let _ = self.control.send(bytes);
     }
 
     /// (G33) What the peer's domain has for this one. None: the connection was lost.
@@ -122,6 +134,7 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
         is_dialed,
         connection: connection.clone(),
         control,
+        unsaid: AtomicUsize::new(0),
         telling: Mutex::new(()),
     });
     let up = || (shared.tell)(PeerEvent::Up(Arc::clone(&session)));
@@ -136,18 +149,22 @@ pub async fn run(connection: Connection, is_dialed: bool, shared: &Arc<Shared>, 
     let mut up = Up { session: Arc::clone(&session), shared, why: "this gateway serves it no more".to_owned() };
     point("peer up");
     let mut receive = receive;
+    let places = Arc::new(Semaphore::new(MOST_HEARD));
     let heard = async {
         loop {
             match next(&connection, &mut receive).await {
                 Ok(Control::Taken { channel, sequence }) => session.outbox.taken(channel, sequence),
-                Ok(control) => (shared.tell)(PeerEvent::Heard(session.number, control)),
+                Ok(control) => {
+                    let place = Arc::clone(&places).acquire_owned().await.expect("it is never closed");
+                    (shared.tell)(PeerEvent::Heard(session.number, control, place));
+                }
                 Err(refused) => break refused,
             }
         }
     };
     let refused = tokio::select! {
         refused = heard => refused,
-        () = speak(send, said) => lost(&connection).await,
+        () = speak(send, said, &session.unsaid) => lost(&connection).await,
         () = take_messages(&session) => lost(&connection).await,
         () = take_streams(&session, shared) => lost(&connection).await,
     };
@@ -192,11 +209,12 @@ async fn lost(connection: &Connection) -> Refused {
     Refused { why: explained(&connection.closed().await), known: None, is_final: false, was_up: false }
 }
 
-async fn speak(mut send: SendStream, mut said: UnboundedReceiver<Control>) {
+async fn speak(mut send: SendStream, mut said: UnboundedReceiver<Vec<u8>>, unsaid: &AtomicUsize) {
     while let Some(control) = said.recv().await {
-        if send.write_all(&control.encode()).await.is_err() {
+        if send.write_all(&control).await.is_err() {
             return;
         }
+        unsaid.fetch_sub(control.len(), Ordering::Relaxed);
     }
 }
 
