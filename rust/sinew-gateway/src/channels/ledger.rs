@@ -242,7 +242,7 @@ impl Ledger {
             }
             // Who publishes it here, the caller looks after (G38).
             Control::Onward { .. } => {}
-            // Whoever sends the messages hears it (G40).
+            // Whoever sends the messages hears it (G43).
             Control::Taken { .. } => {}
             Control::Hello(_) | Control::Ready => return violation("a second Hello or Ready"),
         }

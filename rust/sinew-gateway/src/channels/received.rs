@@ -22,7 +22,7 @@ use crate::protocol::{Decoded, Dropped, Offer, Packing, RecordHead, RepairHead, 
 
 /// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
 const GRACE: Duration = Duration::from_millis(2);
-/// (G40) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
+/// (G43) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
 const TELL_BYTES: u64 = 32 << 10;
 const TELL_AFTER: Duration = Duration::from_millis(20);
 
@@ -171,7 +171,7 @@ impl Received {
         self.record(course, &mut stream, room, most).await.map(|_| ())
     }
 
-    /// Takes the messages of a stream, whose head is read, of an ordered channel, and tells by their numbers how far it has come (G40).
+    /// Takes the messages of a stream, whose head is read, of an ordered channel, and tells by their numbers how far it has come (G43).
     pub async fn take_all(&self, course: Course, mut stream: RecvStream, room: &Room, most: u64, tell: impl Fn(u64)) -> Decoded<()> {
         let mut untold = None;
         loop {

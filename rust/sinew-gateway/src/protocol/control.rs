@@ -56,7 +56,7 @@ pub enum Control {
         /// The want's.
         channel: u32,
     },
-    /// (G40)
+    /// (G43)
     Taken {
         /// The want's.
         channel: u32,
