@@ -1,0 +1,64 @@
+//! What all networks in place of peers have in common.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use common::{all, node, subscriber, until};
+use sinew::Qos;
+use sinew_gateway::bridge::{Bridge, Channel, Due, Key, Look, Network};
+use sinew_gateway::channels::State;
+use sinew_gateway::config::{Settings, Transport};
+
+/// A network that lets something be opened when that was tried so often.
+struct Reluctant {
+    tries: Arc<AtomicU32>,
+    lets: u32,
+}
+
+struct Opened;
+
+impl Network for Reluctant {
+    fn name(&self) -> &'static str {
+        "the network"
+    }
+
+    fn tag(&self) -> &'static str {
+        "reluctant"
+    }
+
+    fn is_connected(&self) -> bool {
+        true
+    }
+
+    fn open(&self, _: &Key, _: &Due, _: Look) -> Result<Box<dyn Channel>, String> {
+        match self.tries.fetch_add(1, Ordering::Relaxed) + 1 {
+            tries if tries < self.lets => Err("the manager is away".to_owned()),
+            _ => Ok(Box::new(Opened)),
+        }
+    }
+}
+
+impl Channel for Opened {
+    fn told(&self) -> Option<(State, (u64, u64, u64))> {
+        Some((State::Open, (0, 0, 0)))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_opened_is_tried_again_though_nothing_else_changes() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("domain");
+    let seen = subscriber(&node(path.to_str().expect("a path is a text"), "viewer"), "image", &Qos::default());
+    let mut settings = Settings::everything(Some(path), Transport::Quic);
+    settings.rules = all();
+    let tries = Arc::new(AtomicU32::new(0));
+    let network = Reluctant { tries: Arc::clone(&tries), lets: 3 };
+    let bridge = Bridge::start(&settings, |_, _| Ok(async { network })).expect("it starts");
+    let states = || bridge.status().into_iter().flat_map(|peer| peer.channels).map(|channel| channel.state).collect::<Vec<_>>();
+    until("it is refused", || states() == ["refused"]);
+    until("it is open", || states() == ["open"]);
+    assert_eq!(tries.load(Ordering::Relaxed), 3);
+    drop((bridge, seen));
+}
