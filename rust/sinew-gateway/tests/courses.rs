@@ -1,4 +1,4 @@
-//! Nothing of a channel that is over gets between the messages of the next one, and nobody is to blame for it (G39).
+//! Nothing of a channel that is over gets between the messages of the next one, and nobody is to blame for it (G42).
 
 mod common;
 

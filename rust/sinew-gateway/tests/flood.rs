@@ -1,4 +1,4 @@
-//! Peers that say more than there is to say, and others beside them (G44).
+//! Peers that say more than there is to say, and others beside them (G41).
 
 mod common;
 

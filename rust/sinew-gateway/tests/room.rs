@@ -1,4 +1,4 @@
-//! What cannot be taken yet keeps nothing else from coming (G42, G43).
+//! What cannot be taken yet keeps nothing else from coming (G39, G40).
 
 mod common;
 

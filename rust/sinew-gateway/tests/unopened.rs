@@ -1,4 +1,4 @@
-//! What a peer opens, and this domain does not let its gateway publish (G40).
+//! What a peer opens, and this domain does not let its gateway publish (G43).
 
 mod common;
 

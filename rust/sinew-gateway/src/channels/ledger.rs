@@ -213,7 +213,7 @@ impl Ledger {
                 }
             }
             Control::Open { channel, ordered, after, offer } => {
-                if let Some(ours) = self.wanted(channel) {
+                if let Some(ours) = self.ours_of(channel) {
                     if ours.state == State::Open {
                         return violation(format!("channel {channel} is opened a second time"));
                     }
@@ -224,7 +224,7 @@ impl Ledger {
                 }
             }
             Control::Close { channel, end } => {
-                let Some(ours) = self.wanted(channel) else { return Ok(acts) };
+                let Some(ours) = self.ours_of(channel) else { return Ok(acts) };
                 if ours.is_ending {
                     return violation(format!("channel {channel} is closed a second time"));
                 }
@@ -236,13 +236,13 @@ impl Ledger {
                 }
             }
             Control::Refuse { channel, text, .. } => {
-                if let Some(ours) = self.wanted(channel).filter(|ours| ours.state != State::Open) {
+                if let Some(ours) = self.ours_of(channel).filter(|ours| ours.state != State::Open) {
                     ours.state = State::Refused(text);
                 }
             }
             // Who publishes it here, the caller looks after (G38).
             Control::Onward { .. } => {}
-            // Whoever sends the messages hears it (G43).
+            // Whoever sends the messages hears it (G40).
             Control::Taken { .. } => {}
             Control::Hello(_) | Control::Ready => return violation("a second Hello or Ready"),
         }
@@ -263,9 +263,9 @@ impl Ledger {
         vec![Act::Send(Control::Refuse { channel, reason: Refusal::Domain, text: text.to_owned() })]
     }
 
-    /// A channel that the peer has opened could not be opened here: the domain does not let it. Until [`Ledger::retry`] it is not wanted any more, so that nothing is sent that would wait here for ever (G40).
+    /// A channel that the peer has opened could not be opened here: the domain does not let it. Until [`Ledger::retry`] it is not wanted any more, so that nothing is sent that would wait here for ever (G43).
     pub fn failed_in(&mut self, channel: u32, text: &str) -> Vec<Act> {
-        let Some(ours) = self.wanted(channel) else { return Vec::new() };
+        let Some(ours) = self.ours_of(channel) else { return Vec::new() };
         ours.state = State::Refused(text.to_owned());
         ours.has_failed = true;
         vec![Act::CloseIn { channel }, Act::Send(Control::Unwant { channel })]
@@ -279,7 +279,7 @@ impl Ledger {
     }
 
     /// What we want over this channel of ours.
-    fn wanted(&mut self, channel: u32) -> Option<&mut Ours> {
+    fn ours_of(&mut self, channel: u32) -> Option<&mut Ours> {
         self.ours.values_mut().find(|ours| ours.want.channel == channel && !ours.has_failed)
     }
 

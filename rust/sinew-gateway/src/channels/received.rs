@@ -22,14 +22,14 @@ use crate::protocol::{Decoded, Dropped, Offer, Packing, RecordHead, RepairHead, 
 
 /// How long a message of a channel that is not ordered waits for those before it, which have arrived as a rule and are about to be handed on.
 const GRACE: Duration = Duration::from_millis(2);
-/// (G43) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
+/// (G40) Of what was taken in order, the peer is told when it is so many bytes, or the next message lets itself be waited for so long.
 const TELL_BYTES: u64 = 32 << 10;
 const TELL_AFTER: Duration = Duration::from_millis(20);
 
 /// A topic that comes from a peer: a ghost publishes what arrives, written once, into the memory where subscribers will read it.
 ///
 /// It outlives its channels: the peer closes one and opens the next, or comes again over another connection. Tasks that read streams of a channel may still be at it when that is over, as they look for its end only where they wait, and the next
-/// channel may count from 1 again. So each channel has a *course*, of which one at most is on: what of another one is handed on goes nowhere, is no violation, and changes no number (G39).
+/// channel may count from 1 again. So each channel has a *course*, of which one at most is on: what of another one is handed on goes nowhere, is no violation, and changes no number (G42).
 pub struct Received {
     publisher: Publisher,
     want: Want,
@@ -171,7 +171,7 @@ impl Received {
         self.record(course, &mut stream, room, most).await.map(|_| ())
     }
 
-    /// Takes the messages of a stream, whose head is read, of an ordered channel, and tells by their numbers how far it has come (G43).
+    /// Takes the messages of a stream, whose head is read, of an ordered channel, and tells by their numbers how far it has come (G40).
     pub async fn take_all(&self, course: Course, mut stream: RecvStream, room: &Room, most: u64, tell: impl Fn(u64)) -> Decoded<()> {
         let mut untold = None;
         loop {

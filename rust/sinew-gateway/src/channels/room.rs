@@ -1,4 +1,4 @@
-//! Room for large messages that are arriving (G42).
+//! Room for large messages that are arriving (G39).
 //!
 //! A peer that keeps to the rule never waits for it: those that have room and are not whole are no more than two of the largest together, so the third is always free for the next in turn, and what is whole is done with soon. That could break if
 //! who has room waits for somebody here who stands still; so a message that waits for its subscribers alone gives its room back before.

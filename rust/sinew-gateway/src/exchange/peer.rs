@@ -20,7 +20,7 @@ use crate::protocol::{Closed, Control, End, Kind, Refusal, Want};
 use crate::rules::Rules;
 use crate::status;
 
-/// (G36, G41) How long what is under way is waited for on a channel that the peer has closed, and how long for a channel that was there before the connection was lost.
+/// (G36, G44) How long what is under way is waited for on a channel that the peer has closed, and how long for a channel that was there before the connection was lost.
 const UNDER_WAY: Duration = Duration::from_secs(5);
 /// (G37) How long it is known where a channel has left off: with the connection, as long as what comes is kept on the other side; else until it is asked for again, or what has changed of a want is told.
 const LEFT_OFF: Duration = Duration::from_secs(5);

@@ -102,9 +102,9 @@ pub(super) enum Begun {
     Yes,
     /// None is there any more.
     Nothing,
-    /// The peer has to take messages of this channel first (G43).
+    /// The peer has to take messages of this channel first (G40).
     NotTaken,
-    /// The peer has no room (G42).
+    /// The peer has no room (G39).
     NoRoom,
 }
 
@@ -172,7 +172,7 @@ impl Flow {
         self.waiting
     }
 
-    /// (G43) The peer has taken messages, by channels up to these.
+    /// (G40) The peer has taken messages, by channels up to these.
     pub fn was_taken(&mut self, taken: &HashMap<u32, u64>) {
         let Source::Lane(lane) = &self.source else { return };
         let Some(sequence) = taken.get(&lane.options.channel) else { return };

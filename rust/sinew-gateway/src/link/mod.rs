@@ -41,7 +41,7 @@ const CALLS: u32 = 1024;
 /// Bytes of a stream, and of all of a connection, that may arrive before somebody has read them.
 const STREAM_WINDOW: u32 = 8 << 20;
 const WINDOW: u32 = 16 << 20;
-/// Of these, what ordered channels may have under way that waits for its turn (G43), so that the other half is there for all else, whoever stands still.
+/// Of these, what ordered channels may have under way that waits for its turn (G40), so that the other half is there for all else, whoever stands still.
 const WAITING: u64 = WINDOW as u64 / 2;
 /// Of the socket. What the kernel gives without rights is 208 KiB, and loses datagrams by thousands.
 const BUFFER: usize = 8 << 20;

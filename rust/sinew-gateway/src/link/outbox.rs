@@ -31,7 +31,7 @@ pub(super) struct Job {
 pub(super) struct OutboxState {
     pub lanes: Mutex<Vec<Arc<LaneState>>>,
     pub jobs: Mutex<Vec<Job>>,
-    /// (G43) How far the peer has come in ordered channels, since the task has looked.
+    /// (G40) How far the peer has come in ordered channels, since the task has looked.
     pub taken: Mutex<HashMap<u32, u64>>,
     pub ended: AtomicBool,
     pub bell: Arc<Bell>,
@@ -67,7 +67,7 @@ impl Outbox {
         Lane { state, bell: self.state.bell.clone() }
     }
 
-    /// (G43) The peer has taken the messages of this channel up to this one.
+    /// (G40) The peer has taken the messages of this channel up to this one.
     pub fn taken(&self, channel: u32, sequence: u64) {
         {
             let mut taken = lock(&self.state.taken);

@@ -58,7 +58,7 @@ pub(crate) struct Numbered {
 }
 
 impl Numbered {
-    /// What it takes of the peer's room (G42). None: it needs none.
+    /// What it takes of the peer's room (G39). None: it needs none.
     pub fn room(&self) -> Option<u64> {
         Some(u64::from(self.message.unpacked).max(self.size as u64)).filter(|bytes| *bytes > LARGE)
     }

@@ -1,4 +1,4 @@
-//! How much of large messages may be under way to a peer (G42).
+//! How much of large messages may be under way to a peer (G39).
 //!
 //! The peer takes room for a large message before it reads it, and what it does not read uses up what the connection may carry, control messages included. If as many were begun as there are lanes, those that had room could wait for bytes
 //! that the others keep from being sent: for ever. So no more is begun than what the peer has room for, whichever of it comes first, and a message counts until all of it was acknowledged: then the peer has all that it needs to be done with it.
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::bell::Bell;
 
-/// (G42) Larger messages need room, and have streams of their own.
+/// (G39) Larger messages need room, and have streams of their own.
 pub(crate) const LARGE: u64 = 65_536;
 
 /// Of one peer.

@@ -23,7 +23,7 @@ use crate::protocol::{
 
 /// Control messages of a peer that wait to be dealt with, so that those of others come in between, however many it says.
 const MOST_HEARD: usize = 64;
-/// (G44) Bytes that the peer was told and did not take: far more than all that a domain has to say.
+/// (G41) Bytes that the peer was told and did not take: far more than all that a domain has to say.
 const MOST_UNSAID: usize = 16 << 20;
 
 /// Numbers of sessions, of which none is used twice.

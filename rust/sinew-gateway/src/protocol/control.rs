@@ -56,7 +56,7 @@ pub enum Control {
         /// The want's.
         channel: u32,
     },
-    /// (G43)
+    /// (G40)
     Taken {
         /// The want's.
         channel: u32,

@@ -54,7 +54,7 @@ pub enum Dropped {
     Cancelled = 8,
     /// (G32) What was missing of it has been restored.
     Whole = 9,
-    /// (G42) More was begun than there is room for.
+    /// (G39) More was begun than there is room for.
     NoRoom = 10,
 }
 
