@@ -85,7 +85,7 @@ async fn sent(sends: &Connection, receives: &Connection, bytes: &[u8]) -> (SendS
 
 async fn taken(inlet: &Inlet, stream: RecvStream) -> Decoded<()> {
     match inlet.take_messages(stream).await? {
-        Some(ordered) => inlet.take_ordered(ordered).await,
+        Some(ordered) => inlet.take_ordered(ordered, |_, _| {}).await,
         None => Ok(()),
     }
 }
