@@ -61,7 +61,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
 
   /// Waits for a running callback (unless called from it), then leaves the domain; the name is free when it returns. Publishers and subscribers of the node
   /// become inert: publish() returns closed, take() null. So do its timers, which are cancelled for good, and its watches; calls and goals of its clients end with ServiceError::Kind::disconnected, and its providers and servers
-  /// are gone for their clients, as if destroyed. Messages that are held stay valid.
+  /// are gone for their clients, as if destroyed. Messages that are held stay valid. Not in the deleter of a message (Publisher::publish): that may run on the node's own thread, which then ends the program.
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
