@@ -24,11 +24,10 @@ static sinew_status status_of(PublishResult result, const detail::RawPublisher& 
   if (result != PublishResult::no_memory) return c::status_of(result);
   try {
     const std::string why = publisher.why_no_memory();
-    if (!why.empty()) return c::fail(SINEW_NO_MEMORY, ("not published. " + why).c_str());
+    return why.empty() ? c::status_of(result) : c::fail(SINEW_NO_MEMORY, ("not published. " + why).c_str());
   } catch (const std::bad_alloc&) {
-    // There is a sentence without it.
+    return c::status_of(result);  // there is a sentence without it
   }
-  return c::status_of(result);
 }
 
 static PublisherOptions options_of(const sinew_publisher_options& asked) {
