@@ -17,7 +17,7 @@ use crate::nodes::Nodes;
 use crate::peers::Session;
 use crate::point::point;
 use crate::protocol::{Closed, Control, End, Kind, Refusal, Want};
-use crate::rules::Rules;
+use crate::rules::{Rules, Traffic};
 use crate::status;
 
 /// (G36, G44) How long what is under way is waited for on a channel that the peer has closed, and how long for a channel that was there before the connection was lost.
@@ -216,7 +216,7 @@ impl Peer {
             Control::Unwant { channel } => live.ledger.wanted(*channel),
             _ => None,
         };
-        let is_onward = is_about.is_some_and(|want| goes_onward(want, &self.tag, rules));
+        let is_onward = is_about.is_some_and(|want| onward(want, &self.tag, rules).is_some());
         if let Control::Onward { channel } = &control
             && live.ledger.states().any(|(is_ours, want, _)| is_ours && want.channel == *channel)
         {
@@ -296,9 +296,9 @@ impl Peer {
     fn ask(&mut self, local: &Local, rules: &Rules) {
         let Some(live) = &mut self.live else { return };
         let wanted = live.ledger.states().filter(|(is_ours, want, _)| !is_ours && want.kind == Kind::Topic).filter_map(|(_, want, _)| {
+            let traffic = onward(want, &self.tag, rules)?;
             let topic = local.channels.get(&(want.kind, want.name.clone())).map(|channel| channel.topic);
-            let traffic = rules.decide(want.kind, &want.name, &self.tag).traffic;
-            goes_onward(want, &self.tag, rules).then(|| (want.channel, Asking::of(want, &traffic), topic))
+            Some((want.channel, Asking::of(want, &traffic), topic))
         });
         let wanted = wanted.collect();
         for (channel, why) in self.wishes.follow(&self.nodes, wanted) {
@@ -414,10 +414,11 @@ impl Peer {
     }
 }
 
-/// (G38)
-fn goes_onward(want: &Want, tag: &str, rules: &Rules) -> bool {
+/// How a topic goes that the peer wants, if it goes onward (G38).
+fn onward(want: &Want, tag: &str, rules: &Rules) -> Option<Traffic> {
     let decision = rules.decide(want.kind, &want.name, tag);
-    want.kind == Kind::Topic && decision.symbol.lets_out() && decision.traffic.onward && may_go_onward(&want.name)
+    let goes = want.kind == Kind::Topic && decision.symbol.lets_out() && decision.traffic.onward && may_go_onward(&want.name);
+    goes.then_some(decision.traffic)
 }
 
 fn sum(a: Told, b: Told) -> Told {
