@@ -2,6 +2,7 @@
 #include "tests/system/action.hpp"
 
 #include <array>
+#include <latch>
 #include <map>
 #include <numeric>
 #include <semaphore>
@@ -24,10 +25,12 @@ ROLE(mover) {
     options.goals_at_a_time = static_cast<std::uint32_t>(std::stoul(words.substr(at + 10)));
   }
   std::counting_semaphore<> passes(0);
+  std::latch ready(1);
   auto node = Node::create(name);
   auto server = create_move_server(
       *node,
       [&](MoveGoal& goal) {
+        ready.wait();  // goals may have waited for a server: "ready" is said first nevertheless
         const std::string number = std::to_string(goal->number);
         if (goal->what.starts_with("throw ")) throw std::runtime_error(goal->what.substr(6));
         if (goal->what == "say") say(number + " of " + goal.client());
@@ -44,6 +47,7 @@ ROLE(mover) {
       },
       options);
   say("ready");
+  ready.count_down();
   obey_orders([&] { passes.release(); }, [&] { server.reset(); });
 }
 

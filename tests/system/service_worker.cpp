@@ -1,3 +1,4 @@
+#include <latch>
 #include <semaphore>
 
 #include "tests/system/orders.hpp"
@@ -15,10 +16,12 @@ ROLE(worker) {
     options.parallel = static_cast<std::uint32_t>(std::stoul(words.substr(at + 9)));
   }
   std::counting_semaphore<> passes(0);  // orders are read by one thread
+  std::latch ready(1);
   auto node = Node::create(name);
   auto provider = node->create_service_provider<Work::Request, Work::Response>(
       "work",
       [&](const Work::Request& request, ServiceCall<Work::Response>& call) {
+        ready.wait();  // calls may have waited for a provider: "ready" is said first nevertheless
         if (request.what.starts_with("throw ")) throw std::runtime_error(request.what.substr(6));
         if (request.what == "say") {
           say(std::to_string(request.number) + " of " + call.client());
@@ -33,6 +36,7 @@ ROLE(worker) {
       },
       options);
   say("ready");
+  ready.count_down();
   obey_orders([&] { passes.release(); }, [&] { provider.reset(); });
 }
 
