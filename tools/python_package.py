@@ -17,7 +17,7 @@ REQUIREMENTS = ROOT / "bindings/python/requirements.txt"
 TESTS = [ROOT / "bindings/python/tests", ROOT / "msggen/tests"]
 BUILD_SECONDS = 1500
 RUN_SECONDS = 900
-# What nanobind says on stderr at the end of an interpreter in which something of the module was not given back.
+# What nanobind says on stderr at the end of an interpreter in development mode in which something of the module was not given back.
 LEAK = "nanobind: leaked"
 
 
@@ -47,7 +47,7 @@ def run_tests(interpreter, folder, names=()):
     """(status, what was printed) of the tests of a folder. The status is not 0 either where the module says that something leaked."""
     command = [interpreter, "-m", "unittest", *(names or ["discover", "--start-directory", folder])]
     path = {"PYTHONPATH": str(folder)} if names else {}
-    status, output = bounded.run(command, seconds=RUN_SECONDS, capture=True, env={"PYTHONUNBUFFERED": "1", **path}, cwd=ROOT, kill_rest=True)
+    status, output = bounded.run(command, seconds=RUN_SECONDS, capture=True, env={"PYTHONUNBUFFERED": "1", "PYTHONDEVMODE": "1", **path}, cwd=ROOT, kill_rest=True)
     if LEAK in output:
         status = status or 1
     return status, output

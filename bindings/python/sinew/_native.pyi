@@ -542,6 +542,3 @@ class Counters:
 
 def _describe(method: Any, text: str) -> None:
     """Sets what help() says of a method that is Python's own."""
-
-def set_leak_warnings(on: bool) -> None:
-    """Whether objects that are still there when the interpreter has ended are reported on stderr."""

@@ -61,7 +61,8 @@ NB_MODULE(_native, module) {
   define_node(module);
   module.def("asdict", &as_dict, nb::arg("value"));
   module.def("_describe", &describe, nb::arg("method"), nb::arg("text"));
-  module.def("set_leak_warnings", [](bool on) { nb::set_leak_warnings(on); }, nb::arg("on"));
+  // As Python's own ResourceWarning: programs that end while a thread of theirs holds something are right, and have better things to say.
+  nb::set_leak_warnings(nb::cast<bool>(nb::module_::import_("sys").attr("flags").attr("dev_mode")));
   // A fork takes part in nothing, and gives nothing back.
   nb::module_::import_("os").attr("register_at_fork")(nb::arg("after_in_child") = nb::cpp_function([] { nb::set_leak_warnings(false); }));
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));

@@ -15,7 +15,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 # How long to wait for what must come; how soon it does is nobody's business here.
 PATIENCE = 60
-# What nanobind says at the end of an interpreter in which something of the module was not given back.
+# What nanobind says at the end of an interpreter in development mode in which something of the module was not given back.
 LEAK = "nanobind: leaked"
 
 
@@ -73,7 +73,7 @@ class Case(unittest.TestCase):
         """A program that goes on beside the test; what ends in .py is run by this interpreter."""
         python = [sys.executable, "-u"] if str(command[0]).endswith(".py") else []
         output = self.folder / f"output{len(self.programs)}"
-        self.programs.append(Program([*python, *command], output, {**os.environ, **environment}, self.folder))
+        self.programs.append(Program([*python, *command], output, {**os.environ, "PYTHONDEVMODE": "1", **environment}, self.folder))
         return self.programs[-1]
 
     def start_text(self, text, **environment):

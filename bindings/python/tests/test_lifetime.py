@@ -94,7 +94,7 @@ class Programs(Case):
     """Whole ones, which end well, and in which nothing is left over (harness.LEAK)."""
 
     HEAD = f"""
-import sys, threading, time, numpy as np, sinew
+import contextlib, sys, threading, time, numpy as np, sinew
 IMAGE = {IMAGE!r}
 node, other = sinew.Node("one"), sinew.Node("other")
 publisher = node.create_publisher("image", IMAGE)
@@ -108,8 +108,8 @@ message, info = subscriber.take(60)
 while not kept: time.sleep(0.001)
 """
 
-    def assert_runs(self, text, status=0):
-        said = self.assert_ends(self.start_text(self.HEAD + text), status)
+    def assert_runs(self, text, status=0, **environment):
+        said = self.assert_ends(self.start_text(self.HEAD + text, **environment), status)
         self.assertNotIn("Fatal", said)
         return said
 
@@ -150,22 +150,36 @@ del told, client, timer, publisher, subscriber
 gc.collect()
 """)
 
+    # Python leaves threads as they are at its end, with what they hold.
+    def assert_runs_and_says_nothing(self, text):
+        self.assertEqual(self.assert_runs(text, PYTHONDEVMODE=""), "")
+
     def test_may_end_while_threads_wait(self):
-        # Python leaves such threads as they are, with what they hold.
-        self.assert_runs("""
-sinew._native.set_leak_warnings(False)
+        self.assert_runs_and_says_nothing("""
 client = node.create_client("nobody", "t/A{}", "t/B{}")
-for wait in (lambda: subscriber.take(), lambda: list(subscriber), lambda: node.spin(), lambda: other.subscribe("never"), lambda: client.call()):
+def call():
+    with contextlib.suppress(sinew.Closed):  # as it is told
+        client.call()
+for wait in (lambda: subscriber.take(), lambda: list(subscriber), lambda: node.spin(), lambda: other.subscribe("never"), call):
     threading.Thread(target=wait, daemon=True).start()
 time.sleep(0.05)
 """)
 
     def test_may_end_while_threads_spin(self):
         # They come back from their waits one after the other, also while the interpreter ends.
-        self.assert_runs("""
-sinew._native.set_leak_warnings(False)
+        self.assert_runs_and_says_nothing("""
 for _ in range(100):
     threading.Thread(target=node.spin, daemon=True).start()
+    time.sleep(0.001)
+""")
+
+    def test_may_end_while_a_thread_runs_callbacks(self):
+        for seconds in 0.0, 0.1:
+            self.assert_runs_and_says_nothing(f"""
+mine = sinew.Node("mine", by_caller=True)
+mine.create_timer(0.0001, lambda: time.sleep({seconds}))
+for _ in range(100 if {seconds} == 0 else 1):
+    threading.Thread(target=mine.spin, daemon=True).start()
     time.sleep(0.001)
 """)
 
