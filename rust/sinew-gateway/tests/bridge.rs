@@ -11,13 +11,16 @@ use sinew_gateway::bridge::{Bridge, Channel, Due, Key, Look, Network};
 use sinew_gateway::channels::State;
 use sinew_gateway::config::{Settings, Transport};
 
-/// A network that lets something be opened when that was tried so often.
+/// A network that lets something be opened when that was tried so often, and the domain when it was looked at so often then.
 struct Reluctant {
     tries: Arc<AtomicU32>,
     lets: u32,
+    looks: u32,
 }
 
-struct Opened;
+struct Opened {
+    looks: u32,
+}
 
 impl Network for Reluctant {
     fn name(&self) -> &'static str {
@@ -35,30 +38,45 @@ impl Network for Reluctant {
     fn open(&self, _: &Key, _: &Due, _: Look) -> Result<Box<dyn Channel>, String> {
         match self.tries.fetch_add(1, Ordering::Relaxed) + 1 {
             tries if tries < self.lets => Err("the manager is away".to_owned()),
-            _ => Ok(Box::new(Opened)),
+            _ => Ok(Box::new(Opened { looks: self.looks })),
         }
     }
 }
 
 impl Channel for Opened {
+    fn look(&mut self) {
+        self.looks = self.looks.saturating_sub(1);
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        Some((State::Open, (0, 0, 0)))
+        let state = if self.looks == 0 { State::Open } else { State::Refused("the manager is away".to_owned()) };
+        Some((state, (0, 0, 0)))
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_be_opened_is_tried_again_though_nothing_else_changes() {
+/// It is refused, and then it is open, without any news.
+fn opens_by_and_by(lets: u32, looks: u32) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("domain");
     let seen = subscriber(&node(path.to_str().expect("a path is a text"), "viewer"), "image", &Qos::default());
     let mut settings = Settings::everything(Some(path), Transport::Quic);
     settings.rules = all();
     let tries = Arc::new(AtomicU32::new(0));
-    let network = Reluctant { tries: Arc::clone(&tries), lets: 3 };
+    let network = Reluctant { tries: Arc::clone(&tries), lets, looks };
     let bridge = Bridge::start(&settings, |_, _| Ok(async { network })).expect("it starts");
     let states = || bridge.status().into_iter().flat_map(|peer| peer.channels).map(|channel| channel.state).collect::<Vec<_>>();
     until("it is refused", || states() == ["refused"]);
     until("it is open", || states() == ["open"]);
-    assert_eq!(tries.load(Ordering::Relaxed), 3);
+    assert_eq!(tries.load(Ordering::Relaxed), lets);
     drop((bridge, seen));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_opened_is_tried_again_though_nothing_else_changes() {
+    opens_by_and_by(3, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_domain_refuses_is_looked_at_again_though_nothing_else_changes() {
+    opens_by_and_by(1, 2);
 }

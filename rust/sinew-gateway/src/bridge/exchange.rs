@@ -83,7 +83,7 @@ pub struct Exchange {
     /// None: the network cannot tell.
     _catalogue: Option<Catalogue>,
     channels: BTreeMap<Key, (Due, Open)>,
-    /// When what could not be opened is tried again: the manager may be away, or memory short, and neither is told when it is so no more.
+    /// When what could not be opened is tried again.
     again: Option<Instant>,
     /// None: it is not joined yet.
     network: Option<Box<dyn Network>>,
@@ -111,6 +111,7 @@ impl Exchange {
             }
             if self.again.take_if(|again| Instant::now() >= *again).is_some() {
                 self.follow();
+                self.look_at_refused();
             }
             if let Some(network) = &mut self.network {
                 network.settled(self.domain.local());
@@ -137,7 +138,7 @@ impl Exchange {
             }
             Event::Look(key) => {
                 if let Some((_, Ok(channel))) = self.channels.get_mut(&key) {
-                    channel.look();
+                    look(channel.as_mut(), &mut self.again);
                 }
             }
             Event::Rules(rules) => {
@@ -208,14 +209,31 @@ impl Exchange {
             let (ear, looks) = (self.ear.clone(), key.clone());
             let look: Look = Arc::new(move || ear.look(looks.clone()));
             let open = network.open(&key, &due, look).map_err(|why| format!("'{}' cannot be opened: {why}", key.1));
-            if let Err(text) = &open {
-                self.again.get_or_insert_with(|| Instant::now() + PAUSE);
-                // Said once, however often it is tried.
-                if !matches!(self.channels.get(&key), Some((_, Err(before))) if before == text) {
-                    log::warn!("{text}");
+            let is_to_be_tried_again = match &open {
+                Ok(channel) => is_refused(channel.as_ref()),
+                Err(text) => {
+                    // Said once, however often it is tried.
+                    if !matches!(self.channels.get(&key), Some((_, Err(before))) if before == text) {
+                        log::warn!("{text}");
+                    }
+                    true
                 }
+            };
+            if is_to_be_tried_again {
+                self.again.get_or_insert_with(soon);
             }
             self.channels.insert(key, (due, open));
+        }
+    }
+
+    /// Those that the network has let be opened, and something else has not.
+    fn look_at_refused(&mut self) {
+        for (_, open) in self.channels.values_mut() {
+            if let Ok(channel) = open
+                && is_refused(channel.as_ref())
+            {
+                look(channel.as_mut(), &mut self.again);
+            }
         }
     }
 
@@ -241,6 +259,22 @@ fn provide(node: &Node, ear: &Ear) -> Option<Catalogue> {
     let ask = move |call: Asking| ear.tell(Event::Catalogue(call));
     let provided = Provider::new(node, &GatewayCatalogue::service(&node.name()), &ProviderOptions::default(), ask);
     provided.map_err(|why| log::warn!("what others have is not told in the domain: {why}")).ok()
+}
+
+/// It is to be looked at again, as it may be open then.
+fn is_refused(channel: &dyn Channel) -> bool {
+    matches!(channel.told(), Some((State::Refused(_), _)))
+}
+
+fn look(channel: &mut dyn Channel, again: &mut Option<Instant>) {
+    channel.look();
+    if is_refused(channel) {
+        again.get_or_insert_with(soon);
+    }
+}
+
+fn soon() -> Instant {
+    Instant::now() + PAUSE
 }
 
 /// None: there is nothing to tell, as nobody wants it.

@@ -25,6 +25,7 @@ pub use exchange::Ear;
 use exchange::{Event, Exchange};
 pub(crate) use ghost::connected_ghost;
 pub(crate) use mark::mark;
+pub(crate) use network::note;
 pub use network::{Channel, Look, Network};
 
 use crate::config::Settings;

@@ -37,9 +37,17 @@ pub trait Network: Send {
 /// To be called, by any thread, when [`Channel::look`] is to be.
 pub type Look = Arc<dyn Fn() + Send + Sync>;
 
+/// Keeps in `before` why a channel is not what it is to be, if so. The log says it once, however often that comes out.
+pub fn note(before: &mut Option<String>, why: Option<String>) {
+    if let Some(text) = why.as_ref().filter(|_| why != *before) {
+        log::warn!("{text}");
+    }
+    *before = why;
+}
+
 /// A topic or a service that goes over one way, until it is dropped.
 pub trait Channel: Send {
-    /// Opens what is to be open now, or closes it. Blocks until the manager has agreed.
+    /// Opens what is to be open now, or closes it. Blocks until the manager has agreed. Called again after a while as long as it is told to be refused: the manager may be away, or memory short, and nobody is told when it is so no more.
     fn look(&mut self) {}
 
     /// The connection with the network has come again.

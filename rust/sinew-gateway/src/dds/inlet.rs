@@ -12,7 +12,7 @@ use super::network::Place;
 use super::qos::Qos;
 use super::types::RosType;
 use super::{names, qos};
-use crate::bridge::{Channel, Due, Key, Look, connected_ghost};
+use crate::bridge::{Channel, Due, Key, Look, connected_ghost, note};
 use crate::channels::State;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
@@ -118,10 +118,7 @@ impl Channel for Inlet {
         if !is_as_it_should_be && let Err(why) = self.reopen(asked, &offers) {
             refused = Some(format!("'{}' cannot be opened: {why}", self.key.1));
         }
-        if let Some(why) = refused.as_ref().filter(|_| refused != self.refused) {
-            log::warn!("{why}");
-        }
-        self.refused = refused;
+        note(&mut self.refused, refused);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {

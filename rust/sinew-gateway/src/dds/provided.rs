@@ -6,8 +6,9 @@ use sinew::raw::{self, Provider};
 
 use super::network::Place;
 use super::requester::{Requester, server};
+use super::strangers::Convention;
 use super::types::RosType;
-use crate::bridge::{Channel, Due, Key, Look};
+use crate::bridge::{Channel, Due, Key, Look, note};
 use crate::channels::{Counts, State};
 use crate::ros2::calls::{self, cancelled};
 
@@ -36,6 +37,22 @@ impl Provided {
         Ok(provided)
     }
 
+    /// Fails with a sentence.
+    fn open_to(&mut self, convention: Convention) -> Result<(), String> {
+        let name = &self.key.1;
+        if self.requester.is_none() {
+            let types = [&self.request, &self.response];
+            let requester = Requester::open(&self.place, &self.key, (name, types), convention, Arc::clone(&self.look));
+            self.requester = Some(Arc::new(requester.map_err(|why| format!("'{name}' cannot be opened: {why}"))?));
+        }
+        let ready = self.requester.as_ref().filter(|requester| requester.is_ready());
+        if let (None, Some(requester)) = (&self.provider, ready) {
+            let provider = self.provide(requester);
+            self.provider = Some(provider.map_err(|why| format!("'{name}' cannot be provided in this domain: {why}"))?);
+        }
+        Ok(())
+    }
+
     fn provide(&self, requester: &Arc<Requester>) -> sinew::Result<Provider> {
         let (requester, counts, name, runtime) =
             (Arc::clone(requester), Arc::clone(&self.counts), self.key.1.clone(), self.place.runtime.clone());
@@ -58,25 +75,8 @@ impl Channel for Provided {
             }
             self.place.graph.closed(&self.key);
         }
-        self.refused = why;
-        let Some(convention) = convention else { return };
-        if self.requester.is_none() {
-            match Requester::open(&self.place, &self.key, (&self.key.1, types), convention, Arc::clone(&self.look)) {
-                Ok(requester) => self.requester = Some(Arc::new(requester)),
-                Err(why) => self.refused = Some(format!("'{}' cannot be opened: {why}", self.key.1)),
-            }
-        }
-        let ready = self.requester.as_ref().filter(|requester| requester.is_ready());
-        if let (None, Some(requester)) = (&self.provider, ready) {
-            match self.provide(requester) {
-                Ok(provider) => self.provider = Some(provider),
-                Err(why) => {
-                    let text = format!("'{}' cannot be provided in this domain: {why}", self.key.1);
-                    log::warn!("{text}");
-                    self.refused = Some(text);
-                }
-            }
-        }
+        let refused = convention.and_then(|convention| self.open_to(convention).err()).or(why);
+        note(&mut self.refused, refused);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {

@@ -14,7 +14,7 @@ use super::names;
 use super::network::Place;
 use super::offered::Offered;
 use super::types::Said;
-use crate::bridge::{Channel, Due, Look};
+use crate::bridge::{Channel, Due, Look, note};
 use crate::channels::{Reading, State};
 
 /// Execution threads on which messages are made, so that a small one need not wait behind a large one of another topic.
@@ -97,10 +97,7 @@ impl Channel for Outlet {
                 Err(why) => refused = Some(format!("'{}' cannot be opened in this domain: {why}", self.name)),
             }
         }
-        if let Some(why) = refused.as_ref().filter(|_| refused != self.refused) {
-            log::warn!("{why}");
-        }
-        self.refused = refused;
+        note(&mut self.refused, refused);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {

@@ -16,7 +16,7 @@ use super::attached::{Attached, Message, TypeTag};
 use super::flow::{Beside, Flow, Payload};
 use super::network::Place;
 use super::{joined, kept, key, qos, said};
-use crate::bridge::{Channel, Due, Look};
+use crate::bridge::{Channel, Due, Look, note};
 use crate::channels::State;
 use crate::link::Outgoing;
 
@@ -108,15 +108,10 @@ impl Channel for Outlet {
         if !is_wanted {
             self.flow = None;
             self.refused = None;
-        } else if self.flow.is_none() && self.refused.is_none() {
-            match self.flow() {
-                Ok(flow) => self.flow = Some(flow),
-                Err(why) => {
-                    let text = format!("'{}' cannot be opened in this domain: {why}", self.name);
-                    log::warn!("{text}");
-                    self.refused = Some(text);
-                }
-            }
+        } else if self.flow.is_none() {
+            let flow = self.flow().map_err(|why| format!("'{}' cannot be opened in this domain: {why}", self.name));
+            note(&mut self.refused, flow.as_ref().err().cloned());
+            self.flow = flow.ok();
         }
     }
 

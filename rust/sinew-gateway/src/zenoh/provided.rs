@@ -18,7 +18,7 @@ use super::attached::{Attached, Call, TypeTag};
 use super::network::Place;
 use super::served::LONGEST;
 use super::{key, qos, said};
-use crate::bridge::{Channel, Due, Look, check};
+use crate::bridge::{Channel, Due, Look, check, note};
 use crate::channels::{Counts, State};
 use crate::gateway::drawn;
 use crate::peers::printable;
@@ -95,7 +95,7 @@ impl Channel for Provided {
         if !is_there {
             self.provider = None;
             self.refused = None;
-        } else if self.provider.is_none() && self.refused.is_none() {
+        } else if self.provider.is_none() {
             // Whether a call was executed when the connection is lost nobody knows, so it is not made a second time.
             let options = ProviderOptions { ghost: Ghost::Carrier, at_most_once: true, ..ProviderOptions::default() };
             let service = Arc::clone(&self.service);
@@ -105,14 +105,9 @@ impl Channel for Provided {
                 let (carried, seen) = (Arc::clone(&service), seen.clone());
                 service.place.runtime.spawn(async move { carried.carry(call, seen).await });
             });
-            match provider {
-                Ok(provider) => self.provider = Some((provider, provided)),
-                Err(why) => {
-                    let text = format!("'{name}' cannot be provided in this domain: {why}");
-                    log::warn!("{text}");
-                    self.refused = Some(text);
-                }
-            }
+            let provider = provider.map_err(|why| format!("'{name}' cannot be provided in this domain: {why}"));
+            note(&mut self.refused, provider.as_ref().err().cloned());
+            self.provider = provider.ok().map(|provider| (provider, provided));
         }
     }
 

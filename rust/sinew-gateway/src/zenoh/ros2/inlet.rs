@@ -14,7 +14,7 @@ use super::delivery::{Delivery, Ghost, Landing};
 use super::names;
 use super::network::Place;
 use super::token::Kind;
-use crate::bridge::{Channel, Due, Key, connected_ghost};
+use crate::bridge::{Channel, Due, Key, connected_ghost, note};
 use crate::channels::State;
 use crate::protocol::Offer;
 use crate::ros2::form::Form;
@@ -182,10 +182,7 @@ impl Channel for Inlet {
         let mut writers = self.writers();
         let why = writers.why.take().filter(|_| writers.offers.is_empty());
         let refused = self.follow(writers).err().or(why);
-        if let Some(why) = refused.as_ref().filter(|_| refused != self.refused) {
-            log::warn!("{why}");
-        }
-        self.refused = refused;
+        note(&mut self.refused, refused);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {

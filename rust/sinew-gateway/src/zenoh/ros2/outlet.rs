@@ -16,7 +16,7 @@ use super::network::Place;
 use super::stamps::Stamps;
 use super::token::Kind;
 use super::{names, time_ns};
-use crate::bridge::{Channel, Due, Key, Look};
+use crate::bridge::{Channel, Due, Key, Look, note};
 use crate::channels::State;
 use crate::link::Outgoing;
 use crate::ros2::form::Form;
@@ -160,15 +160,10 @@ impl Channel for Outlet {
         if !is_wanted {
             self.flow = None;
             self.refused = None;
-        } else if self.flow.is_none() && self.refused.is_none() {
-            match self.flow() {
-                Ok(flow) => self.flow = Some(flow),
-                Err(why) => {
-                    let text = format!("'{}' cannot be opened in this domain: {why}", self.key.1);
-                    log::warn!("{text}");
-                    self.refused = Some(text);
-                }
-            }
+        } else if self.flow.is_none() {
+            let flow = self.flow().map_err(|why| format!("'{}' cannot be opened in this domain: {why}", self.key.1));
+            note(&mut self.refused, flow.as_ref().err().cloned());
+            self.flow = flow.ok();
         }
         let lacking = match self.wishes() {
             (Some(policy), _) => Some(qos::asks_for_more(policy)),

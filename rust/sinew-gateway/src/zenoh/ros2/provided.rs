@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use super::network::Place;
 use super::replier::service_qos;
 use super::requester::{self, Client, Requester};
-use crate::bridge::{Channel, Due, Key};
+use crate::bridge::{Channel, Due, Key, note};
 use crate::channels::{Counts, State};
 use crate::ros2::calls;
 use crate::ros2::types::RosService;
@@ -70,16 +70,14 @@ impl Channel for Provided {
             self.provider = None;
             self.at = None;
         }
-        self.refused = why;
-        let Some(server) = server.filter(|_| self.provider.is_none()) else { return };
-        match self.provide(&server) {
-            Ok(provider) => (self.provider, self.at) = (Some(provider), Some(server)),
-            Err(why) => {
-                let text = format!("'{}' cannot be provided in this domain: {why}", self.key.1);
-                log::warn!("{text}");
-                self.refused = Some(text);
+        let mut refused = why;
+        if let Some(server) = server.filter(|_| self.provider.is_none()) {
+            match self.provide(&server) {
+                Ok(provider) => (self.provider, self.at) = (Some(provider), Some(server)),
+                Err(why) => refused = Some(format!("'{}' cannot be provided in this domain: {why}", self.key.1)),
             }
         }
+        note(&mut self.refused, refused);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
