@@ -172,6 +172,12 @@ std::string about_locking(const std::string& folder) {
 
 Fd open_folder(const std::string& folder) {
   Fd fd(call(fault::Call::open, [&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  if (!fd && errno == ENOENT) {
+    throw Error(ErrorKind::unavailable,
+                "sinew " + about_locking(folder) +
+                    ", in which the domain's socket is to be: it does not exist. Create it, or set SINEW_DOMAIN to a "
+                    "name, or to a path in a folder that there is.");
+  }
   if (!fd) fail(errno, about_locking(folder), ErrorKind::unavailable);
   return fd;
 }

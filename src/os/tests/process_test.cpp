@@ -189,6 +189,15 @@ TEST(LockFolder, ends_with_the_process_that_held_it) {
   EXPECT_TRUE(lock_folder(folder.path()));
 }
 
+TEST(LockFolder, of_which_there_is_none_says_what_to_do) {
+  const test::TempFolder folder;
+  std::string text;
+  SINEW_EXPECT_ERROR(lock_folder(folder.path() + "/none"), ErrorKind::unavailable, text);
+  EXPECT_EQ(text, "sinew cannot lock the folder '" + folder.path() +
+                      "/none', in which the domain's socket is to be: it does not exist. Create it, or set SINEW_DOMAIN to a name, or to a "
+                      "path in a folder that there is.");
+}
+
 TEST(LockFolder, is_waited_for_no_longer_than_one_has_patience_for) {
   const test::TempFolder folder;
   std::optional<Fd> held = lock_folder(folder.path());
