@@ -28,6 +28,7 @@ EXAMPLES = ("talker", "listener", "camera", "viewer")
 LANGUAGES = ("cpp", "rust", "python")
 MESSAGES = 60
 CALLS = 40
+IMAGES = 450
 SECONDS = 120
 COMPILE_SECONDS = 1500
 # Of nobody, on Debian.
@@ -174,23 +175,30 @@ class Examples(Domains, unittest.TestCase):
 class Users(Domains, unittest.TestCase):
     """Programs that stand for those that are written elsewhere: they are never changed, and do what their first comment says."""
 
-    def start(self, name):
-        return self.launch(*with_library, work / "users" / name)
+    def start(self, name, *arguments):
+        return self.launch(*with_library, work / "users" / name, *arguments)
+
+    def await_nodes(self, *names):
+        looks = "import sys, time, sinew\nwith sinew.Node('looks') as node:\n    while not set(sys.argv[1:]) <= {each.name for each in node.domain().nodes}: time.sleep(0.01)"
+        self.assert_ends_well(self.launch(programs["python"][0], "-c", looks, *names))
 
     def test_what_they_publish_comes_in_its_order(self):
         with self.domain():
             self.start("talker")
             said = self.assert_ends_well(self.start("listener"))
-            self.assertEqual(len(re.findall(r"(?m)^\d+ from talker, sequence \d+$", said)), 5, said)
+            # One more may come before the program has seen that it has enough; so it is below.
+            self.assertGreaterEqual(len(re.findall(r"(?m)^\d+ from talker, sequence \d+$", said)), 5, said)
 
     def test_their_pictures_are_never_copied(self):
         with self.domain():
             viewer = self.start("viewer")
             in_python = self.launch(*programs["python"][:2], HERE / "users/viewer.py")
-            camera = self.start("camera")
-            self.assertEqual(self.assert_ends_well(viewer), "seen 30, bad bytes 0, not in place 0\n")
+            # Neither waits for a camera that has ended, or for long for one that does not begin; and the one in C++, which looks at each byte, has not seen 30 of 90 images where the processors are busy.
+            self.await_nodes("viewer", "viewer_py")
+            camera = self.start("camera", IMAGES)
+            self.assertRegex(self.assert_ends_well(viewer), r"^seen [3-9]\d+, bad bytes 0, not in place 0\n$")
             self.assert_ends_well(in_python)
-            self.assertEqual(self.assert_ends_well(camera), "published 90, payload bytes copied 0\n")
+            self.assertEqual(self.assert_ends_well(camera), f"published {IMAGES}, payload bytes copied 0\n")
 
     def test_their_messages_go_by_pointer_in_one_process(self):
         with self.domain():
