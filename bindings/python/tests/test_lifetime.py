@@ -157,11 +157,11 @@ gc.collect()
     def test_may_end_while_threads_wait(self):
         self.assert_runs_and_says_nothing("""
 client = node.create_client("nobody", "t/A{}", "t/B{}")
-def call():
-    with contextlib.suppress(sinew.Closed):  # as it is told
-        client.call()
-for wait in (lambda: subscriber.take(), lambda: list(subscriber), lambda: node.spin(), lambda: other.subscribe("never"), call):
-    threading.Thread(target=wait, daemon=True).start()
+def run(wait):
+    with contextlib.suppress(sinew.Closed):  # as who calls is told, and who has not begun to wait by then
+        wait()
+for wait in (lambda: subscriber.take(), lambda: list(subscriber), lambda: node.spin(), lambda: other.subscribe("never"), lambda: client.call()):
+    threading.Thread(target=run, args=(wait,), daemon=True).start()
 time.sleep(0.05)
 """)
 
