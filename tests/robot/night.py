@@ -67,7 +67,7 @@ Memory was full for {refused} of {offered} messages of `hoard/blobs`, and was re
 class Night:
     def __init__(self, work, chance):
         self.chance = chance
-        self.stage = stage.Stage(work, ROS_DOMAIN_ID="85")
+        self.stage = stage.Stage(work)
         self.stage.let_out("beat")
         self.launched = {}
         self.kills, self.stops, self.wrong = collections.Counter(), collections.Counter(), []
@@ -83,6 +83,10 @@ class Night:
         self.launched["night"] = Launched(HERE / "night.yaml", work / "night.log", environment, f"tests:={HERE}")
 
     def dusk(self):
+        """When all that is to be there has come, which takes as long as it takes."""
+        for _, pattern, launched in LIFE:
+            self.launched[launched].wait_for(pattern)
+        time.sleep(CALM)
         self.at_dusk, self.weighed = {domain: self.stage.inventory(domain) for domain in ("robot", "station")}, self.weights()
 
     def everybody(self):
@@ -229,7 +233,6 @@ def main():
     night = Night(work, random.Random(arguments.seed))
     night.begin()
     try:
-        time.sleep(CALM)
         night.dusk()
         night.pass_by(arguments.seconds)
         night.dawn()

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import socket
 import subprocess
@@ -13,17 +14,32 @@ import programs
 from launched import PATIENCE
 
 
+def ros_domain():
+    """The number of a domain of ROS 2 that nobody else on this machine is in, so that two of these robots do not hear each other; and what keeps others of these tests from it until it is closed."""
+    # In 250 ports of UDP for each domain, from 7400 on, the first is where all of it listen. Above 100 they are those that the kernel gives to anybody.
+    taken = {int(line.split()[1].rpartition(":")[2], 16) for of in ("udp", "udp6") for line in pathlib.Path("/proc/net", of).read_text().splitlines()[1:]}
+    for number in random.sample(range(1, 101), 100):
+        mine = socket.socket(socket.AF_UNIX)
+        with contextlib.suppress(OSError):
+            mine.bind(f"\0sinew-tests-ros-domain-{number}")
+            if 7400 + 250 * number not in taken:
+                return number, mine
+        mine.close()
+    raise AssertionError("all domains of ROS 2 are taken")
+
+
 class Stage:
-    def __init__(self, work, **variables):
+    def __init__(self, work):
         built = programs.sinew()
         self.work, self.folder = pathlib.Path(work), pathlib.Path(work) / "robot"
         programs.robot(built, self.folder)
         self.use_free_ports()
+        number, self.ros_domain = ros_domain()
         self.environment = os.environ | {
             "PATH": f"{built.commands}:{built.python.parent}:{os.environ['PATH']}",
             "LD_LIBRARY_PATH": str(built.prefix / "lib"),
             "XDG_RUNTIME_DIR": str(self.work),  # where the domains are
-            **variables,
+            "ROS_DOMAIN_ID": str(number),
         }
         for command in (["init"], ["issue", "robot"], ["issue", "station"]):
             self.run("sinew-gateway", "certs", *command, "--folder", "certificates")

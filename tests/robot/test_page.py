@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import programs
+import stage
 
 sys.path.insert(0, str(programs.ROOT / "tests/install"))
 from page_case import PageCase
@@ -16,7 +17,8 @@ from page_case import PageCase
 class Page(PageCase):
     def test_the_page_about_the_robot_does_what_it_says(self):
         built = programs.sinew()
-        with tempfile.TemporaryDirectory(prefix="sinew-") as work:
+        number, held = stage.ros_domain()
+        with held, tempfile.TemporaryDirectory(prefix="sinew-") as work:
             home = pathlib.Path(work) / "home"
             (home / "opt").mkdir(parents=True)
             (home / "opt/sinew").symlink_to(built.prefix)
@@ -24,7 +26,7 @@ class Page(PageCase):
                 "PATH": f"{built.commands}:{built.python.parent}:{os.environ['PATH']}",
                 "LD_LIBRARY_PATH": str(built.prefix / "lib"),
                 "XDG_RUNTIME_DIR": str(home),  # where its domains are
-                "ROS_DOMAIN_ID": "84",
+                "ROS_DOMAIN_ID": str(number),
             }
             self.assert_page_is_true(programs.ROOT / "docs/robot.md", home, environment)
 

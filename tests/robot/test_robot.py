@@ -26,7 +26,8 @@ def setUpModule():
     global stage, robot, station
     stack = contextlib.ExitStack()
     unittest.addModuleCleanup(stack.close)
-    stage = Stage(stack.enter_context(tempfile.TemporaryDirectory(prefix="sinew-")), ROS_DOMAIN_ID="83")
+    stage = Stage(stack.enter_context(tempfile.TemporaryDirectory(prefix="sinew-")))
+    stack.callback(stage.ros_domain.close)
     robot = Launched(stage.folder / "robot.yaml", stage.work / "robot.log", stage.environment)
     stack.callback(robot.stop)
     station = Launched(stage.folder / "station.yaml", stage.work / "station.log", stage.environment)
