@@ -55,8 +55,8 @@ class Window:
 
     @staticmethod
     def prompt(number):
-        """As a pattern, with the exit status as its group."""
-        return rf"(?m)^(?:\^C)?\({number}\) \[(\d+)\] \$ ?"
+        """As a pattern, with the exit status as its group. Not at the begin of a line alone: what `cat` has shown of a file may end in the midst of one that is being written."""
+        return rf"(?:\^C)?\({number}\) \[(\d+)\] \$ ?"
 
     def type(self, text):
         self.tmux("send-keys", "-l", "--", text)

@@ -15,6 +15,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -71,7 +72,7 @@ class Case(unittest.TestCase):
         return self.assert_shown(window.run(command), *patterns, status=status)
 
     def assert_comes_to_show(self, command, *patterns, status=0):
-        """The same of a command about who is there: the manager may not have heard yet that the one before has ended."""
+        """The same of a command about who is there, or what flows: the manager may not have heard yet that the one before has ended, and of who waits for a processor nothing comes for a while."""
         until = time.monotonic() + terminal.PATIENCE
         while True:
             shown = window.run(command)
@@ -152,9 +153,8 @@ class Topics(Case):
         self.assert_shows("sinew topic pub --once detector/motion 'image_widht: 1920'", r"image_widht.*did you mean 'image_width'\?", status=1)
 
     def test_hz_shows_what_flows_in_all_topics(self):
-        shown = self.assert_shows("sinew topic hz --count 1 --interval 2s", r"topic +rate +bandwidth +mean size +publishers")
-        for topic in TOPICS:
-            self.assertRegex(shown, rf"(?m)^{topic} +[\d.]+ Hz +[\d.]+ .?B/s +[\d.]+ .?B +1$")
+        rows = [rf"(?m)^{topic} +[\d.]+ Hz +[\d.]+ .?B/s +[\d.]+ .?B +1$" for topic in TOPICS]
+        self.assert_comes_to_show("sinew topic hz --count 1 --interval 2s", r"topic +rate +bandwidth +mean size +publishers", *rows)
 
     def test_hz_goes_on_until_it_is_interrupted(self):
         window.begin("sinew topic hz --interval 200ms camera/image")
@@ -166,20 +166,19 @@ class Topics(Case):
         self.assertTrue(any(float(rate) > 0 for rate in rates))
 
     def test_hz_shows_how_regularly_the_camera_publishes(self):
-        self.assert_shows("sinew topic hz --jitter --count 1 --interval 2s camera/image", r"camera/image: [\d.]+ Hz, .*/s; [\d.]+ .s to [\d.]+ .?s apart, std dev [\d.]+ .s$")
+        self.assert_comes_to_show("sinew topic hz --jitter --count 1 --interval 2s camera/image", r"camera/image: [\d.]+ Hz, .*/s; [\d.]+ .s to [\d.]+ .?s apart, std dev [\d.]+ .s$")
 
     def test_bw_shows_the_bytes_of_the_camera(self):
-        shown = self.assert_shows("sinew topic bw --count 1 --interval 2s camera/image", r"camera/image: ")
-        rate, unit, hz = re.search(r"([\d.]+) (MB|kB)/s, 6.22 MB each, ([\d.]+) Hz", shown).groups()
-        self.assertEqual(unit, "MB")
+        told = r"camera/image: ([\d.]+) MB/s, 6.22 MB each, ([\d.]+) Hz"
+        rate, hz = re.search(told, self.assert_comes_to_show("sinew topic bw --count 1 --interval 2s camera/image", told)).groups()
         # Both are shown with three digits.
         self.assert_between(0.97, 1.03, float(rate) * 1e6 / (float(hz) * IMAGE_BYTES))
 
     def test_delay_shows_every_way_from_a_node_to_another(self):
-        shown = self.assert_shows("sinew topic delay --count 1 --interval 2s camera/image lidar/points", r"p50 <")
         time = r"[\d.]+ (ns|us|ms|s)"
-        for topic, sender, reader in (("camera/image", "camera", "detector"), ("camera/image", "camera", "monitor"), ("lidar/points", "lidar", "obstacle_finder")):
-            self.assertRegex(shown, rf"(?m)^{topic} +{sender} +{reader} +[\d.]+ Hz +{time} +{time} +{time} +\d+$")
+        ways = (("camera/image", "camera", "detector"), ("camera/image", "camera", "monitor"), ("lidar/points", "lidar", "obstacle_finder"))
+        rows = [rf"(?m)^{topic} +{sender} +{reader} +[\d.]+ Hz +{time} +{time} +{time} +\d+$" for topic, sender, reader in ways]
+        self.assert_comes_to_show("sinew topic delay --count 1 --interval 2s camera/image lidar/points", r"p50 <", *rows)
 
 
 class Nodes(Case):
@@ -303,9 +302,10 @@ class Whole(Case):
     def test_doctor_checks_the_machine_and_the_demo(self):
         # Whatever it finds in the machine, it must find nothing in the demo.
         shown = self.assert_comes_to_show(
-            "sinew doctor || true", r"ok +manager +process \d+ answers at \S+, for .*; 8 nodes", r"ok +pairs +all are connected: 11", r"ok +trial +a manager was started")
-        problems = re.search(r"(?m)^(\d+) problems?, \d+ warnings?$", shown)[1]
-        self.assert_shows("sinew doctor", rf"(?m)^{problems} problem", status=1 if int(problems) else 0)
+            "sinew doctor; echo status $?", r"ok +manager +process \d+ answers at \S+, for .*; 8 nodes", r"ok +pairs +all are connected: 11", r"ok +trial +a manager was started")
+        # Of one run: the next one may find something else.
+        problems, status = re.search(r"(?m)^(\d+) problems?, \d+ warnings?\n(?:.*\n)*status (\d+)$", shown).groups()
+        self.assertEqual(status, "1" if int(problems) else "0")
 
     def test_colours_are_for_terminals(self):
         window.begin("sinew topic info camera/image; sinew topic info camera/image | cat -v | head -1")
@@ -349,10 +349,9 @@ class Top(Case):
         self.assertRegex(window.screen(), r"\$ sinew top --interval 300ms\n\(\d+\)")
 
     def test_tells_programs_the_same_line_by_line(self):
-        shown = self.assert_shows("sinew top --json --interval 200ms --sort bandwidth | head -2 | tail -1")
-        told = json.loads(shown)
-        self.assertEqual([topic["topic"] for topic in told["topics"]][0], "camera/image")
-        self.assertEqual(sorted(topic["topic"] for topic in told["topics"]), sorted(TOPICS))
+        # No image is published in some intervals, where the camera waits for a processor.
+        shown = self.assert_comes_to_show("sinew top --json --interval 200ms --sort bandwidth | head -2 | tail -1", r'"topics": ?\[\{[^{}]*?"topic": ?"camera/image"')
+        self.assertEqual(sorted(topic["topic"] for topic in json.loads(shown)["topics"]), sorted(TOPICS))
 
 
 class Launch(Case):
@@ -386,7 +385,8 @@ class Recordings(Case):
     def test_record_writes_what_flows_until_it_is_interrupted_and_bag_info_shows_it(self):
         window.begin("sinew record -o drive.mcap lidar/* drone/state")
         window.wait_for(r"(?m)^recording to drive\.mcap")
-        window.wait_for(r"[1-9]\d\d messages")
+        # So many that there are some of each topic, too, when all three are recorded.
+        window.wait_for(r"(?:[5-9]\d\d|\d{4,}) messages .* 3 topics")
         recorded = self.assert_shown(window.end("C-c"), r"(?m)^drive\.mcap: \d+ messages, [\d.]+ MB$", r"(?m)^\d+ messages of 3 topics in [\d.]+ s, ")
         shown = self.assert_shows("sinew bag info drive.mcap", r"file +drive\.mcap\n", r"topic +type +messages +rate +lost")
         counts = {topic: int(count) for topic, count in re.findall(r"(?m)^/(\S+) +demo/msg/\w+ +(\d+) +[\d.]+ Hz +\d+ +cdr +ros2msg$", shown)}
@@ -445,7 +445,11 @@ class Gateways(Case):
     """The demo's machine and another one, which are both this one."""
 
     def test_status_tells_with_whom_a_gateway_is_connected_and_top_what_goes_over_it(self):
-        here, there = ("[::1]:7491", "[::1]:7492")
+        with contextlib.ExitStack() as stack:
+            sockets = [stack.enter_context(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)) for _ in range(2)]
+            for each in sockets:
+                each.bind(("::1", 0))
+            here, there = (f"[::1]:{each.getsockname()[1]}" for each in sockets)
         rules = [{"topics": {"base_rule": "both"}, "services": {"base_rule": "both"}}]
         for name, address, more in (("demo", here, {}), ("base", there, {"domain": str(window.folder / "base"), "peers": [here]})):
             config = {"name": name, "security": "ad-hoc", "listen": address, "discovery": False, "rules": rules} | more
@@ -454,17 +458,17 @@ class Gateways(Case):
         self.assert_shows("sinew-gateway run demo.json 2>demo.log &")
         self.assert_shows("sinew-gateway run base.json 2>base.log &")
         self.assert_comes_to_show("sinew gateway status || cat *.log", rf"gateway demo listens at {re.escape(here)}", rf"(?m)^base +{re.escape(there)} +[\d.]+ .s ")
-        # What somebody here subscribes to is not published there, and nobody there subscribes to anything. But they are told of it.
-        self.assert_shows("sinew gateway status", r"drone/state +topic +in +base +- +- +0 +0 +waiting")
-        self.assert_shows("sinew --domain $PWD/base topic list --verbose", *(rf"(?m)^{topic} +demo/{of_type} +0 +0 +demo$" for topic, of_type in TOPICS.items()))
-        self.assert_shows("sinew --domain $PWD/base topic info drone/state", r"type +demo/State\nat +demo; it comes here while")
+        # What somebody here subscribes to is not published there, and nobody there subscribes to anything. But they are told of it, a while after they are connected.
+        self.assert_comes_to_show("sinew gateway status", r"drone/state +topic +in +base +- +- +0 +0 +waiting")
+        self.assert_comes_to_show("sinew --domain $PWD/base topic list --verbose", *(rf"(?m)^{topic} +demo/{of_type} +0 +0 +demo$" for topic, of_type in TOPICS.items()))
+        self.assert_comes_to_show("sinew --domain $PWD/base topic info drone/state", r"type +demo/State\nat +demo; it comes here while")
         # Who prints messages there wants them there.
         self.assert_shows("sinew --domain $PWD/base topic echo -n 1000000 drone/state.header >/dev/null 2>echoed &")
         self.assert_comes_to_show("sinew gateway status", r"drone/state +topic +out +base +[\d.]+/s +[\d.]+ k?B/s +[1-9]\d* +\d+ +open")
         # Who records there gets what is brought for the one who prints, and what is named, for whom it is brought.
         self.assert_shows("sinew --domain $PWD/base record --max-duration 2s -o brought.mcap; sinew bag info brought.mcap", r"/drone/state +demo/msg/State +[1-9]")
         self.assert_shows("sinew --domain $PWD/base record --max-duration 5s -o named.mcap camera/image; sinew bag info named.mcap", r"camera/image.*demo has it, and it comes here while", r"/camera/image +demo/msg/Image +[1-9]")
-        self.assert_shows("sinew --domain $PWD/base service list", "gripper/move")
+        self.assert_comes_to_show("sinew --domain $PWD/base service list", "gripper/move")
         self.assert_shows("sinew --domain $PWD/base service call gripper/move 'width_mm: 30'", r"moved_mm: ")
         window.begin("sinew top")
         window.wait_for(rf"demo <-> base +{re.escape(there)}  round trip")
