@@ -7,7 +7,7 @@ import re
 import shlex
 import time
 
-from installed import ROOT, RUN_SECONDS, Case, Domain, must
+from installed import COMPILE_SECONDS, ROOT, RUN_SECONDS, Case, Domain, must
 import bounded
 import page
 
@@ -67,7 +67,7 @@ class PageCase(Case):
         """Goes on with the folder and the environment that the commands leave."""
         left = self.domain.folder / "environment"
         commands = f"{block.text}env -0 >{shlex.quote(str(left))}\n"
-        self.printed = must([*self.domain.within, "bash", "-e", "-c", commands], seconds=300, env=self.domain.env, cwd=self.folder)
+        self.printed = must([*self.domain.within, "bash", "-e", "-c", commands], seconds=COMPILE_SECONDS, env=self.domain.env, cwd=self.folder)
         self.domain.env = dict(each.split("=", 1) for each in left.read_text().split("\0") if each)
         self.folder = pathlib.Path(self.domain.env["PWD"])
 
