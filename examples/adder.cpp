@@ -28,7 +28,7 @@ int main() {
   auto client = node->create_service_client<Sum::Request, Sum::Response>("sum");
   std::printf("%lld\n", static_cast<long long>(client->call({{1, 2, 3}}).get().total));
   try {
-    client->call({{}}, 1s).get();  // waits at most a second
+    client->call({{}}, 10s).get();  // waits at most ten seconds
   } catch (const sinew::ServiceError& error) {
     std::printf("%s\n", error.what());  // what the provider's handler threw
   }

@@ -26,6 +26,6 @@ with sinew.Node("adder") as node:
     client = node.create_client("sum", Terms, Sum)
     print(client.call(Terms([1, 2, 3])).total)
     try:
-        client.call(Terms([]), timeout=1.0)  # waits at most a second
+        client.call(Terms([]), timeout=10.0)  # waits at most ten seconds
     except sinew.CallFailed as error:
         print(error)  # what the provider raised

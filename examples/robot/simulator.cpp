@@ -1,6 +1,7 @@
 // The wheels of the robot, and the world around them: drives as `cmd_vel` says, and tells by `odom` where that has led.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -44,7 +45,8 @@ int run(const World& world) {
   });
   auto timer = node->create_timer(20ms, [&] {
     const auto now = Clock::now();
-    const double seconds = std::chrono::duration<double>(now - moved_at).count();
+    // Who was kept from it does not jump into walls.
+    const double seconds = std::min(std::chrono::duration<double>(now - moved_at).count(), 0.1);
     moved_at = now;
     if (now - wanted_at > obeys_for) wanted = {};
     Place next = place;
