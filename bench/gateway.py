@@ -36,7 +36,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MORE_THAN_FITS = 1.25
 SMALL = 64
 # Moderate, so that all arrives, and large beside what is around it.
-SHARED_HZ, SHARED_BYTES = 50, 100_000
+SHARED_HZ, SHARED_BYTES, SHARED_TRIES = 50, 100_000, 5
 SETTLE_S = 0.5
 
 
@@ -116,8 +116,7 @@ def measure_cable(tools, seconds, count):
             pong.end()
         row["link_bytes"] = {}
         for subscribers in (1, MANY):
-            with gateway_systems.Sinew(tools, network) as system:
-                row["link_bytes"][str(subscribers)] = shared(system, network, subscribers, seconds)
+            row["link_bytes"][str(subscribers)] = shared_whole(tools, network, subscribers, seconds)
     return row
 
 
@@ -131,6 +130,17 @@ def moved(system, hz, seconds):
     arrived = [at for _, at in pairs(system.folder / "moved")]
     arrived = [at for at in arrived if at >= arrived[0] + seconds / 5 * 1e9]
     return IMAGE_BYTES * (len(arrived) - 1) / ((arrived[-1] - arrived[0]) / 1e9)
+
+
+def shared_whole(tools, network, subscribers, seconds):
+    """As shared(). Where a processor is wanted elsewhere for long, a message may be left out for a newer one: then once more."""
+    for left in reversed(range(SHARED_TRIES)):
+        try:
+            with gateway_systems.Sinew(tools, network) as system:
+                return shared(system, network, subscribers, seconds)
+        except Failed:
+            if not left:
+                raise
 
 
 def shared(system, network, subscribers, seconds):
