@@ -12,7 +12,7 @@ use sinew::{
 use crate::actions::is_of_action;
 use crate::cli::Cli;
 use crate::failure::{Done, Failure};
-use crate::output::shown;
+use crate::output::{say, shown};
 
 /// Joins the domain, to look at it.
 pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
@@ -289,7 +289,7 @@ pub fn wait_for<T>(node: &Node, most: Duration, look: impl Fn(&View) -> Done<T>)
             found => return found,
         };
         if !is_told {
-            anstream::eprintln!("waiting: {why_not}");
+            say!("waiting: {why_not}");
             is_told = true;
         }
         view = followed.changed_until(until).filter(|_| Instant::now() < until).ok_or(Failure::Negative(why_not))?;

@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
+use crate::output::say;
+
 /// Why the command ends without having done what it was asked.
 #[derive(Debug)]
 pub enum Failure {
@@ -31,7 +33,7 @@ impl Failure {
         };
         if !text.is_empty() {
             let red = anstyle::AnsiColor::Red.on_default().bold();
-            anstream::eprintln!("{red}error:{red:#} {text}");
+            say!("{red}error:{red:#} {text}");
         }
         ExitCode::from(status)
     }

@@ -4,7 +4,7 @@ use sinew::Node;
 
 use crate::beyond::Beyond;
 use crate::domain::{View, is_part, service_of};
-use crate::output::shown;
+use crate::output::{say, shown};
 
 /// Says of a topic that it is not there yet, and which one may be meant.
 pub fn tell(view: &View, name: &str) {
@@ -13,7 +13,7 @@ pub fn tell(view: &View, name: &str) {
         Some(near) => format!("did you mean '{}'? Waiting for it", shown(near)),
         None => "waiting for it".to_owned(),
     };
-    anstream::eprintln!("no topic '{}' yet: {waits}", shown(name));
+    say!("no topic '{}' yet: {waits}", shown(name));
 }
 
 /// The same of all that are neither here nor, as gateways tell, elsewhere.

@@ -26,6 +26,19 @@ pub fn out() -> anstream::AutoStream<std::io::StdoutLock<'static>> {
     anstream::stdout().lock()
 }
 
+/// A line on the standard error, in one piece: others write there, too.
+pub fn print_said(line: std::fmt::Arguments<'_>) {
+    let mut whole = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&std::io::stderr()));
+    // Who has closed it does not want to know.
+    let _ = writeln!(whole, "{line}").and_then(|()| std::io::stderr().write_all(&whole.into_inner()));
+}
+
+/// [`print_said`], as one writes it.
+macro_rules! say {
+    ($($words:tt)*) => { $crate::output::print_said(format_args!($($words)*)) };
+}
+pub(crate) use say;
+
 /// "1 topic", "2 topics".
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

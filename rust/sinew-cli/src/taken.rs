@@ -7,7 +7,7 @@ use sinew::{DomainCounters, Id, Node};
 
 use crate::failure::{Done, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::shown;
+use crate::output::{say, shown};
 
 /// Who takes nothing for so long may never do it.
 const AT_MOST: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub fn wait(node: &Node, publisher: &Publisher, topic: &str, first: u64, interru
             return Err(Failure::Failed(format!("{who} not taken all that was published, and may never get it")));
         }
         if !is_told && begin.elapsed() > Duration::from_secs(1) {
-            anstream::eprintln!("{who} not taken all that was published yet: waiting");
+            say!("{who} not taken all that was published yet: waiting");
             is_told = true;
         }
     }

@@ -14,7 +14,7 @@ use crate::beyond::{Beyond, Far};
 use crate::cli::{Cli, Echo};
 use crate::domain::{Followed, View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
-use crate::output::{counted, out, shown};
+use crate::output::{counted, out, say, shown};
 use crate::picture::{Pictures, Screen};
 use crate::typed;
 
@@ -74,7 +74,7 @@ impl Source {
                 let beyond = Beyond::of(node, &view);
                 let (name, path) = split(what, |name| beyond.topics.contains_key(name)).ok_or(Failure::Negative(why))?;
                 let far = &beyond.topics[name];
-                anstream::eprintln!("{} has it: it comes here while this runs", far.places());
+                say!("{} has it: it comes here while this runs", far.places());
                 Ok((Source::far(name, far)?, path))
             }
             found => found.and_then(|(topic, path)| Ok((Source::here(&view, topic)?, path))),
@@ -110,7 +110,7 @@ impl Source {
 
     /// The same topic when somebody publishes it again, and its messages. Says that it waits.
     fn again(&self, node: &Node, asked: &Echo) -> Done<(Source, Subscriber)> {
-        anstream::eprintln!("'{}' is gone: waiting until somebody publishes it again", shown(&self.name));
+        say!("'{}' is gone: waiting until somebody publishes it again", shown(&self.name));
         let followed = Followed::new(node)?;
         let mut view = View::default();
         loop {
@@ -178,7 +178,7 @@ impl<'a> Printer<'a> {
                 "topic '{topic}' carries {name} now, whose values are not those that the first line names"
             )));
         }
-        anstream::eprintln!("'{topic}' carries another type now: {name}");
+        say!("'{topic}' carries another type now: {name}");
         Printer::new(self.cli, self.asked, source, path)
     }
 

@@ -21,7 +21,7 @@ use crate::domain::{View, canonical, join, type_of};
 use crate::failure::{Done, Failure};
 use crate::interrupt::Interrupt;
 use crate::misfits::Misfits;
-use crate::output::{Progress, counted, json_line, shown};
+use crate::output::{Progress, counted, json_line, say, shown};
 use crate::taken;
 use crate::typed;
 
@@ -213,10 +213,10 @@ impl Run<'_> {
                 return Ok(None);
             }
             if misfits.is_none() && Instant::now() > soon {
-                anstream::eprintln!("waiting for {} of '{}'", counted(wanted, "subscriber"), shown(canonical(&self.asked.topic)));
+                say!("waiting for {} of '{}'", counted(wanted, "subscriber"), shown(canonical(&self.asked.topic)));
                 misfits = Some(Misfits::of(self.node)?);
             }
-            misfits.iter_mut().flat_map(Misfits::new_ones).for_each(|misfit| anstream::eprintln!("{misfit}"));
+            misfits.iter_mut().flat_map(Misfits::new_ones).for_each(|misfit| say!("{misfit}"));
         }
     }
 

@@ -20,7 +20,7 @@ use crate::documents;
 use crate::domain::{View, body_of, canonical, join, wait_for};
 use crate::failure::{Done, Failure};
 use crate::interrupt::on_interrupt;
-use crate::output::{out, shown, shown_lines};
+use crate::output::{out, say, shown, shown_lines};
 use crate::pending::{NOW_AND_THEN, Pending};
 use crate::typed;
 
@@ -89,7 +89,7 @@ pub fn send_goal(cli: &Cli, asked: &SendGoal) -> Done {
     let id = GoalId::random()?;
     let request = request(id, goal).to_stream(&parts.request).map_err(Failure::of)?;
     let pending = Pending::new(name, &client, request, None)?;
-    anstream::eprintln!("goal {id} is sent");
+    say!("goal {id} is sent");
     Sent { cli, asked, id, parts: &parts, wishes, last_feedback: 0, coming }.follow(pending, events)
 }
 
@@ -183,7 +183,7 @@ impl Sent<'_> {
                 Ok(Event::Feedback(frame)) => self.print_feedback(&frame)?,
                 Ok(Event::Interrupt) => {
                     self.wishes.publish(&[&actions::wish(self.id)])?;
-                    anstream::eprintln!("cancelling: waiting for the end of the goal");
+                    say!("cancelling: waiting for the end of the goal");
                 }
                 Ok(Event::Answer) | Err(_) => {}
             }
@@ -195,9 +195,12 @@ impl Sent<'_> {
         const PATIENCE: i64 = 500_000_000;
         let until = ended.ended_at.min(actions::now_ns()).saturating_add(PATIENCE);
         while self.last_feedback < ended.last_feedback {
-            let Ok(left) = u64::try_from(until.saturating_sub(actions::now_ns())) else { break };
-            if let Ok(Event::Feedback(frame)) = self.coming.recv_timeout(Duration::from_nanos(left)) {
-                self.print_feedback(&frame)?;
+            // What is here by then comes in any case.
+            let left = u64::try_from(until.saturating_sub(actions::now_ns())).unwrap_or(0);
+            match self.coming.recv_timeout(Duration::from_nanos(left)) {
+                Ok(Event::Feedback(frame)) => self.print_feedback(&frame)?,
+                Ok(_) => {}
+                Err(_) => break,
             }
         }
         Ok(())

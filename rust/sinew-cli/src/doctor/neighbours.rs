@@ -7,7 +7,7 @@ use crate::cli::Cli;
 use crate::doctor::domain::place::place;
 use crate::doctor::host::Host;
 use crate::domain::View;
-use crate::output::{counted, shown};
+use crate::output::{counted, say, shown};
 
 /// More are not told of.
 const MOST: usize = 5;
@@ -22,7 +22,7 @@ pub fn tell_if_empty(cli: &Cli, view: &View) {
     let own = place(&host, asked, user).ok();
     let beside = beside(&host, own.as_ref().map(|own| own.socket.as_path()), user);
     let name = asked.or(host.variable("SINEW_DOMAIN")).unwrap_or("default");
-    anstream::eprintln!("domain '{}' has no nodes{}", shown(name), beside.map(|text| format!("; {text}")).unwrap_or_default());
+    say!("domain '{}' has no nodes{}", shown(name), beside.map(|text| format!("; {text}")).unwrap_or_default());
 }
 
 /// "'default' beside it has 4 nodes": the domains with names in which somebody is, but for that of this socket. None: there are none.

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::launch::told::{Event, Form};
+use crate::output::say;
 
 /// So many bytes wait for the reader, at most.
 const ROOM: usize = 1 << 20;
@@ -139,7 +140,7 @@ fn write(shared: &Shared, form: &Form) {
         if let Err(why) = outcome
             && !std::mem::replace(&mut is_told, true)
         {
-            anstream::eprintln!("the log cannot be written: {why}; the processes go on without it, and Ctrl-C or SIGTERM stops them");
+            say!("the log cannot be written: {why}; the processes go on without it, and Ctrl-C or SIGTERM stops them");
         }
         let mut queue = shared.queue();
         queue.turns += 1;

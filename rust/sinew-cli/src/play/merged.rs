@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sinew_bag::{Bag, Message, Messages, Selection, TopicId};
 
-use crate::output::shown;
+use crate::output::{say, shown};
 
 /// What is to be played of a file.
 pub struct Part {
@@ -48,7 +48,7 @@ fn next(messages: &mut Messages) -> Option<Message> {
     loop {
         match messages.next()? {
             Ok(message) => return Some(message),
-            Err(why) => anstream::eprintln!("messages are left out: {}", shown(&why.to_string())),
+            Err(why) => say!("messages are left out: {}", shown(&why.to_string())),
         }
     }
 }

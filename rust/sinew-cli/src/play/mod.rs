@@ -24,7 +24,7 @@ use crate::commands::play::Play;
 use crate::domain::{View, canonical, join};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
-use crate::output::shown;
+use crate::output::{say, shown};
 
 /// Rates.
 pub const SLOWEST: f64 = 0.001;
@@ -46,7 +46,7 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
         for file in sinew_bag::files(path).map_err(Failure::of)? {
             let bag = Bag::open(&file).map_err(Failure::of)?;
             if let Some(why) = bag.cut() {
-                anstream::eprintln!("{} is not whole: {}; what is whole is played", shown(&file.to_string_lossy()), shown(why));
+                say!("{} is not whole: {}; what is whole is played", shown(&file.to_string_lossy()), shown(why));
             }
             parts.push(Part { bag, topics: Default::default() });
         }
@@ -54,7 +54,7 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
     let node = join(cli, "play")?;
     let mut tracks = Tracks::new(&node, asked, &mut parts)?;
     for refused in &tracks.refused {
-        anstream::eprintln!("topic '{}' is not played: {}", shown(&refused.name), shown(&refused.why));
+        say!("topic '{}' is not played: {}", shown(&refused.name), shown(&refused.why));
     }
     if tracks.publishers.is_empty() {
         return Err(nothing(asked, &parts, &tracks));

@@ -12,7 +12,7 @@ use super::merged::Part;
 use crate::commands::play::Play;
 use crate::domain::{canonical, is_of_service};
 use crate::failure::{Done, Failure};
-use crate::output::shown;
+use crate::output::{say, shown};
 use crate::patterns::Topics;
 
 /// A subscriber that every message is to reach may make it wait so long.
@@ -163,7 +163,7 @@ fn plan(key: (usize, TopicId), asked: &Play, topic: &Topic) -> Result<Plan, Stri
     };
     let offered = topic.metadata.get(qos::OFFERED_QOS).map_or("", String::as_str);
     let qos = qos::from_yaml(offered).unwrap_or_else(|why| {
-        anstream::eprintln!("topic '{}' is played as a reliable one: {}", shown(&topic.name), shown(&why.to_string()));
+        say!("topic '{}' is played as a reliable one: {}", shown(&topic.name), shown(&why.to_string()));
         Qos::reliable()
     });
     Ok(Plan { key, name: remapped.to_owned(), ty, encoding, qos })

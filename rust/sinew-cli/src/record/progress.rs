@@ -13,7 +13,7 @@ use super::topics::Counts;
 use crate::cli::Cli;
 use crate::domain::service_of;
 use crate::failure::{Done, Failure};
-use crate::output::{BAD, NAME, WARN, counted, out, shown};
+use crate::output::{BAD, NAME, WARN, counted, out, say, shown};
 use crate::units::{bytes, clock_time};
 
 /// What the one who writes tells meanwhile.
@@ -56,7 +56,7 @@ impl Line {
     pub fn new(cli: &Cli, path: &Path) -> Line {
         let is_shown = std::io::stderr().is_terminal() && !cli.json;
         if !cli.json {
-            anstream::eprintln!("recording to {NAME}{}{NAME:#}; Ctrl-C ends it", shown(&path.to_string_lossy()));
+            say!("recording to {NAME}{}{NAME:#}; Ctrl-C ends it", shown(&path.to_string_lossy()));
         }
         let now = Instant::now();
         Line { is_shown, due: now + Self::EVERY, before: (now, 0) }
@@ -125,7 +125,7 @@ impl Recording {
         if self.messages == 0 {
             return Err(Failure::Negative(format!("nothing was recorded: {told}")));
         }
-        anstream::eprintln!("{WARN}warning:{WARN:#} {told}");
+        say!("{WARN}warning:{WARN:#} {told}");
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use crate::beyond::Beyond;
 use crate::commands::record::Record;
 use crate::domain::View;
 use crate::missing;
-use crate::output::shown;
+use crate::output::{say, shown};
 
 /// What becomes of each message, on an execution thread of the node.
 pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
@@ -101,9 +101,9 @@ impl Subscriptions {
                 continue;
             };
             if let Err(why) = far.ty() {
-                anstream::eprintln!("topic '{}' is not recorded: {why}", shown(name));
+                say!("topic '{}' is not recorded: {why}", shown(name));
             } else {
-                anstream::eprintln!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places());
+                say!("topic '{}': {} has it, and it comes here while this runs", shown(name), far.places());
                 self.brought.insert(name.to_owned());
                 self.subscribe(name, &far.signature, std::slice::from_ref(&far.offered), far.offered.transient_local);
             }
@@ -160,7 +160,7 @@ impl Subscriptions {
             // It has gone meanwhile, or the manager: then it comes again.
             Err(Refused::ForNow) => return,
             Err(Refused::For(why)) => {
-                anstream::eprintln!("topic '{}' is not recorded: {}", shown(topic), shown(&why));
+                say!("topic '{}' is not recorded: {}", shown(topic), shown(&why));
                 None
             }
         };
@@ -175,7 +175,7 @@ impl Subscriptions {
                 let source = Source::new(self.known.len(), topic, signature, offered).map_err(Refused::For)?;
                 if source.described.schema_encoding == "omgidl" {
                     let name = shown(topic);
-                    anstream::eprintln!(
+                    say!(
                         "topic '{name}' has variants, for which ROS has no word: it is described in IDL, and rosbags does not open a file with that; sinew and Foxglove do. Without it: --exclude '{name}'"
                     );
                 }

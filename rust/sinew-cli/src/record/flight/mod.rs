@@ -26,7 +26,7 @@ use crate::commands::record::Record;
 use crate::domain::{Followed, View, join};
 use crate::failure::Done;
 use crate::interrupt;
-use crate::output::{NAME, counted, json_line, out, shown};
+use crate::output::{NAME, counted, json_line, out, say, shown};
 use crate::units::bytes;
 
 /// How often it is looked for what is too old.
@@ -82,7 +82,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     subscriptions.bring(asked, &view);
     let plan = Plan::new(asked.output.as_deref(), asked.compression.into());
     if !cli.json {
-        anstream::eprintln!(
+        say!(
             "holding the last {last:?} in {} at most; `sinew trigger{}` writes them into a file, Ctrl-C ends it",
             asked.budget,
             if asked.name == super::USUAL_NAME { String::new() } else { format!(" {}", asked.name) }
@@ -219,7 +219,7 @@ impl Flight<'_> {
         let written = match outcome {
             Ok(written) => written,
             Err(why) => {
-                anstream::eprintln!("{}", shown(&why.to_string()));
+                say!("{}", shown(&why.to_string()));
                 return Ok(());
             }
         };

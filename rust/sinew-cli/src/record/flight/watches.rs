@@ -7,7 +7,7 @@ use globset::GlobMatcher;
 
 use super::condition::{Condition, Watch};
 use crate::domain::View;
-use crate::output::shown;
+use crate::output::{say, shown};
 use crate::record::source::Received;
 
 /// Conditions, and whether they hold.
@@ -31,7 +31,7 @@ impl Conditions {
             let watches = about.filter_map(|(n, condition)| match condition.watch(&source.name, &source.ty) {
                 Ok(watch) => Some((n, watch)),
                 Err(why) => {
-                    anstream::eprintln!("'{}' will never be so: {}", shown(condition.text()), shown(&why));
+                    say!("'{}' will never be so: {}", shown(condition.text()), shown(&why));
                     None
                 }
             });
