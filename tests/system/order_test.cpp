@@ -25,7 +25,8 @@ constexpr std::size_t size_of_all = 40'000;  // so large that memory is looked a
 // The second message is taken while the publisher, having looked for claims, has yet to decide what nobody needs: the first one.
 ROLE(publisher_that_looks_for_claims) {
   auto node = Node::create("node");
-  auto publisher = node->create_publisher<Sample>("topic");
+  // All in one chunk: of a second one the reader would not hear while the publisher, which is held, has its mutex.
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}, {.prefault = 128 << 10});
   auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_all(), as_from_elsewhere());
   await_subscribers(*publisher, 1);
   publish_in_place(*publisher, 1, 1, size_of_all);
@@ -117,10 +118,9 @@ TEST_P(Claiming, F1_AReaderThatIsStoppedNeverTakesOneMessageForAnother) {
     await_subscribers(*publisher, 1);
     std::uint64_t number = 0;
     EXPECT_TRUE(eventually([&] {
-      publish_in_place(*publisher, 1, ++number, 100);
+      if (number < 2000) publish_in_place(*publisher, 1, ++number, 100);  // what comes last is enough to stop it, however late it looks
       return reader.is_stopped();
     }));
-    ASSERT_LT(number, 2000U);
     while (number < 5000) publish_in_place(*publisher, 1, ++number, 100);  // over all entries of the ring, several times
     reader.go_on();
     reader.order("look");
