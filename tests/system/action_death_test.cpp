@@ -170,6 +170,12 @@ TEST_F(ActionDeath, TheGoalOfAClientThatIsGoneIsCancelled) {
 
 TEST_F(ActionDeath, AHandleThatIsDestroyedLetsTheGoalGoOnAndWaitsForACallback) {
   Child server = mover("server");
+  // Until the feedback is connected, which a result does not wait for longer than half a second.
+  EXPECT_TRUE(eventually([&] {
+    Steps first;
+    EXPECT_EQ(end_of(client->send_goal({.steps = 1, .what = "count"}, first.of(0))), "succeeded");
+    return !first.seen().empty();
+  }));
   for (int pass = 0; pass < rounds(50); ++pass) {
     std::atomic<bool> is_running{false}, is_gone{false};
     std::atomic<int> late{0}, called{0};
