@@ -137,8 +137,9 @@ TEST_P(DeathOfASubscriber, GivesBackWhatItHeldAndDisturbsNobody) {
     EXPECT_TRUE(eventually([&] { return survivor.received == number; }));
     return publisher->statistics().memory_in_use;
   };
-  memory_for_one();
-  const std::uint64_t before = memory_for_one();
+  // More where the survivor has not let go of the message before yet.
+  std::uint64_t before = memory_for_one();
+  for (int i = 0; i < 10; ++i) before = std::min(before, memory_for_one());
   const std::string label = GetParam();
   for (const char* pass : {"1", "2", "9"}) {
     if (label == "subscriber.chunk_mapped" && pass != std::string("1")) break;

@@ -244,6 +244,7 @@ TEST_F(ServiceDeath, OfAProviderOfTheSameProcessItIsKnownWhatItHasTaken) {
                                                                               return Work::Response{};
                                                                             },
                                                                             {.at_most_once = true});
+  await_providers(*client, 1);  // which gets all of them
   auto calls = call_many(10);
   Child second = worker("second", "once");
   await_providers(*client, 2);
