@@ -19,7 +19,7 @@ TEST_F(Given, MessagesThatNobodyNeedsAnyMoreMakeRoomForThoseThatAreGiven) {
               PublishResult::published);
     if (number == 50) after_some = publisher->statistics().memory_mapped;
   }
-  EXPECT_EQ(publisher->statistics().memory_mapped, after_some);
+  EXPECT_LE(publisher->statistics().memory_mapped, after_some);  // less where a chunk was idle for so long that it has gone
 }
 
 TEST_F(Given, OneThatIsRefusedDoesNotCostSubscribersOfTheProcessTheNext) {

@@ -222,7 +222,7 @@ TEST_F(Maps, FramesThatArePiecesOnlyLeaveNoMemoryBehind) {
       ASSERT_EQ(publish(*publisher, way, survey), PublishResult::published);
       if (round == 20) after_some = publisher->statistics().memory_mapped;
     }
-    EXPECT_EQ(publisher->statistics().memory_mapped, after_some) << static_cast<int>(way);
+    EXPECT_LE(publisher->statistics().memory_mapped, after_some) << static_cast<int>(way);  // less where a chunk has gone that was idle
   }
 }
 

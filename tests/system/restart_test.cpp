@@ -89,8 +89,11 @@ TEST_F(Restarts, EveryWayIsToldToTheNextManager) {
   for (const DomainPair& pair : state.pairs) ways.push_back(pair.delivery);
   std::ranges::sort(ways);
   EXPECT_EQ(ways, (std::vector{Delivery::pointer, Delivery::native, Delivery::view, Delivery::copy}));
-  const auto endpoint = std::ranges::find_if(state.endpoints, &DomainEndpoint::publishes);
-  EXPECT_EQ(endpoint->memory, publisher->statistics().memory_mapped);
+  EXPECT_TRUE(eventually([&] {
+    const DomainState now = receiver->domain_state();
+    const auto endpoint = std::ranges::find_if(now.endpoints, &DomainEndpoint::publishes);
+    return endpoint != now.endpoints.end() && endpoint->memory == publisher->statistics().memory_mapped;
+  }));
 }
 
 TEST_F(Restarts, WhoComesWhileThereIsNoManagerWaitsForTheNext) {

@@ -230,7 +230,7 @@ TEST_F(View, ReadersOfPiecesLeaveNoMemoryBehind) {
     if (number % 2 == 0) require(is_whole(*take_soon(*subscriber)), "a message is not whole");
     if (number == 100) after_some = publisher->statistics().memory_mapped;
   }
-  EXPECT_EQ(publisher->statistics().memory_mapped, after_some);
+  EXPECT_LE(publisher->statistics().memory_mapped, after_some);  // less where a chunk was idle for so long that it has gone
   subscriber.reset();
   await_subscribers(*publisher, 0);
   publisher->loan();
