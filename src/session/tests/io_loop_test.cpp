@@ -47,11 +47,13 @@ TEST_F(Timers, A_task_runs_on_the_loops_thread_once_and_not_before_its_time) {
 TEST_F(Timers, Tasks_run_in_the_order_of_their_times_and_of_their_arming) {
   const std::int64_t when = os::now_ns() + 50 * ms;
   std::string order;
-  loop_.at(when + 2, [&] { order += 'd'; });
-  loop_.at(when, [&] { order += 'a'; });
-  loop_.at(when + 1, [&] { order += 'b'; });
-  loop_.at(when + 1, [&] { order += 'c'; });
-  loop_.at(0, [&] { order += '0'; });
+  loop_.run([&] {  // so that none of them runs before all are armed
+    loop_.at(when + 2, [&] { order += 'd'; });
+    loop_.at(when, [&] { order += 'a'; });
+    loop_.at(when + 1, [&] { order += 'b'; });
+    loop_.at(when + 1, [&] { order += 'c'; });
+    loop_.at(0, [&] { order += '0'; });
+  });
   await(when + 3);
   EXPECT_EQ(order, "0abcd");
 }
@@ -59,11 +61,13 @@ TEST_F(Timers, Tasks_run_in_the_order_of_their_times_and_of_their_arming) {
 TEST_F(Timers, A_cancelled_task_does_not_run_and_is_let_go_at_once) {
   const std::int64_t when = os::now_ns() + 20 * ms;
   const auto kept = std::make_shared<bool>(false);
-  const auto timer = loop_.at(when, [kept] { *kept = true; });
-  EXPECT_EQ(kept.use_count(), 2);
-  loop_.cancel(timer);
-  EXPECT_EQ(kept.use_count(), 1);
-  loop_.cancel(timer);
+  loop_.run([&] {  // so that it is not run before it is cancelled
+    const auto timer = loop_.at(when, [kept] { *kept = true; });
+    EXPECT_EQ(kept.use_count(), 2);
+    loop_.cancel(timer);
+    EXPECT_EQ(kept.use_count(), 1);
+    loop_.cancel(timer);
+  });
   await(when + 1);
   EXPECT_FALSE(*kept);
 }
