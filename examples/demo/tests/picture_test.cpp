@@ -1,6 +1,7 @@
 // The picture that the demo leaves shows the image, with the boxes at their places.
 #include <gtest/gtest.h>
 #include <png.h>
+#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -13,7 +14,7 @@ namespace demo {
 namespace {
 
 TEST(Picture, BoxesAreDrawnOnTheImageAndNowhereElse) {
-  const auto path = std::filesystem::path(testing::TempDir()) / "demo_picture_test.png";
+  const auto path = std::filesystem::path(testing::TempDir()) / ("demo_picture_test_" + std::to_string(::getpid()) + ".png");
   const Image image{.header = {}, .height = 50, .width = 80, .encoding = "rgb8", .data = std::vector<std::uint8_t>(50 * 80 * 3, 10)};
   write_annotated(path, image, std::array{Box{20, 10, 30, 20}, Box{70, 40, 1000, 1000}});
 

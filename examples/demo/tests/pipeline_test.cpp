@@ -1,6 +1,7 @@
 // The launcher starts real processes, names the one that fails, and leaves none behind. The processes are shell scripts here.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -34,8 +35,9 @@ class Pipelines : public testing::Test {
         {.transport = "tcp", .duration = std::chrono::seconds(seconds), .programs = folder_, .data = folder_, .picture = {}});
   }
 
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
-                                        (std::string("demo_pipeline_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) /
+      ("demo_pipeline_" + std::to_string(::getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 TEST_F(Pipelines, AGoodRunBringsTheReportOfEveryProcess) {

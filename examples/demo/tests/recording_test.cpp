@@ -1,5 +1,6 @@
 // The recorded inputs are read as they are, and nothing else is taken for one.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -20,8 +21,8 @@ class File {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) /
-                                (std::string("demo_recording_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) / ("demo_recording_" + std::to_string(::getpid()) + "_" +
+                                                                             testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
 std::string ply(const std::string& properties, std::string_view body) {

@@ -1,9 +1,11 @@
 // The baseline delivers whole messages over real sockets, and counts what it copies.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <future>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "tcp_link.hpp"
@@ -16,8 +18,9 @@ class Tcp : public testing::Test {
   Tcp() { std::filesystem::create_directories(folder_); }
   ~Tcp() override { std::filesystem::remove_all(folder_); }
 
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
-                                        (std::string("demo_tcp_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) /
+      ("demo_tcp_" + std::to_string(::getpid()) + "_" + testing::UnitTest::GetInstance()->current_test_info()->name());
   std::mutex one_at_a_time_;
 };
 
