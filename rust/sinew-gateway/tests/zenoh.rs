@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::zenoh::{Robot, Router, a_while};
 use common::{IMAGE, PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
@@ -53,7 +53,13 @@ async fn a_message_reaches_another_domain_through_a_router_byte_for_byte() {
         images.publish(&[&image(number, 100_000 * number as usize)]).expect("it is published");
         assert_eq!(next_below_1000(&seen), number);
     }
-    let (sent, received) = (drone.channel("camera/image").expect("it is open"), base.channel("camera/image").expect("it is open"));
+    let told = |robot: &Robot| robot.channel("camera/image").expect("it is open");
+    // They are counted a moment after they have gone, and a moment after they were handed on.
+    until("all are counted", || {
+        let (sent, received) = (told(&drone), told(&base));
+        sent.messages > 20 && (sent.messages, sent.bytes) == (received.messages, received.bytes)
+    });
+    let (sent, received) = (told(&drone), told(&base));
     assert_eq!((sent.state.as_str(), sent.outgoing, sent.kind.as_str(), sent.lost), ("open", true, "topic", 0));
     assert_eq!((received.state.as_str(), received.outgoing, received.lost, received.messages), ("open", false, 0, sent.messages));
     assert_eq!((sent.bytes, received.bytes > 19_000_000), (received.bytes, true));
@@ -364,15 +370,19 @@ async fn a_reliable_topic_loses_nothing_and_one_with_a_rate_leaves_out() {
     let few = subscriber(&viewer, "some", &Qos::keep_last(512));
     arrives(&every, &got, 1000, 10);
     arrives(&some, &few, 1000, 10);
+    let begin = Instant::now();
     for number in 0..400 {
         every.publish(&[&image(number, 20_000)]).expect("it is published");
         some.publish(&[&image(number, 10)]).expect("it is published");
         std::thread::sleep(Duration::from_millis(2));
     }
+    let seconds = begin.elapsed().as_secs_f64();
     for number in 0..400 {
         assert_eq!(next_below_1000(&got), number);
     }
     let rest = std::iter::from_fn(|| few.take(Duration::from_millis(400)).expect("it can be taken"));
     let count = rest.filter(|frame| number_of(frame) < 1000).count();
-    assert!((2..20).contains(&count), "{count} messages at 5 a second, in about one");
+    // A busy machine takes longer for all of them.
+    let most = (5.0 * seconds).ceil() as usize + 10;
+    assert!((2..most.min(200)).contains(&count), "{count} messages at 5 a second, in {seconds} s");
 }

@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use common::services::{NUMBER, asked, client, fails_as_its_provider_says, is_cancelled_when_nobody_waits, number, provider, value};
-use common::zenoh::{Robot, Router, a_while};
+use common::zenoh::{Robot, Router};
 use common::{PATIENCE, all, rules, until};
 use sinew::raw::{Client, ClientOptions, Provider};
 use sinew::{ErrorKind, Node};
@@ -32,6 +32,8 @@ async fn a_service_is_called_across_in_both_directions() {
             assert_eq!(value(&service.call(&[&number(at)], PATIENCE).expect("it is answered").to_vec()), 2 * at);
         }
         for (robot, outgoing) in [(there, true), (here, false)] {
+            // An answer is counted a moment after it has gone.
+            until("all are counted", || robot.channel("double").is_some_and(|told| told.messages >= 20));
             let told = robot.channel("double").expect("it is told");
             assert_eq!((told.kind.as_str(), told.outgoing, told.state.as_str(), told.messages), ("service", outgoing, "open", 20));
             assert_eq!((told.bytes, told.lost), (20 * 16, 0));
@@ -50,8 +52,7 @@ async fn a_call_waits_for_a_provider_that_comes_later() {
     let early = service.start(number(1), Duration::from_millis(500)).expect("it is called");
     assert_eq!(early.await.expect_err("there is nobody").kind(), ErrorKind::Timeout);
     let response = service.start(number(21), PATIENCE).expect("it is called");
-    a_while();
-    assert_eq!(base.channel("double").map(|channel| channel.state), Some("waiting".to_owned()));
+    until("it waits", || base.channel("double").is_some_and(|channel| channel.state == "waiting"));
     let _provided = doubling(&calculator);
     assert_eq!(value(&response.await.expect("it is answered").to_vec()), 42);
 }
