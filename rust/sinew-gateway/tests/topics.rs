@@ -132,9 +132,11 @@ async fn who_comes_late_gets_what_was_kept_in_the_other_domain() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_a_triangle_every_message_comes_once_everywhere() {
-    let a = Robot::new("a", all());
-    let b = Robot::dialing("b", all(), &[&a]);
-    let c = Robot::dialing("c", all(), &[&a, &b]);
+    // Nothing is left out, however slow the machine is.
+    let whole = || rules(r#"{ "topics": { "base_rule": "both", "reliable": true } }"#);
+    let a = Robot::new("a", whole());
+    let b = Robot::dialing("b", whole(), &[&a]);
+    let c = Robot::dialing("c", whole(), &[&a, &b]);
     let robots = [&a, &b, &c];
     for robot in robots {
         until("the triangle is there", || robot.gateway.as_ref().is_some_and(|gateway| gateway.connections().len() == 2));
