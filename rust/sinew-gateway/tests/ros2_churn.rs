@@ -74,11 +74,12 @@ async fn a_hundred_topics_that_come_and_go_leave_nothing_behind() {
     };
     let seconds = std::env::var("SINEW_CHURN_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(SECONDS);
     let ((descriptors, threads), memory) = churn(&mut ends, Duration::from_secs(seconds / 3));
-    let ((descriptors_after, threads_after), memory_after) = churn(&mut ends, Duration::from_secs(seconds - seconds / 3));
-    assert!(
-        descriptors_after <= descriptors && threads_after <= threads,
-        "{descriptors_after} of {descriptors} descriptors, {threads_after} of {threads} threads"
-    );
+    let (_, memory_after) = churn(&mut ends, Duration::from_secs(seconds - seconds / 3));
+    // Where much was to be done at once there may be more threads, and on a busy machine all takes longer to go; what is left behind stays.
+    until("no more descriptors and threads are held than before", || {
+        let (descriptors_after, threads_after) = bridge.holds();
+        descriptors_after <= descriptors && threads_after <= threads
+    });
     assert!(memory_after <= memory + KEPT, "{memory_after} bytes, of {memory}\n{}", bridge.said());
     assert!(!bridge.said().contains("panicked"), "{}", bridge.said());
 }

@@ -142,6 +142,8 @@ async fn a_caller_that_goes_is_forgotten() {
     let response = client(&user).start(number(1), PATIENCE).expect("it is called");
     let call = calls.recv_timeout(PATIENCE).expect("it arrives");
     drop((response, user, base));
+    // Else the answer may be on its way before the bridge knows that the caller has gone, and not be lost.
+    until("the bridge knows", || drone.bridge.as_ref().is_some_and(|bridge| !bridge.status()[0].connected));
     call.answer(&[&number(2)]).expect("the bridge waits");
     until("it is given up", || drone.channel("double", true).is_some_and(|told| told.lost == 1));
 }
