@@ -278,11 +278,16 @@ async fn what_is_lost_as_others_want_or_have_the_topic_otherwise_is_counted() {
 fn kill_manager(robot: &Robot) {
     let socket = robot.path();
     let is_it = |command: &[u8]| String::from_utf8_lossy(command).contains("sinewd") && String::from_utf8_lossy(command).contains(&socket);
-    let processes = std::fs::read_dir("/proc").expect("there is one").flatten();
-    let pid = processes
-        .filter(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|command| is_it(&command)))
-        .find_map(|process| process.file_name().to_str()?.parse().ok().and_then(rustix::process::Pid::from_raw));
-    rustix::process::kill_process(pid.expect("there is a manager"), rustix::process::Signal::KILL).expect("it is there");
+    let manager = || {
+        let processes = std::fs::read_dir("/proc").expect("there is one").flatten();
+        processes
+            .filter(|process| std::fs::read(process.path().join("cmdline")).is_ok_and(|command| is_it(&command)))
+            .find_map(|process| process.file_name().to_str()?.parse().ok().and_then(rustix::process::Pid::from_raw))
+    };
+    // On a busy machine the next one may be yet to start; and of several that are started at once, all but one end again.
+    until("there is a manager, and it is killed", || {
+        manager().is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::KILL).is_ok())
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]
