@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, Stdio};
 
-use common::{Domain, IMAGE, eventually};
+use common::{Domain, IMAGE, eventually, is_stopped};
 use serde_json::Value;
 use sinew::Qos;
 use sinew::raw::{Publisher, Subscriber};
@@ -57,8 +57,10 @@ fn stranger(domain: &Domain) -> (Child, impl Iterator<Item = String>) {
     (child, said)
 }
 
+/// Until it has stopped, or goes on.
 fn signal(name: &str, pid: &str) {
     assert!(Command::new("kill").args([name, pid]).status().unwrap().success());
+    assert!(eventually(|| is_stopped(pid.parse().unwrap()) == (name == "-STOP")));
 }
 
 fn end(mut child: Child) {

@@ -86,6 +86,12 @@ pub fn interrupt(running: &Running) {
     assert!(killed.success());
 }
 
+/// Whether a process that was sent SIGSTOP has stopped, which it does when its turn comes.
+pub fn is_stopped(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rfind(") ").is_some_and(|at| stat[at + 2..].starts_with('T'))
+}
+
 /// Whether it comes to be.
 pub fn eventually(mut condition: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(30);
