@@ -50,8 +50,15 @@ fn a_misspelt_topic_is_told_at_once_with_what_may_be_meant_and_ends_with_status_
 fn a_named_topic_that_gave_nothing_is_warned_of_beside_others_that_did() {
     let domain = Domain::new();
     let (node, _chatter) = chatter(&domain);
-    let _silent = Publisher::new(&node, "silent", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
-    let (status, text, said) = record(&domain, "chatter silent chater");
+    let silent = Publisher::new(&node, "silent", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let recorder = Running::new(&mut domain.command(&format!("record -o {}/n.mcap chatter silent chater", folder.path().display())));
+    // However long that takes on a busy machine.
+    let counters = node.domain_counters().unwrap();
+    assert!(eventually(|| counters.read().unwrap().pairs.iter().any(|pair| pair.messages == 1)));
+    assert!(eventually(|| silent.statistics().subscribers == 1));
+    interrupt(&recorder);
+    let (status, text, said) = recorder.end();
     assert!(text.contains("1 message of 2 topics"), "{text}");
     assert_eq!(status, Some(0), "{said}");
     assert!(said.ends_with("warning: no message came on 'silent', 'chater'\n"), "{said}");
