@@ -52,6 +52,10 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
         }
     }
     let node = join(cli, "play")?;
+    // Before others see its publishers.
+    let (events, happened) = mpsc::channel();
+    let interrupted = events.clone();
+    interrupt::on_interrupt(move || drop(interrupted.send(Happened::Interrupted)))?;
     let mut tracks = Tracks::new(&node, asked, &mut parts)?;
     for refused in &tracks.refused {
         say!("topic '{}' is not played: {}", shown(&refused.name), shown(&refused.why));
@@ -70,9 +74,6 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
         return Err(Failure::Negative(format!("there is no message so late: it is {length:.3?} long")));
     }
 
-    let (events, happened) = mpsc::channel();
-    let interrupted = events.clone();
-    interrupt::on_interrupt(move || drop(interrupted.send(Happened::Interrupted)))?;
     let keys = Keys::new(events)?;
     await_connections(&View::of(&node)?, &tracks);
 
