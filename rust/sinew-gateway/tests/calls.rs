@@ -132,7 +132,8 @@ async fn a_call_that_is_stopped_while_its_answer_is_under_way_is_forgotten() {
     let counted = Arc::clone(&count);
     let answer = move |call: Call| {
         counted.fetch_add(1, Ordering::Relaxed);
-        call.answer(&[&image(1, 12 << 20)]).expect("somebody waits");
+        // Who has asked before may be forgotten only now, and this call with it.
+        let _ = call.answer(&[&image(1, 12 << 20)]);
     };
     let _provided = Provider::new(&base.node("lab"), "develop", IMAGE, IMAGE, &ProviderOptions::default(), answer).expect("it may provide");
     let mut stranger = Stranger::taking(&base, 64 << 20).await;
@@ -157,8 +158,9 @@ async fn a_call_that_is_stopped_while_its_answer_is_under_way_is_forgotten() {
         send.write_all(&call).await.expect("it can be written");
         let _ = send.finish();
         let mut head = [0; Answer::SIZE];
-        receive.read_exact(&mut head).await.expect("it is answered");
-        receive.stop(8_u32.into()).expect("it is under way");
+        if receive.read_exact(&mut head).await.is_ok() {
+            receive.stop(8_u32.into()).expect("it is under way");
+        }
         // Until it is known there.
         let _ = tokio::time::timeout(std::time::Duration::from_millis(100), stranger.connection.closed()).await;
     }
