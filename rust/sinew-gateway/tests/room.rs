@@ -144,6 +144,8 @@ async fn who_takes_nothing_of_an_ordered_topic_gets_all_others() {
     let mut stranger = Stranger::introduced(&base).await;
     opened(&mut stranger, 1, "map", Offer { reliable: true, ..Offer::default() }).await;
     opened(&mut stranger, 2, "command", Offer { depth: 1, ..Offer::default() }).await;
+    // It has told the stranger before those who publish hear of it.
+    until("the gateway takes both", || [&maps, &commands].iter().all(|publisher| publisher.statistics().subscribers == 1));
     for number in 0..MAPS {
         maps.publish(&[&image(number, SIZE)]).expect("it is published");
     }
