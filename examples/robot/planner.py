@@ -17,6 +17,7 @@ from sinew.msgs.std_msgs.msg import Header
 
 SQUARE = 0.5  # metres
 ARRIVED = 0.5
+OFF = 1.0  # farther from its way it has been moved, as when a simulator is started again
 
 
 class Map:
@@ -59,6 +60,11 @@ def centre_of(square):
     return Point((square[0] + 0.5) * SQUARE, (square[1] + 0.5) * SQUARE, 0.0)
 
 
+def distance(point, square):
+    centre = centre_of(square)
+    return math.dist((point.x, point.y), (centre.x, centre.y))
+
+
 def path_of(squares):
     header = Header(frame_id="map")
     header.stamp.sec, header.stamp.nanosec = divmod(time.time_ns(), 10**9)
@@ -72,20 +78,22 @@ def main():
         # Latched: a controller that starts later gets the plan, too.
         plans = node.create_publisher("plan", Path, qos=sinew.Qos(depth=1, reliable=True, transient_local=True))
         goals = node.subscribe("goal", PoseStamped, lambda goal: wished.append(square_of(goal.pose.position)))
-        goal = None
+        goal, squares = None, []
         for odometry, _ in node.subscribe("odom", Odometry, qos=sinew.Qos(depth=1)):
             here = odometry.pose.pose.position
-            if goal is not None and not wished and math.dist((here.x, here.y), (centre_of(goal).x, centre_of(goal).y)) > ARRIVED:
+            is_off = not wished and bool(squares) and min(distance(here, square) for square in squares) > OFF
+            if goal is not None and not wished and not is_off and distance(here, goal) > ARRIVED:
                 continue
             if wished:
                 goal = wished.pop()
                 wished.clear()
-            else:
+            elif not is_off:
                 goal = tour.pop(0)
                 tour.append(goal)
             squares = world.way(square_of(here), goal)
             plans.publish(path_of(squares))
-            print(f"to {goal[0] * SQUARE:.1f}, {goal[1] * SQUARE:.1f}: {len(squares)} squares" if squares else f"there is no way to {goal}", flush=True)
+            told = f"to {goal[0] * SQUARE:.1f}, {goal[1] * SQUARE:.1f}: {len(squares)} squares" if squares else f"there is no way to {goal}"
+            print(f"off its way, {told}" if is_off else told, flush=True)
 
 
 if len(sys.argv) != 2:
