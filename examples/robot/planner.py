@@ -81,15 +81,15 @@ def main():
         goal, squares = None, []
         for odometry, _ in node.subscribe("odom", Odometry, qos=sinew.Qos(depth=1)):
             here = odometry.pose.pose.position
-            is_off = not wished and bool(squares) and min(distance(here, square) for square in squares) > OFF
-            if goal is not None and not wished and not is_off and distance(here, goal) > ARRIVED:
-                continue
+            is_off = bool(squares) and min(distance(here, square) for square in squares) > OFF
             if wished:
-                goal = wished.pop()
+                goal, is_off = wished.pop(), False
                 wished.clear()
-            elif not is_off:
-                goal = tour.pop(0)
+            elif goal is None or distance(here, goal) <= ARRIVED:
+                goal, is_off = tour.pop(0), False
                 tour.append(goal)
+            elif not is_off:
+                continue
             squares = world.way(square_of(here), goal)
             plans.publish(path_of(squares))
             told = f"to {goal[0] * SQUARE:.1f}, {goal[1] * SQUARE:.1f}: {len(squares)} squares" if squares else f"there is no way to {goal}"
