@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "base/point.hpp"
 #include "os/socket.hpp"
@@ -79,6 +80,33 @@ TEST_F(Manager, WhatAStoppedManagerAnswersTooLateIsTakenBack) {
   ASSERT_EQ(::kill(pid, SIGCONT), 0);
   EXPECT_TRUE(eventually([] { return all_windows_are_free(); }));
   EXPECT_TRUE(node->create_publisher<Sample>("topic")) << "the node goes on";
+}
+
+ROLE(asker) {
+  auto node = Node::create("asker");
+  say("up");
+  next_order();
+  say("asks");
+  auto publisher = node->create_publisher<Sample>("topic");
+  say("answered");
+  until_finished();
+}
+
+TEST_F(Manager, WhoAsksItDoesNotCountForHowLongTheWholeMachineStandsStill) {
+  Child asker("asker");
+  asker.expect("up");
+  const pid_t pid = manager().value_or(0);
+  ASSERT_GT(pid, 0);
+  ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+  asker.order("go");
+  asker.expect("asks");
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  asker.stop();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+  asker.go_on();
+  ASSERT_EQ(::kill(pid, SIGCONT), 0);
+  asker.expect("answered");
+  asker.end();
 }
 
 TEST_F(Manager, ItEndsSomeTimeAfterTheLastNodeAndTheNextNodeStartsAnother) {
