@@ -138,9 +138,10 @@ def shared_whole(tools, network, subscribers, seconds):
         try:
             with gateway_systems.Sinew(tools, network) as system:
                 return shared(system, network, subscribers, seconds)
-        except Failed:
+        except Failed as why:
             if not left:
                 raise
+            print(f"measured again, {left} more times at most: {why}", file=sys.stderr)
 
 
 def shared(system, network, subscribers, seconds):
