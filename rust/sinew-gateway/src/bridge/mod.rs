@@ -25,8 +25,8 @@ pub use exchange::Ear;
 use exchange::{Event, Exchange};
 pub(crate) use ghost::connected_ghost;
 pub(crate) use mark::mark;
-pub(crate) use network::note;
 pub use network::{Channel, Look, Network};
+pub(crate) use network::{note, opened};
 
 use crate::config::Settings;
 use crate::domain::{Followed, Looking};

@@ -45,6 +45,16 @@ pub fn note(before: &mut Option<String>, why: Option<String>) {
     *before = why;
 }
 
+/// What was opened; or else why not is [noted](note).
+pub fn opened<T>(before: &mut Option<String>, opening: Result<T, String>) -> Option<T> {
+    let (open, why) = match opening {
+        Ok(open) => (Some(open), None),
+        Err(why) => (None, Some(why)),
+    };
+    note(before, why);
+    open
+}
+
 /// A topic or a service that goes over one way, until it is dropped.
 pub trait Channel: Send {
     /// Opens what is to be open now, or closes it. Blocks until the manager has agreed. Called again after a while as long as it is told to be refused: the manager may be away, or memory short, and nobody is told when it is so no more.

@@ -13,7 +13,7 @@ use super::matched::Matched;
 use super::network::Place;
 use super::types::RosType;
 use super::{names, qos};
-use crate::bridge::{Channel, Due, Key, Look, note};
+use crate::bridge::{Channel, Due, Key, Look, opened};
 use crate::channels::{Reading, State};
 use crate::ros2::form::Form;
 
@@ -83,8 +83,7 @@ impl Channel for Outlet {
         } else if self.flow.is_none() {
             let flow = Flow::open(&self.place, &self.key.1, &self.due, &self.told, &self.writer);
             let flow = flow.map_err(|why| format!("'{}' cannot be opened in this domain: {why}", self.key.1));
-            note(&mut self.refused, flow.as_ref().err().cloned());
-            self.flow = flow.ok();
+            self.flow = opened(&mut self.refused, flow);
         }
     }
 

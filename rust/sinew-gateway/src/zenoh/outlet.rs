@@ -16,7 +16,7 @@ use super::attached::{Attached, Message, TypeTag};
 use super::flow::{Beside, Flow, Payload};
 use super::network::Place;
 use super::{joined, kept, key, qos, said};
-use crate::bridge::{Channel, Due, Look, note};
+use crate::bridge::{Channel, Due, Look, opened};
 use crate::channels::State;
 use crate::link::Outgoing;
 
@@ -110,8 +110,7 @@ impl Channel for Outlet {
             self.refused = None;
         } else if self.flow.is_none() {
             let flow = self.flow().map_err(|why| format!("'{}' cannot be opened in this domain: {why}", self.name));
-            note(&mut self.refused, flow.as_ref().err().cloned());
-            self.flow = flow.ok();
+            self.flow = opened(&mut self.refused, flow);
         }
     }
 

@@ -18,7 +18,7 @@ use super::attached::{Attached, Call, TypeTag};
 use super::network::Place;
 use super::served::LONGEST;
 use super::{key, qos, said};
-use crate::bridge::{Channel, Due, Look, check, note};
+use crate::bridge::{Channel, Due, Look, check, opened};
 use crate::channels::{Counts, State};
 use crate::gateway::drawn;
 use crate::peers::printable;
@@ -106,8 +106,7 @@ impl Channel for Provided {
                 service.place.runtime.spawn(async move { carried.carry(call, seen).await });
             });
             let provider = provider.map_err(|why| format!("'{name}' cannot be provided in this domain: {why}"));
-            note(&mut self.refused, provider.as_ref().err().cloned());
-            self.provider = provider.ok().map(|provider| (provider, provided));
+            self.provider = opened(&mut self.refused, provider).map(|provider| (provider, provided));
         }
     }
 

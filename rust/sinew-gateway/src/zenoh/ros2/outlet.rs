@@ -16,7 +16,7 @@ use super::network::Place;
 use super::stamps::Stamps;
 use super::token::Kind;
 use super::{names, time_ns};
-use crate::bridge::{Channel, Due, Key, Look, note};
+use crate::bridge::{Channel, Due, Key, Look, opened};
 use crate::channels::State;
 use crate::link::Outgoing;
 use crate::ros2::form::Form;
@@ -162,8 +162,7 @@ impl Channel for Outlet {
             self.refused = None;
         } else if self.flow.is_none() {
             let flow = self.flow().map_err(|why| format!("'{}' cannot be opened in this domain: {why}", self.key.1));
-            note(&mut self.refused, flow.as_ref().err().cloned());
-            self.flow = flow.ok();
+            self.flow = opened(&mut self.refused, flow);
         }
         let lacking = match self.wishes() {
             (Some(policy), _) => Some(qos::asks_for_more(policy)),
