@@ -18,8 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::seconds patience{5};
-
 // A manager that was about to exit may have taken the connection into its grave; then another one is started.
 constexpr int registration_attempts = 20;
 
@@ -29,7 +27,7 @@ constexpr std::chrono::milliseconds telling_pause{1};
 constexpr std::chrono::nanoseconds retry_pause = 100ms;  // while the kernel has no memory for the question, or no thread
 
 // When none can be had the pauses become longer, up to the last for those who start it or whom it refuses, and to the one before for those who only look.
-constexpr std::chrono::nanoseconds first_pause = 10ms, longest_look = 50ms, longest_pause = 1s;
+constexpr std::chrono::nanoseconds first_pause = 10ms, longest_pause = 1s;
 // So does the first one after managers that were not there for long, but not by much: who came late to one that lived has not seen it for long either.
 constexpr std::chrono::nanoseconds short_life = 100ms, longest_first_pause = 100ms;
 // By then the nodes of the topics that ghosts are for have told the new manager of them.
@@ -79,8 +77,7 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
   auto channel = std::make_shared<Channel>(std::move(socket), Channel::unlimited);
   channel->send(wire::RegisterNode{wire::protocol_version, node_});
   SINEW_POINT("manager_link.node_told");
-  // By looks, not by the clock: where the whole machine stands still for a while, the manager could not answer either.
-  int looks = patience / longest_look;
+  int looks = looks_for_an_answer;
   os::Poller poller;
   poller.add(channel->socket(), 0);
   for (;;) {

@@ -22,6 +22,10 @@
 
 namespace sinew::session {
 
+/// So often, and so long each time, an answer of the manager is waited for: 5 s. Counted in looks and not by the clock: where the whole machine stands still for a while, the manager could not answer either.
+inline constexpr std::chrono::nanoseconds longest_look = std::chrono::milliseconds(50);
+inline constexpr int looks_for_an_answer = 100;
+
 /// Thread-safe.
 ///
 /// Invariant: while there is a manager, it was told of exactly the interfaces that are noted here as told. So noting and telling are one step, under the mutex: what is deleted while one manager follows

@@ -19,9 +19,6 @@
 namespace sinew::session {
 namespace {
 
-constexpr std::chrono::seconds patience{5};
-constexpr std::chrono::milliseconds longest_look{50};
-
 constexpr int window_attempts = 256;
 
 // Among the subscriptions of its process. Streams are for nobody who takes pointers, and ghosts are the manager's to connect: it knows when they are on no topic any more.
@@ -99,9 +96,8 @@ void NodeSession::ask(const Question& question, const char* what, const std::fun
     asked_.erase(question);
     throw;
   }
-  // By looks, not by the clock: where the whole machine stands still for a while, the manager could not answer either.
   const auto is_answered = [&done] {
-    for (auto looks = patience / longest_look; looks > 0; --looks) {
+    for (int looks = looks_for_an_answer; looks > 0; --looks) {
       if (done.wait_for(longest_look) == std::future_status::ready) return true;
     }
     return false;
