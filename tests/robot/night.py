@@ -46,6 +46,8 @@ SLACK = (16, 64, 32768)
 # A crash of one of them loses what nobody can have counted; what had left it by then arrives for so many seconds.
 GATEWAYS = ("gateway of robot", "gateway of station")
 UNDER_WAY = 1
+# A gateway tells once a second how it stands, or later where it is stopped; and it may have counted so many seconds before it told.
+GATHERING = 0.5
 SECTION = """## The worst night
 
 {seconds} s of the robot of [examples/robot](../examples/robot) with its station ([tests/robot/night.py](../tests/robot/night.py)): any process of it is killed or stopped at random, managers, gateways and bridges too, while subscribers keep all that they can of one
@@ -71,6 +73,7 @@ class Night:
         self.stage.let_out("beat")
         self.launched = {}
         self.kills, self.stops, self.wrong = collections.Counter(), collections.Counter(), []
+        # `looked`: what was lost by then is in `lost`.
         self.lost, self.lost_by, self.looked = 0, collections.Counter(), 0
         self.unknown = []
         self.burning = []
@@ -123,14 +126,13 @@ class Night:
         """How many beats the station's gateway says that it has lost, in all of its lives."""
         now = time.monotonic()
         with contextlib.suppress(AssertionError, json.JSONDecodeError, subprocess.TimeoutExpired):  # there may be none
-            for told in json.loads(self.stage.run("sinew", "--domain", "station", "--json", "gateway", "status")):
-                status = told.get("status", told)
+            for status in json.loads(self.stage.run("sinew", "--domain", "station", "--json", "gateway", "status")):
                 lost = sum(channel["lost"] for peer in status["peers"] for channel in peer["channels"] if channel["name"] == "beat")
                 before = self.lost_by[status["node"]]
                 # A channel that was opened anew counts anew.
                 self.lost += lost - before if lost >= before else lost
                 self.lost_by[status["node"]] = lost
-                self.looked = now
+                self.looked = now - status["age_ns"] / 1e9 - GATHERING
 
     def burn(self, is_on):
         if is_on and not self.burning:
