@@ -29,7 +29,7 @@ demo: ## Camera, lidar and drone state through shared memory for 20 s, beside th
 	$(PYTHON) tools/fetch_demo_data.py build/demo-data
 	build/bin/demo --data build/demo-data
 
-test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, Python, the command beside the demo, and an installed sinew
+test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, fuzzers for 30 s, models, Rust, Python, all three beside each other, the robot, the command beside the demo, an installed sinew, and the pages
 	@tools/setup test rust
 	@tools/test.py --jobs $(JOBS)
 

@@ -84,6 +84,8 @@ impl Script {
             .env("ROS_HOSTNAME", "localhost")
             .env("ROS_HOME", folder)
             .env("ROS_LOG_DIR", folder)
+            // genpy's folders, which it cannot remove when it is killed.
+            .env("TMPDIR", folder)
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
