@@ -1,6 +1,6 @@
 # What a person or a machine asks of this repository. Each target alone does all the set-up it needs; `make` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-aarch64 fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute dist dist-test lint install site pictures clean
+.PHONY: help demo test test-aarch64 test-kernel fuzz bench bench-stress bench-counts bench-peers bench-command bench-python bench-gateway bench-ros2 soak seeded first-minute dist dist-test lint install site pictures clean
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -36,6 +36,10 @@ test: ## All tests: plain, address and undefined sanitizers, thread sanitizer, f
 test-aarch64: ## What an emulator of 64-bit ARM can run of the tests
 	@tools/setup test aarch64
 	@tools/test.py --jobs $(JOBS) aarch64
+
+test-kernel: ## What can be run of the tests under the oldest kernel, Linux 5.10, in an emulator
+	@tools/setup test kernel
+	@tools/old_kernel.py --jobs $(JOBS)
 
 fuzz: ## Each fuzzer for SECONDS (default 600), JOBS at a time; what they find is kept in build-fuzz/
 	@tools/setup fuzz rust

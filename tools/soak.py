@@ -27,7 +27,7 @@ NIGHT_SECONDS = 3600
 
 HEAD = """# What sinew was tried with
 
-Written by `make soak` from what the harnesses have counted, on Linux {kernel}, {machine}, {cores} cores.
+Written by `make soak`, at {commit}, from what the harnesses have counted, on Linux {kernel}, {machine}, {cores} cores.
 """
 
 DEATHS = """## Processes that vanish
@@ -60,6 +60,12 @@ COLUMNS = """
 """
 
 
+def commit():
+    """What is tried."""
+    status, said = bounded.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], seconds=10, capture=True)
+    return said.strip() if status == 0 else "a version that git does not know"
+
+
 def by_call(faults):
     """The rows of a call's errors as one: "sendmsg fails" with EAGAIN and ENOBUFS."""
     calls, errors = collections.defaultdict(lambda: [0, 0, 0]), collections.defaultdict(list)
@@ -89,7 +95,7 @@ def text(report, rounds, night):
     kills = sum(times for fault, (times, _, _) in deaths.items() if not fault.startswith("stopped"))
     return "\n".join(
         [
-            HEAD.format(kernel=platform.release().split("-")[0], machine=platform.machine(), cores=os.cpu_count()),
+            HEAD.format(commit=commit(), kernel=platform.release().split("-")[0], machine=platform.machine(), cores=os.cpu_count()),
             DEATHS.format(kills=kills, rounds=rounds) + table(deaths),
             *(sentence + "\n" for sentence in sentences if sentence.startswith(OF_RESTARTS)),
             CALLS.format(times=sum(times for times, _, _ in calls.values())) + table(by_call(calls)),
