@@ -13,6 +13,9 @@ class Node;
 namespace session {
 class Executor;
 }
+namespace detail {
+struct ExecutorAccess;
+}
 
 /// Of an execution thread, see Executor: 0 to 1023. Actions receive goals, and wishes to cancel them, on 1023: leave that to them where a node has any.
 using ThreadId = unsigned;
@@ -53,6 +56,7 @@ class SINEW_API Executor {
 
  private:
   friend class Node;
+  friend struct detail::ExecutorAccess;
   explicit Executor(std::shared_ptr<session::Executor> shared) noexcept;
   std::shared_ptr<session::Executor> shared_;
 };

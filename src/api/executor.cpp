@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "api/executor_access.hpp"
 #include "base/cancel.hpp"
 #include "session/callbacks/executor.hpp"
 #include "session/fork.hpp"
@@ -30,9 +31,13 @@ void Executor::spin() {
 }
 
 void Executor::dispatch() {
+  detail::ExecutorAccess::dispatch(*this, {});
+}
+
+void detail::ExecutorAccess::dispatch(Executor& executor, const std::function<bool()>& is_over) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
-  if (!session::forked()) shared_->for_caller()->dispatch();
+  if (!session::forked()) executor.shared_->for_caller()->dispatch(is_over);
 }
 
 int Executor::fd() {

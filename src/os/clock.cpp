@@ -7,10 +7,20 @@
 
 namespace sinew::os {
 
-std::int64_t now_ns() noexcept {
+namespace {
+std::int64_t read(clockid_t clock) noexcept {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  ::clock_gettime(clock, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+}  // namespace
+
+std::int64_t now_ns() noexcept {
+  return read(CLOCK_MONOTONIC);
+}
+
+std::int64_t coarse_now_ns() noexcept {
+  return read(CLOCK_MONOTONIC_COARSE);
 }
 
 void sleep_for(std::chrono::nanoseconds time) {

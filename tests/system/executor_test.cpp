@@ -203,7 +203,7 @@ TEST_F(Executors, SpinEndsWithTheCallbackThatStopsItAndTheRestIsDispatchedAfterw
   node->spin();
   EXPECT_EQ(received, 1);
   EXPECT_TRUE(is_readable(fd));
-  node->dispatch();
+  while (is_readable(fd)) node->dispatch();
   EXPECT_EQ(received, 10);
 }
 
@@ -224,6 +224,83 @@ TEST_F(Executors, AHandlerThatStopsSpinIsTheLastOfItsSubscriberAsWell) {
   EXPECT_EQ(calls, 1);
   node->dispatch();
   EXPECT_EQ(calls, 2);
+}
+
+/// Who was called back, in order: 's' is slow.
+class Turns : public Executors {
+ protected:
+  static constexpr int slow_ones = 64;
+  // Of those that wait.
+  static constexpr int few = 4;
+
+  void slow() {
+    order += 's';
+    if (++slow_calls == slow_ones) node->executor()->stop();
+    std::this_thread::sleep_for(10ms);
+  }
+  /// Messages, until the slow ones have all been called.
+  void spin_with(const std::vector<std::string>& topics) {
+    for (const std::string& topic : topics) {
+      publishers.push_back(other->create_publisher<Sample>(topic, lossless()));
+      for (int i = 0; i < slow_ones; ++i) publishers.back()->publish(sample_of(1, 1, 10));
+    }
+    node->spin();
+  }
+  /// How many slow ones came without the other in between, at most.
+  int longest_wait_of(char which) const {
+    int longest = 0, now = 0;
+    for (const char each : order) {
+      if (each == which) now = 0;
+      if (each == 's') longest = std::max(longest, ++now);
+    }
+    return longest;
+  }
+  void TearDown() override {
+    publishers.clear();
+    other.reset();
+    node.reset();
+    Executors::TearDown();
+  }
+
+  std::shared_ptr<Node> node, other;
+  std::vector<std::shared_ptr<Publisher<Sample>>> publishers;
+  std::string order;
+  int slow_calls = 0;
+
+  void SetUp() override {
+    Executors::SetUp();
+    node = Node::create("node", {.executor = by_caller()});
+    other = Node::create("other");
+  }
+};
+
+TEST_F(Turns, TimersAndOtherSubscribersHaveTheirTurnBesideASlowOne) {
+  auto slowly = node->create_subscriber<Sample>("slow", [&](const Sample&) { slow(); }, lossless());
+  auto quickly = node->create_subscriber<Sample>("quick", [&](const Sample&) { order += 'q'; }, lossless());
+  auto timer = node->create_timer(20ms, [&] { order += 't'; });
+  spin_with({"slow", "quick"});
+  EXPECT_LE(longest_wait_of('t'), few) << order;
+  EXPECT_LE(order.find('q'), static_cast<std::size_t>(few)) << order;
+}
+
+TEST_F(Turns, ATimerHasItsTurnBesideManySlowSubscribers) {
+  std::vector<std::shared_ptr<Subscriber<Sample>>> subscribers;
+  for (int i = 0; i < 16; ++i) subscribers.push_back(node->create_subscriber<Sample>("slow", [&](const Sample&) { slow(); }, lossless()));
+  auto timer = node->create_timer(20ms, [&] { order += 't'; });
+  spin_with({"slow"});
+  EXPECT_LE(longest_wait_of('t'), few) << order;
+}
+
+TEST_F(Turns, ATimerHasItsTurnBesideASlowServiceProvider) {
+  auto provider = node->create_service_provider<int, int>("slow", [&](const int& request) {
+    slow();
+    return request;
+  });
+  auto client = other->create_service_client<int, int>("slow");
+  auto timer = node->create_timer(20ms, [&] { order += 't'; });
+  for (int i = 0; i < slow_ones; ++i) client->call(i, [](std::shared_ptr<const int>, const ServiceError*) {});
+  node->spin();
+  EXPECT_LE(longest_wait_of('t'), few) << order;
 }
 
 std::shared_ptr<Executor> interrupted;

@@ -11,6 +11,7 @@
 #include "os/process.hpp"
 #include "os/thread.hpp"
 #include "session/callbacks/periodic_timer.hpp"
+#include "session/callbacks/turn.hpp"
 #include "session/fork.hpp"
 
 namespace sinew::session {
@@ -127,19 +128,19 @@ bool ExecutionThread::takes_leave() noexcept {
   return left > 0 || is_over || forked();
 }
 
-void ExecutionThread::dispatch() {
+void ExecutionThread::dispatch(const std::function<bool()>& is_over) {
   const auto self = shared_from_this();
-  run_once();
+  run_once(is_over);
   let_go_of_removed();
 }
 
 // The same order as in run_until(), in which the caller's loop does the waiting.
-void ExecutionThread::run_once() {
+void ExecutionThread::run_once(const std::function<bool()>& is_over) {
   const Running running(*this);
   os::await_doorbell(doorbell_.eventfd().get(), 0);
   doorbell_.sleeper().mark_awake();
   refresh();
-  run_all(stopping_);
+  run_all(stopping_, is_over);
   if (forked()) return;
   doorbell_.sleeper().mark_asleep();
   if (has_news() || has_changed()) doorbell_.ring();  // one round at a time, for the sake of what else the caller's loop has to do
@@ -242,22 +243,29 @@ bool ExecutionThread::refresh() noexcept {
   return true;
 }
 
-// relaxed: who is told to end a callback later ends a callback later; run_until() looks for itself
-void ExecutionThread::run_due_timers(const std::atomic<bool>& end) noexcept {
+void ExecutionThread::run_due_timers(const Turn& turn) noexcept {
   if (seen_.timers.empty()) return;
   const std::int64_t now = os::now_ns();
   for (const auto& timer : seen_.timers) {
-    if (end.load(std::memory_order_relaxed) || forked()) return;
+    if (turn.has_ended()) return;
     timer->run(now);
   }
 }
 
-bool ExecutionThread::run_all(const std::atomic<bool>& end) noexcept {
-  run_due_timers(end);
+bool ExecutionThread::run_all(const std::atomic<bool>& end, const std::function<bool()>& is_over) noexcept {
+  Turn turn(end, is_over);
+  run_due_timers(turn);
+  std::int64_t tick = os::coarse_now_ns();
   bool more = false;
   for (const auto& runnable : seen_.runnables) {
-    if (end.load(std::memory_order_relaxed) || forked()) return false;
-    if (runnable->has_news()) more |= runnable->run_some(end);
+    if (turn.has_ended()) return false;
+    if (!runnable->has_news()) continue;
+    turn.begin();
+    more |= runnable->run_some(turn);
+    // Timers wait for one of those that take long, not for all; and not one of these for timers that do.
+    if (os::coarse_now_ns() == tick) continue;
+    run_due_timers(turn);
+    tick = os::coarse_now_ns();
   }
   return more;
 }
@@ -281,7 +289,7 @@ bool ExecutionThread::spin_for_news(const std::atomic<bool>& end) const noexcept
       if (has_news() || wakes_.load(std::memory_order_relaxed) != seen_wakes_) return true;
       os::spin_hint();
     }
-  } while (os::now_ns() < until && !end.load(std::memory_order_relaxed));
+  } while (os::now_ns() < until && !end.load(std::memory_order_relaxed));  // relaxed: likewise
   return false;
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +22,7 @@
 namespace sinew::session {
 
 class PeriodicTimer;
+class Turn;
 
 /// A bell page of one word, sealed for readers, and the eventfd that goes with it.
 class Doorbell {
@@ -54,8 +56,8 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   // Without a thread of its own. One call at a time, others wait. REQUIRES: not in a callback of this, see is_inside().
   /// Runs callbacks until leave() was called: each call ends one of these. After stop() they end at once.
   void spin();
-  /// Runs what is due, and returns.
-  void dispatch();
+  /// Runs what is due, and returns; before that when `is_over`, asked between callbacks, says so. It may be empty, and must not throw.
+  void dispatch(const std::function<bool()>& is_over = {});
   /// Readable when dispatch() is to be called. Throws Error(exhausted).
   int descriptor();
   /// Async-signal-safe.
@@ -82,11 +84,11 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   bool takes_leave() noexcept;
   void changed() noexcept;
   void let_go_of_removed() noexcept;
-  void run_once();
+  void run_once(const std::function<bool()>& is_over);
   /// False when there was no memory: the lists are those of before.
   bool refresh() noexcept;
-  bool run_all(const std::atomic<bool>& end) noexcept;
-  void run_due_timers(const std::atomic<bool>& end) noexcept;
+  bool run_all(const std::atomic<bool>& end, const std::function<bool()>& is_over = {}) noexcept;
+  void run_due_timers(const Turn& turn) noexcept;
   // sync: WAKES (with wake)
   bool has_changed() const noexcept { return wakes_.load(std::memory_order_seq_cst) != seen_wakes_; }
   bool has_news() const noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "session/callbacks/turn.hpp"
 #include "session/fork.hpp"
 
 namespace sinew::session {
@@ -37,13 +38,13 @@ void Listener::raise() noexcept {
   if (!raised_.exchange(true, std::memory_order_acq_rel)) thread_->doorbell().ring();  // sync: RAISED (with run_some)
 }
 
-bool Listener::run_some(const std::atomic<bool>& end) {
+bool Listener::run_some(const Turn& turn) {
   // Before anything is looked at: what changes later raises again.
   if (!raised_.exchange(false, std::memory_order_acq_rel)) return false;  // sync: RAISED (with raise)
   tellers_.run([&](const Tellers& tellers) {
     for (const auto& tell : tellers) {
       if (tellers_.is_closed() || forked()) break;
-      if (end.load(std::memory_order_relaxed)) {  // relaxed: the loop looks for itself
+      if (turn.has_ended()) {
         // For those that were not called.
         raised_.store(true, std::memory_order_release);  // sync: RAISED (with has_news)
         break;

@@ -45,7 +45,7 @@ class Listener final : public Runnable {
   void close() noexcept override { tellers_.close(); }
 
   bool has_news() const noexcept override { return raised_.load(std::memory_order_acquire); }  // sync: RAISED (with raise)
-  bool run_some(const std::atomic<bool>& end) override;
+  bool run_some(const Turn& turn) override;
 
  private:
   // Fill the changes; false when there are none. This one is for what only grows.

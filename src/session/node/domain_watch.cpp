@@ -122,7 +122,7 @@ void DomainWatch::begin(std::uint64_t id) noexcept {
   collected_ = {.update = {.anew = true}};
 }
 
-bool DomainWatch::run_some(const std::atomic<bool>&) {
+bool DomainWatch::run_some(const Turn&) {
   if (!has_news()) return false;
   std::uint64_t id = 0;
   const bool goes_on = handler_.run([&](const Handler& handler) {

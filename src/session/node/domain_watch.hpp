@@ -72,7 +72,7 @@ class DomainWatch final : public Runnable {
   void close() noexcept override { handler_.close(); }
 
   bool has_news() const noexcept override { return raised_.load(std::memory_order_seq_cst); }  // sync: WATCH_RAISED (with take)
-  bool run_some(const std::atomic<bool>& end) override;
+  bool run_some(const Turn& turn) override;
 
  private:
   void answer(std::uint64_t id) noexcept;

@@ -8,7 +8,7 @@
 #include "base/random.hpp"
 #include "os/clock.hpp"
 #include "session/callbacks/execution_thread.hpp"
-#include "session/fork.hpp"
+#include "session/callbacks/turn.hpp"
 
 namespace sinew::session {
 namespace {
@@ -241,15 +241,15 @@ void Subscription::let_go_of_finished() {
   refresh();
 }
 
-bool Subscription::run_some(const std::atomic<bool>& end) {
+bool Subscription::run_some(const Turn& turn) {
   const std::lock_guard lock(taking_);
   for (int i = 0; i < frames_per_turn; ++i) {
-    // relaxed: the loop looks for itself
-    if (closed_.load(std::memory_order_relaxed) || end.load(std::memory_order_relaxed) || forked()) return false;
+    if (closed_.load(std::memory_order_relaxed) || turn.has_ended()) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     const bool any = offer_next(*receiver_).has_value();
     running_.store({}, std::memory_order_relaxed);
     if (!any) return false;
+    if (turn.is_up()) break;
   }
   return true;
 }

@@ -85,7 +85,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
 
   bool has_news() const noexcept override;
   void prefetch() const noexcept override;
-  bool run_some(const std::atomic<bool>& end) override;
+  bool run_some(const Turn& turn) override;
   /// Offers the next messages, of whatever publisher, until `receiver` accepts one. False when there is none. REQUIRES: no thread was given.
   bool take(Receiver& receiver);
   /// Sleeps until there may be something to take, the subscription is closed, or the time has come (os::now_ns; LoopTimer::never). REQUIRES: no thread was given.
