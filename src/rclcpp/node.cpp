@@ -1,6 +1,7 @@
 #include "sinew/rclcpp/node.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -13,8 +14,6 @@
 
 namespace sinew::rclcpp {
 namespace {
-
-using Work = std::vector<std::function<void()>>;
 
 bool is_provided(const DomainState& state, const std::string& service) {
   return std::ranges::any_of(services_of(state),
@@ -36,10 +35,18 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
     work_.push_back(std::move(what));
     if (timer_) timer_->reset();
   }
-  Work take() {
-    const std::lock_guard lock(mutex_);
-    if (timer_) timer_->cancel();
-    return std::exchange(work_, {});
+  /// Does the next of it. One at a time, as it is callbacks; the timer is due as long as there are more.
+  void do_next() {
+    std::function<void()> next;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!work_.empty()) {
+        next = std::move(work_.front());
+        work_.pop_front();
+      }
+      if (work_.empty() && timer_) timer_->cancel();
+    }
+    if (next) next();
   }
 
   bool wait_for_provider(const std::string& service, std::chrono::nanoseconds timeout) override {
@@ -70,8 +77,8 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
 
   const std::weak_ptr<sinew::Node> node_;
   std::mutex mutex_;
-  Work work_;                      // guarded by mutex_
-  sinew::Timer* timer_ = nullptr;  // guarded by mutex_
+  std::deque<std::function<void()>> work_;  // guarded by mutex_
+  sinew::Timer* timer_ = nullptr;           // guarded by mutex_
 };
 
 std::string full_name(const std::string& name, const std::string& name_space) {
@@ -98,9 +105,7 @@ struct Node::Impl {
     for (const Parameter& each : options.parameter_overrides()) rules.parameters.try_emplace(each.get_name(), each.get_parameter_value());
     for_clients = std::make_shared<ForClients>(node);
     posted = node->create_timer(std::chrono::nanoseconds(1), [clients = std::weak_ptr(for_clients)] {
-      const auto still = clients.lock();
-      if (!still) return;
-      for (const auto& each : still->take()) each();
+      if (const auto still = clients.lock()) still->do_next();
     });
     for_clients->set(posted.get());
   }

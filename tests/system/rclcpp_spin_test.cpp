@@ -200,6 +200,8 @@ class Services : public Rclcpp {
     made->b = b;
     return made;
   }
+  /// Until all that was asked for is answered, without spinning.
+  void await_answers() { client->async_send_request(request(0, 0)).wait(); }
 
   std::shared_ptr<rclcpp::Node> node;
   rclcpp::Client<AddTwoInts>::SharedPtr client;
@@ -226,19 +228,63 @@ TEST_F(Services, ACallbackThatTakesTheRequestsIdIsCalledToo) {
   EXPECT_EQ(result.get()->sum, 2);
 }
 
-TEST_F(Services, CallbacksOfAnswersRunInSpin) {
+TEST_F(Services, CallbacksOfAnswersRunInSpinAndFuturesAreReadyBehindThem) {
   Child adder("adder");
   using SharedFuture = rclcpp::Client<AddTwoInts>::SharedFuture;
   std::thread::id thread;
   std::int64_t sum = 0;
-  const auto sent = client->async_send_request(request(1, 2), [&](SharedFuture answer) {
-    thread = std::this_thread::get_id();
-    sum = answer.get()->sum;
-  });
-  sent.wait();
+  const auto add = [&] {
+    return client->async_send_request(request(1, 2), [&](SharedFuture answer) {
+      thread = std::this_thread::get_id();
+      sum = answer.get()->sum;
+    });
+  };
+  auto sent = add();
+  await_answers();
   EXPECT_EQ(sum, 0);
-  EXPECT_TRUE(spin_until(node, [&] { return sum == 3; }));
+  EXPECT_NE(sent.wait_for(0s), std::future_status::ready);
+  for (int i = 0; i < rounds(50); ++i) {
+    ASSERT_EQ(rclcpp::spin_until_future_complete(node, sent), rclcpp::FutureReturnCode::SUCCESS);
+    ASSERT_EQ(std::exchange(sum, 0), 3);
+    sent = add();
+  }
   EXPECT_EQ(thread, std::this_thread::get_id());
+  adder.end();
+}
+
+TEST_F(Services, TheCallbackOfARequestThatIsRemovedIsNotCalledNorThatOfAClientThatIsGone) {
+  using SharedFuture = rclcpp::Client<AddTwoInts>::SharedFuture;
+  int calls = 0;
+  const auto add = [&] { return client->async_send_request(request(1, 2), [&](SharedFuture) { ++calls; }); };
+  const auto expect_none_and_an_error = [&](const auto& sent) {
+    EXPECT_EQ(rclcpp::spin_until_future_complete(node, sent), rclcpp::FutureReturnCode::SUCCESS);
+    rclcpp::spin_some(node);
+    EXPECT_EQ(calls, 0);
+    EXPECT_THROW(sent.get(), ServiceError);
+  };
+  auto sent = add();
+  client->remove_pending_request(sent);
+  expect_none_and_an_error(sent);
+  sent = add();
+  client.reset();
+  expect_none_and_an_error(sent);
+
+  // Also where the answer is there, and waits for who spins.
+  client = node->create_client<AddTwoInts>("add");
+  Child adder("adder");
+  const auto removed = add();
+  const auto other = add();
+  await_answers();
+  client->remove_pending_request(removed);
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, removed), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, other), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(calls, 1);
+  const auto late = add();
+  await_answers();
+  client.reset();
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, late), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(late.get()->sum, 3);
   adder.end();
 }
 
@@ -292,8 +338,9 @@ TEST_F(Services, AClientMayOutliveItsNodeAndAnswersGoNowhere) {
   Child adder("adder");
   int calls = 0;
   const auto sent = client->async_send_request(request(1, 2), [&](rclcpp::Client<AddTwoInts>::SharedFuture) { ++calls; });
-  sent.wait();
+  await_answers();
   node.reset();
+  EXPECT_EQ(sent.get()->sum, 3);  // who waits for it elsewhere has it all the same
   EXPECT_FALSE(client->wait_for_service(std::chrono::hours(1)));
   EXPECT_THROW(client->async_send_request(request(1, 2)).get(), ServiceError);
   EXPECT_EQ(calls, 0);

@@ -7,6 +7,9 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -59,8 +62,8 @@ class Service : public Pointers<Service<S>> {
 
 /// Made by Node::create_client. Thread-safe.
 ///
-/// A request waits for a provider, and goes to the next one when that dies. So its future gets the response in the end; or it throws a sinew::ServiceError, with the text of what the callback of the service has thrown. Futures are
-/// fulfilled whether anybody spins or not; callbacks are called by spin().
+/// A request waits for a provider, and goes to the next one when that dies. So its future gets the response in the end; or it throws a sinew::ServiceError, with the text of what the callback of the service has thrown. Where there is no
+/// callback the future is fulfilled whether anybody spins or not. Callbacks are called by spin(), which fulfils the future just before: whoever spins until that is ready has had his callback.
 template <class S>
 class Client : public Pointers<Client<S>> {
   using Native = sinew::ServiceClient<typename S::Request, typename S::Response>;
@@ -86,32 +89,47 @@ class Client : public Pointers<Client<S>> {
     const sinew::detail::AllocateOnHeap heap;
     const auto promise = std::make_shared<Promise>();
     Future answer = promise->get_future();
-    const std::int64_t id = send(*request, [promise, node = node_](auto response, const ServiceError* error) {
-      fulfil(*promise, response, error);
+    const std::int64_t id = send(*request, [promise, node = node_](const auto& response, const ServiceError* error) {
+      fulfil(*promise, copy_of(response), error);
       if (const auto still = node.lock()) still->post([] {});
     });
     return {std::move(answer), id};
   }
 
-  /// `callback(SharedFuture)`, with the response in it, or what get() then throws.
+  /// `callback(SharedFuture)`, with the response in it, or what get() then throws. Not called once the request is removed or the client destroyed; then, and when the node is gone, the future is fulfilled by itself.
   template <class Callback>
   SharedFutureAndRequestId async_send_request(SharedRequest request, Callback&& callback) {
     static_assert(std::invocable<std::decay_t<Callback>&, SharedFuture>,
                   "sinew: the callback of async_send_request takes rclcpp::Client<S>::SharedFuture; the request is not handed back, so "
                   "keep it in the callback");
     const sinew::detail::AllocateOnHeap heap;
-    const auto promise = std::make_shared<Promise>();
-    const SharedFuture answer = promise->get_future();
-    const auto called = std::make_shared<std::decay_t<Callback>>(std::forward<Callback>(callback));
-    const std::int64_t id = send(*request, [promise, answer, called, node = node_](auto response, const ServiceError* error) {
-      fulfil(*promise, response, error);
-      if (const auto still = node.lock()) still->post([called, answer] { (*called)(answer); });
+    const auto answer = std::make_shared<Answer<std::decay_t<Callback>>>(std::forward<Callback>(callback), uncalled_);
+    const std::lock_guard lock(uncalled_->mutex);  // the answer may come before its id is known
+    answer->id = send(*request, [answer, node = node_](const auto& response, const ServiceError* error) {
+      answer->response = copy_of(response);
+      if (error) answer->error = error->alone();
+      const auto still = node.lock();
+      const bool is_removed = error && error->kind() == ServiceError::Kind::cancelled;
+      if (!still || is_removed) answer->fulfil();
+      if (!still) return;
+      if (is_removed) {
+        still->post([] {});
+      } else {
+        still->post([answer] { answer->call(); });
+      }
     });
-    return {answer, id};
+    uncalled_->requests.insert(answer->id);
+    return {answer->future, answer->id};
   }
 
-  /// The future gets an error, unless it has something, and the provider sees the call as cancelled.
-  void remove_pending_request(std::int64_t request_id) { client_->cancel(static_cast<typename Native::CallId>(request_id)); }
+  /// The future gets an error, unless there is an answer, and the provider sees the call as cancelled. A callback that has yet to be called is called no more.
+  void remove_pending_request(std::int64_t request_id) {
+    {
+      const std::lock_guard lock(uncalled_->mutex);
+      uncalled_->requests.erase(request_id);
+    }
+    client_->cancel(static_cast<typename Native::CallId>(request_id));
+  }
   void remove_pending_request(const FutureAndRequestId& request) { remove_pending_request(request.request_id); }
   void remove_pending_request(const SharedFutureAndRequestId& request) { remove_pending_request(request.request_id); }
 
@@ -131,13 +149,55 @@ class Client : public Pointers<Client<S>> {
       : client_(std::move(client)), node_(std::move(node)), name_("/" + client_->service()) {}
 
  private:
-  using Received = std::shared_ptr<const typename S::Response>;
+  /// Requests whose callbacks are to be called. Goes with the client.
+  struct Uncalled {
+    std::mutex mutex;
+    std::set<std::int64_t> requests;  // guarded by mutex
+  };
+  /// An answer on its way to its callback.
+  template <class Callback>
+  struct Answer {
+    template <class From>
+    Answer(From&& from, const std::shared_ptr<Uncalled>& of) : callback(std::forward<From>(from)), uncalled(of) {}
+    /// Where nobody spins any more: others may wait for it.
+    ~Answer() {
+      if (response || error) fulfil();
+    }
+    Answer(const Answer&) = delete;
+    Answer& operator=(const Answer&) = delete;
 
-  static void fulfil(Promise& promise, const Received& response, const ServiceError* error) {
+    void fulfil() {
+      const auto failed = std::exchange(error, std::nullopt);
+      Client::fulfil(promise, std::exchange(response, nullptr), failed ? &*failed : nullptr);
+    }
+    void call() {
+      fulfil();
+      if (is_wanted()) callback(future);
+    }
+    bool is_wanted() {
+      const auto client = uncalled.lock();
+      if (!client) return false;
+      const std::lock_guard lock(client->mutex);
+      return client->requests.erase(id) > 0;
+    }
+
+    Callback callback;
+    const std::weak_ptr<Uncalled> uncalled;
+    Promise promise;
+    const SharedFuture future = promise.get_future();
+    SharedResponse response;
+    std::optional<ServiceError> error;
+    std::int64_t id = 0;
+  };
+
+  static SharedResponse copy_of(const std::shared_ptr<const typename S::Response>& response) {
+    return response ? std::make_shared<typename S::Response>(*response) : nullptr;
+  }
+  static void fulfil(Promise& promise, SharedResponse response, const ServiceError* error) {
     if (error) {
       promise.set_exception(std::make_exception_ptr(error->alone()));
     } else {
-      promise.set_value(std::make_shared<typename S::Response>(*response));
+      promise.set_value(std::move(response));
     }
   }
   template <class Answer>
@@ -148,6 +208,7 @@ class Client : public Pointers<Client<S>> {
   const std::shared_ptr<Native> client_;
   const std::weak_ptr<detail::ClientNode> node_;
   const std::string name_;
+  const std::shared_ptr<Uncalled> uncalled_ = std::make_shared<Uncalled>();
 };
 
 }  // namespace sinew::rclcpp
