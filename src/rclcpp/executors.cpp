@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "api/executor_access.hpp"
 #include "os/clock.hpp"
 #include "os/event.hpp"
 #include "rclcpp/context.hpp"
@@ -18,7 +20,8 @@ namespace executors {
 namespace {
 
 constexpr std::uint64_t over_key = 0, cancel_key = 1, first_key = 2;
-constexpr int most_rounds = 128;  // of spin_some(): whoever always has something to do does not keep it
+constexpr int most_rounds = 128;                // of spin_some(): whoever always has something to do does not keep it
+constexpr std::int64_t look_again = 5'000'000;  // at a future, of which nobody tells that it is ready
 
 /// A node, and the executor that has its callbacks, which lives longer.
 struct Member {
@@ -30,9 +33,13 @@ struct Member {
 
 /// What became of a wait.
 struct Round {
-  bool had_news = false;  // else the deadline is over
+  bool had_news = false;  // else its time is over
   bool is_cancelled = false;
 };
+
+bool is_past(const std::optional<std::int64_t>& deadline) noexcept {
+  return deadline && os::now_ns() >= *deadline;
+}
 
 }  // namespace
 
@@ -48,26 +55,26 @@ struct SingleThreadedExecutor::Impl {
     return found == members.end() ? std::nullopt : std::optional(*found);
   }
 
-  /// Waits, and runs what is due of each node.
+  /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_over` says so, which may not throw.
   Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_over) {
     std::array<os::Poller::Event, 16> events;
     const std::size_t count = poller.wait(events, deadline);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (is_over() || !ok()) break;
-      if (events[i].key == cancel_key) {
-        os::drain(cancelled.get());
-        return {true, true};
-      }
+    const std::function<bool()> ends = [&] {
+      return is_cancelled.load(std::memory_order_acquire) || !ok() || is_over();  // sync: CANCELLED (with cancel)
+    };
+    for (std::size_t i = 0; i < count && !ends(); ++i) {
+      if (events[i].key == cancel_key) os::drain(cancelled.get());
       const auto due = member(events[i].key);
       if (!due) continue;
       // Its callbacks are part of it, so it stays meanwhile.
       if (const auto node = due->node.lock()) {
-        due->callbacks->dispatch();
+        sinew::detail::ExecutorAccess::dispatch(*due->callbacks, ends);
       } else {
         remove(due->key);
       }
     }
-    return {count > 0, false};
+    // Else what rings is a cancel() that has ended a spin already.
+    return {count > 0, is_cancelled.exchange(false, std::memory_order_acq_rel)};  // sync: CANCELLED (with cancel)
   }
   void remove(std::uint64_t key) {
     const std::lock_guard lock(mutex);
@@ -79,6 +86,8 @@ struct SingleThreadedExecutor::Impl {
 
   os::Poller poller;
   const os::Fd cancelled = os::create_eventfd();
+  // pair CANCELLED: who is rung finds it set; and whoever ends a spin has his own writes seen behind it.
+  std::atomic<bool> is_cancelled{false};
   std::mutex mutex;
   std::vector<Member> members;         // guarded by mutex
   std::uint64_t next_key = first_key;  // guarded by mutex
@@ -116,30 +125,41 @@ void SingleThreadedExecutor::remove_node(const std::shared_ptr<Node>& node) {
 }
 
 void SingleThreadedExecutor::spin() {
-  spin_until([] { return false; }, std::chrono::nanoseconds(-1));
+  const auto never = [] { return false; };
+  while (ok() && !impl_->run_once(std::nullopt, never).is_cancelled) {
+  }
 }
 
 void SingleThreadedExecutor::spin_some(std::chrono::nanoseconds at_most) {
   const auto deadline = at_most.count() > 0 ? detail::deadline_of(at_most.count()) : std::nullopt;
-  const auto is_over = [&] { return deadline && os::now_ns() >= *deadline; };
+  const auto is_over = [&] { return is_past(deadline); };
   for (int round = 0; round < most_rounds && ok() && !is_over(); ++round) {
     const Round done = impl_->run_once(0, is_over);
     if (!done.had_news || done.is_cancelled) return;
   }
 }
 
-FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>& is_over, std::chrono::nanoseconds timeout) {
+FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>& is_ready, std::chrono::nanoseconds timeout) {
   const auto deadline = detail::deadline_of(timeout.count());
-  for (;;) {
-    if (is_over()) return FutureReturnCode::SUCCESS;
+  for (bool has_run = false;; has_run = true) {
+    if (is_ready()) return FutureReturnCode::SUCCESS;
     if (!ok()) return FutureReturnCode::INTERRUPTED;
-    const Round done = impl_->run_once(deadline, is_over);
-    if (done.is_cancelled) return FutureReturnCode::INTERRUPTED;
-    if (!done.had_news && !is_over()) return FutureReturnCode::TIMEOUT;
+    if (has_run && is_past(deadline)) return FutureReturnCode::TIMEOUT;
+    const auto is_over = [&] {
+      if (has_run && is_past(deadline)) return true;  // who gives no time has one round all the same
+      try {
+        return is_ready();
+      } catch (...) {  // as a callback has taken what was in the future: it is asked again above, where the caller hears of it
+        return true;
+      }
+    };
+    const std::int64_t soon = os::later(os::now_ns(), look_again);
+    if (impl_->run_once(std::min(soon, deadline.value_or(soon)), is_over).is_cancelled) return FutureReturnCode::INTERRUPTED;
   }
 }
 
 void SingleThreadedExecutor::cancel() {
+  impl_->is_cancelled.store(true, std::memory_order_release);  // sync: CANCELLED (with run_once)
   os::ring(impl_->cancelled.get());
 }
 

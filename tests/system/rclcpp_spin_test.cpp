@@ -1,4 +1,4 @@
-// Programs that are written for rclcpp: running callbacks, ending, services, time, log lines.
+// Programs that are written for rclcpp: ending, services, time, log lines.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,52 +116,6 @@ TEST_F(Ending, AChildProcessThatIsAskedToEndDoesNotEndItsParent) {
   EXPECT_TRUE(rclcpp::sleep_for(20ms));
   EXPECT_GE(std::chrono::steady_clock::now() - before, 20ms);
   rclcpp::shutdown();
-}
-
-// --- executors -------------------------------------------------------------------------------------------------------------------------
-
-TEST_F(Rclcpp, AnExecutorRunsTheNodesThatWereAddedOneCallbackAtATimeAndNoOthers) {
-  const auto make = [](const std::string& name) { return std::make_shared<rclcpp::Node>(name); };
-  const auto first = make("first"), second = make("second"), third = make("third");
-  std::atomic<int> inside{0}, others{0};
-  int calls[2] = {0, 0};
-  const auto count = [&](int& which) {
-    EXPECT_EQ(++inside, 1);
-    ++which;
-    --inside;
-  };
-  const auto a = first->create_wall_timer(1ms, [&] { count(calls[0]); });
-  const auto b = second->create_wall_timer(1ms, [&] { count(calls[1]); });
-  const auto c = third->create_wall_timer(1ms, [&] { ++others; });
-  rclcpp::executors::SingleThreadedExecutor executor;
-  executor.add_node(first);
-  executor.add_node(first->get_node_base_interface());
-  executor.add_node(second);
-  executor.add_node(third);
-  executor.remove_node(third);
-  std::thread spinning([&] { executor.spin(); });
-  const auto done = first->create_wall_timer(1ms, [&] {
-    if (calls[0] > 5 && calls[1] > 5) executor.cancel();
-  });
-  spinning.join();
-  EXPECT_TRUE(rclcpp::ok());
-  EXPECT_EQ(others, 0);
-}
-
-TEST_F(Rclcpp, AnExecutorDoesNotKeepNodesAndOneMayEndInItsOwnCallback) {
-  auto node = std::make_shared<rclcpp::Node>("node");
-  const auto stays = std::make_shared<rclcpp::Node>("stays");
-  rclcpp::executors::SingleThreadedExecutor executor;
-  executor.add_node(node);
-  executor.add_node(stays);
-  const std::weak_ptr<rclcpp::Node> gone = node;
-  auto timer = node->create_wall_timer(1ms, [&] { node.reset(); });
-  const auto end = stays->create_wall_timer(1ms, [&] {
-    if (gone.expired()) executor.cancel();
-  });
-  executor.spin();
-  EXPECT_TRUE(gone.expired());
-  const rclcpp::Node again("node");  // the name is free
 }
 
 // --- services --------------------------------------------------------------------------------------------------------------------------
@@ -313,19 +267,6 @@ TEST_F(Services, WaitingEndsInTimeAndWhenTheServiceComes) {
   EXPECT_TRUE(found);
   EXPECT_EQ(rclcpp::spin_until_future_complete(node, result, std::chrono::hours(1)), rclcpp::FutureReturnCode::SUCCESS);
   adder.end();
-}
-
-TEST_F(Services, SpinUntilAFutureIsReadyEndsWithACallbackThatFulfilsItAndWithShutdown) {
-  std::promise<void> promise;
-  const std::shared_future<void> future = promise.get_future();
-  const auto timer = node->create_wall_timer(1ms, [&](rclcpp::TimerBase& self) {
-    self.cancel();
-    promise.set_value();
-  });
-  EXPECT_EQ(rclcpp::spin_until_future_complete(node, future), rclcpp::FutureReturnCode::SUCCESS);
-  const auto ending = node->create_wall_timer(1ms, [] { rclcpp::shutdown(); });
-  std::promise<void> unfulfilled;
-  EXPECT_EQ(rclcpp::spin_until_future_complete(node, unfulfilled.get_future()), rclcpp::FutureReturnCode::INTERRUPTED);
 }
 
 TEST_F(Services, ARequestThatIsRemovedEndsWithAnError) {

@@ -31,11 +31,13 @@ class SINEW_API SingleThreadedExecutor : public Pointers<SingleThreadedExecutor>
   void add_node(const std::shared_ptr<Node>& node);
   void remove_node(const std::shared_ptr<Node>& node);
 
+  // What ends them ends them after the callback that runs; what waits then is run the next time.
+
   /// Until cancel() or shutdown(). Sleeps while there is nothing to do.
   void spin();
   /// Runs what is due, and returns; at most so long, when `at_most` is above 0.
   void spin_some(std::chrono::nanoseconds at_most = std::chrono::nanoseconds(0));
-  /// Until the future is ready, or for so long (below 0: as long as it takes), or until cancel() or shutdown().
+  /// Until the future is ready, or for so long (below 0: as long as it takes; 0: what is due is run), or until cancel() or shutdown(). A future that no callback fulfils is looked at every few milliseconds.
   template <class Future, class Rep = std::int64_t, class Period = std::nano>
   FutureReturnCode spin_until_future_complete(const Future& future,
                                               std::chrono::duration<Rep, Period> timeout = std::chrono::nanoseconds(-1)) {
@@ -47,7 +49,7 @@ class SINEW_API SingleThreadedExecutor : public Pointers<SingleThreadedExecutor>
 
  private:
   struct Impl;
-  FutureReturnCode spin_until(const std::function<bool()>& is_over, std::chrono::nanoseconds timeout);
+  FutureReturnCode spin_until(const std::function<bool()>& is_ready, std::chrono::nanoseconds timeout);
   const std::unique_ptr<Impl> impl_;
 };
 using StaticSingleThreadedExecutor = SingleThreadedExecutor;
