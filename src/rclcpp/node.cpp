@@ -153,6 +153,14 @@ sinew::Node& Node::sinew_node() const noexcept {
   return *impl_->node;
 }
 
+std::chrono::nanoseconds Node::native_period(std::chrono::nanoseconds period) const {
+  if (period.count() < 0) {
+    throw Error(ErrorKind::invalid_argument, "node '" + impl_->node->name() + "': a timer's period of " + std::to_string(period.count()) +
+                                                 " ns is below 0: give one above it, or 0 for as often as it goes");
+  }
+  return std::max(period, std::chrono::nanoseconds(1));
+}
+
 std::string Node::resolve(const std::string& name) const {
   return detail::resolve(impl_->rules, name, impl_->node->name());
 }

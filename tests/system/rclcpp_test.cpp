@@ -170,6 +170,30 @@ TEST_F(Rclcpp, TimersAreCancelledAndResetAlsoByThemselves) {
   EXPECT_EQ(plain, then);
 }
 
+TEST_F(Rclcpp, TimersThatAreMadeWhileTheirNodeSpinsAreWholeWhenTheyAreCalled) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::thread spinning([&] { rclcpp::spin(node); });
+  std::atomic<int> calls{0};
+  for (int i = 0; i < rounds(20'000); ++i) {
+    const auto timer = node->create_wall_timer(0s, [&](rclcpp::TimerBase& self) {
+      self.cancel();
+      ++calls;
+    });
+  }
+  const auto last = node->create_wall_timer(0s, [&](rclcpp::TimerBase& self) {
+    self.cancel();
+    rclcpp::shutdown();
+  });
+  spinning.join();
+  EXPECT_GT(calls, 0);
+}
+
+TEST_F(Rclcpp, ATimerWithANegativePeriodIsRefused) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto sentence = sentence_of([&] { node->create_wall_timer(std::chrono::duration<double>(-0.001), [] {}); });
+  EXPECT_NE(sentence.find("a timer's period of -1000000 ns is below 0"), std::string::npos) << sentence;
+}
+
 TEST_F(Rclcpp, LoanedMessagesAndGivenOnesArriveAndWhatIsBuiltInPlaceIsNotCopied) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   const auto publisher = node->create_publisher<Image>("image", rclcpp::SensorDataQoS());

@@ -1,7 +1,6 @@
 // Nodes, as rclcpp has them: bases of classes.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstdint>
@@ -92,19 +91,24 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
     }
   }
 
-  /// Calls `callback()`, or `callback(TimerBase&)`, in spin(), every `period`; 0 is as often as it goes.
+  /// Calls `callback()`, or `callback(TimerBase&)`, in spin(), every `period`; 0 is as often as it goes. Throws Error(invalid_argument) for less.
   template <class Rep, class Period, class Callback>
   TimerBase::SharedPtr create_wall_timer(std::chrono::duration<Rep, Period> period, Callback callback) {
     static_assert(std::invocable<Callback&> || std::invocable<Callback&, TimerBase&>,
                   "sinew: the callback of a timer takes nothing, or rclcpp::TimerBase&");
-    const auto every = std::max(std::chrono::duration_cast<std::chrono::nanoseconds>(period), std::chrono::nanoseconds(1));
+    const auto every = native_period(std::chrono::duration_cast<std::chrono::nanoseconds>(period));
     const auto timer = std::make_shared<TimerBase>();
     if constexpr (std::invocable<Callback&>) {
-      timer->set(sinew_node().create_timer(every, std::move(callback)));
+      timer->set([&] { return sinew_node().create_timer(every, std::move(callback)); });
     } else {
-      timer->set(sinew_node().create_timer(every, [callback = std::move(callback), self = std::weak_ptr(timer)]() mutable {
-        if (const auto still = self.lock()) callback(*still);
-      }));
+      timer->set([&] {
+        return sinew_node().create_timer(every, [callback = std::move(callback), self = std::weak_ptr(timer)]() mutable {
+          const auto still = self.lock();
+          if (!still) return;
+          still->await_set();
+          callback(*still);
+        });
+      });
     }
     return timer;
   }
@@ -198,6 +202,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
  private:
   struct Impl;
 
+  std::chrono::nanoseconds native_period(std::chrono::nanoseconds period) const;
   std::string resolve(const std::string& name) const;
   ParameterValue declare(const std::string& name, ParameterValue value, bool must_be_given);
   std::weak_ptr<detail::ClientNode> client_node() const;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <utility>
+#include <mutex>
 
 #include "sinew/error.hpp"
 #include "sinew/rclcpp/pointers.hpp"
@@ -23,10 +23,16 @@ class TimerBase : public Pointers<TimerBase> {
   void reset() noexcept { timer_->reset(); }
   bool is_canceled() const noexcept { return timer_->is_cancelled(); }
 
-  /// For Node::create_wall_timer.
-  void set(std::shared_ptr<sinew::Timer> timer) noexcept { timer_ = std::move(timer); }
+  // For Node::create_wall_timer, whose timer may call back, elsewhere, before it is known here.
+  template <class Make>
+  void set(Make make) {
+    const std::lock_guard lock(setting_);
+    timer_ = make();
+  }
+  void await_set() { const std::lock_guard lock(setting_); }
 
  private:
+  std::mutex setting_;
   std::shared_ptr<sinew::Timer> timer_;
 };
 
