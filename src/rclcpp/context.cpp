@@ -180,17 +180,16 @@ std::chrono::nanoseconds period_of(double rate) {
 
 Rate::Rate(double rate) : period_(period_of(rate)) {}
 
-Rate::Rate(const Duration& period) : period_(period.to_chrono()) {}
+Rate::Rate(const Duration& period) : period_(period.to_chrono()) {
+  if (period_.count() <= 0)
+    throw Error(ErrorKind::invalid_argument, "a rate with a period of " + std::to_string(period_.count()) + " ns: give one above 0");
+}
 
 bool Rate::sleep() {
   const auto now = std::chrono::steady_clock::now();
   const auto end = begin_ + period_;
-  if (now >= end) {
-    begin_ = now;
-    return false;
-  }
-  begin_ = end;
-  return sleep_for(end - now);
+  begin_ = now >= end + period_ ? now : end;  // as ROS has it, being late does not shift the next one until a whole period was missed
+  return now < end && sleep_for(end - now);
 }
 
 void Rate::reset() {

@@ -318,6 +318,7 @@ TEST(RclcppTime, IsCountedWith) {
   EXPECT_NE(sentence_of([&] { (void)(begin < rclcpp::Clock(RCL_STEADY_TIME).now()); }).find("times of different clocks"),
             std::string::npos);
   EXPECT_NE(sentence_of([&] { rclcpp::Rate rate(0.0); }).find("give one above 0"), std::string::npos);
+  EXPECT_NE(sentence_of([&] { rclcpp::Rate rate(rclcpp::Duration(-1s)); }).find("give one above 0"), std::string::npos);
 }
 
 TEST_F(Rclcpp, ARateSleepsUntilThePeriodIsOver) {
@@ -333,6 +334,29 @@ TEST_F(Rclcpp, ARateSleepsUntilThePeriodIsOver) {
   }));
   std::this_thread::sleep_for(11ms);
   EXPECT_FALSE(rate.sleep());
+}
+
+void work_until(std::chrono::steady_clock::time_point end) {
+  while (std::chrono::steady_clock::now() < end) std::this_thread::yield();
+}
+
+TEST_F(Rclcpp, ARateThatIsLateKeepsItsTimesUntilItMissesAWholePeriod) {
+  constexpr auto period = 20ms;
+  // On a loaded machine it may miss more than is meant: then it is tried again.
+  EXPECT_TRUE(eventually([&] {
+    rclcpp::Rate rate(period);
+    const auto begin = std::chrono::steady_clock::now();
+    work_until(begin + period + period / 2);
+    rate.sleep();
+    rate.sleep();
+    return std::chrono::steady_clock::now() < begin + 2 * period + period / 2;
+  }));
+  rclcpp::Rate rate(period);
+  const auto begin = std::chrono::steady_clock::now();
+  work_until(begin + 2 * period + period / 2);
+  EXPECT_FALSE(rate.sleep());
+  rate.sleep();
+  EXPECT_GE(std::chrono::steady_clock::now(), begin + 3 * period + period / 2);
 }
 
 // --- log lines -------------------------------------------------------------------------------------------------------------------------
