@@ -61,6 +61,21 @@ TEST_F(MessageFilters, ImagesOfTwoCamerasMeetWhereTheyLieAndAreLetGo) {
   cameras.end();
 }
 
+TEST_F(MessageFilters, ASubscriberIsSubscribedAndUnsubscribedByAnyThread) {
+  const auto node = Node::create("node");
+  message_filters::Subscriber<Image> images;
+  const auto change = [&](const std::string& topic) {
+    for (int i = 0; i < rounds(100); ++i) {
+      images.subscribe(node, topic);
+      EXPECT_TRUE(images.getTopic().ends_with("_side_of_the_robot/images"));
+      images.unsubscribe();
+    }
+  };
+  std::thread left([&] { change("left_side_of_the_robot/images"); }), right([&] { change("right_side_of_the_robot/images"); });
+  left.join();
+  right.join();
+}
+
 TEST_F(MessageFilters, AFilterThatIsWrittenForRclcppRunsInSpin) {
   class Stereo : public rclcpp::Node {
    public:

@@ -37,17 +37,29 @@ class Subscriber {
     static_assert(sizeof...(Qos) <= 1, "sinew: a message_filters::Subscriber takes a node, a topic and a QoS");
     unsubscribe();
     const auto call = [callbacks = callbacks_](std::shared_ptr<const T> message) { callbacks->call(message); };
+    std::shared_ptr<void> made;
     if constexpr (requires { node->template create_subscriber<T>(topic, call, qos...); }) {
-      subscription_ = node->template create_subscriber<T>(topic, call, qos...);
+      made = node->template create_subscriber<T>(topic, call, qos...);
     } else if constexpr (sizeof...(Qos) == 0) {
-      subscription_ = node->template create_subscription<T>(topic, 10, call);
+      made = node->template create_subscription<T>(topic, 10, call);
     } else {
-      subscription_ = node->template create_subscription<T>(topic, qos..., call);
+      made = node->template create_subscription<T>(topic, qos..., call);
     }
+    const std::lock_guard lock(mutex_);
     topic_ = topic;
+    made.swap(subscription_);  // goes behind the lock, should another thread have subscribed meanwhile
   }
-  void unsubscribe() { subscription_.reset(); }
-  const std::string& getTopic() const noexcept { return topic_; }  // NOLINT(readability-identifier-naming): as in ROS
+  /// No callback runs any more when this returns, except the one that it is called from.
+  void unsubscribe() {
+    std::shared_ptr<void> gone;  // behind the lock, as it waits for a running callback
+    const std::lock_guard lock(mutex_);
+    gone.swap(subscription_);
+  }
+  /// That of the last subscribe().
+  std::string getTopic() const {  // NOLINT(readability-identifier-naming): as in ROS
+    const std::lock_guard lock(mutex_);
+    return topic_;
+  }
 
   /// Called with each message from now on, after those that were registered before, where callbacks of the node run. There is no taking it back.
   void registerCallback(Callback callback) { callbacks_->add(std::move(callback)); }  // NOLINT(readability-identifier-naming)
@@ -76,8 +88,9 @@ class Subscriber {
   };
 
   const std::shared_ptr<Callbacks> callbacks_ = std::make_shared<Callbacks>();
-  std::string topic_;
-  std::shared_ptr<void> subscription_;  // the last: no callback runs any more when the rest goes
+  mutable std::mutex mutex_;
+  std::string topic_;                   // guarded by mutex_
+  std::shared_ptr<void> subscription_;  // likewise; the last: no callback runs any more when the rest goes
 };
 
 }  // namespace sinew::message_filters
