@@ -1,6 +1,7 @@
 // Messages of several topics that belong together.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -118,7 +120,8 @@ struct Calling<std::tuple<Messages...>> {
 /// What waits for its set is held: it takes memory of its publisher, which that cannot use again (sinew::Subscriber says how much one may hold: 119 messages and a quarter of the publisher's memory, further ones are copied). So let
 /// the queue be no longer than the topics are apart: a queue of 10 images of 6 MB keeps up to 60 MB of the camera's.
 ///
-/// A callback must not feed its own synchronizer, nor destroy it. Messages that come when it is gone go nowhere.
+/// A callback must not feed its own synchronizer, nor destroy it; elsewhere these, and what follows here, wait for a callback that runs. What it changes with the set...() of its own one holds from the next message on. Messages that come when it is gone go
+/// nowhere.
 template <class Policy>
 class Synchronizer {
   using Messages = typename Policy::MessageTypes;
@@ -134,7 +137,7 @@ class Synchronizer {
   Synchronizer& operator=(const Synchronizer&) = delete;
   ~Synchronizer() {
     const std::lock_guard lock(shared_->mutex);
-    shared_->callbacks.clear();
+    shared_->callbacks.reset();
     shared_->matcher.reset();
   }
 
@@ -150,12 +153,15 @@ class Synchronizer {
        ...);
     }(std::index_sequence_for<Subscribers...>());
   }
-  /// (std::shared_ptr<const M>...) or (const M&...), also made by std::bind().
+  /// (std::shared_ptr<const M>...) or (const M&...), also made by std::bind(). Called with the sets that are complete from now on, after those that were registered before.
   template <class Callback>
   void registerCallback(Callback&& callback) {
     auto called = Calling::made_of(std::decay_t<Callback>(std::forward<Callback>(callback)));
-    const std::lock_guard lock(shared_->mutex);
-    shared_->callbacks.push_back(std::move(called));
+    shared_->look([&] {
+      auto more = std::make_shared<typename Shared::Callbacks>(*shared_->callbacks);
+      more->push_back(std::move(called));
+      shared_->callbacks = std::move(more);
+    });
   }
   /// Of a member: `registerCallback(&Filter::both, this)`.
   template <class Class, class... Arguments>
@@ -184,34 +190,61 @@ class Synchronizer {
   }
   /// Messages that wait for their set, and are held.
   std::size_t held() const {
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->matcher->held();
+    std::size_t count = 0;
+    shared_->look([&] { count = shared_->anew ? shared_->anew->held() : shared_->matcher->held(); });
+    return count;
   }
 
  private:
   struct Shared {
+    using Callbacks = std::vector<typename Calling::Callback>;
+
     explicit Shared(const Policy& of) : policy(of), matcher(of.make()) {}
+
+    /// Does it under the mutex, which a callback has already.
+    template <class Do>
+    void look(Do what) {
+      if (runs_in.load(std::memory_order_relaxed) == std::this_thread::get_id()) return what();
+      const std::lock_guard lock(mutex);
+      what();
+    }
 
     template <std::size_t i>
     void add(const std::shared_ptr<const std::tuple_element_t<i, Messages>>& message) {
       const std::int64_t stamp = detail::stamp(*message);
       const std::lock_guard lock(mutex);
       if (!matcher) return;
+      struct Run {
+        Shared& shared;
+        explicit Run(Shared& of) : shared(of) { shared.runs_in.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+        ~Run() {
+          shared.runs_in.store({}, std::memory_order_relaxed);
+          if (shared.anew) shared.matcher = std::move(shared.anew);
+        }
+        Run(const Run&) = delete;
+        Run& operator=(const Run&) = delete;
+      };
+      const Run running(*this);
       matcher->add(i, stamp, message, [this](std::span<const detail::Held> set) {
-        for (const auto& each : callbacks) Calling::call(each, set);
+        if (anew) return;  // it was let go by the callback of the set before
+        for (const auto now = callbacks; const auto& each : *now) Calling::call(each, set);
       });
     }
 
-    std::mutex mutex;  // guards all of it, and is held while callbacks run, so that sets come in their order
+    std::mutex mutex;                        // guards all of it, and is held while callbacks run, so that sets come in their order
+    std::atomic<std::thread::id> runs_in{};  // relaxed: a thread finds its own id, or not
     Policy policy;
     std::unique_ptr<detail::Matcher> matcher;  // null: the synchronizer is gone
-    std::vector<typename Calling::Callback> callbacks;
+    std::unique_ptr<detail::Matcher> anew;     // takes its place when the callbacks have returned, one of which wants it
+    std::shared_ptr<const Callbacks> callbacks = std::make_shared<const Callbacks>();
   };
   template <class Change>
   void change(Change apply) {
-    const std::lock_guard lock(shared_->mutex);
-    apply(shared_->policy);
-    shared_->matcher = shared_->policy.make();
+    shared_->look([&] {
+      apply(shared_->policy);
+      const bool is_running = shared_->runs_in.load(std::memory_order_relaxed) != std::thread::id();
+      (is_running ? shared_->anew : shared_->matcher) = shared_->policy.make();
+    });
   }
 
   const std::shared_ptr<Shared> shared_;

@@ -115,6 +115,30 @@ TEST(Synchronizer, settings_of_the_policy_are_those_of_the_synchronizer_as_well)
   EXPECT_EQ(firsts, std::vector<std::uint64_t>({12}));
 }
 
+TEST(Synchronizer, a_callback_may_ask_change_and_add_to_it) {
+  Synchronizer<ApproximateTime<Scan, Scan>> sync(ApproximateTime<Scan, Scan>(10));
+  std::vector<std::size_t> held;
+  int late = 0;
+  sync.registerCallback([&](const Scan&, const Scan&) {
+    held.push_back(sync.held());
+    sync.setMaxIntervalDuration(std::chrono::nanoseconds(5));
+    held.push_back(sync.held());
+    if (held.size() == 2) sync.registerCallback([&](const Scan&, const Scan&) { ++late; });
+  });
+  const auto add_set = [&](std::uint64_t stamp) {
+    sync.add<0>(scan(stamp));
+    sync.add<1>(scan(stamp + 1));
+    sync.add<0>(scan(stamp + 10));  // which is not nearer
+  };
+  add_set(0);
+  EXPECT_EQ(held, std::vector<std::size_t>({1, 0}));
+  EXPECT_EQ(sync.held(), 0U);
+  EXPECT_EQ(late, 0);
+  add_set(20);
+  EXPECT_EQ(held, std::vector<std::size_t>({1, 0, 1, 0}));
+  EXPECT_EQ(late, 1);
+}
+
 TEST(Synchronizer, two_to_nine_topics_are_synchronized) {
   using Nine = ApproximateTime<Scan, Image, Scan, Image, Scan, Image, Scan, Image, Scan>;
   Synchronizer<Nine> sync(Nine(2));
