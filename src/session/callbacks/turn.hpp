@@ -19,7 +19,7 @@ class Turn {
   bool has_ended() const { return end_.load(std::memory_order_relaxed) || forked() || (is_over_ && is_over_()); }
   /// The next of those that take turns begins.
   void begin() noexcept { began_ = os::coarse_now_ns(); }
-  /// He has had his share. By a clock that may stand still between ticks, of 4 ms as a rule: with every message that another one follows it is asked, and a small message is received in little more time than now_ns() takes.
+  /// He has had his share. By a clock that stands still between ticks, of 4 ms as a rule: it is asked after every message, and a small one is received in little more time than now_ns() takes.
   bool is_up() const noexcept { return os::coarse_now_ns() - began_ >= share; }
 
  private:
