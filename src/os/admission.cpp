@@ -51,18 +51,20 @@ std::uint64_t room_in_machine(const std::string& root) {
 
 /// One of the two generations of memory cgroups.
 struct Generation {
-  std::string_view limit, used, cache;
+  std::string_view limit, throttle, used, cache;
 };
-constexpr Generation first{"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file"};
-constexpr Generation second{"/memory.max", "/memory.current", "inactive_file"};
+constexpr Generation first{"/memory.limit_in_bytes", "", "/memory.usage_in_bytes", "total_inactive_file"};
+constexpr Generation second{"/memory.max", "/memory.high", "/memory.current", "inactive_file"};
 
 std::uint64_t room_in_group(const std::string& folder, const Generation& generation) {
-  const auto limit = number_in(folder + std::string(generation.limit));
+  std::uint64_t limit = number_in(folder + std::string(generation.limit)).value_or(unlimited);
+  // Beyond it every process of the group is made to wait, for longer and longer.
+  if (!generation.throttle.empty()) limit = std::min(limit, number_in(folder + std::string(generation.throttle)).value_or(unlimited));
   const auto used = number_in(folder + std::string(generation.used));
-  if (!limit || !used) return unlimited;
+  if (limit == unlimited || !used) return unlimited;
   const std::uint64_t cache = number_behind(read_file(folder + "/memory.stat"), std::string(generation.cache)).value_or(0);
   const std::uint64_t held = *used - std::min(*used, cache);
-  return room(*limit, *limit - std::min(*limit, held));
+  return room(limit, limit - std::min(limit, held));
 }
 
 /// A mounted hierarchy of memory cgroups: `shown` is the group that its mount point stands for.

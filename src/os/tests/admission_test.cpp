@@ -60,6 +60,18 @@ TEST_F(Admission, S4_the_tightest_group_up_the_tree_counts) {
   EXPECT_EQ(available(), (1024 - 900 - 64) * mib);
 }
 
+TEST_F(Admission, S4_what_a_group_is_slowed_down_beyond_limits_like_what_it_is_ended_beyond) {
+  mount("40 30 0:35 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+  group("0::/a\n");
+  second_generation("sys/fs/cgroup/a", "max", std::to_string(100 * mib));
+  machine.write("sys/fs/cgroup/a/memory.high", std::to_string(512 * mib) + "\n");
+  EXPECT_EQ(available(), (512 - 100 - 32) * mib);
+  second_generation("sys/fs/cgroup/a", std::to_string(1024 * mib), std::to_string(100 * mib));
+  EXPECT_EQ(available(), (512 - 100 - 32) * mib);
+  machine.write("sys/fs/cgroup/a/memory.high", "max\n");
+  EXPECT_EQ(available(), (1024 - 100 - 64) * mib);
+}
+
 TEST_F(Admission, S4_file_cache_that_can_be_dropped_is_not_in_the_way) {
   mount("40 30 0:35 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
   group("0::/a\n");
