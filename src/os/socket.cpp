@@ -11,9 +11,11 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "os/call.hpp"
+#include "os/clock.hpp"
 #include "os/failure.hpp"
 #include "os/file.hpp"
 #include "os/reaper.hpp"
@@ -111,10 +113,22 @@ std::optional<Fd> connect_to(const std::string& path, std::chrono::milliseconds 
   const std::string what = "cannot connect to '" + path + "'";
   // Blocking until connected: a full backlog is waited for by the kernel, and there is no event to wait for it otherwise.
   Fd fd = new_socket(0);
-  const timeval limit{.tv_sec = patience.count() / 1000, .tv_usec = patience.count() % 1000 * 1000};
-  if (call(fault::Call::setsockopt, [&] { return ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); }) != 0)
-    fail(errno, what);
-  if (call(fault::Call::connect, [&] { return ::connect(fd.get(), generic(address), sizeof address); }) != 0) {
+  const std::int64_t deadline = patience.count() > 0 ? later(now_ns(), std::chrono::nanoseconds(patience).count()) : never;
+  // The kernel begins to count anew when it is asked again after a signal.
+  const auto limit_to_the_rest = [&] {
+    const std::int64_t left = deadline - now_ns();
+    if (left <= 0) {
+      errno = EAGAIN;
+      return -1;
+    }
+    const timeval limit{.tv_sec = left / 1'000'000'000, .tv_usec = std::max<std::int64_t>(left % 1'000'000'000 / 1000, 1)};
+    return call(fault::Call::setsockopt, [&] { return ::setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); });
+  };
+  const auto connect = [&] {
+    if (deadline != never && limit_to_the_rest() != 0) return -1;
+    return ::connect(fd.get(), generic(address), sizeof address);
+  };
+  if (call(fault::Call::connect, connect) != 0) {
     if (errno == ENOENT || errno == ECONNREFUSED) return std::nullopt;
     if (errno == EAGAIN) {
       throw Error(ErrorKind::unavailable, "sinew " + what + ": as many as can wait there do, and none was taken within " +

@@ -4,11 +4,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <future>
 #include <thread>
@@ -348,6 +350,25 @@ TEST(NamedSocket, connecting_waits_no_longer_than_one_has_patience_for_and_says_
   EXPECT_NE(text.find("none was taken within 10 ms"), text.npos) << text;
   EXPECT_TRUE(accept_from(listener));
   EXPECT_TRUE(connect_to(path, std::chrono::milliseconds(10)));
+}
+
+TEST(NamedSocket, connecting_does_not_begin_to_wait_anew_with_each_signal) {
+  const test::TempFolder folder;
+  const std::string path = folder.path() + "/busy.sock";
+  const Fd listener = listen_at(path, 0);
+  const auto first = connect_to(path);
+  const int status = test::status_of_child([&] {
+    static std::atomic<int> signals{0};
+    std::signal(SIGALRM, [](int) {
+      if (++signals > 1000) ::_exit(9);  // a hundred times as long as one has patience for
+    });
+    const itimerval often{{0, 20'000}, {0, 20'000}};
+    ::setitimer(ITIMER_REAL, &often, nullptr);
+    std::string text;
+    SINEW_EXPECT_ERROR(connect_to(path, std::chrono::milliseconds(200)), ErrorKind::unavailable, text);
+    return text.find("none was taken within 200 ms") != text.npos ? 0 : 1;
+  });
+  EXPECT_EQ(status, 0);
 }
 
 TEST(NamedSocket, a_path_in_use_or_too_long_is_refused_by_name) {
