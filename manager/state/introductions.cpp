@@ -15,26 +15,32 @@ void Introductions::add(const Pair& pair) {
   }
 }
 
-// Looks through the fewer: those with whom pairs wait, or those who have room.
+// Looks through the fewer: those with whom pairs wait, or those who have room. On from the last partner, and around: else who renews its pairs as soon as they have met would be the first every time.
 std::optional<Pair> Introductions::next(Session session) {
   const auto side = sides_.find(session);
   if (side == sides_.end() || !has_room(session)) return std::nullopt;
   const std::set<Session>& partners = side->second.partners;
   const bool by_partners = partners.size() <= ready_.size();
-  for (const Session partner : by_partners ? partners : ready_) {
-    const Sessions both = std::minmax(session, partner);
-    if (!(by_partners || partners.contains(partner)) || !can_meet(both)) continue;
-    const Pair pair = waiting_.at(both).front();
-    waiting_.at(both).pop_front();
-    count_less(both, 1);
-    return pair;
+  const std::set<Session>& candidates = by_partners ? partners : ready_;
+  const auto fits = [&](Session partner) { return (by_partners || partners.contains(partner)) && can_meet(std::minmax(session, partner)); };
+  const auto behind = candidates.upper_bound(side->second.last);
+  auto found = std::find_if(behind, candidates.end(), fits);
+  if (found == candidates.end()) {
+    found = std::find_if(candidates.begin(), behind, fits);
+    if (found == behind) return std::nullopt;
   }
-  return std::nullopt;
+  const Sessions both = std::minmax(session, *found);
+  const Pair pair = waiting_.at(both).front();
+  waiting_.at(both).pop_front();
+  count_less(both, 1);
+  return pair;
 }
 
 void Introductions::made(const Pair& pair, std::uint64_t connection) {
-  for (const Session session : {pair.publisher.first, pair.subscriber.first}) {
+  const Session publisher = pair.publisher.first, subscriber = pair.subscriber.first;
+  for (const auto& [session, partner] : {Sessions{publisher, subscriber}, Sessions{subscriber, publisher}}) {
     Side& side = sides_[session];
+    side.last = partner;
     side.unanswered.insert(connection);
     note_room(session, side);
   }

@@ -29,7 +29,7 @@ class Introductions {
 
   /// These two wait to be introduced.
   void add(const Pair& pair);
-  /// A pair that involves the session and can be introduced now, of two sessions the one that waited longest; it waits no longer.
+  /// A pair that involves the session and can be introduced now, of two sessions the one that waited longest; it waits no longer. Partners take turns.
   std::optional<Pair> next(Session session);
   /// What next() gave was introduced, under a number that was never used before.
   void made(const Pair& pair, std::uint64_t connection);
@@ -53,6 +53,7 @@ class Introductions {
   struct Side {
     std::multiset<std::uint64_t> unanswered;
     std::set<Session> partners;  // with whom pairs wait
+    Session last = 0;            // of its partners, whom it was introduced to
     std::size_t waiting = 0;
   };
   using Sessions = std::pair<Session, Session>;  // the smaller number first

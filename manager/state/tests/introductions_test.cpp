@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <random>
 #include <utility>
 #include <vector>
@@ -70,6 +72,46 @@ TEST(Introducing, S6_a_publisher_that_never_answers_delays_only_its_own_introduc
   EXPECT_EQ(introductions(world.publish(camera, 1)), 1u);
 }
 
+TEST(Introducing, S6_who_renews_its_pairs_as_soon_as_they_have_met_does_not_keep_a_newcomer_out) {
+  SlowWorld world;
+  const Session camera = world.node("camera");
+  const std::vector<Session> busy{world.node("busy"), world.node("busier")};
+  const Session newcomer = world.node("newcomer");
+  std::map<Session, std::uint64_t> made, deleted;
+  std::map<Session, std::deque<Introduce>> unanswered;
+  bool is_met = false;
+  const auto note = [&](const Actions& actions) {
+    for (const Action& action : actions) {
+      const auto* const meet = std::get_if<Introduce>(&action);
+      if (!meet) continue;
+      unanswered[meet->publisher].push_back(*meet);
+      unanswered[meet->subscriber].push_back(*meet);
+      is_met |= meet->subscriber == newcomer;
+    }
+  };
+  const auto answer_first = [&](Session session) {
+    const Introduce meet = unanswered[session].front();
+    unanswered[session].pop_front();
+    note(world.answer(session, meet));
+  };
+  note(world.publish(camera, 1));
+  for (const Session session : busy) {
+    while (made[session] < 6) note(world.subscribe(session, ++made[session]));
+  }
+  note(world.subscribe(newcomer, 1));
+  for (int round = 0; round < 100 && !is_met; ++round) {
+    for (const Session session : busy) {
+      while (!unanswered[session].empty()) {
+        answer_first(session);
+        note(world.say(session, DeleteSubscriber{++deleted[session]}));
+        note(world.subscribe(session, ++made[session]));
+      }
+    }
+    if (!unanswered[camera].empty()) answer_first(camera);
+  }
+  EXPECT_TRUE(is_met);
+}
+
 TEST(Introducing, S6_a_pair_within_one_node_counts_twice_there) {
   SlowWorld world;
   const Session node = world.node("both");
@@ -85,9 +127,9 @@ TEST(Introducing, who_is_gone_before_its_turn_is_introduced_to_nobody) {
   SlowWorld world;
   const Session camera = world.node("camera"), viewer = world.node("viewer"), other = world.node("other");
   for (std::uint64_t id = 1; id <= 4; ++id) world.subscribe(viewer, id);
-  world.subscribe(other, 1);
   const Actions first = world.publish(camera, 1, "image");
   EXPECT_EQ(introductions(first), 2u);
+  EXPECT_EQ(introductions(world.subscribe(other, 1)), 0u);
   world.say(viewer, DeleteSubscriber{3});
   world.domain.closed(0, other);
   const Actions next = world.answer(camera, at<Introduce>(first, 1));
