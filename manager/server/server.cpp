@@ -25,8 +25,9 @@ constexpr std::size_t descriptor_weight = 16 * 1024;
 // Nor may many that do not read have us keep as much for each.
 constexpr std::size_t max_queued_by_all = 16 * max_queued;
 
-// One busy session must not keep the others waiting.
+// One busy session must not keep the others waiting, with however many packets or however much that each of them asks for.
 constexpr int turns_per_event = 64;
+constexpr Time longest_turn = 1'000'000;
 
 constexpr Time retry_pause = 100'000'000;
 
@@ -161,7 +162,8 @@ void Server::shrink() {
 // --- bytes in --------------------------------------------------------------------------------------------------------------------
 
 void Server::read(Session session) {
-  for (int turn = 0; turn < turns_per_event; ++turn) {
+  const Time until = os::now_ns() + longest_turn;
+  for (int turn = 0; turn < turns_per_event && (turn == 0 || os::now_ns() < until); ++turn) {
     const auto connection = connections_.find(session);
     if (connection == connections_.end()) return;
     try {

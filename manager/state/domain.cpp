@@ -396,7 +396,7 @@ void Domain::delete_publisher(Session session, Node& node, std::uint64_t id) {
   if (publisher.topic.empty()) return;
   Topic& topic = topics_.at(publisher.topic);
   topic.publishers.erase({publisher.endpoint, {session, id}});
-  forget_meetings(publisher, true, topic);
+  forget_meetings(publisher, true);
   leave(publisher);
 }
 
@@ -407,7 +407,7 @@ void Domain::delete_subscriber(Session session, Node& node, std::uint64_t id) {
   if (subscriber.topic.empty()) return;
   Topic& topic = topics_.at(subscriber.topic);
   topic.subscribers.erase({subscriber.endpoint, {session, id}});
-  forget_meetings(subscriber, false, topic);
+  forget_meetings(subscriber, false);
   leave(subscriber);
 }
 
@@ -442,7 +442,7 @@ void Domain::detach_ghosts(const Topic& topic) {
   // Before they are on no topic: an observer and a carrier, which are a pair, go on without it.
   for (const auto& [endpoint, publisher] : topic.publishers) {
     introductions_.forget_publisher(publisher);
-    forget_meetings(nodes_.at(publisher.first).publishers.at(publisher.second), true, topic);
+    forget_meetings(nodes_.at(publisher.first).publishers.at(publisher.second), true);
   }
   for (const auto& [endpoint, publisher] : topic.publishers) detach(publisher, true);
   for (const auto& [endpoint, subscriber] : topic.subscribers) detach(subscriber, false);

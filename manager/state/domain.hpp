@@ -211,7 +211,7 @@ class Domain {
   const Thing* find(std::uint64_t number) const;
   const Interface* find_interface(std::uint64_t number) const;
   void met(const Pair& pair, std::uint64_t connection, bool in_place);
-  void forget_meetings(const Interface& interface, bool publishes, const Topic& topic);
+  void forget_meetings(const Interface& interface, bool publishes);
   void tell_watches();
   bool tell(const Watches::Key& key);
   void add_pairs_before(std::uint64_t number, const InterfaceRef& interface, std::set<PairNumbers>& pairs) const;
@@ -235,6 +235,7 @@ class Domain {
     std::string why;
   };
   std::map<PairNumbers, Meeting> meetings_;                    // of pairs that were introduced
+  std::set<PairNumbers> met_;                                  // the same, and each the other way round: no two things have the same number
   std::unordered_map<std::uint64_t, PairNumbers> introduced_;  // by their connections
   Watches watches_;
   std::optional<Time> empty_since_;

@@ -61,18 +61,22 @@ void Domain::met(const Pair& pair, std::uint64_t connection, bool in_place) {
   meetings_[numbers] = {connection, in_place ? wire::Path::native : wire::Path::none,
                         in_place ? "" : "they have been introduced, and have yet to agree"};
   introduced_[connection] = numbers;
+  met_.insert({numbers, {numbers.second, numbers.first}});
   watches_.changed(numbers);
 }
 
-void Domain::forget_meetings(const Interface& interface, bool publishes, const Topic& topic) {
-  for (const auto& [endpoint, other] : publishes ? topic.subscribers : topic.publishers) {
-    const Node& node = nodes_.at(other.first);
-    const std::uint64_t number = (publishes ? node.subscribers : node.publishers).at(other.second).number;
-    const auto meeting = meetings_.find(publishes ? PairNumbers{interface.number, number} : PairNumbers{number, interface.number});
-    if (meeting == meetings_.end()) continue;
+// By those that there are, not by all others on its topic, of which there may be very many.
+void Domain::forget_meetings(const Interface& interface, bool publishes) {
+  const auto first = met_.lower_bound({interface.number, 0});
+  auto end = first;
+  for (; end != met_.end() && end->first == interface.number; ++end) {
+    const PairNumbers reverse{end->second, end->first};
+    const auto meeting = meetings_.find(publishes ? *end : reverse);
     introduced_.erase(meeting->second.connection);
     meetings_.erase(meeting);
+    met_.erase(reverse);
   }
+  met_.erase(first, end);
 }
 
 void Domain::handle(Session session, Node&, const wire::PathChosen& message) {

@@ -210,5 +210,47 @@ ROLE(hostile) {
   say(std::to_string(rounds));
 }
 
+/// Waits for room, and reads what there is. False when the manager has ended the connection.
+bool is_sent_at_last(const os::Fd& socket, const wire::Message& message, std::span<std::byte> buffer) {
+  os::Poller poller;
+  poller.add(socket, 0, true);
+  for (bool sent = false;;) {
+    auto kind = os::Received::Kind::packet;
+    while (kind == os::Received::Kind::packet) kind = os::receive_packet(socket, buffer).kind;
+    if (kind == os::Received::Kind::closed) return false;
+    if (sent) return true;
+    sent = is_sent(socket, message);
+    os::Poller::Event event;
+    if (!sent) poller.wait({&event, 1});
+  }
+}
+
+// subscribers, that the manager looks through for each publisher that it is told of: until there are no more orders
+ROLE(dear) {
+  const Stranger stranger("dear");
+  const os::Fd& socket = stranger.manager.socket();
+  const wire::TypeDescription type = Stranger::type<Sample>();
+  std::vector<std::byte> buffer(os::max_packet);
+  for (std::uint64_t id = 1; id <= std::stoull(arguments.at(0)); ++id) {
+    require(is_sent_at_last(socket, wire::RegisterSubscriber{id, "dear", type, {.depth = 1, .reliable = true}}, buffer), "it is dropped");
+  }
+  const wire::NodeRegistered& welcome = stranger.welcome;
+  const wire::Window window{welcome.range_base + (welcome.window_count - 1) * welcome.window_size, welcome.window_size};
+  std::atomic<bool> over{false};
+  std::thread attack([&] {
+    for (std::uint64_t id = 1; !over; ++id) {
+      wire::RegisterPublisher publisher{id, "dear", type, {.depth = 1}};
+      publisher.window = window;
+      for (const wire::Message& message :
+           {wire::Message(publisher), wire::Message(wire::DeletePublisher{id}), wire::Message(wire::WindowReleased{window})})
+        is_sent_at_last(socket, message, buffer);
+    }
+  });
+  say("ready");
+  until_finished();
+  over = true;
+  attack.join();
+}
+
 }  // namespace
 }  // namespace sinew::system

@@ -173,5 +173,14 @@ TEST_F(UnderAttack, EverybodyGetsEveryMessageNewNodesComeAndTheManagerGrowsNotFo
   report(latencies);
 }
 
+TEST_F(UnderAttack, WhoMakesEachOfItsPacketsDearForTheManagerKeepsNobodyOut) {
+  const auto node = Node::create("publishing");
+  Child dear("dear", {std::to_string(rounds(100'000))});
+  dear.expect("ready");
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // until as many wait as find room
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(comes_in());
+  dear.end();
+}
+
 }  // namespace
 }  // namespace sinew::system
