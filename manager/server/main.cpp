@@ -71,6 +71,7 @@ void serve(Options options) {
   if (options.daemon) os::become_daemon(base::is_log_asked_for());
   os::allow_many_descriptors();
 
+  base::log_without_waiting();
   const os::Fd stop_bell = os::create_eventfd();
   os::ring_when_asked_to_end(stop_bell);
 
@@ -104,8 +105,11 @@ int main(int argc, char** argv) {
     serve(options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sinewd: %s\n", error.what());
-    if (options.daemon) std::fputs(error.what(), stdout);  // for the node that started us
     return 1;
+    if (options.daemon) {  // for the node that started us; first, since nobody may read the other
+      std::fputs(error.what(), stdout);
+      std::fflush(stdout);
+    }
   }
   return 0;
 }

@@ -1,15 +1,23 @@
 #include "base/log.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <optional>
+#include <span>
 
 #include "base/cancel.hpp"
 
@@ -45,16 +53,42 @@ class WithoutSigpipe {
   bool was_pending_;
 };
 
+// relaxed, all three: lines of different threads have no order.
+std::atomic<bool> may_wait{true};
+std::atomic<int> output{STDERR_FILENO};
+std::atomic<std::uint64_t> left_out{0};
+
+// A pipe that has room for something has it for so much, without a wait.
+constexpr std::size_t longest_at_once = PIPE_BUF - 64;
+
+/// False when it would have to be waited for.
+bool try_to_write(std::span<const iovec> pieces) noexcept {
+  const int fd = output.load(std::memory_order_relaxed);
+  pollfd room{fd, POLLOUT, 0};
+  if (!may_wait.load(std::memory_order_relaxed) && ::poll(&room, 1, 0) == 0) return false;
+  // Nowhere is left to say that stderr is closed.
+  return ::writev(fd, pieces.data(), static_cast<int>(pieces.size())) >= 0 || errno != EAGAIN;
+}
+
+/// False when there is no room for that either.
+bool tell_what_is_left_out() noexcept {
+  const std::uint64_t count = left_out.load(std::memory_order_relaxed);
+  if (count == 0) return true;
+  std::array<char, 128> text;
+  const int size = std::snprintf(text.data(), text.size(), "sinew [warn] %llu lines are left out here: nobody read standard error\n",
+                                 static_cast<unsigned long long>(count));
+  if (!try_to_write(std::array{piece({text.data(), static_cast<std::size_t>(size)})})) return false;
+  left_out.fetch_sub(count, std::memory_order_relaxed);
+  return true;
+}
+
 // Pieces instead of one string: a line must come out also when memory is short.
-template <std::size_t count>
-void write_line(const std::array<iovec, count>& pieces) noexcept {
+void write_line(std::span<const iovec> pieces) noexcept {
   const Uncancellable whole;
   const int kept = errno;
   {
     const WithoutSigpipe unharmed;
-    if (writev(STDERR_FILENO, pieces.data(), static_cast<int>(count)) < 0) {
-      // Nowhere is left to say that stderr is closed or full.
-    }
+    if (!tell_what_is_left_out() || !try_to_write(pieces)) left_out.fetch_add(1, std::memory_order_relaxed);
   }
   errno = kept;
 }
@@ -95,8 +129,19 @@ void check_log_level() noexcept {
   [[maybe_unused]] static const bool is_known = check_environment();
 }
 
+// What else is open of the same pipe or terminal must go on to wait, so it is opened once more.
+void log_without_waiting() noexcept {
+  may_wait.store(false, std::memory_order_relaxed);
+  struct stat status{};
+  const bool is_pipe = ::fstat(STDERR_FILENO, &status) == 0 && S_ISFIFO(status.st_mode);
+  if (!is_pipe && ::isatty(STDERR_FILENO) == 0) return;
+  const int fd = ::open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (fd >= 0) output.store(fd, std::memory_order_relaxed);
+}
+
 void log(LogLevel level, std::string_view text) noexcept {
   if (level == LogLevel::off || level > log_level()) return;
+  if (!may_wait.load(std::memory_order_relaxed)) text = text.substr(0, longest_at_once);
   write_line(std::array{piece("sinew ["), piece(names[static_cast<std::size_t>(level)]), piece("] "), piece(text), piece("\n")});
 }
 

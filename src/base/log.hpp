@@ -16,6 +16,10 @@ bool is_log_asked_for() noexcept;
 /// Says on stderr that SINEW_LOG is no level, once in a process. Thread-safe, keeps errno.
 void check_log_level() noexcept;
 
+/// From now on a line that standard error, a pipe or a terminal that nobody reads, has no room for is left out, and so is what is too long for it of a line; the next one that finds room says how many those were. For a
+/// process that many rely on. Not while other threads log.
+void log_without_waiting() noexcept;
+
 /// Writes "sinew [level] text\n" to stderr in one write() when the level is enabled. Thread-safe, never throws, keeps errno.
 void log(LogLevel level, std::string_view text) noexcept;
 

@@ -222,6 +222,17 @@ TEST(Sessions, a_node_that_does_not_read_is_dropped_and_the_others_are_served) {
   good.expect<SubscriberRegistered>();
 }
 
+TEST(Sessions, a_log_that_nobody_reads_holds_nobody_up_and_says_later_what_is_missing) {
+  ::setenv("SINEW_LOG", "debug", 1);
+  Domain domain;
+  ::unsetenv("SINEW_LOG");
+  for (int n = 0; n < 1000; ++n) domain.client().enter("node_" + std::to_string(n));  // twice as many as a pipe has room for
+  domain.manager.next_line();
+  domain.client().enter("last");
+  domain.manager.signal(SIGTERM);
+  EXPECT_NE(domain.manager.rest().find("lines are left out here: nobody read standard error"), std::string::npos);
+}
+
 TEST(Sessions, W17_small_answers_to_a_node_that_does_not_read_count_for_what_it_costs_to_keep_them) {
   const Domain domain;
   Client deaf = domain.client();

@@ -1,5 +1,6 @@
 #include "base/log.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,82 @@ TEST(Log, a_line_that_nobody_reads_ends_nobody) {
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+/// What comes of the lines of a process that does not wait, whose standard error is `error` and has no room for all of them before `other` end of it is read.
+std::string written_without_waiting(int error, int other) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(error, STDERR_FILENO);
+    ::setenv("SINEW_LOG", "info", 1);
+    log_without_waiting();
+    for (int line = 0; line < 10'000; ++line) log(LogLevel::info, "nobody reads this, and it is not short either");
+    ::kill(::getpid(), SIGSTOP);
+    log(LogLevel::info, "somebody reads");
+    ::_exit(::fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  EXPECT_TRUE(WIFSTOPPED(status));
+  ::close(error);
+  std::string text;
+  std::array<char, 4096> piece;
+  ::fcntl(other, F_SETFL, O_NONBLOCK);
+  const auto read_on = [&] {
+    for (ssize_t got; (got = ::read(other, piece.data(), piece.size())) > 0;) text.append(piece.data(), static_cast<std::size_t>(got));
+  };
+  read_on();
+  ::kill(child, SIGCONT);
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "who shares it does not wait for room either";
+  read_on();
+  ::close(other);
+  return text;
+}
+
+void expect_some_left_out(const std::string& text, const std::string& end) {
+  const auto told = text.find(" lines are left out here");
+  ASSERT_NE(told, text.npos);
+  const std::size_t number = text.rfind("] ", told) + 2;
+  EXPECT_GT(std::stoi(text.substr(number, told - number)), 1000);
+  EXPECT_TRUE(text.ends_with("sinew [info] somebody reads" + end)) << text.substr(told);
+}
+
+TEST(Log, lines_that_a_pipe_has_no_room_for_are_left_out_and_counted_where_nobody_may_wait) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(::pipe(pipe_ends.data()), 0);
+  expect_some_left_out(written_without_waiting(pipe_ends[1], pipe_ends[0]), "\n");
+}
+
+TEST(Log, lines_that_a_terminal_has_no_room_for_are_left_out_and_counted_where_nobody_may_wait) {
+  const int keyboard = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(keyboard, 0);
+  ASSERT_TRUE(::grantpt(keyboard) == 0 && ::unlockpt(keyboard) == 0);
+  const int screen = ::open(::ptsname(keyboard), O_RDWR | O_NOCTTY);
+  ASSERT_GE(screen, 0);
+  expect_some_left_out(written_without_waiting(screen, keyboard), "\r\n");
+}
+
+TEST(Log, a_terminal_that_was_stopped_holds_nobody_up_who_may_not_wait) {
+  const int keyboard = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(keyboard, 0);
+  ASSERT_TRUE(::grantpt(keyboard) == 0 && ::unlockpt(keyboard) == 0);
+  const int screen = ::open(::ptsname(keyboard), O_RDWR | O_NOCTTY);
+  ASSERT_GE(screen, 0);
+  ASSERT_EQ(::write(keyboard, "\x13", 1), 1);  // Ctrl-S
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(screen, STDERR_FILENO);
+    ::setenv("SINEW_LOG", "error", 1);
+    log_without_waiting();
+    log(LogLevel::error, "e");
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ::close(screen);
+  ::close(keyboard);
 }
 
 }  // namespace
