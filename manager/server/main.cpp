@@ -61,6 +61,7 @@ void serve(Options options) {
     options.socket = os::domain_socket_path(std::getenv("SINEW_DOMAIN"));
   if (options.listening_on_3 && !options.linger) options.linger = linger_on_demand;
 
+  if (options.daemon) os::take_ordinary_share_of_processor();  // and not that of the node that came first
   // Before the socket is there for nodes, and before the folder that a relative path begins at is left.
   manager::AccessRules access = manager::load_config(manager::find_config(options.config));
   manager::Entrance entrance =

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -31,8 +33,12 @@
 namespace sinew::os {
 namespace {
 
-// Between looks at a lock: the kernel can wait for one only for ever.
+// Between looks at a lock, or at a child where there are no pidfds: the kernel can wait for one only for ever.
 constexpr std::chrono::milliseconds first_pause{1}, longest_pause{10};
+
+// A program that is to become a daemon has this long for it. In short looks, so that the time in which we are stopped, or the machine sleeps, does not count.
+constexpr std::chrono::milliseconds one_look{250};
+constexpr int looks_at_start = 20, looks_at_end = 4;
 
 /// What posix_spawn is told, freed at the end of the scope.
 class SpawnPlan {
@@ -73,6 +79,27 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
+/// Waits for the end of a child: its wait status, -1 where that is not known since somebody else has reaped it, nothing when it still runs after so many looks.
+std::optional<int> await_child(pid_t pid, int looks) {
+  int status = 0;
+  const Fd pidfd = open_pidfd(pid);
+  auto pause = first_pause;
+  for (std::int64_t deadline = later(now_ns(), std::chrono::nanoseconds(one_look).count());;) {
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended == pid) return status;
+    if (ended < 0 && errno != EINTR) return -1;
+    if (now_ns() >= deadline) {
+      if (--looks == 0) return std::nullopt;
+      deadline = later(now_ns(), std::chrono::nanoseconds(one_look).count());
+    }
+    pollfd end{pidfd.get(), POLLIN, 0};
+    const int wait = static_cast<int>((deadline - now_ns()) / 1'000'000 + 1);
+    if (pidfd && call(fault::Call::poll, [&] { return ::poll(&end, 1, wait); }) >= 0) continue;
+    sleep_for(pause);
+    pause = std::min(2 * pause, longest_pause);
+  }
+}
+
 /// What was written to a file of zeros, as far as it is a sentence and not a flood.
 std::string text_of(const Fd& file) {
   std::array<char, 4097> text{};
@@ -91,14 +118,15 @@ void start_daemon(const std::string& program, const std::vector<std::string>& ar
   if (!output) fail(errno, what, ErrorKind::exhausted);
   if (const int error = SpawnPlan(inherited.get(), output.get()).spawn(&pid, program, arguments); error != 0)
     fail(error, what, ErrorKind::unavailable);
-  int status = 0;
-  pid_t ended = 0;
-  do {
-    ended = ::waitpid(pid, &status, 0);
-  } while (ended < 0 && errno == EINTR);
-  if (ended != pid || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) return;
-  const std::string end = WIFEXITED(status) ? "it exited with status " + std::to_string(WEXITSTATUS(status))
-                                            : "signal " + std::to_string(WTERMSIG(status)) + " ended it";
+  const std::optional<int> status = await_child(pid, looks_at_start);
+  if (status && (*status == -1 || (WIFEXITED(*status) && WEXITSTATUS(*status) == 0))) return;
+  if (!status) {
+    ::kill(pid, SIGKILL);
+    await_child(pid, looks_at_end);  // else it hangs in the kernel, and nobody can wait for it
+  }
+  const std::string end = !status ? "it was not ready within " + std::to_string(looks_at_start * one_look.count()) + " ms, and was killed"
+                          : WIFEXITED(*status) ? "it exited with status " + std::to_string(WEXITSTATUS(*status))
+                                               : "signal " + std::to_string(WTERMSIG(*status)) + " ended it";
   const std::string said = text_of(output);
   throw Error(ErrorKind::unavailable,
               "sinew " + what + ": " + end + (said.empty() ? ". Run it by hand to see why." : ". It says: " + said));
@@ -129,11 +157,29 @@ void ring_when_asked_to_end(const Fd& eventfd) noexcept {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, ask_to_end);
 }
 
-void allow_many_descriptors() noexcept {
+namespace {
+
+void raise_soft_limit(__rlimit_resource resource) noexcept {
   rlimit limit{};
-  if (call(fault::Call::rlimit, [&] { return ::getrlimit(RLIMIT_NOFILE, &limit); }) != 0) return;
+  if (call(fault::Call::rlimit, [&] { return ::getrlimit(resource, &limit); }) != 0) return;
   limit.rlim_cur = limit.rlim_max;
-  call(fault::Call::rlimit, [&] { return ::setrlimit(RLIMIT_NOFILE, &limit); });
+  call(fault::Call::rlimit, [&] { return ::setrlimit(resource, &limit); });
+}
+
+}  // namespace
+
+void allow_many_descriptors() noexcept {
+  raise_soft_limit(RLIMIT_NOFILE);
+}
+
+void take_ordinary_share_of_processor() noexcept {
+  const sched_param none{};
+  call(fault::Call::schedule, [&] { return ::sched_setscheduler(0, SCHED_OTHER, &none); });
+  call(fault::Call::schedule, [] { return ::setpriority(PRIO_PROCESS, 0, 0); });
+  cpu_set_t all;
+  std::memset(&all, 0xff, sizeof all);  // of which the kernel takes those that this process may have
+  call(fault::Call::schedule, [&] { return ::sched_setaffinity(0, sizeof all, &all); });
+  raise_soft_limit(RLIMIT_CPU);
 }
 
 void close_descriptors_from(int first) noexcept {
@@ -200,8 +246,10 @@ Fd lock_folder(const std::string& folder, std::chrono::milliseconds patience) {
        pause = std::min(2 * pause, longest_pause)) {
     if (errno != EWOULDBLOCK) fail(errno, what, ErrorKind::unavailable);
     if (now_ns() >= deadline) {
-      throw Error(ErrorKind::unavailable, "sinew " + what + ": for " + std::to_string(patience.count()) +
-                                              " ms another process has held it, which may be stopped. lslocks tells which one it is.");
+      throw Error(ErrorKind::unavailable,
+                  "sinew " + what + ": for " + std::to_string(patience.count()) +
+                      " ms another process has held it, which may be stopped, or start a manager that does not get ready. lslocks tells "
+                      "which one it is.");
     }
     sleep_for(pause);
   }

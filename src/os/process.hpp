@@ -18,8 +18,8 @@ namespace sinew::os {
 /// `inherited` as descriptor 3, no signal blocked or ignored. Other descriptors that the user did not make close-on-exec arrive
 /// too: the program calls close_descriptors_from(4).
 /// Waits until the started process has exited or, for a daemon, until its first process has: the program is expected to fork and to let its
-/// parent exit with 0.
-/// Throws Error(unavailable), naming the program, when it cannot be started or exits with another status; the text has what it wrote to stdout. Where the user ignores SIGCHLD or
+/// parent exit with 0. One that has not after 5 s is killed.
+/// Throws Error(unavailable), naming the program, when it cannot be started, exits with another status or was killed; the text has what it wrote to stdout. Where the user ignores SIGCHLD or
 /// reaps every child, the status is not known and counts as 0.
 void start_daemon(const std::string& program, const std::vector<std::string>& arguments, const Fd& inherited);
 
@@ -33,6 +33,9 @@ void ring_when_asked_to_end(const Fd& eventfd) noexcept;
 
 /// Raises the soft limit of open descriptors to the hard one, as far as the kernel lets it.
 void allow_many_descriptors() noexcept;
+
+/// What this process has from who started it, of the processor, is as for any other: no real-time policy, no niceness and no bounds to some cores or to so many seconds, as far as the kernel lets it.
+void take_ordinary_share_of_processor() noexcept;
 
 /// Closes every descriptor of this process from `first` on. Kernels before 5.9 need /proc for it. Not while other threads run.
 void close_descriptors_from(int first) noexcept;

@@ -1,5 +1,6 @@
 // What the manager does to itself when it is started on demand.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <array>
@@ -82,6 +83,36 @@ TEST(BecomeDaemon, says_so_when_it_cannot) {
     fault::arm(fault::Call::chdir, 1, EACCES);
     SINEW_EXPECT_ERROR(become_daemon(true), ErrorKind::system, text);
     return ::testing::Test::HasFailure() ? 1 : 0;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(OrdinaryShare, is_had_whatever_this_process_has_inherited) {
+  const int status = test::status_of_child([] {
+    const auto cores = [] {
+      cpu_set_t set;
+      return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+    };
+    const int all = cores();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    ::sched_setaffinity(0, sizeof one, &one);
+    rlimit limit{};
+    ::getrlimit(RLIMIT_CPU, &limit);
+    const rlimit low{100, limit.rlim_max};
+    ::setrlimit(RLIMIT_CPU, &low);
+    if (test::is_root()) {
+      const sched_param parameters{.sched_priority = 50};
+      ::sched_setscheduler(0, SCHED_FIFO, &parameters);
+      ::setpriority(PRIO_PROCESS, 0, -5);
+    }
+    take_ordinary_share_of_processor();
+    ::getrlimit(RLIMIT_CPU, &limit);
+    if (limit.rlim_cur != limit.rlim_max) return 1;
+    if (cores() != all) return 2;
+    if (::sched_getscheduler(0) != SCHED_OTHER) return 3;
+    return !test::is_root() || ::getpriority(PRIO_PROCESS, 0) == 0 ? 0 : 4;
   });
   EXPECT_EQ(status, 0);
 }

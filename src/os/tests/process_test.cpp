@@ -100,6 +100,22 @@ TEST(StartDaemon, tells_what_a_program_that_fails_wrote_to_stdout) {
   EXPECT_TRUE(text.ends_with("status 7. It says: the disk is full")) << text;
 }
 
+TEST(StartDaemon, does_not_wait_for_ever_for_one_that_does_not_get_ready) {
+  std::string text;
+  SINEW_EXPECT_ERROR(start_shell("echo a pipe is empty; exec sleep 1000", create_eventfd()), ErrorKind::unavailable, text);
+  EXPECT_NE(text.find("it was not ready within 5000 ms, and was killed. It says: a pipe is empty"), text.npos) << text;
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "it is left";
+}
+
+TEST(StartDaemon, learns_how_it_ended_also_on_a_kernel_without_pidfds) {
+  std::string text;
+  fault::arm(fault::Call::open, 1, ENOSYS);
+  SINEW_EXPECT_ERROR(start_shell("sleep 0.1; exit 7", create_eventfd()), ErrorKind::unavailable, text);
+  EXPECT_EQ(fault::passed(fault::Call::open), 1);
+  fault::disarm();
+  EXPECT_NE(text.find("status 7"), text.npos) << text;
+}
+
 TEST(StartDaemon, does_not_fail_where_the_user_ignores_dead_children) {
   const int status = test::status_of_child([] {
     ::signal(SIGCHLD, SIG_IGN);

@@ -9,8 +9,8 @@
 namespace sinew::session {
 namespace {
 
-// With a manager that takes no connection, and with somebody who is about to start one.
-constexpr std::chrono::seconds patience{5};
+// With a manager that takes no connection, and with somebody who is about to start one: for longer than who starts one waits for it, so that the next learns what is wrong.
+constexpr std::chrono::seconds patience{5}, longer_patience{8};
 
 // Beside the library in an installed prefix (lib/../bin) and in a build tree alike.
 std::string manager_program() {
@@ -58,7 +58,7 @@ std::optional<os::Fd> find_manager(const std::string& socket_path) {
 os::Fd reach_manager(const std::string& socket_path) {
   if (auto connection = find_manager(socket_path)) return std::move(*connection);
   const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
-  const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder, patience);
+  const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder, longer_patience);
   if (auto connection = find_manager(socket_path)) return std::move(*connection);
   remove_abandoned(socket_path);
   const std::string program = manager_program();
