@@ -52,6 +52,14 @@ std::optional<os::Fd> Entrance::try_to_lock() const {
   return os::try_to_lock_folder(os::folder_of(path_));
 }
 
+os::Fd Entrance::watch_name() const {
+  return os::watch_name(path_);
+}
+
+bool Entrance::has_lost_name() const noexcept {
+  return file_ && os::leads_elsewhere(path_, *file_);
+}
+
 void Entrance::remove_file() const noexcept {
   const auto file = os::look_at_file(path_);
   if (owns_file_ && file && file->identity == file_) os::remove_file(path_);

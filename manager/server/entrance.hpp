@@ -26,6 +26,10 @@ class Entrance {
   void open_to_everybody() const;
   /// Excludes everybody who starts a manager in this folder; nothing while one of them excludes us. Throws Error(unavailable).
   std::optional<os::Fd> try_to_lock() const;
+  /// Readable when has_lost_name() is to be asked. Throws Error.
+  os::Fd watch_name() const;
+  /// The file was removed or renamed, or another stands there: nobody finds the socket any more. False where it was never seen there, as where systemd has made it in a place that this process does not see.
+  bool has_lost_name() const noexcept;
   /// Removes the file, unless it is not ours or somebody else's socket stands there by now. REQUIRES: it is locked.
   void remove_file() const noexcept;
 
@@ -35,7 +39,7 @@ class Entrance {
   os::Fd socket_;
   std::string path_;
   bool owns_file_;
-  os::FileIdentity file_;
+  std::optional<os::FileIdentity> file_;
 };
 
 }  // namespace sinew::manager

@@ -52,7 +52,8 @@ bool started_by_systemd() {
   return true;
 }
 
-void serve(Options options) {
+/// False when it has ended since nobody could find it any more.
+bool serve(Options options) {
   if (!options.daemon) base::check_log_level();  // else the node that started it says so
   const bool by_systemd = started_by_systemd();
   if (by_systemd || options.listening_on_3)
@@ -60,8 +61,8 @@ void serve(Options options) {
   else if (options.socket.empty())
     options.socket = os::domain_socket_path(std::getenv("SINEW_DOMAIN"));
   if (options.listening_on_3 && !options.linger) options.linger = linger_on_demand;
-
   if (options.daemon) os::take_ordinary_share_of_processor();  // and not that of the node that came first
+
   // Before the socket is there for nodes, and before the folder that a relative path begins at is left.
   manager::AccessRules access = manager::load_config(manager::find_config(options.config));
   manager::Entrance entrance =
@@ -70,9 +71,9 @@ void serve(Options options) {
   const os::AddressRange range = os::probe_address_range();
   // Whoever reads the standard error of the first node to its end does not want to wait for the manager, too, unless it asks for a log.
   if (options.daemon) os::become_daemon(base::is_log_asked_for());
+  base::log_without_waiting();
   os::allow_many_descriptors();
 
-  base::log_without_waiting();
   const os::Fd stop_bell = os::create_eventfd();
   os::ring_when_asked_to_end(stop_bell);
 
@@ -81,7 +82,8 @@ void serve(Options options) {
   std::printf("sinewd %s listens at %s\n", SINEW_VERSION, entrance.path().c_str());
   std::fflush(stdout);
   const manager::WindowRange windows{.base = range.base, .window_size = range.window_size, .count = range.count};
-  manager::Server(std::move(entrance), manager::Domain(windows, os::this_user(), std::move(access), linger, os::now_ns()), stop_bell).run();
+  return manager::Server(std::move(entrance), manager::Domain(windows, os::this_user(), std::move(access), linger, os::now_ns()), stop_bell)
+      .run();
 }
 
 }  // namespace
@@ -103,14 +105,13 @@ int main(int argc, char** argv) {
   app.footer(examples);
   CLI11_PARSE(app, argc, argv);
   try {
-    serve(options);
+    return serve(options) ? 0 : 1;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "sinewd: %s\n", error.what());
-    return 1;
     if (options.daemon) {  // for the node that started us; first, since nobody may read the other
       std::fputs(error.what(), stdout);
       std::fflush(stdout);
     }
+    std::fprintf(stderr, "sinewd: %s\n", error.what());
+    return 1;
   }
-  return 0;
 }

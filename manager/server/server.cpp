@@ -16,7 +16,7 @@ namespace sinew::manager {
 namespace {
 
 // Keys of the poller; all others are sessions.
-constexpr std::uint64_t stop_key = 0, entrance_key = 1;
+constexpr std::uint64_t stop_key = 0, entrance_key = 1, name_key = 2, last_key = name_key;
 
 // A node that does not read is dropped beyond this. Keeping a packet costs more than its bytes, and a descriptor weighs more than it has, since there are fewer of them.
 constexpr std::size_t max_queued = 4 * 1024 * 1024;
@@ -46,18 +46,45 @@ std::size_t Server::Outgoing::weight() const noexcept {
 }
 
 Server::Server(Entrance entrance, Domain domain, const os::Fd& stop)
-    : entrance_(std::move(entrance)), domain_(std::move(domain)), stop_(stop), reserve_(os::create_eventfd()), last_session_(entrance_key) {
+    : entrance_(std::move(entrance)), domain_(std::move(domain)), stop_(stop), reserve_(os::create_eventfd()), last_session_(last_key) {
   poller_.add(stop_, stop_key);
   poller_.add(entrance_.socket(), entrance_key);
 }
 
-void Server::run() {
+bool Server::run() {
+  watch_name();
   while (!done_) {
     serve_events();
     const Time now = os::now_ns();
     if (retry_at_ && now >= *retry_at_) retry();
     if (const auto due = time_to_leave(); due && now >= *due) perform(domain_.tick(now));
     shrink();
+  }
+  return !lost_;
+}
+
+// Without it we serve as long as anybody is here.
+void Server::watch_name() {
+  try {
+    name_ = entrance_.watch_name();
+    poller_.add(name_, name_key);
+  } catch (const Error& error) {
+    base::log(base::LogLevel::warn, error.what());
+  }
+  leave_if_lost();  // before it was watched
+}
+
+// A second manager there would not know those who are here, nor they those who come there. All of them find that one, or start it.
+void Server::leave_if_lost() {
+  if (!entrance_.has_lost_name()) return;
+  base::log(base::LogLevel::error, "sinewd ends: its socket '" + entrance_.path() + "' was removed or replaced, so no node would find it");
+  lost_ = done_ = true;
+  connections_.clear();
+  try {
+    // Who was on the way here is sent away, and not left to the next one that systemd starts at this socket.
+    while (os::Fd socket = os::accept_from(entrance_.socket())) os::close_connection(std::move(socket));
+  } catch (const Error& error) {
+    base::log(base::LogLevel::warn, error.what());
   }
 }
 
@@ -80,6 +107,9 @@ void Server::serve_events() {
       done_ = true;
     } else if (event.key == entrance_key) {
       somebody_waits = true;
+    } else if (event.key == name_key) {
+      os::drain_watch(name_);
+      leave_if_lost();
     } else {
       // Either may end the session; both look it up.
       if (event.writable) flush(event.key);
@@ -87,7 +117,7 @@ void Server::serve_events() {
     }
   }
   // Last, so that newcomers find the names and descriptors of those who left.
-  if (somebody_waits) accept_waiting();
+  if (somebody_waits && !done_) accept_waiting();
 }
 
 // --- sessions come and go --------------------------------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ class Server {
 
   /// Serves until stopped or, when the domain lingers, until nobody was connected for that long; then removes the socket's file. Waits in epoll without a
   /// time limit while nothing is due. No error of one session ends it or touches another session.
-  void run();
+  /// False when it has ended since the file was not its own any more: nodes that come find none here, or another manager, and those that are here go there.
+  bool run();
 
  private:
   /// A file of counters may be on its way to many.
@@ -56,6 +57,8 @@ class Server {
   };
 
   void serve_events();
+  void watch_name();
+  void leave_if_lost();
   void accept_waiting();
   void turn_one_away();
   void read(Session session);
@@ -82,6 +85,7 @@ class Server {
   Domain domain_;
   const os::Fd& stop_;
   os::Poller poller_;
+  os::Fd name_;     // readable when the entrance may have lost its name
   os::Fd reserve_;  // given up to accept, and refuse, a connection when descriptors have run out
   std::unordered_map<Session, Connection> connections_;
   std::size_t queued_ = 0;  // of all of them
@@ -90,7 +94,7 @@ class Server {
   Time stays_until_ = 0;          // since somebody else had locked the entrance
   std::optional<Time> retry_at_;  // set while the kernel refuses for want of something that gives no event when it is there again
   bool accepts_ = true;
-  bool done_ = false;
+  bool done_ = false, lost_ = false;
   std::array<os::Poller::Event, 64> events_;
   std::array<std::byte, os::max_packet> buffer_;
 };

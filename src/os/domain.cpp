@@ -63,6 +63,11 @@ void make_folder(const std::string& folder) {
        ErrorKind::unavailable);
 }
 
+void make(const Place& place) {
+  make_folder(place.folder);
+  if (place.is_among_others) require_own(place.folder);
+}
+
 std::string path_that_fits(std::string path) {
   if (path.size() <= longest_path) return path;
   throw Error(ErrorKind::invalid_argument, "sinew cannot listen at '" + path + "': a socket path has at most " +
@@ -80,11 +85,16 @@ std::string domain_socket_path(const char* domain) {
                 "sinew cannot use the domain name '" + std::string(wanted) +
                     "': a name consists of letters, digits, '_', '-' and '.'; with a '/' it is the path of a socket.");
   }
-  const auto [folder, is_among_others] = place_of_domains();
-  std::string path = path_that_fits(folder + "/" + std::string(wanted) + ".sock");
-  make_folder(folder);
-  if (is_among_others) require_own(folder);
+  const Place place = place_of_domains();
+  std::string path = path_that_fits(place.folder + "/" + std::string(wanted) + ".sock");
+  make(place);
   return path;
+}
+
+void restore_domain_folder(const std::string& socket_path) {
+  const char* const xdg = std::getenv("XDG_RUNTIME_DIR");
+  if (xdg != nullptr && *xdg != '\0' && *xdg != '/') return;
+  if (const Place place = place_of_domains(); socket_path.substr(0, socket_path.rfind('/')) == place.folder) make(place);
 }
 
 }  // namespace sinew::os

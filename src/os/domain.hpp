@@ -15,4 +15,8 @@ namespace sinew::os {
 /// made, or is somebody else's.
 std::string domain_socket_path(const char* domain);
 
+/// Makes the folder of that socket once more where domain_socket_path() has made it and it is gone since, as $XDG_RUNTIME_DIR is when its user has logged out; any other
+/// folder is its user's to make. Throws Error(unavailable) as above.
+void restore_domain_folder(const std::string& socket_path);
+
 }  // namespace sinew::os

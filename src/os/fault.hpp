@@ -47,6 +47,7 @@ enum class Call {
   chdir,
   mlock,
   schedule,
+  inotify,
   count_of_calls
 };
 

@@ -1,11 +1,16 @@
 #include "os/file.hpp"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <system_error>
 
 #include "os/call.hpp"
 #include "os/failure.hpp"
@@ -30,6 +35,36 @@ std::optional<NamedFile> look_at_file(const std::string& path) noexcept {
   struct stat status{};
   if (call(fault::Call::lstat, [&] { return ::lstat(path.c_str(), &status); }) != 0) return std::nullopt;
   return NamedFile{{status.st_dev, status.st_ino}, S_ISSOCK(status.st_mode)};
+}
+
+bool leads_elsewhere(const std::string& path, const FileIdentity& identity) noexcept {
+  if (const auto file = look_at_file(path)) return file->identity != identity;
+  return errno == ENOENT || errno == ENOTDIR;
+}
+
+Fd watch_name(const std::string& path) {
+  const auto refuse = [&](int error) {
+    throw Error(error == ENOENT || error == EACCES ? ErrorKind::unavailable : ErrorKind::exhausted,
+                "sinew cannot watch whether '" + path + "' stays where it is: " + std::generic_category().message(error) +
+                    " (fs.inotify.max_user_instances and max_user_watches are what the kernel gives).");
+  };
+  Fd watch(call(fault::Call::inotify, [] { return ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }));
+  if (!watch) refuse(errno);
+  const auto add = [&](const std::string& name, std::uint32_t events) {
+    return call(fault::Call::inotify, [&] { return ::inotify_add_watch(watch.get(), name.c_str(), events); }) >= 0;
+  };
+  // The file itself and not its folder, in which others may come and go all the time. That it has one name less is told as a change of its attributes.
+  if (!add(path, IN_ATTRIB | IN_MOVE_SELF | IN_DONT_FOLLOW)) refuse(errno);
+  for (std::string folder = folder_of(path); folder.size() > 1; folder = folder_of(folder)) {
+    if (!add(folder, IN_MOVE_SELF | IN_ONLYDIR) && errno != EACCES) refuse(errno);
+  }
+  return watch;
+}
+
+void drain_watch(const Fd& watch) noexcept {
+  std::array<std::byte, 4096> events;
+  while (call(fault::Call::read, [&] { return ::read(watch.get(), events.data(), events.size()); }) > 0) {
+  }
 }
 
 std::string absolute_path(const std::string& path) {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "os/fd.hpp"
+
 namespace sinew::os {
 
 /// What identifies a file in this machine, whatever name or descriptor leads to it.
@@ -22,6 +24,15 @@ struct NamedFile {
 };
 /// What stands under that name, itself and not what a symbolic link leads to; nothing when there is nothing or one may not look.
 std::optional<NamedFile> look_at_file(const std::string& path) noexcept;
+/// That path leads to nothing, or to another file than this. False where one cannot tell.
+bool leads_elsewhere(const std::string& path, const FileIdentity& identity) noexcept;
+
+/// Becomes readable when somebody may have taken this name from its file: has removed or renamed it, put another in its place, or renamed a folder on the way to it. Then and for other reasons, too, so
+/// leads_elsewhere() is to be asked. Unnoticed: what is mounted over it, and the renaming of a folder that this process may not read. Costs nothing while nothing happens to the file itself.
+/// Throws Error(exhausted) where the kernel has no more of it to give, Error(unavailable) where the file is not there or not to be watched.
+Fd watch_name(const std::string& path);
+/// What has happened so far is known.
+void drain_watch(const Fd& watch) noexcept;
 
 /// From the root, without '.' and '..', which are left out by their words: a symbolic link may lead elsewhere.
 std::string absolute_path(const std::string& path);

@@ -57,6 +57,7 @@ const std::vector<Row>& table() {
       {"chdir", {EACCES}},
       {"mlock", {ENOMEM, EPERM, EAGAIN}},
       {"schedule", {EPERM, EINVAL}},
+      {"inotify", {EMFILE, ENOSPC, ENOMEM}},
   };
   return rows;
 }

@@ -371,8 +371,9 @@ TEST_F(ActionDeath, GoalsGoOnWithoutTheManager) {
   Child server = mover("server");
   EXPECT_EQ(end_of(client->send_goal({.steps = 5, .what = "count"})), "succeeded");
   {
+    const pid_t pid = manager().value_or(0);
     const MovedFolder moved(folder());
-    end_manager();
+    await_end(pid);
     auto goal = client->send_goal({.number = 1, .what = "wait"});
     server.expect("1 waits");
     goal.cancel();

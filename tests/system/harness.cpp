@@ -378,7 +378,12 @@ void Domain::TearDown() {
   ::unsetenv("SINEW_CONFIG");
   for (const auto& each : std::filesystem::directory_iterator(folder_)) EXPECT_EQ(each.path().string(), socket()) << "left behind";
   // A test may keep nodes until it is destroyed. Where there is no folder they start no other manager.
+  const std::vector<pid_t> ending = managers_of(socket());
   std::filesystem::rename(folder_, over());
+  for (const pid_t pid : ending) {
+    ::kill(pid, SIGTERM);  // else it ends by itself, but for one that has to be killed
+    await_end(pid);
+  }
   end_manager();
   int status = 0;
   const pid_t other = ::waitpid(-1, &status, WNOHANG);

@@ -1,5 +1,7 @@
 // The manager comes when the first node does, goes after the last, and is missed by nobody in between.
+#include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <filesystem>
@@ -55,6 +57,113 @@ TEST_F(Manager, ItKeepsTheStandardErrorOfTheNodeThatStartsItOnlyWhereALogIsAsked
   EXPECT_FALSE(keeps_it({{"SINEW_LOG", "loud"}}));
   EXPECT_FALSE(keeps_it({{"SINEW_LOG", "off"}}));
   EXPECT_TRUE(keeps_it({{"SINEW_LOG", "warn"}}));
+}
+
+ROLE(demanding) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  require(::sched_setaffinity(0, sizeof one, &one) == 0, "it cannot be bound to a core");
+  const sched_param parameters{.sched_priority = 50};
+  require(::geteuid() != 0 || ::sched_setscheduler(0, SCHED_FIFO, &parameters) == 0, "it cannot run in real time");
+  auto node = Node::create("demanding");
+  say("registered");
+  until_finished();
+}
+
+TEST_F(Manager, ItHasNeitherThePriorityNorTheCoreOfTheNodeThatStartsIt) {
+  Child demanding("demanding");
+  demanding.expect("registered");
+  const pid_t pid = manager().value_or(-1);
+  EXPECT_EQ(::sched_getscheduler(pid), SCHED_OTHER);
+  cpu_set_t here, there;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof here, &here), 0);
+  ASSERT_EQ(::sched_getaffinity(pid, sizeof there, &there), 0);
+  EXPECT_TRUE(CPU_EQUAL(&here, &there));
+  demanding.end();
+}
+
+ROLE(told_why_there_is_no_manager) {
+  try {
+    auto node = Node::create(arguments[0]);
+    say("there is one");
+  } catch (const Error& error) {
+    say(error.what());
+  }
+}
+
+TEST_F(Manager, WhoWantsOneThatDoesNotGetReadyIsToldSoAndNothingOfItStays) {
+  ASSERT_EQ(::mkfifo(config().c_str(), 0600), 0);  // which nobody writes
+  std::vector<Child> wanting;
+  for (const char* const name : {"first", "second"})
+    wanting.emplace_back("told_why_there_is_no_manager", Arguments{name}, Child::Environment{{"SINEW_CONFIG", config()}});
+  for (Child& child : wanting) {
+    const std::string told = child.line().value_or("");
+    EXPECT_NE(told.find("it was not ready within"), told.npos) << told;
+    child.end();
+  }
+  EXPECT_EQ(managers(), 0U);
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+}
+
+// domain
+ROLE(late_reader) {
+  auto node = Node::create("late", {.domain = arguments[0]});
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  say("there");
+  next_order();
+  require(take_soon(*subscriber) != nullptr, "the message does not come");
+  say("got it");
+  until_finished();
+}
+
+/// What `lose` does to the domain's socket does not make two domains of it: who comes then hears who was there before.
+template <class Lose>
+void expect_one_domain_after(const std::string& domain, const std::string& socket, Lose lose) {
+  auto node = Node::create("old", {.domain = domain});
+  auto publisher = node->create_publisher<Sample>("topic");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  await_subscribers(*publisher, 1);
+  ASSERT_EQ(managers_of(socket).size(), 1U);
+  const pid_t first = managers_of(socket).front();
+  lose(first);
+  Child late("late_reader", {domain});
+  late.expect("there");
+  await_subscribers(*publisher, 2);
+  publish_in_place(*publisher, 1, 1, 1000);
+  EXPECT_TRUE(take_soon(*subscriber));
+  late.order("take");
+  late.expect("got it");
+  EXPECT_TRUE(eventually([&] { return managers_of(socket).size() == 1; }));
+  EXPECT_NE(managers_of(socket), std::vector{first});
+  late.end();
+}
+
+TEST_F(Manager, ASocketThatIsRemovedDoesNotSplitTheDomain) {
+  expect_one_domain_after(socket(), socket(), [this](pid_t first) {
+    std::filesystem::remove(socket());
+    await_end(first);
+  });
+}
+
+// As logind does when the user of a robot logs out, and in again.
+TEST_F(Manager, AFolderOfDomainsThatIsRemovedAndMadeAgainDoesNotSplitThem) {
+  const std::string runtime = folder() + "/user", path = runtime + "/sinew/robot.sock";
+  std::filesystem::create_directory(runtime);
+  ::setenv("XDG_RUNTIME_DIR", runtime.c_str(), 1);
+  for (const bool comes_back_later : {false, true}) {
+    expect_one_domain_after("robot", path, [&](pid_t first) {
+      std::filesystem::remove_all(comes_back_later ? runtime : runtime + "/sinew");
+      await_end(first);
+      std::filesystem::create_directory(runtime);
+    });
+    for (const pid_t pid : managers_of(path)) {
+      ::kill(pid, SIGTERM);
+      await_end(pid);
+    }
+  }
+  std::filesystem::remove_all(runtime);
+  ::unsetenv("XDG_RUNTIME_DIR");
 }
 
 TEST_F(Manager, ASocketThatNobodyListensAtIsReplaced) {

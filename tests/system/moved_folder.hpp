@@ -7,7 +7,7 @@
 
 namespace sinew::system {
 
-/// While it lives, the domain's folder is elsewhere: a manager that ends has no successor.
+/// While it lives, the domain's folder is elsewhere: the manager ends, and has no successor.
 class MovedFolder {
  public:
   explicit MovedFolder(std::string folder) : folder_(std::move(folder)) { std::filesystem::rename(folder_, elsewhere()); }

@@ -250,8 +250,9 @@ TEST_F(Restarts, WhatIsDeletedAndMadeBetweenTwoManagersIsToldToTheSecond) {
 TEST_F(Restarts, WhereNoManagerCanBeHadItIsSaidWhyAndItGoesOnWhenOneCan) {
   auto node = Node::create("node");
   {
+    const pid_t pid = manager().value_or(0);
     const MovedFolder moved(folder());
-    kill_manager();
+    await_end(pid);
     try {
       (void)node->create_publisher<Sample>("topic");
       ADD_FAILURE() << "no error";

@@ -340,8 +340,9 @@ TEST_F(ServiceDeath, CallsGoOnWithoutTheManager) {
   await_providers(*client, 1);
   EXPECT_TRUE(is_right(client->call(addition(1)).get(), 1));
   {
+    const pid_t pid = manager().value_or(0);
     const MovedFolder moved(folder());
-    end_manager();
+    await_end(pid);
     for (std::uint64_t number = 1; number <= 100; ++number) EXPECT_TRUE(is_right(client->call(addition(number)).get(), number));
     EXPECT_EQ(managers(), 0u);
     EXPECT_EQ(client->statistics().resent, 0u);

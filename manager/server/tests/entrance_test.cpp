@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "manager/server/tests/program.hpp"
 #include "os/process.hpp"
@@ -159,17 +160,57 @@ TEST(Sinewd, while_somebody_else_holds_the_lock_it_is_not_started_and_says_so) {
   EXPECT_EQ(manager.wait(), 1);
 }
 
-TEST(Sinewd, the_socket_of_a_successor_is_not_removed) {
-  const Folder folder;
-  os::Fd listener = os::listen_at(folder.socket());
-  Client client(folder.socket());
-  Program manager({.arguments = {"--listening-on-3", "--linger", "0"}, .descriptor_3 = listener.get()});
-  client.enter("camera");
-  fs::rename(folder.socket(), folder.path() + "/moved");  // so that the inode number is not free for the next file
-  const os::Fd successor = os::listen_at(folder.socket());
-  client.close();
-  EXPECT_EQ(manager.wait(), 0);
-  EXPECT_TRUE(os::connect_to(folder.socket()));
+/// However it was started, when `lose` has happened to its socket it ends and says so, whom it served sees that, and `stays` what stands there.
+void expect_end(const std::function<void(const Folder&)>& lose, const std::function<bool(const Folder&)>& stays) {
+  enum class By { hand, node, systemd };
+  for (const By by : {By::hand, By::node, By::systemd}) {
+    const Folder folder;
+    const os::Fd listener = by == By::hand ? os::Fd() : os::listen_at(folder.socket());
+    Program::Start start{.arguments = {}, .descriptor_3 = listener.get(), .as_systemd = by == By::systemd};
+    if (by == By::hand) start.arguments = {"--socket", folder.socket()};
+    if (by == By::node) start.arguments = {"--listening-on-3"};
+    Program manager(start);
+    EXPECT_NE(manager.next_line().find("listens at"), std::string::npos);
+    Client client(folder.socket());
+    client.enter("camera");
+    manager.signal(SIGSTOP);
+    Client late(folder.socket());
+    lose(folder);
+    manager.signal(SIGCONT);
+    client.expect_end();
+    late.expect_end();
+    EXPECT_NE(manager.next_line().find("'" + folder.socket() + "' was removed or replaced"), std::string::npos);
+    EXPECT_EQ(manager.wait(), 1);
+    EXPECT_TRUE(stays(folder));
+    if (by == By::systemd) {
+      EXPECT_FALSE(os::accept_from(listener)) << "for whom systemd would start another one at this socket";
+    }
+  }
+}
+
+TEST(Sinewd, when_its_socket_is_removed_it_ends) {
+  expect_end([](const Folder& folder) { fs::remove(folder.socket()); }, [](const Folder& folder) { return !fs::exists(folder.socket()); });
+}
+
+TEST(Sinewd, when_the_folder_of_its_socket_is_removed_it_ends) {
+  expect_end([](const Folder& folder) { fs::remove_all(folder.path()); }, [](const Folder& folder) { return !fs::exists(folder.path()); });
+}
+
+TEST(Sinewd, when_another_socket_takes_the_place_of_its_own_it_ends_and_does_not_remove_that) {
+  os::Fd successor;
+  const auto replace = [&](const Folder& folder) {
+    successor = os::listen_at(folder.path() + "/next");
+    fs::rename(folder.path() + "/next", folder.socket());
+  };
+  expect_end(replace, [](const Folder& folder) { return os::connect_to(folder.socket()).has_value(); });
+}
+
+TEST(Sinewd, when_the_folder_of_its_socket_is_renamed_it_ends_and_leaves_the_socket) {
+  const auto rename = [](const Folder& folder) { fs::rename(folder.path(), folder.path() + ".moved"); };
+  expect_end(rename, [](const Folder& folder) {
+    fs::rename(folder.path() + ".moved", folder.path());
+    return fs::exists(folder.socket());
+  });
 }
 
 TEST(Sinewd, as_a_daemon_it_lets_its_starter_go_on_and_serves) {

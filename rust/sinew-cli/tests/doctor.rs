@@ -147,6 +147,17 @@ fn a_manager_that_is_stopped_is_a_problem_and_nobody_waits_for_it() {
 }
 
 #[test]
+fn two_that_listen_at_one_path_are_a_problem() {
+    let domain = Domain::new();
+    let _lost = UnixListener::bind(domain.path()).unwrap();
+    std::fs::remove_file(domain.path()).unwrap();
+    let (node, _said) = stranger(&domain);
+    let found = examine(&domain);
+    assert!(found.check("domain", "manager").1.contains("2 sockets listen"), "{}", found.told);
+    end(node);
+}
+
+#[test]
 fn what_a_killed_manager_left_is_told_of_and_what_is_no_socket_is_a_problem() {
     let domain = Domain::new();
     drop(UnixListener::bind(domain.path()).unwrap());

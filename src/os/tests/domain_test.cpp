@@ -38,6 +38,17 @@ TEST_F(Domain, gets_a_folder_for_its_user_alone_made_once) {
   EXPECT_EQ(status.st_mode & 0777, 0700u);
 }
 
+TEST_F(Domain, whose_folder_was_removed_gets_it_again_and_what_is_a_path_does_not) {
+  const std::string path = domain_socket_path("a");
+  std::filesystem::remove(runtime.path() + "/sinew");
+  restore_domain_folder(path);
+  EXPECT_TRUE(std::filesystem::is_directory(runtime.path() + "/sinew"));
+  restore_domain_folder(runtime.path() + "/other/a.sock");
+  EXPECT_FALSE(std::filesystem::exists(runtime.path() + "/other"));
+  ::setenv("XDG_RUNTIME_DIR", "not/absolute", 1);  // of no concern to a path
+  EXPECT_NO_THROW(restore_domain_folder("/other/a.sock"));
+}
+
 TEST_F(Domain, with_a_slash_is_the_path_itself_and_no_folder_is_made) {
   EXPECT_EQ(domain_socket_path("/some/where.sock"), "/some/where.sock");
   EXPECT_EQ(domain_socket_path("./here.sock"), std::filesystem::current_path().string() + "/here.sock");

@@ -1,5 +1,6 @@
 #include "session/node/manager.hpp"
 
+#include "os/domain.hpp"
 #include "os/file.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
@@ -57,6 +58,7 @@ std::optional<os::Fd> find_manager(const std::string& socket_path) {
 
 os::Fd reach_manager(const std::string& socket_path) {
   if (auto connection = find_manager(socket_path)) return std::move(*connection);
+  os::restore_domain_folder(socket_path);
   const std::string folder = socket_path.substr(0, socket_path.rfind('/'));
   const os::Fd lock = os::lock_folder(folder.empty() ? "/" : folder, longer_patience);
   if (auto connection = find_manager(socket_path)) return std::move(*connection);

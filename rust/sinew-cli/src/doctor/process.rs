@@ -104,14 +104,24 @@ pub fn library_in(mut lines: impl Iterator<Item = String>) -> Option<PathBuf> {
 
 /// Who listens at a socket: who connects is told only who began to, which is the node that started the manager.
 pub fn listener<'a>(host: &'a Host, socket: &Path) -> Option<Process<'a>> {
-    const LISTENS: &str = "00010000";
-    let socket = socket.to_str()?;
-    let inode = host.lines("/proc/net/unix").find_map(|line| {
-        let words: Vec<&str> = line.split_whitespace().take(7).collect();
-        (line.ends_with(&format!(" {socket}")) && words.get(3) == Some(&LISTENS)).then(|| words.get(6).map(|inode| (*inode).to_owned()))?
-    })?;
+    let inode = listening(host, socket).next()?;
     let processes = std::fs::read_dir(host.path("/proc")).ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     processes.map(|pid| Process::of(host, pid)).find(|process| process.has_socket(&inode))
+}
+
+/// How many listen there: more than one where the name was taken from the first, or in a container where another socket has it.
+pub fn listeners(host: &Host, socket: &Path) -> usize {
+    listening(host, socket).count()
+}
+
+/// The numbers of the sockets that do.
+fn listening(host: &Host, socket: &Path) -> impl Iterator<Item = String> {
+    const LISTENS: &str = "00010000";
+    let end = format!(" {}", socket.to_string_lossy());
+    host.lines("/proc/net/unix").filter_map(move |line| {
+        let words: Vec<&str> = line.split_whitespace().take(7).collect();
+        (line.ends_with(&end) && words.get(3) == Some(&LISTENS)).then(|| words.get(6).map(|inode| (*inode).to_owned()))?
+    })
 }
 
 #[cfg(test)]
@@ -129,6 +139,10 @@ mod tests {
         let this = Host::this();
         assert_eq!(listener(&this, &path).map(Process::pid), Some(i64::from(std::process::id())));
         assert!(listener(&this, &folder.path().join("another")).is_none());
+        assert_eq!(listeners(&this, &path), 1);
+        std::fs::remove_file(&path).unwrap();
+        let _other = UnixListener::bind(&path).unwrap();
+        assert_eq!(listeners(&this, &path), 2);
     }
 
     #[test]

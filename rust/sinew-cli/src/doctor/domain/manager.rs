@@ -7,7 +7,7 @@ use sinew::ErrorKind;
 
 use super::answer::Answer;
 use crate::doctor::installation::library::VERSION;
-use crate::doctor::process::{Stopped, listener};
+use crate::doctor::process::{Stopped, listener, listeners};
 use crate::doctor::program::version_of;
 use crate::doctor::{Finding, Patient, neighbours};
 
@@ -56,6 +56,13 @@ pub fn look(patient: &Patient) -> Option<Finding> {
         Answer::Refused(_, why) => Finding::problem(
             format!("it cannot be joined: {why}"),
             "mend what else is found here; else end the manager: the nodes start the next one",
+        ),
+        Answer::Joined(_) if listeners(&patient.host, &place.socket) > 1 => Finding::problem(
+            format!(
+                "{} sockets listen at {socket}: it was removed while a manager had it, whose nodes find nobody who came later, and are not found",
+                listeners(&patient.host, &place.socket)
+            ),
+            "see which processes they are (ss -xlp | grep sinew), and end all but the youngest: their nodes come to that; where the others are a container's with the same path, nothing is wrong",
         ),
         Answer::Joined(domain) => {
             let nodes = domain.view.state.nodes.len();
