@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <random>
 #include <thread>
 
@@ -225,7 +226,7 @@ bool is_sent_at_last(const os::Fd& socket, const wire::Message& message, std::sp
   }
 }
 
-// subscribers, that the manager looks through for each publisher that it is told of: until there are no more orders
+// subscribers, that the manager looks through for each publisher that it is told of: until there are no more orders. At each order it says how many publishers that were so far.
 ROLE(dear) {
   const Stranger stranger("dear");
   const os::Fd& socket = stranger.manager.socket();
@@ -237,17 +238,18 @@ ROLE(dear) {
   const wire::NodeRegistered& welcome = stranger.welcome;
   const wire::Window window{welcome.range_base + (welcome.window_count - 1) * welcome.window_size, welcome.window_size};
   std::atomic<bool> over{false};
+  std::atomic<std::uint64_t> publishers{0};
   std::thread attack([&] {
-    for (std::uint64_t id = 1; !over; ++id) {
+    for (bool is_there = true; !over && is_there; publishers += is_there) {
+      const std::uint64_t id = publishers + 1;
       wire::RegisterPublisher publisher{id, "dear", type, {.depth = 1}};
       publisher.window = window;
-      for (const wire::Message& message :
-           {wire::Message(publisher), wire::Message(wire::DeletePublisher{id}), wire::Message(wire::WindowReleased{window})})
-        is_sent_at_last(socket, message, buffer);
+      is_there = is_sent_at_last(socket, publisher, buffer) && is_sent_at_last(socket, wire::DeletePublisher{id}, buffer) &&
+                 is_sent_at_last(socket, wire::WindowReleased{window}, buffer);
     }
   });
   say("ready");
-  until_finished();
+  for (std::string order; std::getline(std::cin, order);) say(std::to_string(publishers));
   over = true;
   attack.join();
 }

@@ -178,7 +178,15 @@ TEST_F(UnderAttack, WhoMakesEachOfItsPacketsDearForTheManagerKeepsNobodyOut) {
   Child dear("dear", {std::to_string(rounds(100'000))});
   dear.expect("ready");
   std::this_thread::sleep_for(std::chrono::seconds(1));  // until as many wait as find room
+  const auto publishers = [&] {
+    dear.order("count");
+    return std::stoull(dear.line().value_or("0"));
+  };
+  const auto before = publishers();
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(comes_in());
+  const auto ahead = publishers() - before;
+  EXPECT_GT(ahead, 0U) << "it was dropped";
+  EXPECT_LT(ahead, 60U) << "as if each turn of it had 64 packets";
   dear.end();
 }
 
