@@ -152,6 +152,24 @@ async fn a_call_whose_server_goes_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_server_goes_fails_though_another_one_has_come_meanwhile() {
+    let router = Router::new();
+    let (Some(mut old), Some(mut new)) = (peer(&router), peer(&router)) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("user");
+    let service = client(&node);
+    old.ask(&json!({"do": "serve", "silently": true}));
+    until("it is provided", || robot.state("add", false) == "open");
+    let response = service.start(numbers(&[1, 2]), PATIENCE).expect("it is called");
+    until("it arrives", || old.ask(&json!({"do": "kept"})) == 1);
+    new.ask(&json!({"do": "serve"}));
+    until("the other one is there", || service.call(&[&numbers(&[1, 2])], Duration::from_millis(500)).is_ok());
+    old.kill();
+    let error = response.await.expect_err("nobody can answer");
+    assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_its_server_keeps_for_ever_is_nothing_that_is_waited_for_when_it_has_failed() {
     let router = Router::new();
     let Some(mut peer) = peer(&router) else { return };

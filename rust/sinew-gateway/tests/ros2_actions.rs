@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::actions::{self, EXECUTING, Sender, Server, WITHOUT_END};
 use common::ros2::{Domain, Peer, Robot};
-use common::{all, until};
+use common::{PATIENCE, all, until};
 use serde_json::json;
 
 /// Two domains with a bridge each: one executes goals, and the other one sends them.
@@ -13,7 +15,7 @@ struct Across {
     sender: Sender,
     there: Robot,
     _here: Robot,
-    _domain: Domain,
+    domain: Domain,
 }
 
 impl Across {
@@ -22,7 +24,7 @@ impl Across {
         let (here, there) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
         let (server, sender) = (Server::new(&there.node("counter")), Sender::new(&here.node("user")));
         sender.ready();
-        Across { server, sender, there, _here: here, _domain: domain }
+        Across { server, sender, there, _here: here, domain }
     }
 }
 
@@ -58,6 +60,26 @@ async fn a_goal_whose_bridge_has_gone_is_to_give_up() {
     until("it is given up", || across.server.is_given_up());
     let error = response.await.expect_err("nobody can answer");
     assert_eq!(error.kind(), sinew::ErrorKind::Lost, "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_goal_whose_server_goes_fails_though_another_one_has_come_meanwhile() {
+    let mut across = Across::new();
+    let response = across.sender.send(1, WITHOUT_END);
+    until("it is executed", || across.server.states() == [EXECUTING]);
+    let new = Robot::new(all(), &across.domain);
+    let successor = Server::new(&new.node("successor"));
+    let mut goals = 2..=u8::MAX;
+    let mut sent = Vec::new();
+    until("the other one gets goals, too", || {
+        sent.extend(goals.next().map(|number| across.sender.send(number, 1)));
+        std::thread::sleep(Duration::from_millis(100));
+        !successor.states().is_empty()
+    });
+    across.there.stop().await;
+    let ended = tokio::time::timeout(PATIENCE, response).await.expect("it ends");
+    let error = ended.expect_err("nobody can answer");
+    assert_eq!(error.kind(), sinew::ErrorKind::Failed, "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -105,6 +105,24 @@ async fn a_call_whose_server_goes_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_server_goes_fails_though_another_one_has_come_meanwhile() {
+    let domain = Domain::new();
+    let (base, mut old, new) = (Robot::new(all(), &domain), Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let (calculator, successor, user) = (old.node("calculator"), new.node("successor"), base.node("user"));
+    let (send, calls) = std::sync::mpsc::channel();
+    let _silent = provider(&calculator, move |call| send.send(call).expect("the test goes on"));
+    let service = client(&user);
+    let response = service.start(number(1), PATIENCE).expect("it is called");
+    let _call = calls.recv_timeout(PATIENCE).expect("it arrives");
+    let _answering = doubling(&successor);
+    until("the other one is there", || service.call(&[&number(2)], Duration::from_millis(500)).is_ok());
+    old.stop().await;
+    let error = response.await.expect_err("nobody can answer");
+    assert_eq!(error.kind(), ErrorKind::Failed, "{error}");
+    assert_eq!(value(&service.call(&[&number(3)], PATIENCE).expect("it is answered").to_vec()), 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_service_of_cyclone_dds_is_called_a_thousand_times() {
     let domain = Domain::new();
     let Some(mut peer) = Peer::new(&domain) else { return };

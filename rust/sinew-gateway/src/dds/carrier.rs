@@ -68,6 +68,10 @@ impl action::Requester for Requester {
         Requester::is_ready(self)
     }
 
+    fn forget_lost(&self) {
+        Requester::forget_lost(self);
+    }
+
     fn give_up(&self) {
         Requester::give_up(self);
     }

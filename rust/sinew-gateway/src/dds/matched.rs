@@ -57,6 +57,11 @@ impl Matched {
         *self.state() = State::default();
     }
 
+    /// All who are.
+    pub fn others(&self) -> HashSet<Guid> {
+        self.state().others.clone()
+    }
+
     /// Whether anybody is.
     pub fn is_anybody(&self) -> bool {
         !self.state().others.is_empty()

@@ -75,6 +75,13 @@ impl Channel for Provided {
             }
             self.place.graph.closed(&self.key);
         }
+        if let Some(requester) = &self.requester {
+            // First, so that calls end as those of any provider that has gone, and later ones wait.
+            if !requester.is_ready() {
+                self.provider = None;
+            }
+            requester.forget_lost();
+        }
         let refused = convention.and_then(|convention| self.open_to(convention).err()).or(why);
         note(&mut self.refused, refused);
     }

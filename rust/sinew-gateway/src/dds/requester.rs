@@ -1,6 +1,6 @@
 //! The side of a service in DDS that asks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -41,6 +41,7 @@ pub struct Requester {
     replies: Mutex<Option<Reader>>,
     convention: Convention,
     requests: Writer,
+    place: Place,
     /// Who reads the replies, as requests tell it.
     own: Guid,
     /// The same, where that is told within.
@@ -58,10 +59,17 @@ type Replied = Result<Vec<u8>, String>;
 
 /// Calls that are under way, by what their replies tell.
 #[derive(Default)]
-struct Pending(Mutex<HashMap<Call, oneshot::Sender<Replied>>>);
+struct Pending(Mutex<HashMap<Call, Waiting>>);
+
+/// Whoever drops it tells that there will be no reply.
+struct Waiting {
+    tell: oneshot::Sender<Replied>,
+    /// Who was connected before the request was sent, and nobody else: a server that came later has not got it, and will not answer it.
+    servers: HashSet<Guid>,
+}
 
 impl Pending {
-    fn calls(&self) -> MutexGuard<'_, HashMap<Call, oneshot::Sender<Replied>>> {
+    fn calls(&self) -> MutexGuard<'_, HashMap<Call, Waiting>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -105,10 +113,10 @@ impl Listener for Replies {
         if !is_ours {
             return;
         }
-        if let Some(waits) = self.pending.calls().remove(&call) {
+        if let Some(waiting) = self.pending.calls().remove(&call) {
             let (size, most) = (message.size, self.max_message);
             let too_large = || format!("the answer has {size} bytes, where \"max_message\" of the bridge are {most}");
-            let _ = waits.send(if size as u64 > most { Err(too_large()) } else { Ok(response) });
+            let _ = waiting.tell.send(if size as u64 > most { Err(too_large()) } else { Ok(response) });
         }
     }
 }
@@ -149,7 +157,8 @@ impl Requester {
         place.graph.opened(key, true, requests.guid());
         let (own, client, number) = (replies.guid(), u128::from_le_bytes(drawn()) as u64, AtomicU64::new(1));
         let (padding, response) = (request.padding(), response.clone());
-        Ok(Requester { replies: Mutex::new(Some(replies)), convention, requests, own, client, number, pending, servers, padding, response })
+        let (place, replies) = (place.clone(), Mutex::new(Some(replies)));
+        Ok(Requester { replies, convention, requests, place, own, client, number, pending, servers, padding, response })
     }
 
     /// In which way.
@@ -159,7 +168,22 @@ impl Requester {
 
     /// Whether a server gets what is asked. That it is connected with who reads replies it waits for itself.
     pub fn is_ready(&self) -> bool {
-        self.servers.is_anybody()
+        !self.servers().is_empty()
+    }
+
+    /// Who gets what is asked, and may answer it: not the bridges of this domain, of which this is one, and not those who would not understand it.
+    fn servers(&self) -> HashSet<Guid> {
+        let mut servers = self.servers.others();
+        let (own, strangers) = (self.place.participant.guid().participant(), self.place.strangers());
+        servers.retain(|guid| guid.participant() != own && !strangers.is_echo(*guid) && strangers.convention(*guid) == self.convention);
+        servers
+    }
+
+    /// Somebody may have gone: calls that nobody answers any more have no reply. Not where that is heard of, which may be within what [`ask`](Requester::ask) waits for.
+    pub fn forget_lost(&self) {
+        let mut calls = self.pending.calls();
+        let there = self.servers();
+        calls.retain(|_, waiting| !waiting.servers.is_disjoint(&there));
     }
 
     /// Reads no replies any more; whoever waits for one is told that there will be none.
@@ -172,6 +196,10 @@ impl Requester {
     pub fn ask<'a>(&self, stream: impl Iterator<Item = &'a [u8]>) -> Result<Asked, &'static str> {
         let (tell, answer) = oneshot::channel();
         let mut calls = self.pending.calls();
+        let servers = self.servers();
+        if servers.is_empty() {
+            return Err("the server there has gone before it was called");
+        }
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let within = Call::Within(self.client, number);
         let header = within.header();
@@ -183,7 +211,7 @@ impl Requester {
         parts.push(self.padding);
         let sent = tokio::task::block_in_place(|| self.requests.write(&parts, related)).ok_or("the request could not be sent")?;
         let call = if self.convention == Convention::Beside { beside(sent.number) } else { within };
-        calls.insert(call, tell);
+        calls.insert(call, Waiting { tell, servers });
         drop(calls);
         Ok(Asked { call, pending: Arc::clone(&self.pending), answer })
     }

@@ -68,6 +68,9 @@ pub trait Requester: Send + Sync + 'static {
     /// Whether a server gets what is asked.
     fn is_ready(&self) -> bool;
 
+    /// Somebody may have gone: whoever waits for a reply of those alone is told that there will be none.
+    fn forget_lost(&self);
+
     /// Whoever waits for a reply is told that there will be none.
     fn give_up(&self);
 

@@ -201,8 +201,16 @@ impl<C: Carrier> Channel for Sent<C> {
                 }
             }
         }
-        let ready = self.line.as_ref().filter(|line| line.all().iter().all(|requester| requester.is_ready()));
-        let Some(line) = ready else { return };
+        let is_ready = self.line.as_ref().is_some_and(|line| line.all().iter().all(|requester| requester.is_ready()));
+        if !is_ready {
+            // First, so that goals end as those of any server that has gone, and later ones wait.
+            self.provider = None;
+        }
+        let Some(line) = &self.line else { return };
+        line.all().iter().for_each(|requester| requester.forget_lost());
+        if !is_ready {
+            return;
+        }
         if self.wishes.as_ref().is_none_or(|wishes| wishes.statistics().detached) {
             self.wishes = self.listen(line);
         }

@@ -88,6 +88,9 @@ impl action::Requester for Requester {
     }
 
     /// Zenoh ends what is asked of who has gone.
+    fn forget_lost(&self) {}
+
+    /// Likewise.
     fn give_up(&self) {}
 
     async fn ask(&self, request: Vec<&[u8]>) -> Result<Vec<u8>, String> {
