@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use common::chatter::{NAME, STRING, chatter, latched, listener, peer, reliable, says, text};
 use common::ros2::{Peer, hex, told};
 use common::zenoh::{Robot, Router, a_while};
-use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
+use common::{PATIENCE, all, connected, grades, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber};
 use sinew::{GatewayEntry, Qos};
@@ -345,4 +345,12 @@ async fn a_type_with_variants_is_refused_with_why() {
         .expect("it may publish");
     let why = "refused: 'state' cannot be opened: ROS 2 can have no type like robot/State, which has variants";
     until("it is told", || robot.state("state", true) == why);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_offers_less_takes_nothing_from_others() {
+    let router = Router::new();
+    let robots = [(); 3].map(|()| Robot::ros2(all(), &router).connected());
+    let nodes = [("viewer", &robots[0]), ("driver", &robots[1]), ("rogue", &robots[2])].map(|(name, robot)| robot.node(name));
+    grades::who_offers_less_takes_nothing_from_others(nodes.each_ref(), || robots[0].state("battery", false));
 }

@@ -6,7 +6,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::zenoh::{Robot, Router, a_while};
-use common::{IMAGE, PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
+use common::{IMAGE, PATIENCE, all, connected, grades, image, next, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use zenoh::Wait;
@@ -385,4 +385,12 @@ async fn a_reliable_topic_loses_nothing_and_one_with_a_rate_leaves_out() {
     // A busy machine takes longer for all of them.
     let most = (5.0 * seconds).ceil() as usize + 10;
     assert!((2..most.min(200)).contains(&count), "{count} messages at 5 a second, in {seconds} s");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_offers_less_takes_nothing_from_others() {
+    let router = Router::new();
+    let robots = [(); 3].map(|()| Robot::new(whole(), &router).connected());
+    let nodes = [("viewer", &robots[0]), ("driver", &robots[1]), ("rogue", &robots[2])].map(|(name, robot)| robot.node(name));
+    grades::who_offers_less_takes_nothing_from_others(nodes.each_ref(), || robots[0].state("battery", false));
 }

@@ -1,5 +1,6 @@
 //! A topic of DDS that comes into the domain.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +10,7 @@ use super::back_end::{self, Listener, Message, Reader};
 use super::guid::Guid;
 use super::matched::Matched;
 use super::network::Place;
-use super::qos::Qos;
+use super::qos::{Grade, Qos};
 use super::types::RosType;
 use super::{names, qos};
 use crate::bridge::{Channel, Due, Key, Look, connected_ghost, note};
@@ -17,19 +18,27 @@ use crate::channels::State;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
 
-/// Wants the topic. The domain has a ghost for it while somebody there publishes it.
+/// Wants the topic. The domain has a ghost for it while somebody there publishes it: one for each grade of what those offer.
 pub struct Inlet {
-    // First, so that nothing comes any more.
-    reader: Option<(Qos, Reader)>,
-    landing: Option<Arc<Landing>>,
+    /// By their grades. While nobody publishes it, one without a landing.
+    intakes: Vec<Intake>,
     refused: Option<String>,
     counts: Arc<Counts>,
-    matched: Arc<Matched>,
+    look: Look,
     place: Place,
     key: Key,
     due: Due,
     form: Form,
     ty: RosType,
+}
+
+/// For messages of writers of one grade. Its reader is matched with those of higher ones, too, and leaves theirs out.
+struct Intake {
+    // In the order in which they go.
+    reader: Reader,
+    landing: Option<Arc<Landing>>,
+    matched: Arc<Matched>,
+    grade: Grade,
 }
 
 #[derive(Default)]
@@ -45,11 +54,10 @@ impl Inlet {
     pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Inlet, String> {
         let (form, ty) = Form::of(&place.types, &place.actions, &key.1, &due.signature)?;
         let mut inlet = Inlet {
-            reader: None,
-            landing: None,
+            intakes: Vec::new(),
             refused: None,
             counts: Arc::default(),
-            matched: Arc::new(Matched::new(look)),
+            look,
             place: place.clone(),
             key: key.clone(),
             due: due.clone(),
@@ -74,12 +82,14 @@ impl Inlet {
         (offers, why)
     }
 
-    fn reopen(&mut self, asked: Qos, offers: &[Qos]) -> Result<(), String> {
-        // In the order in which they go.
-        self.reader = None;
-        self.landing = None;
-        self.matched.clear();
-        self.place.graph.closed(&self.key);
+    fn grade(&self, offered: &Qos) -> Grade {
+        Grade::of(offered, self.due.offer.transient_local)
+    }
+
+    /// For writers that offer this, which is of one grade.
+    fn intake(&self, grade: Grade, offers: &[Qos]) -> Result<Intake, String> {
+        let asked = qos::of_reader(&self.due.offer, offers.iter());
+        let matched = Arc::new(Matched::new(Arc::clone(&self.look)));
         let landing = if offers.is_empty() {
             None
         } else {
@@ -93,40 +103,66 @@ impl Inlet {
                 ty: self.ty.clone(),
                 place: self.place.clone(),
                 counts: Arc::clone(&self.counts),
+                grade,
+                wants_kept: self.due.offer.transient_local,
             }))
         };
-        let at =
-            back_end::Place { topic: &names::topic(&self.key.1), ty: &self.ty.dds, qos: asked.clone(), user_data: &self.ty.user_data() };
-        let heard = Heard { matched: Arc::clone(&self.matched), landing: landing.clone() };
+        let at = back_end::Place { topic: &names::topic(&self.key.1), ty: &self.ty.dds, qos: asked, user_data: &self.ty.user_data() };
+        let heard = Heard { matched: Arc::clone(&matched), landing: landing.clone() };
         let reader = Reader::open(&self.place.participant, &at, heard)?;
-        self.place.graph.opened(&self.key, false, reader.guid());
-        self.reader = Some((asked, reader));
-        self.landing = landing;
-        Ok(())
+        Ok(Intake { reader, landing, matched, grade })
+    }
+
+    /// Opens what is to be there for these writers, and closes the rest. What stays loses nothing.
+    fn follow(&mut self, offers: &[Qos]) -> Result<(), String> {
+        let mut grades: BTreeSet<Grade> = offers.iter().map(|offer| self.grade(offer)).collect();
+        if offers.is_empty() {
+            grades.insert(self.grade(&qos::of_writer(&self.due.offer)));
+        }
+        let before: Vec<Guid> = self.readers().collect();
+        self.intakes.retain(|intake| grades.contains(&intake.grade) && intake.landing.is_some() != offers.is_empty());
+        let mut opened = Ok(());
+        for grade in grades {
+            if self.intakes.iter().all(|intake| intake.grade != grade) {
+                let offers: Vec<Qos> = offers.iter().filter(|offer| self.grade(offer) == grade).cloned().collect();
+                match self.intake(grade, &offers) {
+                    Ok(intake) => self.intakes.push(intake),
+                    Err(why) => opened = Err(why),
+                }
+            }
+        }
+        if !self.readers().eq(before) {
+            self.place.graph.closed(&self.key);
+            self.readers().for_each(|reader| self.place.graph.opened(&self.key, false, reader));
+        }
+        opened
+    }
+
+    fn readers(&self) -> impl Iterator<Item = Guid> {
+        self.intakes.iter().map(|intake| intake.reader.guid())
     }
 }
 
 impl Channel for Inlet {
-    /// What it asks for is as much as those offer who are there. Where more comes, it stays as it is: messages would be lost meanwhile.
     fn look(&mut self) {
         let (offers, why) = self.writers();
-        let asked = qos::of_reader(&self.due.offer, offers.iter());
-        let fits =
-            self.reader.as_ref().is_some_and(|(now, _)| now.reliable <= asked.reliable && now.transient_local <= asked.transient_local);
         let mut refused = why.filter(|_| offers.is_empty());
-        let is_as_it_should_be = fits && self.landing.is_some() != offers.is_empty();
-        if !is_as_it_should_be && let Err(why) = self.reopen(asked, &offers) {
+        if let Err(why) = self.follow(&offers) {
             refused = Some(format!("'{}' cannot be opened: {why}", self.key.1));
         }
         note(&mut self.refused, refused);
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        let state = match (&self.refused, &self.landing, self.matched.incompatible()) {
-            (Some(why), ..) => State::Refused(why.clone()),
-            (None, Some(_), Some(policy)) => State::Refused(qos::offers_less(&policy)),
-            (None, Some(landing), None) => qos::stands(&self.due.offer, &landing.offer, landing.publisher.statistics().subscribers),
-            (None, None, _) => State::Waiting,
+        let landings: Vec<&Landing> = self.intakes.iter().filter_map(|intake| intake.landing.as_deref()).collect();
+        let ghosts = || landings.iter().map(|landing| (&landing.offer, landing.publisher.statistics().subscribers));
+        // None: somebody is connected.
+        let incompatible: Option<Vec<String>> = self.intakes.iter().map(|intake| intake.matched.incompatible()).collect();
+        let state = match (&self.refused, incompatible.unwrap_or_default().first()) {
+            (Some(why), _) => State::Refused(why.clone()),
+            (None, _) if landings.is_empty() => State::Waiting,
+            (None, Some(policy)) => State::Refused(qos::offers_less(policy)),
+            (None, None) => qos::stands(&self.due.offer, ghosts()),
         };
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Some((state, (now(&self.counts.messages), now(&self.counts.bytes), now(&self.counts.lost))))
@@ -150,6 +186,8 @@ struct Landing {
     ty: RosType,
     place: Place,
     counts: Arc<Counts>,
+    grade: Grade,
+    wants_kept: bool,
 }
 
 enum Room {
@@ -196,11 +234,16 @@ impl Landing {
         }
     }
 
+    /// What it writes this domain has not already, and gets in no other way.
+    fn is_for_us(&self, writer: Guid) -> bool {
+        let strangers = self.place.strangers();
+        let is_echo = writer.participant() == self.place.participant.guid().participant() || strangers.is_echo(writer);
+        !is_echo && strangers.qos(writer).is_none_or(|offered| Grade::of(offered, self.wants_kept) == self.grade)
+    }
+
     fn message(&self, message: &Message) {
         let Some(room) = self.room().take() else { return };
-        if message.identity.writer.participant() == self.place.participant.guid().participant()
-            || self.place.strangers().is_echo(message.identity.writer)
-        {
+        if !self.is_for_us(message.identity.writer) {
             return;
         }
         let published = match room {

@@ -52,11 +52,6 @@ impl Matched {
         (self.look)();
     }
 
-    /// It is of a new endpoint from now on.
-    pub fn clear(&self) {
-        *self.state() = State::default();
-    }
-
     /// All who are.
     pub fn others(&self) -> HashSet<Guid> {
         self.state().others.clone()

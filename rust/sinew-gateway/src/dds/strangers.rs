@@ -148,6 +148,11 @@ impl Strangers {
         self.participants.get(&guid.participant()).is_some_and(|stranger| self.is_of_us(stranger))
     }
 
+    /// What it offers, or asks for.
+    pub fn qos(&self, guid: Guid) -> Option<&Qos> {
+        self.endpoints.get(&guid).map(|endpoint| &endpoint.qos)
+    }
+
     /// Of the participant of an endpoint.
     pub fn convention(&self, guid: Guid) -> Convention {
         self.participants.get(&guid.participant()).map(|stranger| stranger.convention).unwrap_or_default()

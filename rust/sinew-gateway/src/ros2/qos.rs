@@ -65,12 +65,29 @@ pub fn lacking(offered: &Offer, asked: &Qos) -> Option<&'static str> {
     policies.into_iter().find_map(|(is_lacking, policy)| is_lacking.then_some(policy))
 }
 
-/// How a topic stands of which writers there offer this, for those in the domain who together ask for `wanted`, and of whom so many get it.
-pub fn stands(wanted: &Offer, offered: &Offer, subscribers: u64) -> State {
-    match lacking(offered, &of_writer(wanted)) {
+/// How a topic stands of which ghosts here offer this, for those in the domain who together ask for `wanted`, and of whom so many are connected with each.
+pub fn stands<'a>(wanted: &Offer, ghosts: impl Iterator<Item = (&'a Offer, u64)> + Clone) -> State {
+    let asked = of_writer(wanted);
+    let policy = ghosts.clone().find_map(|(offered, _)| lacking(offered, &asked));
+    match policy {
         None => State::Open,
-        Some(policy) if subscribers == 0 => State::Refused(offers_less(policy)),
+        Some(policy) if ghosts.map(|(_, subscribers)| subscribers).sum::<u64>() == 0 => State::Refused(offers_less(policy)),
         Some(policy) => State::OpenBut(offers_less(policy)),
+    }
+}
+
+/// What writers of a topic offer that decides who hears them. Of each there is a ghost of its own, since who offers less would else take from others what they offer. Each is more than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Grade {
+    reliable: bool,
+    transient_local: bool,
+}
+
+impl Grade {
+    /// Of what somebody offers, for those who want what was kept, or who do not.
+    pub fn of(offered: &Qos, wants_kept: bool) -> Grade {
+        // What is not reliable is not kept, either.
+        Grade { reliable: offered.reliable, transient_local: offered.reliable && offered.transient_local && wants_kept }
     }
 }
 
@@ -164,8 +181,18 @@ mod tests {
     fn a_topic_of_which_too_little_is_offered_is_open_for_those_who_ask_for_no_more() {
         let wanted = Offer { reliable: true, ..Offer::default() };
         let less = "a publisher there offers less than subscribers here ask for: reliability".to_owned();
-        assert_eq!(stands(&wanted, &wanted, 0), State::Open);
-        assert_eq!(stands(&wanted, &Offer::default(), 0), State::Refused(less.clone()));
-        assert_eq!(stands(&wanted, &Offer::default(), 1), State::OpenBut(less));
+        let stands = |ghosts: &[(Offer, u64)]| super::stands(&wanted, ghosts.iter().map(|(offer, count)| (offer, *count)));
+        assert_eq!(stands(&[(wanted.clone(), 0)]), State::Open);
+        assert_eq!(stands(&[(Offer::default(), 0)]), State::Refused(less.clone()));
+        assert_eq!(stands(&[(Offer::default(), 1)]), State::OpenBut(less.clone()));
+        assert_eq!(stands(&[(Offer::default(), 0), (wanted.clone(), 1)]), State::OpenBut(less));
+    }
+
+    #[test]
+    fn who_offers_more_is_of_a_higher_grade() {
+        let grades = [(false, false), (true, false), (true, true)].map(|(reliable, kept)| Grade::of(&writer(reliable, kept, 0), true));
+        assert!(grades.is_sorted_by(|before, next| before < next));
+        assert_eq!(Grade::of(&writer(false, true, 0), true), grades[0]);
+        assert_eq!(Grade::of(&writer(true, true, 0), false), grades[1], "nobody wants what was kept");
     }
 }

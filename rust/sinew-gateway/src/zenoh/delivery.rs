@@ -1,9 +1,9 @@
 //! What becomes of messages that have come from the Zenoh network. Everything in them may be wrong.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use sinew::msg::Type;
@@ -17,37 +17,64 @@ use crate::bridge::{Due, check, connected_ghost};
 use crate::channels::{Recent, State};
 use crate::peers::printable;
 use crate::protocol::Offer;
+use crate::ros2::qos;
 
 /// Channels of the network whose losses are counted at a time.
 const MOST_SOURCES: usize = 256;
 /// What is offered does not change more often.
 const SETTLED: Duration = Duration::from_secs(1);
+/// Who is silent for so long, while others are not, may have gone, and nobody tells: what he offers is no matter any more.
+const SILENT: Duration = Duration::from_secs(10);
 /// What is told of it. Shared between threads.
 #[derive(Default)]
 pub struct Ledger {
-    state: Mutex<State>,
+    ghosts: Mutex<BTreeMap<Grade, Arc<Ghost>>>,
+    /// Why there are none.
+    refused: Mutex<Option<String>>,
     messages: AtomicU64,
     bytes: AtomicU64,
     lost: AtomicU64,
 }
 
 impl Ledger {
-    /// How it stands, with messages, their bytes, and messages that were lost on the way or refused.
-    pub fn told(&self) -> (State, (u64, u64, u64)) {
+    /// How it stands for those who ask for `wanted`, with messages, their bytes, and messages that were lost on the way or refused.
+    pub fn told(&self, wanted: &Offer) -> (State, (u64, u64, u64)) {
+        let mut ghosts: Vec<Arc<Ghost>> = self.ghosts().values().cloned().collect();
+        let is_heard = |ghost: &Arc<Ghost>| ghost.heard().elapsed() < SILENT;
+        if ghosts.iter().any(is_heard) {
+            ghosts.retain(is_heard);
+        }
+        let offers = || ghosts.iter().map(|ghost| (&ghost.offer, ghost.publisher.statistics().subscribers));
+        let state = match &*self.refused.lock().unwrap_or_else(PoisonError::into_inner) {
+            _ if !ghosts.is_empty() => qos::stands(wanted, offers()),
+            Some(why) => State::Refused(why.clone()),
+            None => State::Waiting,
+        };
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        (self.state.lock().unwrap_or_else(PoisonError::into_inner).clone(), (now(&self.messages), now(&self.bytes), now(&self.lost)))
+        (state, (now(&self.messages), now(&self.bytes), now(&self.lost)))
     }
 
-    fn is_now(&self, state: State) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    fn ghosts(&self) -> MutexGuard<'_, BTreeMap<Grade, Arc<Ghost>>> {
+        self.ghosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// What publishers there offer that decides who hears them: reliable, and transient-local. Of each there is a ghost of its own, since who offers less would else take from others what they offer.
+type Grade = (bool, bool);
 
 /// Who publishes in the domain what comes.
 struct Ghost {
     publisher: Publisher,
     offer: Offer,
     opened: Instant,
+    /// When something came of it at last.
+    heard: Mutex<Instant>,
+}
+
+impl Ghost {
+    fn heard(&self) -> MutexGuard<'_, Instant> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Of one topic, in the order in which they are to be published.
@@ -58,7 +85,6 @@ pub struct Delivery {
     ty: Type,
     tag: TypeTag,
     ledger: Arc<Ledger>,
-    ghost: Option<Ghost>,
     recent: Recent,
     /// What they said, of those that a storage may have, too.
     contents: Recent,
@@ -79,7 +105,6 @@ impl Delivery {
             tag: TypeTag::of(&ty),
             ty,
             ledger: Arc::clone(ledger),
-            ghost: None,
             recent: Recent::default(),
             contents: Recent::default(),
             sequences: HashMap::new(),
@@ -160,21 +185,26 @@ impl Delivery {
         }
     }
 
-    /// Who begins to send decides what is offered from then on: as a rule it is the next life of the one before.
+    /// Of those of one grade, who begins to send decides what else is offered from then on: as a rule it is the next life of the one before.
     fn publish(&mut self, payload: &ZBytes, offer: &Offer, is_new_source: bool) -> sinew::Result<()> {
-        let is_other = |ghost: &mut Ghost| is_new_source && ghost.offer != *offer && ghost.opened.elapsed() > SETTLED;
-        // First, so that its place is free.
-        drop(self.ghost.take_if(is_other));
-        let ghost = match self.ghost.take() {
-            Some(ghost) => ghost,
-            None => {
+        let grade = (offer.reliable, offer.transient_local);
+        let is_other = |ghost: &Ghost| is_new_source && ghost.offer != *offer && ghost.opened.elapsed() > SETTLED;
+        let before = self.ledger.ghosts().get(&grade).cloned();
+        let ghost = match before {
+            Some(ghost) if !is_other(&ghost) => ghost,
+            before => {
+                // First, so that its place is free.
+                self.ledger.ghosts().remove(&grade);
+                drop(before);
                 let publisher = connected_ghost(&self.place.node, &self.name, &self.due.signature, offer)?;
-                Ghost { publisher, offer: offer.clone(), opened: Instant::now() }
+                let opened = Instant::now();
+                let ghost = Arc::new(Ghost { publisher, offer: offer.clone(), opened, heard: Mutex::new(opened) });
+                self.ledger.ghosts().insert(grade, Arc::clone(&ghost));
+                ghost
             }
         };
-        self.ghost.insert(ghost).publisher.publish(&payload.slices().collect::<Vec<_>>())?;
-        self.ledger.is_now(State::Open);
-        Ok(())
+        *ghost.heard() = Instant::now();
+        ghost.publisher.publish(&payload.slices().collect::<Vec<_>>())
     }
 
     /// Whether nothing of its channel was heard before.
@@ -199,9 +229,7 @@ impl Delivery {
             self.is_told = true;
             log::warn!("{why}");
         }
-        if !matches!(self.ledger.told().0, State::Open) {
-            self.ledger.is_now(State::Refused(why.to_owned()));
-        }
+        *self.ledger.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_owned());
     }
 }
 

@@ -15,6 +15,7 @@ use super::waiting::Waiting;
 use super::{asking, key, said};
 use crate::bridge::{Channel, Due};
 use crate::channels::State;
+use crate::protocol::Offer;
 
 /// Subscribes. The domain has a ghost for it from the first message on that fits.
 pub struct Inlet {
@@ -22,6 +23,7 @@ pub struct Inlet {
     _subscriber: Subscriber<()>,
     waiting: Arc<Waiting>,
     ledger: Arc<Ledger>,
+    wanted: Offer,
     again: Arc<Notify>,
     task: AbortHandle,
 }
@@ -56,7 +58,7 @@ impl Inlet {
                 }
             }
         });
-        Ok(Inlet { _subscriber: subscriber, waiting, ledger, again, task: task.abort_handle() })
+        Ok(Inlet { _subscriber: subscriber, waiting, ledger, wanted: due.offer.clone(), again, task: task.abort_handle() })
     }
 }
 
@@ -67,7 +69,7 @@ impl Channel for Inlet {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        let (state, (messages, bytes, lost)) = self.ledger.told();
+        let (state, (messages, bytes, lost)) = self.ledger.told(&self.wanted);
         Some((state, (messages, bytes, lost + self.waiting.lost())))
     }
 }

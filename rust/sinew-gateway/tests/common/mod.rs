@@ -4,6 +4,7 @@
 pub mod actions;
 #[cfg(feature = "zenoh")]
 pub mod chatter;
+pub mod grades;
 pub mod machine;
 pub mod net;
 pub mod program;

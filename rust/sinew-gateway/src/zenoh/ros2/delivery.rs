@@ -1,6 +1,6 @@
 //! What becomes of messages that have come from nodes of rmw_zenoh. Everything in them may be wrong.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,6 +16,7 @@ use super::network::Place;
 use crate::channels::Recent;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
+use crate::ros2::qos::Grade;
 use crate::ros2::types::RosType;
 
 /// Publishers whose messages are counted at a time.
@@ -31,10 +32,28 @@ pub struct Ghost {
     pub offer: Offer,
 }
 
+/// Ghosts of all grades that publishers there offer, and of which grade who is.
+#[derive(Default)]
+pub struct Ghosts {
+    pub all: BTreeMap<Grade, Arc<Ghost>>,
+    pub grades: HashMap<Gid, Grade>,
+}
+
+impl Ghosts {
+    /// For the messages of this publisher. Those of one who is not known yet, or not any more, all get.
+    fn of(&self, publisher: Gid) -> Option<Arc<Ghost>> {
+        let of_it = match self.grades.get(&publisher) {
+            Some(grade) => self.all.get(grade),
+            None => self.all.values().next_back(),
+        };
+        of_it.cloned()
+    }
+}
+
 /// Where messages are put down while there is somebody for it. Shared between threads.
 #[derive(Default)]
 pub struct Landing {
-    ghost: Mutex<Option<Arc<Ghost>>>,
+    ghosts: Mutex<Ghosts>,
     come: Notify,
     messages: AtomicU64,
     bytes: AtomicU64,
@@ -43,25 +62,21 @@ pub struct Landing {
 }
 
 impl Landing {
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Ghost>>> {
-        self.ghost.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Who is there.
-    pub fn ghost(&self) -> Option<Arc<Ghost>> {
-        self.lock().clone()
+    pub fn ghosts(&self) -> MutexGuard<'_, Ghosts> {
+        self.ghosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This one is there from now on, or nobody.
-    pub fn set(&self, ghost: Option<Ghost>) {
-        *self.lock() = ghost.map(Arc::new);
+    /// They are others from now on.
+    pub fn changed(&self) {
         self.come.notify_one();
     }
 
-    /// Waits until somebody is.
-    async fn anybody(&self) -> Arc<Ghost> {
+    /// Waits until there is somebody for the messages of this publisher.
+    async fn ghost_of(&self, publisher: Gid) -> Arc<Ghost> {
         loop {
-            if let Some(ghost) = self.ghost() {
+            let ghost = self.ghosts().of(publisher);
+            if let Some(ghost) = ghost {
                 return ghost;
             }
             self.come.notified().await;
@@ -130,7 +145,7 @@ impl Delivery {
             if attachment.sequence > source.last {
                 *source = Source { last: attachment.sequence, kept: attachment.sequence };
                 if is_new {
-                    self.publish(&sample).await;
+                    self.publish(&sample, attachment.gid).await;
                 }
             }
         }
@@ -155,7 +170,7 @@ impl Delivery {
         source.last = attachment.sequence;
         self.landing.lost.fetch_add(missing.clamp(0, i64::from(u32::MAX)).unsigned_abs(), Ordering::Relaxed);
         if is_new {
-            self.publish(&sample).await;
+            self.publish(&sample, attachment.gid).await;
         }
     }
 
@@ -179,8 +194,8 @@ impl Delivery {
         self.sources.entry(gid).or_default()
     }
 
-    async fn publish(&self, sample: &Sample) {
-        let Ok(ghost) = tokio::time::timeout(PATIENCE, self.landing.anybody()).await else {
+    async fn publish(&self, sample: &Sample, publisher: Gid) {
+        let Ok(ghost) = tokio::time::timeout(PATIENCE, self.landing.ghost_of(publisher)).await else {
             return self
                 .landing
                 .lose(|| format!("a message on '{}' is of nobody whom ROS 2 knows of: its publisher has no token", self.name));

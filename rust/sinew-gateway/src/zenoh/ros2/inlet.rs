@@ -1,6 +1,6 @@
 //! A topic of nodes of rmw_zenoh that comes into the domain.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
@@ -10,6 +10,7 @@ use zenoh::pubsub::Subscriber;
 use zenoh::query::ReplyKeyExpr;
 use zenoh::sample::{Locality, Sample};
 
+use super::attachment::Gid;
 use super::delivery::{Delivery, Ghost, Landing};
 use super::names;
 use super::network::Place;
@@ -18,12 +19,12 @@ use crate::bridge::{Channel, Due, Key, connected_ghost, note};
 use crate::channels::State;
 use crate::protocol::Offer;
 use crate::ros2::form::Form;
-use crate::ros2::qos::{self, Qos};
+use crate::ros2::qos::{self, Grade, Qos};
 use crate::ros2::types::RosType;
 use crate::zenoh::waiting::Waiting;
 use crate::zenoh::{asking, said};
 
-/// Wants the topic. The domain has a ghost for it while somebody there publishes it.
+/// Wants the topic. The domain has a ghost for it while somebody there publishes it: one for each grade of what those offer.
 pub struct Inlet {
     // First, so that nothing comes any more. By their keys: types that differ in bounds have others.
     subscribers: BTreeMap<String, Subscriber<()>>,
@@ -53,7 +54,7 @@ struct Asking {
 #[derive(Default)]
 struct Writers {
     /// What those offer who are of the type.
-    offers: Vec<Qos>,
+    offers: HashMap<Gid, Qos>,
     /// Where they publish.
     keys: BTreeSet<String>,
     /// Tokens of those who keep messages for those who come late.
@@ -111,7 +112,7 @@ impl Inlet {
         for (token, end) in strangers.on(Kind::Publisher, &self.key.1) {
             match self.ty.fits(&self.key.1, &end.ty, Some(&end.hash)) {
                 Ok(()) => {
-                    writers.offers.push(end.qos.clone());
+                    writers.offers.insert(Gid::of(token), end.qos.clone());
                     writers.keys.insert(self.data(&end.hash));
                     if end.qos.transient_local {
                         writers.keepers.insert(token.to_owned());
@@ -155,20 +156,27 @@ impl Inlet {
             self.asking.again.notify_one();
         }
         self.keepers = writers.keepers;
-        if writers.offers.is_empty() {
-            self.landing.set(None);
-        } else {
-            let offer = self.form.offer(qos::offered(&self.due.offer, writers.offers.iter()));
-            // Where more is offered, it stays as it is: messages would be lost meanwhile.
-            let fits = |ghost: &Ghost| ghost.offer.reliable <= offer.reliable && ghost.offer.transient_local <= offer.transient_local;
-            if self.landing.ghost().is_none_or(|ghost| !fits(&ghost)) {
-                // First, so that its place is free.
-                self.landing.set(None);
-                let ghost = self.ghost(offer).inspect_err(|_| self.keepers.clear())?;
-                self.landing.set(Some(ghost));
-            }
+        let grades: HashMap<Gid, Grade> = writers.offers.iter().map(|(gid, offered)| (*gid, self.grade(offered))).collect();
+        let due: BTreeSet<Grade> = grades.values().copied().collect();
+        let mut missing = due.clone();
+        {
+            let mut ghosts = self.landing.ghosts();
+            ghosts.all.retain(|grade, _| due.contains(grade));
+            missing.retain(|grade| !ghosts.all.contains_key(grade));
+            ghosts.grades = grades;
         }
+        for grade in missing {
+            let of_it = writers.offers.values().filter(|offered| self.grade(offered) == grade);
+            let offer = self.form.offer(qos::offered(&self.due.offer, of_it));
+            let ghost = self.ghost(offer).inspect_err(|_| self.keepers.clear())?;
+            self.landing.ghosts().all.insert(grade, Arc::new(ghost));
+        }
+        self.landing.changed();
         Ok(())
+    }
+
+    fn grade(&self, offered: &Qos) -> Grade {
+        Grade::of(offered, self.due.offer.transient_local)
     }
 }
 
@@ -186,11 +194,12 @@ impl Channel for Inlet {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        let ghost = self.landing.ghost();
-        let state = match (&self.refused, ghost) {
-            (Some(why), _) => State::Refused(why.clone()),
-            (None, None) => State::Waiting,
-            (None, Some(ghost)) => qos::stands(&self.due.offer, &ghost.offer, ghost.publisher.statistics().subscribers),
+        let ghosts: Vec<Arc<Ghost>> = self.landing.ghosts().all.values().cloned().collect();
+        let offers = || ghosts.iter().map(|ghost| (&ghost.offer, ghost.publisher.statistics().subscribers));
+        let state = match &self.refused {
+            Some(why) => State::Refused(why.clone()),
+            None if ghosts.is_empty() => State::Waiting,
+            None => qos::stands(&self.due.offer, offers()),
         };
         let (messages, bytes, lost) = self.landing.told();
         Some((state, (messages, bytes, lost + self.waiting.lost())))
