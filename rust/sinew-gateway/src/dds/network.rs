@@ -63,7 +63,7 @@ pub struct Joined {
 impl Joined {
     /// Fails with half a sentence.
     pub fn join(settings: &Settings, ros2: &Ros2, (node, ear): (Node, Ear), runtime: Handle) -> Result<Joined, String> {
-        let mark = mark(settings);
+        let mark = mark(settings)?;
         let strangers = Arc::new(Mutex::new(Strangers::new(mark.clone())));
         let (heard_of, hearing) = (Arc::clone(&strangers), ear.clone());
         let heard = move |heard: Heard| {
@@ -71,7 +71,9 @@ impl Joined {
                 let mut strangers = lock(&heard_of);
                 match heard {
                     Heard::Came(guid, stranger) => {
-                        strangers.came(guid, stranger);
+                        if strangers.came(guid, stranger) {
+                            log::info!("another bridge of this domain is there: what that brings does not go back");
+                        }
                         Vec::new()
                     }
                     Heard::Went(guid) => strangers.went(guid),

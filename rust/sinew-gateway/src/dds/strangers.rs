@@ -77,9 +77,11 @@ impl Strangers {
         Strangers { mark, ..Strangers::default() }
     }
 
-    /// Somebody is there.
-    pub fn came(&mut self, guid: Guid, stranger: Stranger) {
-        self.participants.insert(guid.participant(), stranger);
+    /// Somebody is there. Whether it is another bridge of the same domain that was not known.
+    pub fn came(&mut self, guid: Guid, stranger: Stranger) -> bool {
+        let is_of_us = self.is_of_us(&stranger);
+        let before = self.participants.insert(guid.participant(), stranger);
+        is_of_us && !before.is_some_and(|before| self.is_of_us(&before))
     }
 
     /// With all endpoints that it had, which are told here.
@@ -213,10 +215,11 @@ mod tests {
     #[test]
     fn what_a_bridge_of_the_same_domain_writes_is_not_wanted() {
         let mut strangers = Strangers::new("here".to_owned());
-        strangers.came(guid(1, 0), Stranger::of([1, 15], b"enclave=/;sinew=here;"));
+        let sister = || Stranger::of([1, 15], b"enclave=/;sinew=here;");
+        assert_eq!([strangers.came(guid(1, 0), sister()), strangers.came(guid(1, 0), sister())], [true, false]);
         strangers.opened(endpoint(1, 1, "rt/a", true));
         assert!(!strangers.is_anybody() && entities(&strangers, "rt/a", true).is_empty() && strangers.is_echo(guid(1, 9)));
-        strangers.came(guid(2, 0), Stranger::of([1, 15], b"sinew=elsewhere;"));
+        assert!(!strangers.came(guid(2, 0), Stranger::of([1, 15], b"sinew=elsewhere;")));
         strangers.opened(endpoint(2, 2, "rt/a", true));
         assert!(strangers.is_anybody() && !strangers.is_echo(guid(2, 2)));
         assert_eq!(entities(&strangers, "rt/a", true), [2]);

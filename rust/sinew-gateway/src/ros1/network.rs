@@ -70,7 +70,7 @@ impl Joined {
         let port = |listener: &TcpListener| listener.local_addr().map(|address| address.port()).map_err(|why| unbound(&why));
         let at = Uri { host, port: port(&questions)? };
         let id = drawn();
-        let own = Own::new(&mark(settings), [id[0], id[1], id[2], id[3]]);
+        let own = Own::new(&mark(settings)?, [id[0], id[1], id[2], id[3]]);
         log::info!("node {} at {at}, of the master at {master}", own.name);
         let address = Arc::new(Address { own, at, port: port(&messages)?, master });
         let ends = Arc::<Ends>::default();

@@ -95,6 +95,7 @@ async fn dial(followed: &Followed, uri: &Uri) -> Result<(TcpStream, Header, Arc<
     };
     let (stream, said) = timeout(PATIENCE, dialing).await.map_err(|_| "it does not say what it has".to_owned())??;
     if own.is_of_us(said.get("callerid")) {
+        log::info!("'{}' of {uri} is what another bridge of this domain brings, and does not go back", followed.name);
         return Err(Ended::Never(Standing::Echo));
     }
     if !said.get("error").is_empty() {

@@ -36,8 +36,7 @@ use crate::gateway::CannotStart;
 
 /// Joins the domain, and the network as soon as that lets it. See [`Bridge::start`].
 pub fn start(settings: &Settings, asked: &RmwZenoh, config: Config) -> Result<Bridge, CannotStart> {
-    let asked = Asked::new(settings, asked, config);
-    Bridge::start(settings, |node, ear| Ok(Joined::join(asked, node, ear)))
+    Bridge::start(settings, |node, ear| Ok(Joined::join(Asked::new(settings, asked, config)?, node, ear)))
 }
 
 /// Nanoseconds since 1970, so long ago.

@@ -83,15 +83,15 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// As the configuration says it.
-    pub fn new(settings: &Settings, asked: &RmwZenoh, config: Config) -> Asked {
-        Asked {
+    /// As the configuration says it, of a domain that somebody has joined. Fails with half a sentence.
+    pub fn new(settings: &Settings, asked: &RmwZenoh, config: Config) -> Result<Asked, String> {
+        Ok(Asked {
             domain_id: asked.domain_id,
             types: Arc::new(Types::new(Library::new(sinew::definition_folders(&asked.definitions)))),
             max_message: settings.max_message,
-            enclave: enclave(&mark(settings)),
+            enclave: enclave(&mark(settings)?),
             config,
-        }
+        })
     }
 }
 
