@@ -11,6 +11,7 @@ use sinew::Qos;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use zenoh::Wait;
 use zenoh::bytes::Encoding;
+use zenoh::query::QueryTarget;
 use zenoh::sample::Sample;
 
 fn latched() -> Qos {
@@ -393,4 +394,19 @@ async fn who_offers_less_takes_nothing_from_others() {
     let robots = [(); 3].map(|()| Robot::new(whole(), &router).connected());
     let nodes = [("viewer", &robots[0]), ("driver", &robots[1]), ("rogue", &robots[2])].map(|(name, robot)| robot.node(name));
     grades::who_offers_less_takes_nothing_from_others(nodes.each_ref(), || robots[0].state("battery", false));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_who_ask_at_once_get_what_was_kept() {
+    let router = Router::new();
+    let drone = Robot::new(whole(), &router).connected();
+    let mapper = drone.node("mapper");
+    let maps = publisher(&mapper, "map", &latched());
+    maps.publish(&[&image(1, 10)]).expect("it is published");
+    let asker = router.client();
+    let asked = || asker.get("sinew/map").target(QueryTarget::All).wait().expect("it may");
+    until("the network knows of it", || asked().recv().is_ok());
+    let all: Vec<_> = (0..24).map(|_| asked()).collect();
+    let answered = all.iter().filter(|replies| replies.recv().is_ok_and(|reply| reply.result().is_ok()));
+    assert_eq!(answered.count(), 24);
 }

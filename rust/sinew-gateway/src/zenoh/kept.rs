@@ -1,6 +1,7 @@
 //! What was kept for those who come late, for those in the Zenoh network who ask.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sinew::Ghost;
@@ -19,8 +20,12 @@ use crate::channels::{Reading, Taken, outgoing};
 use crate::link::Outgoing;
 use crate::protocol::Packing;
 
-/// Who asks while so many are answered is answered nothing.
+/// Who asks while so many are answered waits.
 const AT_A_TIME: usize = 8;
+/// And is answered nothing while so many wait.
+const MOST_WAITING: usize = 1024;
+/// Nor after that: as long as those who ask in Zenoh wait themselves, unless they are told otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// For the publishers of the domain to be found.
 const FOUND: Duration = Duration::from_secs(1);
 /// Without a further message everything has come.
@@ -46,19 +51,30 @@ pub struct Asked {
 
 /// Answers, as long as the result is there. The domain, which keeps it, is read anew each time.
 pub fn answer(place: &Place, asked: Asked, beside: impl Fn(&Outgoing) -> Beside + Send + Sync + 'static) -> Result<Queryable<()>, String> {
-    let room = Arc::new(Semaphore::new(AT_A_TIME));
+    let (room, line) = (Arc::new(Semaphore::new(AT_A_TIME)), Arc::new(Semaphore::new(MOST_WAITING)));
     let queryable = place.session.declare_queryable(asked.at.clone()).allowed_origin(Locality::Remote);
     let answering = Arc::new((place.clone(), asked, beside));
-    let runtime = place.runtime.clone();
+    let (runtime, is_told) = (place.runtime.clone(), Arc::new(AtomicBool::new(false)));
+    // Never blocks: what takes longer, a task does.
     let declared = queryable.callback(move |query| {
-        let Ok(room) = Arc::clone(&room).try_acquire_owned() else { return };
-        let answering = Arc::clone(&answering);
-        runtime.spawn_blocking(move || {
-            let (place, asked, beside) = &*answering;
-            if let Err(why) = tell(place, asked, beside, &query) {
-                log::debug!("what was kept of '{}' could not be told: {why}", asked.name);
+        let (answering, is_told) = (Arc::clone(&answering), Arc::clone(&is_told));
+        let refuse = move |name: &str| {
+            if !is_told.swap(true, Ordering::Relaxed) {
+                log::warn!("what was kept of '{name}' is not told to all: more ask for it at once than can be answered in time");
             }
-            drop(room);
+        };
+        let Ok(waits) = Arc::clone(&line).try_acquire_owned() else { return refuse(&answering.1.name) };
+        let room = Arc::clone(&room);
+        runtime.spawn(async move {
+            let Ok(Ok(room)) = tokio::time::timeout(PATIENCE, room.acquire_owned()).await else { return refuse(&answering.1.name) };
+            drop(waits);
+            tokio::task::spawn_blocking(move || {
+                let (place, asked, beside) = &*answering;
+                if let Err(why) = tell(place, asked, beside, &query) {
+                    log::debug!("what was kept of '{}' could not be told: {why}", asked.name);
+                }
+                drop(room);
+            });
         });
     });
     declared.wait().map_err(|why| said(&why))
