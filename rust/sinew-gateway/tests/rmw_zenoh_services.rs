@@ -3,12 +3,14 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::ros2::Peer;
 use common::services::{client as doubler, number};
 use common::zenoh::{Robot, Router};
-use common::{PATIENCE, all, until};
+use common::{PATIENCE, all, rules, until};
 use serde_json::json;
 use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
@@ -213,4 +215,38 @@ async fn a_service_whose_types_are_no_pair_is_refused_with_why() {
     let _pending = service.start(number(1), PATIENCE).expect("it is called");
     let why = "refused: 'double' cannot be opened: a service of ROS 2 has requests NAME_Request and responses NAME_Response, and this one has calc/msg/Number and calc/msg/Number";
     until("it is told", || robot.state("double", false) == why);
+}
+
+/// That counts in which domain a call is executed.
+fn counting(node: &Node) -> (Provider, Arc<AtomicU32>) {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
+    let provided = providing(node, move |call| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        call.answer(&[&numbers(&[7])]).expect("somebody waits");
+    });
+    (provided, calls)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_domain_asks_of_others_it_does_not_ask_of_itself() {
+    let router = Router::new();
+    let (base, drone) = (Robot::ros2(all(), &router).connected(), Robot::ros2(all(), &router).connected());
+    let mut second = Robot::ros2(rules(r#"{ "services": { "base_rule": "out" } }"#), &router);
+    second.stop().await;
+    second.settings.domain = base.settings.domain.clone();
+    second.start();
+    let (here, there, user) = (base.node("here"), drone.node("there"), base.node("user"));
+    let ((_here, executed_here), (_there, executed_there)) = (counting(&here), counting(&there));
+    let service = client(&user);
+    until("all is provided to each other", || {
+        let states = [base.state("add", true), base.state("add", false), second.state("add", true), drone.state("add", true)];
+        states.iter().all(|state| state == "open")
+    });
+    for at in 0..20 {
+        assert_eq!(number_at(&service.call(&[&numbers(&[at, at])], PATIENCE).expect("it is answered").to_vec(), 0), 7);
+    }
+    common::zenoh::a_while();
+    let executed = [executed_here, executed_there].map(|calls| calls.load(Ordering::Relaxed));
+    assert_eq!(executed.iter().sum::<u32>(), 20, "{executed:?}");
 }

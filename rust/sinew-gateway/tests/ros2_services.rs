@@ -2,11 +2,13 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::ros2::{Domain, Peer, Robot};
 use common::services::{asked, client, number, provider, value};
-use common::{IMAGE, PATIENCE, all, image, until};
+use common::{IMAGE, PATIENCE, all, image, rules, until};
 use serde_json::json;
 use sinew::raw::{Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
@@ -180,4 +182,39 @@ async fn an_answer_that_is_larger_than_the_bridge_takes_fails_with_a_text() {
     let why = photos.call(&[&image(1, 10)], PATIENCE).expect_err("it cannot be carried");
     assert_eq!(why.kind(), ErrorKind::Failed, "{why}");
     assert!(why.to_string().contains("1048576"), "{why}");
+}
+
+/// That counts in which domain a call is executed.
+fn counting(node: &Node) -> (Provider, Arc<AtomicU32>) {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
+    let provided = provider(node, move |call| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let doubled = 2 * asked(&call);
+        call.answer(&[&number(doubled)]).expect("somebody waits");
+    });
+    (provided, calls)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_domain_asks_of_others_it_does_not_ask_of_itself() {
+    let domain = Domain::new();
+    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let mut second = Robot::new(rules(r#"{ "services": { "base_rule": "out" } }"#), &domain);
+    second.stop().await;
+    second.settings.domain = base.settings.domain.clone();
+    second.start();
+    let (here, there, user) = (base.node("here"), drone.node("there"), base.node("user"));
+    let ((_here, executed_here), (_there, executed_there)) = (counting(&here), counting(&there));
+    let service = client(&user);
+    until("all is provided to each other", || {
+        let states = [base.state("double", true), base.state("double", false), second.state("double", true), drone.state("double", true)];
+        states.iter().all(|state| state == "open")
+    });
+    for at in 0..20 {
+        assert_eq!(value(&service.call(&[&number(at)], PATIENCE).expect("it is answered").to_vec()), 2 * at);
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let executed = [executed_here, executed_there].map(|calls| calls.load(Ordering::Relaxed));
+    assert_eq!(executed.iter().sum::<u32>(), 20, "{executed:?}");
 }

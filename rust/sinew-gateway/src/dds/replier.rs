@@ -136,7 +136,15 @@ impl<F: Fn(Asked<Caller>) -> Answering + Send + Sync, Answering: Future<Output =
 
     fn message(&self, message: &Message) {
         let bytes = std::mem::take(&mut *self.message.lock().unwrap_or_else(PoisonError::into_inner));
-        let convention = self.place.strangers().convention(message.identity.writer);
+        let who = message.identity.writer;
+        let (is_echo, convention) = {
+            let strangers = self.place.strangers();
+            (strangers.is_echo(who), strangers.convention(who))
+        };
+        // What this domain asks of others, it does not ask of itself: it would be done twice.
+        if is_echo || who.participant() == self.place.participant.guid().participant() {
+            return;
+        }
         let Some((mut request, within)) = convention::read(convention, bytes) else {
             return self.replies.refuse("its request is encoded as none of ROS 2 is");
         };

@@ -145,7 +145,7 @@ impl Strangers {
         had
     }
 
-    /// What it writes this domain has already.
+    /// What it writes, or asks, this domain has already.
     pub fn is_echo(&self, guid: Guid) -> bool {
         self.participants.get(&guid.participant()).is_some_and(|stranger| self.is_of_us(stranger))
     }

@@ -69,7 +69,12 @@ impl Replier {
         });
         let (tasks, runtime, asked) = (tasks.clone(), place.zenoh.runtime.clone(), Arc::new(asked));
         // Never blocks: what takes longer, a task does.
+        let there = place.clone();
         let called = move |query: Query| {
+            // What another bridge of this domain asks of others, this domain does not ask of itself: it would be done twice.
+            if beside(&query).is_some_and(|call| there.strangers().is_echo_of(call.gid)) {
+                return;
+            }
             let (service, asked) = (Arc::clone(&service), Arc::clone(&asked));
             match tasks.room() {
                 Ok(room) => room.begin(async move {
@@ -88,6 +93,11 @@ impl Replier {
     }
 }
 
+/// What stands beside a call.
+fn beside(query: &Query) -> Option<Attachment> {
+    Attachment::decode(&query.attachment()?.to_bytes())
+}
+
 impl Service {
     /// The request, and whose it is; else half a sentence.
     fn read(&self, query: &Query) -> Result<(Vec<u8>, Attachment), String> {
@@ -95,8 +105,7 @@ impl Service {
         if size as u64 > self.max_message {
             return Err(format!("it has {size} bytes, where \"max_message\" of this bridge are {}", self.max_message));
         }
-        let call = query.attachment().and_then(|attachment| Attachment::decode(&attachment.to_bytes()));
-        let call = call.ok_or("it has no attachment of rmw_zenoh beside it, as all of ROS 2 have")?;
+        let call = beside(query).ok_or("it has no attachment of rmw_zenoh beside it, as all of ROS 2 have")?;
         let mut request = query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default();
         let (_, used) = normalize(&mut request).ok_or("its request is encoded as none of ROS 2 is")?;
         request.truncate(self.ty.request.size_here(used));

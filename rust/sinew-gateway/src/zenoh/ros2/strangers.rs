@@ -1,7 +1,8 @@
 //! Who else there is in the ROS domain, as tokens tell. Pure.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use super::attachment::Gid;
 use super::token::{self, End, Kind, Told};
 use crate::bridge::{Key, Way};
 use crate::protocol;
@@ -23,6 +24,8 @@ pub struct Strangers {
     by_name: HashMap<(Kind, String), BTreeSet<String>>,
     /// Bridges of this domain, by their sessions, with their tokens.
     echoes: HashMap<String, BTreeSet<String>>,
+    /// Of these tokens.
+    gids: HashSet<Gid>,
 }
 
 impl Strangers {
@@ -45,6 +48,7 @@ impl Strangers {
                 log::info!("another bridge of this domain is there: what that brings does not go back");
             }
             self.echoes.entry(zid).or_default().insert(token.to_owned());
+            self.gids.insert(Gid::of(token));
             return Vec::new();
         }
         let Some(end) = end else { return Vec::new() };
@@ -61,6 +65,7 @@ impl Strangers {
     /// Likewise, where it is gone.
     pub fn went(&mut self, token: &str) -> Vec<Key> {
         let Some(end) = self.ends.remove(token) else {
+            self.gids.remove(&Gid::of(token));
             self.echoes.retain(|_, tokens| {
                 tokens.remove(token);
                 !tokens.is_empty()
@@ -101,6 +106,11 @@ impl Strangers {
     /// What this session writes this domain has already. The own one is none of these: it puts its name to what came without a time, or with one that is yet to come.
     pub fn is_echo(&self, zid: &str) -> bool {
         self.echoes.contains_key(zid)
+    }
+
+    /// Likewise, of who has this gid.
+    pub fn is_echo_of(&self, gid: Gid) -> bool {
+        self.gids.contains(&gid)
     }
 }
 
@@ -157,10 +167,11 @@ mod tests {
         assert!(strangers.came(&own).is_empty() && strangers.came(&sister).is_empty());
         assert_eq!(count(&strangers, Kind::Publisher), 0);
         assert!(strangers.is_echo("2") && !strangers.is_echo("1") && !strangers.is_echo("3"));
+        assert!(strangers.is_echo_of(Gid::of(&sister)) && !strangers.is_echo_of(Gid::of(&own)));
         strangers.came(&token("3", &enclave("elsewhere"), Kind::Publisher, "chatter"));
         assert_eq!((count(&strangers, Kind::Publisher), strangers.is_echo("3")), (1, false));
         strangers.went(&sister);
-        assert!(!strangers.is_echo("2"));
+        assert!(!strangers.is_echo("2") && !strangers.is_echo_of(Gid::of(&sister)));
     }
 
     #[test]
