@@ -1,9 +1,15 @@
 // Processes with too little of something, and processes of other users.
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <fstream>
+#include <vector>
+
+#include "os/fd.hpp"
 
 #include "tests/system/foreign.hpp"
 #include "tests/system/harness.hpp"
@@ -52,6 +58,136 @@ TEST_F(Limits, S12_a_subscriber_that_cannot_map_a_chunk_ends_its_connection_and_
   publish_in_place(*publisher, 1, 3, 100'000);
   EXPECT_TRUE(eventually([&] { return received == 3; }));
   cramped.end();
+}
+
+// --- descriptors ---------------------------------------------------------------------------------------------------------------------------
+
+/// All that this process may have, until it is gone.
+class AllDescriptors {
+ public:
+  AllDescriptors() {
+    require(::getrlimit(RLIMIT_NOFILE, &before_) == 0, "no limit");
+    const rlimit fewer{std::min<rlim_t>(before_.rlim_cur, 128), before_.rlim_max};
+    require(::setrlimit(RLIMIT_NOFILE, &fewer) == 0, "no limit");
+    for (;;) {
+      os::Fd one(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+      if (!one) break;
+      taken_.push_back(std::move(one));
+    }
+    require(errno == EMFILE, "descriptors do not run out");
+  }
+  ~AllDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  AllDescriptors(const AllDescriptors&) = delete;
+  AllDescriptors& operator=(const AllDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+  std::vector<os::Fd> taken_;
+};
+
+ROLE(subscriber_without_descriptors) {
+  auto node = Node::create("short_of_them");
+  std::atomic<std::uint64_t> received{0}, last{0};
+  std::atomic<bool> in_order{true};
+  auto subscriber = node->create_subscriber<Sample>("topic", [&](const Sample& sample) {
+    if (sample.number <= last || !is_whole(sample)) in_order = false;
+    ++received;
+    last = sample.number;  // at last: who sees it counts what was received
+  });
+  if (arguments.at(0) == "connected") {
+    require(eventually([&] { return received == 1; }), "the first message does not come");
+  }
+  {
+    const AllDescriptors taken;
+    say("short");
+    next_order();
+  }
+  require(eventually([&] { return subscriber->statistics().publishers == 1; }), "the publisher does not come when there are descriptors");
+  say("served");
+  const std::uint64_t end = std::stoull(next_order());
+  require(eventually([&] { return last == end; }), "the last message does not come");
+  require(in_order, "messages come twice, out of order, or not whole");
+  say(std::to_string(received) + " " + std::to_string(subscriber->statistics().missed));
+  until_finished();
+}
+
+bool has_no_room(const Child& child) {
+  return child.errors().find("no room for") != std::string::npos;
+}
+
+TEST_F(Limits, ASubscriberWithoutDescriptorsForAMomentMeetsThePublisherThatCameThen) {
+  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  auto node = Node::create("node");
+  Child child("subscriber_without_descriptors", {"waiting"}, {{"SINEW_LOG", "warn"}});
+  child.expect("short");
+  auto publisher = node->create_publisher<Sample>("topic");
+  EXPECT_TRUE(eventually([&] { return has_no_room(child); })) << child.errors();
+  child.order("go on");
+  child.expect("served");
+  await_subscribers(*publisher, 1);
+  publish_in_place(*publisher, 1, 1, 1000);
+  child.order("1");
+  child.expect("1 0");
+  child.end();
+}
+
+TEST_F(Limits, ASubscriberWithoutDescriptorsForAMomentLosesAChunkAndGoesOnWithEveryLossCounted) {
+  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic");
+  std::atomic<std::uint64_t> others{0};
+  auto other = node->create_subscriber<Sample>("topic", [&](const Sample&) { ++others; }, Qos{}.keep_last(100), as_from_elsewhere());
+  Child child("subscriber_without_descriptors", {"connected"}, {{"SINEW_LOG", "warn"}});
+  await_subscribers(*publisher, 2);
+  publish_in_place(*publisher, 1, 1, 1000);
+  child.expect("short");
+  publish_in_place(*publisher, 1, 2, 20 << 20);
+  EXPECT_TRUE(eventually([&] { return has_no_room(child); })) << child.errors();
+  await_subscribers(*publisher, 1);
+  for (std::uint64_t number = 3; number <= 40; ++number) publish_in_place(*publisher, 1, number, 1000);
+  child.order("go on");
+  child.expect("served");
+  await_subscribers(*publisher, 2);
+  publish_in_place(*publisher, 1, 41, 1000);
+  child.order("41");
+  child.expect("2 39");
+  EXPECT_TRUE(eventually([&] { return others == 41; })) << "who stood beside it lost something";
+  child.end();
+}
+
+ROLE(publisher_without_descriptors) {
+  auto node = Node::create("short_of_them");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(100).transient_local());
+  publish_in_place(*publisher, 1, 1, 1000);
+  await_subscribers(*publisher, 1);
+  {
+    const AllDescriptors taken;
+    say("short");
+    next_order();
+  }
+  until_finished();
+}
+
+TEST_F(Limits, APublisherWithoutDescriptorsForAMomentMeetsTheSubscriberThatCameThenAndKeepsItsWindow) {
+  if (sanitized) GTEST_SKIP() << "the undefined behaviour sanitizer ends a program that has no descriptor left";
+  {
+    auto node = Node::create("node");
+    auto before = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100).transient_local());
+    Child child("publisher_without_descriptors", {}, {{"SINEW_LOG", "warn"}});
+    child.expect("short");
+    ASSERT_TRUE(take_soon(*before));
+    auto after = node->create_subscriber<Sample>("topic", Qos{}.keep_last(100).transient_local());
+    EXPECT_TRUE(eventually([&] { return has_no_room(child); })) << child.errors();
+    child.order("go on");
+    const auto message = take_soon(*after);
+    ASSERT_TRUE(message && is_whole(*message));
+    EXPECT_EQ(before->take(), nullptr) << "who was served gets it again";
+    EXPECT_EQ(before->statistics().publishers, 1U);
+    child.end();
+    EXPECT_TRUE(eventually([&] { return before->statistics().publishers == 0; }));
+  }
+  auto keeps_the_manager = Node::create("last");
+  EXPECT_TRUE(eventually(all_windows_are_free)) << "one is held that nobody has";
 }
 
 // --- other users ---------------------------------------------------------------------------------------------------------------------------

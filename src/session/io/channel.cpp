@@ -141,7 +141,7 @@ std::optional<Channel::Input> Channel::receive(bool bears_loss) {
       throw Violation("a packet was cut off or carried too many descriptors");
     case os::Received::Kind::no_room:
       if (bears_loss) break;
-      throw Violation(
+      throw Shortage(
           "the process that was sent a descriptor has no room for it: raise its limit (ulimit -n), or let it have fewer publishers and "
           "subscribers");
     case os::Received::Kind::packet:

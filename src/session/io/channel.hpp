@@ -23,6 +23,12 @@ class Violation : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// This process has no room, no descriptor or no memory for what the peer sent: the connection ends, and is worth another try when there may be some again, as after any exception that is no Violation.
+class Shortage : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// send() may be called from any thread; receive() from one at a time.
 class Channel {
  public:
@@ -61,8 +67,8 @@ class Channel {
     bool lost_descriptors = false;  ///< This process had no room for them, and has none of them.
   };
   enum class State { open, closed };
-  /// The next message, or nothing: then state() tells whether more may come. Throws Violation on bytes that are no message, or the wrong number of descriptors; and, unless the caller bears that they are lost, when this
-  /// process has no room for them.
+  /// The next message, or nothing: then state() tells whether more may come. Throws Violation on bytes that are no message, or the wrong number of descriptors; and, unless the caller bears that they are lost,
+  /// Shortage when this process has no room for them.
   std::optional<Input> receive(bool bears_loss = false);
   State state() const noexcept { return state_; }
 

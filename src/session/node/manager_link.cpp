@@ -30,6 +30,8 @@ constexpr std::chrono::nanoseconds retry_pause = 100ms;  // while the kernel has
 constexpr std::chrono::nanoseconds first_pause = 10ms, longest_pause = 1s;
 // So does the first one after managers that were not there for long, but not by much: who came late to one that lived has not seen it for long either.
 constexpr std::chrono::nanoseconds short_life = 100ms, longest_first_pause = 100ms;
+// Before an interface is registered once more. What it was short of may be so for long, and each time all are introduced to it.
+constexpr std::chrono::nanoseconds first_renewal = 1s, longest_renewal = 64s;
 // By then the nodes of the topics that ghosts are for have told the new manager of them.
 constexpr std::chrono::nanoseconds ghosts_wait = 1s;
 
@@ -87,6 +89,8 @@ std::shared_ptr<Channel> ManagerLink::register_node(os::Fd socket) const {
       input = channel->receive();
     } catch (const Violation& violation) {
       throw Error(ErrorKind::incompatible, "what listens at " + socket_path_ + " is no manager of this version: " + violation.what());
+    } catch (const Shortage& shortage) {
+      throw Error(ErrorKind::exhausted, shortage.what());
     }
     if (input) {
       if (const auto* refused = std::get_if<wire::NodeRefused>(&input->message)) throw Error(error_kind_of(refused->kind), refused->text);
@@ -119,6 +123,7 @@ void ManagerLink::watch(IoLoop& loop, std::weak_ptr<IoLoop::Handler> handler, st
   resumed_ = std::move(resumed);
   seek_again_ = loop.at(IoLoop::never, while_alive([this] { start_to_seek(); }));
   ghosts_come_ = loop.at(IoLoop::never, while_alive([this] { tell_ghosts(); }));
+  renewal_ = loop.at(IoLoop::never, while_alive([this] { renew_all_due(); }));
   channel_->watch(loop, handler_);
 }
 
@@ -131,7 +136,12 @@ void ManagerLink::lose(const char* why) {
     lost_ = true;
     ended = std::move(channel_);
     std::erase_if(notes_, [](const auto& each) { return each.second.is_withdrawn; });
-    for (auto& [key, note] : notes_) note.is_told = note.is_answered = note.is_refused = false;
+    for (auto& [key, note] : notes_) {
+      note.is_told = note.is_answered = note.is_refused = note.is_to_renew = false;
+      note.renewed_as = 0;
+      id_of(note.registration) = key.second;
+    }
+    renewed_.clear();
   }
   if (ended) ended->unwatch();  // else the next one was lost before it was taken
   ended.reset();
@@ -308,6 +318,10 @@ bool ManagerLink::is_ghost(const Note& note) {
   return std::visit([](const auto& registration) { return registration.ghost != wire::Ghost::no; }, note.registration);
 }
 
+std::uint64_t& ManagerLink::id_of(Registration& registration) {
+  return std::visit([](auto& each) -> std::uint64_t& { return each.id; }, registration);
+}
+
 wire::Window* ManagerLink::window_of(Note& note) {
   auto* const publisher = std::get_if<wire::RegisterPublisher>(&note.registration);
   return publisher && publisher->window != wire::Window{} ? &publisher->window : nullptr;
@@ -356,14 +370,19 @@ void ManagerLink::announce(const Key& key, Registration registration) {
 ManagerLink::Answer ManagerLink::registered(const Key& key, const wire::Window& window) {
   Answer answer = Answer::expected;
   insist([&] {
-    const auto note = notes_.find(key);
-    if (note == notes_.end()) {
+    const auto note = notes_.find(announced_as_locked(key));
+    const bool is_second = note != notes_.end() && note->second.renewed_as == key.second;
+    if (note == notes_.end() || (is_second && note->second.is_withdrawn)) {
       answer = Answer::unexpected;
       return false;
     }
     if (auto* const publisher = std::get_if<wire::RegisterPublisher>(&note->second.registration)) {
       if (publisher->window == wire::Window{}) publisher->window = window;
       if (publisher->window != window) answer = Answer::violation;
+    }
+    if (is_second) {
+      take_over_locked(key, note->second);
+      return true;
     }
     note->second.is_answered = note->second.was_taken = true;
     if (note->second.is_withdrawn) tell_withdrawn_locked(note);
@@ -374,8 +393,12 @@ ManagerLink::Answer ManagerLink::registered(const Key& key, const wire::Window& 
 
 bool ManagerLink::refused(const Key& key) {
   const std::lock_guard lock(mutex_);
-  const auto note = notes_.find(key);
+  const auto note = notes_.find(announced_as_locked(key));
   if (note == notes_.end()) return false;
+  if (note->second.renewed_as == key.second) {  // the first one stands
+    note->second.renewed_as = 0;
+    return false;
+  }
   const bool goes_on = note->second.was_taken && !note->second.is_withdrawn;
   if (goes_on) {
     note->second.is_told = false;
@@ -388,7 +411,7 @@ bool ManagerLink::refused(const Key& key) {
 
 void ManagerLink::detached(const Key& key) {
   const std::lock_guard lock(mutex_);
-  if (const auto note = notes_.find(key); note != notes_.end()) note->second.is_detached = true;
+  if (const auto note = notes_.find(announced_as_locked(key)); note != notes_.end()) note->second.is_detached = true;
 }
 
 void ManagerLink::withdraw(const Key& key) noexcept {
@@ -419,7 +442,7 @@ void ManagerLink::take_back(const Key& key) noexcept {
 
 // May be tried again when it throws.
 void ManagerLink::tell_withdrawn_locked(Notes::iterator note) {
-  if (!note->second.is_deleted) tell_deleted_locked(note->first);
+  if (!note->second.is_deleted) tell_deleted_locked({note->first.first, id_of(note->second.registration)});
   note->second.is_deleted = true;
   const wire::Window* const window = window_of(note->second);
   if (window && !note->second.is_released) return;
@@ -465,7 +488,74 @@ void ManagerLink::tell_memory(std::uint64_t publisher, std::uint64_t bytes) noex
   const auto note = notes_.find({Kind::publisher, publisher});
   if (note == notes_.end()) return;
   note->second.memory = bytes;
-  if (note->second.is_told) channel_->try_send(wire::MemoryMapped{publisher, bytes});
+  if (note->second.is_told) channel_->try_send(wire::MemoryMapped{id_of(note->second.registration), bytes});
+}
+
+// --- telling it once more --------------------------------------------------------------------------------------------------------------
+
+// The pairs that stand are kept when both are introduced again (W82), and the others are made. It is registered under another id (W21) and the same identity before the first registration is deleted, so that its
+// topic always has it, and a refusal changes nothing.
+
+ManagerLink::Key ManagerLink::announced_as(const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  return announced_as_locked(key);
+}
+
+ManagerLink::Key ManagerLink::announced_as_locked(const Key& key) const {
+  const auto found = renewed_.find(key);
+  return found == renewed_.end() ? key : Key{key.first, found->second};
+}
+
+void ManagerLink::renew(const Key& key) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto note = notes_.find(key);
+  if (lost_ || note == notes_.end()) return;
+  note->second.is_to_renew = true;
+  if (renewal_.when != IoLoop::never) return;
+  const std::int64_t now = os::now_ns();
+  const bool was_in_vain = now - renewed_at_ < 2 * renewal_pause_.count();
+  renewal_pause_ = was_in_vain ? std::min(2 * renewal_pause_, longest_renewal) : first_renewal;
+  renewal_ = loop_->move(renewal_, now + renewal_pause_.count());
+}
+
+void ManagerLink::renew_all_due() {
+  const std::lock_guard lock(mutex_);
+  renewal_ = loop_->move(renewal_, IoLoop::never);
+  renewed_at_ = os::now_ns();
+  if (lost_ || stopped_.load(std::memory_order_relaxed)) return;
+  try {
+    for (auto& [key, note] : notes_) {
+      if (!note.is_to_renew) continue;
+      // One that is being registered is introduced to all behind that.
+      if (note.is_answered && note.renewed_as == 0 && !note.is_withdrawn && !note.is_detached) register_again_locked(key, note);
+      note.is_to_renew = false;
+    }
+  } catch (const std::bad_alloc&) {
+    renewal_ = loop_->move(renewal_, renewed_at_ + retry_pause.count());
+  }
+}
+
+void ManagerLink::register_again_locked(const Key& key, Note& note) {
+  Registration again = note.registration;
+  const std::uint64_t id = id_of(again) = next_id(key.first);
+  std::erase_if(renewed_, [&](const auto& each) {  // introductions of the one before this may be on their way
+    return each.first.first == key.first && each.second == key.second && each.first.second != id_of(note.registration);
+  });
+  renewed_.emplace(Key{key.first, id}, key.second);
+  std::visit([this](const auto& registration) { channel_->send(registration); }, again);
+  note.renewed_as = id;
+}
+
+// May be tried again when it throws.
+void ManagerLink::take_over_locked(const Key& key, Note& note) {
+  std::uint64_t& id = id_of(note.registration);
+  if (id != key.second) {
+    tell_deleted_locked({key.first, id});
+    id = key.second;
+  }
+  if (const wire::Window* const window = window_of(note)) channel_->send(wire::WindowReleased{*window});  // it is held once for each
+  if (note.memory > 0) channel_->try_send(wire::MemoryMapped{id, note.memory});
+  note.renewed_as = 0;
 }
 
 }  // namespace sinew::session

@@ -1,6 +1,7 @@
 // What a node has to do with its manager: the connection, all that the manager was told, and the next manager when one is gone.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -67,6 +68,11 @@ class ManagerLink {
   void detached(const Key& key);
 
   // --- any thread ---
+  /// The next one of its kind.
+  std::uint64_t next_id(Kind kind) noexcept {
+    return last_ids_[static_cast<std::size_t>(kind)].fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  std::uint64_t last_id(Kind kind) const noexcept { return last_ids_[static_cast<std::size_t>(kind)].load(std::memory_order_relaxed); }
   /// Which manager this is, counted from 1; 0: it is gone.
   std::uint64_t manager() const;
   /// The manager runs as this user, or the last one did.
@@ -87,6 +93,10 @@ class ManagerLink {
   void release_window(std::uint64_t publisher) noexcept;
   /// That manager() has introduced this node to the window once, and nothing is mapped for the sake of it any more.
   void release_window(const wire::Window& window, std::uint64_t manager) noexcept;
+  /// It is registered once more after a pause, which becomes longer when that did not help, so that the manager introduces it to all again. Nothing where that comes of itself, for want of a manager.
+  void renew(const Key& key) noexcept;
+  /// As `key` was announced, whatever it is called at the manager since renew().
+  Key announced_as(const Key& key) const;
   /// The publisher has so many bytes mapped.
   void tell_memory(std::uint64_t publisher, std::uint64_t bytes) noexcept;
   /// The node counts in this file, too: this manager is told, and those after it.
@@ -104,9 +114,13 @@ class ManagerLink {
     bool is_deleted = false;                         // it has heard the former
     bool was_taken = false;                          // by any manager
     bool is_detached = false;
+    bool is_to_renew = false;
+    std::uint64_t renewed_as = 0;  // the id of its second registration, which has yet to be answered; 0: there is none
   };
 
   static bool is_ghost(const Note& note);
+  /// By which this manager knows it.
+  static std::uint64_t& id_of(Registration& registration);
   /// Null when it has none.
   static wire::Window* window_of(Note& note);
   std::shared_ptr<Channel> register_node(os::Fd socket) const;
@@ -126,6 +140,10 @@ class ManagerLink {
   void tell_deleted_locked(const Key& key);
   void tell_withdrawn_locked(Notes::iterator note);
   void tell_ghosts();
+  Key announced_as_locked(const Key& key) const;
+  void renew_all_due();
+  void register_again_locked(const Key& key, Note& note);
+  void take_over_locked(const Key& key, Note& note);
   bool has_sent_all() noexcept;
   template <class Tell>
   bool insist(Tell tell) noexcept;
@@ -141,7 +159,8 @@ class ManagerLink {
   std::thread seeker_;
   IoLoop::TimerId seek_again_, ghosts_come_;  // made at the start: when they are wanted there may be no memory
   std::int64_t opened_at_ = 0;
-  std::chrono::nanoseconds pause_{0};  // before the next manager is sought
+  std::chrono::nanoseconds pause_{0};                     // before the next manager is sought
+  std::array<std::atomic<std::uint64_t>, 3> last_ids_{};  // by Kind. relaxed: each is drawn once, and nothing follows from it
 
   mutable std::mutex mutex_;  // guards what follows; taken before the channel's
   std::condition_variable woken_;
@@ -150,6 +169,10 @@ class ManagerLink {
   bool lost_ = false;
   std::uint64_t managers_ = 1;
   Notes notes_;
+  std::map<Key, std::uint64_t> renewed_;  // of what this manager knows by another id: as it was announced
+  IoLoop::TimerId renewal_;               // made at the start, as the others
+  std::int64_t renewed_at_ = 0;
+  std::chrono::nanoseconds renewal_pause_{0};
   std::vector<CounterFile> counters_;
   std::string trouble_;
 };

@@ -167,11 +167,7 @@ std::shared_ptr<Publisher> NodeSession::try_to_create_publisher(const std::strin
                                                                 unsigned execution_thread) {
   const std::shared_ptr<Listener> listener = listener_for(events, execution_thread);
   const std::uint64_t identity = base::random_number();
-  std::uint64_t id = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    id = next_id_locked(Kind::publisher);
-  }
+  const std::uint64_t id = link_.next_id(Kind::publisher);
   auto made = std::make_shared<std::shared_ptr<Publisher>>();
   // Made on the loop's thread, before it can read the first introduction.
   ask(
@@ -212,11 +208,8 @@ std::shared_ptr<Subscription> NodeSession::create_subscription(const std::string
                                                                const SubscriberEvents& events, unsigned execution_thread) {
   const std::shared_ptr<Listener> listener = listener_for(events, execution_thread);
   const std::shared_ptr<ExecutionThread> runs_on = receiver ? thread(execution_thread) : nullptr;
-  std::shared_ptr<Subscription> subscription;
-  {
-    const std::lock_guard lock(mutex_);
-    subscription = std::make_shared<Subscription>(next_id_locked(Kind::subscriber), topic, name(), counters_, options, runs_on, receiver);
-  }
+  const auto subscription =
+      std::make_shared<Subscription>(link_.next_id(Kind::subscriber), topic, name(), counters_, options, runs_on, receiver);
   SINEW_POINT("node_session.subscriber");
   subscription->status().start(loop_, listener, events);
   {

@@ -1,7 +1,6 @@
 // A node as the manager knows it: its registration, its publishers and subscriptions, and the thread for its sockets.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,6 +31,8 @@ namespace sinew::session {
 
 /// Thread-safe. Lives until the last handle of a frame that came through it is gone, so that the manager knows what this process still has mapped.
 class NodeSession final : public IoLoop::Handler, public std::enable_shared_from_this<NodeSession> {
+  using Kind = ManagerLink::Kind;
+
  public:
   struct Options {
     std::string domain{};                  ///< as SINEW_DOMAIN; empty: what SINEW_DOMAIN says
@@ -83,6 +84,9 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   void tell_memory(std::uint64_t publisher, std::uint64_t bytes) noexcept { link_.tell_memory(publisher, bytes); }
   /// One introduction to this window, by that manager (ManagerLink::manager), has ended here: nothing of it is mapped for its sake any more. Any thread.
   void release_window(const wire::Window& window, std::uint64_t manager) noexcept;
+  /// A connection of it did not come about, or has ended, for want of something that this process may have again: after a pause the manager introduces it to all once more. Any thread.
+  void introduce_again(const Publisher& publisher) noexcept { link_.renew({Kind::publisher, publisher.id()}); }
+  void introduce_again(const Subscription& subscription) noexcept { link_.renew({Kind::subscriber, subscription.id()}); }
   /// Nothing of a publisher that was removed is left in its window. Any thread.
   void release_window_of(std::uint64_t publisher) noexcept { link_.release_window(publisher); }
 
@@ -112,15 +116,15 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   NodeSession(const std::string& name, const std::string& socket_path, const Options& options);
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
-  using Kind = ManagerLink::Kind;
   using Question = ManagerLink::Key;
-  std::uint64_t next_id_locked(Kind kind) { return ++last_ids_[static_cast<std::size_t>(kind)]; }
   /// False when nobody waits for it any more.
   bool answered(const Question& question, const wire::Message& message, std::optional<Refusal> refusal = std::nullopt);
   void on_registered(const wire::PublisherRegistered& publisher);
   void on_registered(const wire::SubscriberRegistered& subscriber);
   template <class Refused>
   void on_refused(const Question& question, const Refused& refused);
+  template <class Introduction>
+  void connect(Kind kind, const Introduction& introduction, os::Fd socket);
   void on_connect(const wire::ConnectPublisher& introduction, os::Fd socket);
   /// No socket: this process had no room for it.
   void on_connect(const wire::ConnectSubscriber& introduction, os::Fd socket);
@@ -160,8 +164,7 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   std::mutex watching_;  // held while watches, and managers, come and go, until the manager was told: taken before mutex_
   std::mutex mutex_;     // guards what follows
   bool closed_ = false;
-  std::shared_ptr<Executor> executor_;       // until it is closed
-  std::array<std::uint64_t, 3> last_ids_{};  // by Kind
+  std::shared_ptr<Executor> executor_;  // until it is closed
   std::map<Question, std::shared_ptr<Answer>> asked_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Publisher>> publishers_;
   std::unordered_map<std::uint64_t, std::weak_ptr<Subscription>> subscriptions_;

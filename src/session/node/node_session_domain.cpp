@@ -20,7 +20,7 @@ std::shared_ptr<DomainWatch> NodeSession::add_watch(DomainWatch::Handler handler
                                           " times already: destroy a DomainWatch, or share one");
   }
   watch =
-      std::make_shared<DomainWatch>(weak_from_this(), next_id_locked(Kind::watch), std::move(thread), wants_counters, std::move(handler));
+      std::make_shared<DomainWatch>(weak_from_this(), link_.next_id(Kind::watch), std::move(thread), wants_counters, std::move(handler));
   if (watch->thread()) callbacks_.add(watch);
   watches_[watch->id()] = watch;
   return watch;
@@ -109,7 +109,7 @@ void NodeSession::renew(DomainWatch& watch) noexcept {
     const std::lock_guard lock(mutex_);
     auto known = watches_.extract(before);
     if (known.empty()) return;
-    known.key() = next_id_locked(Kind::watch);
+    known.key() = link_.next_id(Kind::watch);
     watch.begin(known.key());
     watches_.insert(std::move(known));
   }
@@ -128,7 +128,7 @@ void NodeSession::for_each_watch(void (*use)(DomainWatch&)) noexcept {
     std::shared_ptr<DomainWatch> watch;
     {
       const std::lock_guard lock(mutex_);
-      if (end == 0) end = last_ids_[static_cast<std::size_t>(Kind::watch)] + 1;
+      if (end == 0) end = link_.last_id(Kind::watch) + 1;
       const auto next = watches_.upper_bound(id);
       if (next == watches_.end() || next->first >= end) return;
       id = next->first;

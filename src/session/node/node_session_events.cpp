@@ -29,9 +29,10 @@ void start(Publisher& publisher, const std::shared_ptr<End>& end) {
 }
 
 void log_lost_introduction(const std::string& node, const std::string& peer) {
-  base::log(base::LogLevel::warn, "node '" + node + "' is not connected with node '" + peer +
-                                      "', as its process has no room for one more descriptor: raise its limit (ulimit -n), or let it have "
-                                      "fewer publishers and subscribers");
+  base::log(base::LogLevel::warn,
+            "node '" + node + "' is not connected with node '" + peer +
+                "', as its process has no room for one more descriptor, and tries again after a while: raise its limit "
+                "(ulimit -n), or let it have fewer publishers and subscribers");
 }
 
 }  // namespace
@@ -75,11 +76,14 @@ void NodeSession::handle(Channel::Input& input) {
     on_refused({Kind::subscriber, no_subscriber->id}, *no_subscriber);
   } else if (const auto* to_subscriber = std::get_if<wire::ConnectPublisher>(&message)) {
     link_.tell(wire::ConnectTaken{to_subscriber->connection});  // first: it is owed whatever comes of the introduction
-    if (input.lost_descriptors) return log_lost_introduction(name(), to_subscriber->peer);  // the other end was closed with it
-    on_connect(*to_subscriber, std::move(input.descriptors[0]));
+    if (input.lost_descriptors) {                               // the other end was closed with it
+      link_.renew(link_.announced_as({Kind::publisher, to_subscriber->id}));
+      return log_lost_introduction(name(), to_subscriber->peer);
+    }
+    connect(Kind::publisher, *to_subscriber, std::move(input.descriptors[0]));
   } else if (const auto* to_publisher = std::get_if<wire::ConnectSubscriber>(&message)) {
     link_.tell(wire::ConnectTaken{to_publisher->connection});
-    on_connect(*to_publisher, input.lost_descriptors ? os::Fd() : std::move(input.descriptors[0]));
+    connect(Kind::subscriber, *to_publisher, input.lost_descriptors ? os::Fd() : std::move(input.descriptors[0]));
   } else if (const auto* peer = std::get_if<wire::Incompatible>(&message)) {
     on_incompatible(*peer);
   } else if (const auto* ghost = std::get_if<wire::Detached>(&message)) {
@@ -131,12 +135,14 @@ void NodeSession::on_refused(const Question& question, const Refused& refused) {
 }
 
 std::shared_ptr<Publisher> NodeSession::publisher_of(std::uint64_t id) {
+  id = link_.announced_as({Kind::publisher, id}).second;
   const std::lock_guard lock(mutex_);
   const auto found = publishers_.find(id);
   return found == publishers_.end() ? nullptr : found->second.lock();
 }
 
 std::shared_ptr<Subscription> NodeSession::subscription_of(std::uint64_t id) {
+  id = link_.announced_as({Kind::subscriber, id}).second;
   const std::lock_guard lock(mutex_);
   const auto found = subscriptions_.find(id);
   return found == subscriptions_.end() ? nullptr : found->second.lock();
@@ -156,6 +162,16 @@ void NodeSession::on_detached(const wire::Detached& ghost) {
     if (const auto publisher = publisher_of(ghost.id)) publisher->status().detach();
   } else if (const auto subscription = subscription_of(ghost.id)) {
     subscription->detach();
+  }
+}
+
+template <class Introduction>
+void NodeSession::connect(Kind kind, const Introduction& introduction, os::Fd socket) {
+  try {
+    on_connect(introduction, std::move(socket));
+  } catch (...) {
+    link_.renew(link_.announced_as({kind, introduction.id}));
+    throw;
   }
 }
 
@@ -191,7 +207,14 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
   if (!socket) {
     release_window(introduction.window, manager);
     tell_path(introduction.connection, wire::Path::none, "the subscriber's process has no descriptor left for it (ulimit -n)");
+    if (subscription) introduce_again(*subscription);
     return log_lost_introduction(name(), introduction.peer);
+  }
+  if (subscription && subscription->has_left_over(introduction.identity)) {  // else its messages came out of order
+    tell_path(introduction.connection, wire::Path::none, "the subscriber has yet to take what the connection before this one has left");
+    introduce_again(*subscription);
+    os::close_connection(std::move(socket));
+    return release_window(introduction.window, manager);
   }
   const Reading reading = subscription ? subscription->options().reading : Reading::by_pointer_only;
   const bool cannot_be_in_place = reading == Reading::native && !(introduction.same_user && introduction.same_layout);
@@ -222,6 +245,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     throw;
   }
   end->tell_losses_to(subscription->status().loss_listener());
+  end->follow(subscription->decided_of(introduction.identity));
   end->start(subscription->doorbell());
   subscription->add(std::move(end));
 }

@@ -26,11 +26,14 @@ void ForeignEnd::on_event(const os::Poller::Event& event) {
       handle(*input);
     }
     if (!over_ && channel_.state() == Channel::State::closed) ended();
-  } catch (const std::exception& violation) {
-    channel_.complain(violation.what());
+  } catch (const std::exception& error) {
+    const bool is_violation = dynamic_cast<const Violation*>(&error) != nullptr;
+    channel_.complain(error.what());
     ended();
+    if (const auto publisher = publisher_.lock(); publisher && !is_violation) publisher->meet_readers_again();
     // Last: there may be no memory to say it.
-    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user broke the protocol: " + violation.what());
+    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user " +
+                                        (is_violation ? "broke the protocol: " : "is not served any more: ") + error.what());
   }
 }
 

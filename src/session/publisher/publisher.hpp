@@ -169,6 +169,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void forget(const std::shared_ptr<PublisherEnd>& end);
   /// A connection stands whose reader has this endpoint: who comes now with the same one is not whom the endpoint belongs to. Without an endpoint of its own a publisher does not ask. On the loop's thread.
   bool serves(std::uint64_t endpoint) const;
+  /// A reader could not be served for want of something that may be there again: it is met once more after a while. Any thread.
+  void meet_readers_again() noexcept;
   /// Before serves(): hears what that reader has said, which may be that it ends.
   void hear(std::uint64_t endpoint);
 
@@ -309,6 +311,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void announce_changes_locked();
   void announce_all_locked(PublisherEnd& end);
   void announce_to_all_locked(const shm::Chunk& chunk);
+  void give_up_locked(PublisherEnd& end, const std::exception& why) noexcept;
   void stop_waiting_locked(const PublisherEnd& end, std::optional<std::uint64_t> chunk);
   shm::RingLayout& ring() const noexcept;
   shm::PublisherCounts& counts() const noexcept { return counts_.published(); }

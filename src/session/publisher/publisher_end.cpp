@@ -70,25 +70,28 @@ void PublisherEnd::on_event(const os::Poller::Event& event) {
       if (stage_ != Stage::deaf) handle(*input);
     }
     if (channel_.state() == Channel::State::closed) ended();
-  } catch (const std::exception& violation) {
-    fail(violation.what());
+  } catch (const std::exception& error) {
+    fail(error);
   }
 }
 
 // Its claims still count, so the socket stays open until the peer lets go of it (F2); it just is not served any more.
-void PublisherEnd::fail(const char* why) {
+void PublisherEnd::fail(const std::exception& why) {
   if (stage_ == Stage::deaf) return;  // once is enough
+  const bool is_violation = dynamic_cast<const Violation*>(&why) != nullptr;
   const bool listed = stage_ == Stage::serving;
   stage_ = Stage::deaf;
-  channel_.complain(why);
+  channel_.complain(why.what());
   const auto publisher = publisher_.lock();
+  if (publisher && !is_violation) publisher->meet_readers_again();
   if (listed && publisher) {
     publisher->on_unsubscribed(*this);
   } else {
     ended();
   }
   // Last: there may be no memory to say it.
-  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' broke the protocol and is not served any more: " + why);
+  base::log(base::LogLevel::warn,
+            "subscriber '" + peer() + "' " + (is_violation ? "broke the protocol and " : "") + "is not served any more: " + why.what());
 }
 
 void PublisherEnd::handle(Channel::Input& input) {
@@ -131,7 +134,7 @@ void PublisherEnd::on_doorbell(const wire::Doorbell& message, Channel::Input& in
   if (!os::is_eventfd(input.descriptors[1])) throw Violation("the doorbell is not an eventfd");
   Attached page = attach_mapping(input.descriptors[0], message.size);
   if (page.violation) throw Violation("the doorbell's page: " + page.why);
-  if (!page.mapping) throw Violation("the doorbell's page cannot be mapped: " + page.why);
+  if (!page.mapping) throw Shortage("the doorbell's page cannot be mapped: " + page.why);
   bell_mapping_ = std::move(page.mapping);
   bell_fd_ = std::move(input.descriptors[1]);
   ringer_.emplace(*std::launder(reinterpret_cast<const shm::BellWord*>(bell_mapping_->data() + message.offset)));
@@ -157,7 +160,8 @@ void PublisherEnd::on_attach(const wire::Attach& message, Channel::Input& input)
   if (stage_ != Stage::waits_for_attach) throw Violation("Attach came at the wrong time");
   if (message.size < sizeof(shm::AckPage)) throw Violation("the ack page is too small");
   Attached page = attach_mapping(input.descriptors[0], message.size);
-  if (!page.mapping) throw Violation("the ack page: " + page.why);
+  if (page.violation) throw Violation("the ack page: " + page.why);
+  if (!page.mapping) throw Shortage("the ack page cannot be mapped: " + page.why);
   ack_mapping_ = std::move(page.mapping);
   const auto& ack = *std::launder(reinterpret_cast<const shm::AckPage*>(ack_mapping_->data()));
   if (!shm::is_understood(ack)) throw Violation("the ack page has another layout version: use the same version of sinew in both processes");

@@ -73,8 +73,8 @@ class PublisherEnd final : public IoLoop::Handler, public std::enable_shared_fro
   bool is_served() const noexcept { return !left_; }
   /// It has said that it takes nothing more.
   bool has_unsubscribed() const noexcept { return unsubscribed_; }
-  /// What it wants, or what was to be done for it, does not go. Serves this reader no more, and tells it why. On the loop's thread, without the mutex.
-  void fail(const char* why);
+  /// What it wants, or what was to be done for it, does not go: it broke the protocol, or, where that is no Violation, this process lacks something, and meets it again after a while. Serves this reader no more, and tells it why. On the loop's thread, without the mutex.
+  void fail(const std::exception& why);
   /// Serves this reader no more, and tells it so that it lets go. Its claims go on to count.
   void give_up(const char* why) noexcept;
 

@@ -106,7 +106,7 @@ void Publisher::put_history_into_window(const std::shared_ptr<PublisherEnd>& end
         try {
           publisher->put_history_into_window(end, newest, first);
         } catch (const std::exception& error) {
-          end->fail(error.what());
+          end->fail(error);
         }
       });
     } catch (const std::bad_alloc&) {

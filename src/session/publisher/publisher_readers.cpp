@@ -123,10 +123,19 @@ void Publisher::announce_to_all_locked(const shm::Chunk& chunk) {
     } catch (const std::bad_alloc&) {
       throw;  // this frame is refused, and the next one tries again
     } catch (const std::exception& error) {
-      end->give_up(error.what());
-      left_locked();
+      give_up_locked(*end, error);
     }
   }
+}
+
+void Publisher::give_up_locked(PublisherEnd& end, const std::exception& why) noexcept {
+  end.give_up(why.what());
+  left_locked();
+  if (dynamic_cast<const Violation*>(&why) == nullptr) meet_readers_again();
+}
+
+void Publisher::meet_readers_again() noexcept {
+  session_->introduce_again(*this);
 }
 
 void Publisher::announce_changes_locked() {
@@ -172,8 +181,7 @@ void Publisher::withdraw_chunk_locked(std::uint64_t chunk) {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
-      end->give_up(error.what());
-      left_locked();
+      give_up_locked(*end, error);
     }
     withdrawal.waits_for.push_back(end.get());
   }

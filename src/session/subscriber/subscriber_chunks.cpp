@@ -57,7 +57,7 @@ SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd&
   }
   Attached anywhere = attach_mapping(memfd, message.size);
   if (anywhere.violation) throw Violation("a chunk: " + anywhere.why);
-  if (!anywhere.mapping) throw Violation("the publisher's memory cannot be mapped in this process at any address: " + anywhere.why);
+  if (!anywhere.mapping) throw Shortage("the publisher's memory cannot be mapped in this process at any address: " + anywhere.why);
   return std::move(anywhere.mapping);
 }
 

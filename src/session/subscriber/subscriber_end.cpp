@@ -115,12 +115,28 @@ void SubscriberEnd::on_event(const os::Poller::Event& event) {
     if (channel_.state() != Channel::State::closed) return;
     hang_up("the publisher's process has ended the connection");
   } catch (const std::exception& error) {
-    tell_lost(0);
-    channel_.complain(error.what());
-    hang_up(error.what());
-    // Last: there may be no memory to say it.
-    base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + error.what());
+    fail(error);
   }
+}
+
+// What is published from here on is none of this connection's, so that another one with the same publisher can begin behind it.
+void SubscriberEnd::fail(const std::exception& why) {
+  const auto subscription = subscription_.lock();
+  // relaxed: set by this thread; and who misses it takes one more, which decided() knows
+  if (serving_.load(std::memory_order_relaxed)) end_.store(claims_->head(), std::memory_order_relaxed);
+  is_cut_off_ = true;
+  tell_lost(0);
+  channel_.complain(why.what());
+  hang_up(why.what());
+  if (subscription && dynamic_cast<const Violation*>(&why) == nullptr) session_->introduce_again(*subscription);
+  // Last: there may be no memory to say it.
+  base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + why.what());
+}
+
+std::uint64_t SubscriberEnd::decided() const noexcept {
+  if (!serving_.load(std::memory_order_acquire)) return follows_;  // sync: SERVING (with on_ring)
+  const std::uint64_t decided = std::max(claims_->cursor(), end_.load(std::memory_order_relaxed));
+  return decided <= last_sequence ? decided : 0;
 }
 
 void SubscriberEnd::hang_up(const char* why) noexcept {
@@ -176,7 +192,8 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   if (message.start == 0) throw Violation("sequences start at 1");
   if (message.start > last_sequence) throw Violation("no publisher has published so many messages");
   Attached attached = attach_mapping(memfd, message.size);
-  if (!attached.mapping) throw Violation("the ring: " + attached.why);
+  if (attached.violation) throw Violation("the ring: " + attached.why);
+  if (!attached.mapping) throw Shortage("the ring cannot be mapped: " + attached.why);
   ring_mapping_ = std::move(attached.mapping);
   ring_ = std::launder(reinterpret_cast<const shm::RingLayout*>(ring_mapping_->data()));
   if (!shm::is_understood(*ring_)) throw Violation("the ring has another layout version: use the same version of sinew in both processes");
@@ -185,6 +202,11 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   quota_ = message.quota;
   claims_->advance_cursor(message.start - 1);
   history_end_ = claims_->head();
+  if (follows_ >= message.start) {
+    claims_->advance_cursor(std::min(follows_, history_end_));
+  } else if (follows_ > 0) {
+    lost((message.start - 1 - follows_) / thinning_.every());
+  }
   ack_fd_.reset();
   serving_.store(true, std::memory_order_release);  // sync: SERVING (with has_news)
   if (const auto subscription = subscription_.lock()) {
@@ -224,7 +246,7 @@ std::uint64_t SubscriberEnd::held() const noexcept {
 
 bool SubscriberEnd::has_news() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return false;  // sync: SERVING (with on_ring)
-  const std::uint64_t head = claims_->head();
+  const std::uint64_t head = this->head();
   if (head <= claims_->cursor()) return false;  // less: the memory of the publisher is wrong, and nothing to run after
   if (hung_up_.load(std::memory_order_acquire)) return head <= last_sequence;  // sync: HUNG_UP (with hang_up)
   const std::uint64_t without_pieces = stalled_for_pieces_.load(std::memory_order_relaxed);
@@ -248,6 +270,10 @@ std::optional<std::int64_t> SubscriberEnd::next_from_history() const noexcept {
     if (const auto time = claims_->source_time(next)) return time;
   }
   return std::nullopt;
+}
+
+std::uint64_t SubscriberEnd::head() const noexcept {
+  return std::min(claims_->head(), end_.load(std::memory_order_relaxed));
 }
 
 bool SubscriberEnd::finished() const noexcept {
@@ -275,7 +301,7 @@ void SubscriberEnd::count_losses(SubscriberStatistics& into) const noexcept {
 
 std::uint64_t SubscriberEnd::waiting() const noexcept {
   if (!serving_.load(std::memory_order_acquire)) return 0;  // sync: SERVING (with on_ring)
-  const std::uint64_t head = claims_->head(), cursor = claims_->cursor();
+  const std::uint64_t head = this->head(), cursor = claims_->cursor();
   return head > cursor && head <= last_sequence ? head - cursor : 0;
 }
 
@@ -352,7 +378,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     // sync: HUNG_UP (with hang_up)
     const bool no_more_chunks =
         hung_up_.load(std::memory_order_acquire);  // looked at before newest_chunk_: what came before the end counts
-    const std::uint64_t head = claims_->head();
+    const std::uint64_t head = this->head();
     const std::uint64_t cursor = claims_->cursor();
     if (head <= cursor) return std::nullopt;
     if (head > last_sequence) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -79,11 +80,15 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
 
   /// Who is told of losses; may be null. Before start().
   void tell_losses_to(std::shared_ptr<Listener> listener) noexcept { loss_listener_ = std::move(listener); }
+  /// What this publisher has published up to here was decided about by connections before this one. Before start().
+  void follow(std::uint64_t decided) noexcept { follows_ = decided; }
   /// Watches the socket and starts the handshake. On the loop's thread.
   void start(const Doorbell& doorbell);
 
   const std::string& peer() const noexcept { return introduction_.peer; }
   std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
+  /// Of the publisher, as RegisterPublisher says.
+  std::uint64_t identity() const noexcept { return introduction_.identity; }
   /// As the manager names it that introduced the pair last. Not used again for another pair of this node.
   std::uint64_t connection() const noexcept { return connection_.load(std::memory_order_relaxed); }
 
@@ -134,6 +139,10 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t held() const noexcept;
   /// Adds up what was missed, withdrawn, skipped, expired, or beyond the quota.
   void count_losses(SubscriberStatistics& into) const noexcept;
+  /// It ended though the publisher goes on, which may be introduced again.
+  bool is_cut_off() const noexcept { return hung_up() && is_cut_off_; }
+  /// Of one that is cut off, when it is finished or forgotten: what follow() says of the next one.
+  std::uint64_t decided() const noexcept;
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
@@ -146,7 +155,10 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
  private:
   void on_event(const os::Poller::Event& event) override;
   void handle(Channel::Input& input);
+  void fail(const std::exception& why);
   void hang_up(const char* why) noexcept;
+  /// There is nothing behind it for this connection. REQUIRES: it serves.
+  std::uint64_t head() const noexcept;
   /// How its messages are read; one that is beyond the quota is copied, whatever this says.
   wire::Path path() const noexcept { return path_of(must_copy_, reads_pieces_.load(std::memory_order_relaxed)); }
   /// Why messages are not read in place; empty when they are.
@@ -184,7 +196,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   const Counters::Slot counts_;
   std::uint64_t history_end_ = 0;
   Thinning thinning_;
-  std::atomic<std::uint64_t> stalled_for_pieces_{0};  // relaxed: as stalled_for_; the frame that has none yet
+  std::atomic<std::uint64_t> end_{~std::uint64_t{0}};  // relaxed: see fail()
+  std::atomic<std::uint64_t> stalled_for_pieces_{0};   // relaxed: as stalled_for_; the frame that has none yet
   // pair READS_PIECES: who takes knows it before the first chunk that lies elsewhere. relaxed: the loop's thread, which writes it; and who only tells it
   std::atomic<bool> reads_pieces_{false};
   const bool must_copy_;
@@ -208,6 +221,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> connection_;  // relaxed: only what is told of the path follows from it
   std::uint64_t manager_;                  // the loop's, and of who ends it
   Channel channel_;
+  std::uint64_t follows_ = 0;  // 0: there was none before, or it is not known
+  bool is_cut_off_ = false;    // written before hung_up_
   bool authenticated_ = false;
   bool attached_ = false;
   os::Fd ack_fd_;

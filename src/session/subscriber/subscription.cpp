@@ -111,6 +111,7 @@ bool Subscription::is_served_by(std::uint64_t endpoint) const {
 template <class Connection>
 void Subscription::count_locked(const Connection& gone) {
   gone.count_losses(before_);
+  remember_locked(gone);
   const std::int64_t newest = gone.newest();
   if (newest <= os::now_ns()) newest_of_departed_ = std::max(newest_of_departed_, newest);  // whatever a peer claims
 }
@@ -119,6 +120,33 @@ template <class Connection>
 void Subscription::forget_locked(const Connection& gone) {
   count_locked(gone);
   before_.missed += gone.waiting();
+}
+
+// Each connection of an endpoint counts anew.
+bool Subscription::tells_gaps(const SubscriberEnd& end, std::uint64_t publisher) const noexcept {
+  return publisher != 0 && end.endpoint() == 0 && end.identity() == publisher && end.is_cut_off();
+}
+
+void Subscription::remember_locked(const SubscriberEnd& gone) noexcept {
+  if (!tells_gaps(gone, gone.identity())) return;
+  auto place = std::ranges::find(cut_off_, gone.identity(), &CutOff::publisher);
+  if (place == cut_off_.end()) place = cut_off_.begin() + static_cast<std::ptrdiff_t>(next_cut_off_++ % cut_off_.size());
+  *place = {gone.identity(), gone.decided()};
+}
+
+bool Subscription::has_left_over(std::uint64_t publisher) const noexcept {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::any_of(connections_.ends, [&](const auto& end) { return tells_gaps(*end, publisher) && !end->finished(); });
+}
+
+std::uint64_t Subscription::decided_of(std::uint64_t publisher) const noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto noted = std::ranges::find(cut_off_, publisher, &CutOff::publisher);
+  std::uint64_t decided = publisher == 0 || noted == cut_off_.end() ? 0 : noted->decided;
+  for (const auto& end : connections_.ends) {
+    if (tells_gaps(*end, publisher)) decided = std::max(decided, end->decided());
+  }
+  return decided;
 }
 
 void Subscription::let_go_of_chunks(SubscriberEnd& end) {

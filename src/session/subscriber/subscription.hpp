@@ -2,7 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -70,6 +73,10 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void add(std::shared_ptr<SubscriberEnd> end);
   /// The end of a connection with this publisher that stands since an earlier manager has introduced the two; null: there is none. On the loop's thread.
   std::shared_ptr<SubscriberEnd> end_of(const wire::ConnectSubscriber& introduction) const;
+  /// A connection with this publisher was cut off, and what it has left is yet to be taken. On the loop's thread.
+  bool has_left_over(std::uint64_t publisher) const noexcept;
+  /// Up to here, what this publisher has published was decided about before its connection was cut off; 0: that is not known. REQUIRES: nothing is left over.
+  std::uint64_t decided_of(std::uint64_t publisher) const noexcept;
   /// There is a connection with a publisher of this endpoint, as Publisher::serves(). On the loop's thread.
   bool is_served_by(std::uint64_t endpoint) const;
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
@@ -153,6 +160,9 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void count_locked(const Connection& gone);
   template <class Connection>
   void forget_locked(const Connection& gone);
+  void remember_locked(const SubscriberEnd& gone) noexcept;
+  void remember_locked(const LocalQueue&) noexcept {}
+  bool tells_gaps(const SubscriberEnd& end, std::uint64_t publisher) const noexcept;
 
   // While a transient-local subscription catches up with what was published before it came.
   struct Next {
@@ -188,6 +198,12 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   Connections connections_;              // guarded by mutex_
   std::int64_t newest_of_departed_ = 0;  // likewise
   SubscriberStatistics before_;          // losses of those that are gone; likewise
+  // Likewise: the last ones that were cut off, by the identity of their publisher. So many and no more, for nothing may fail where they are noted.
+  struct CutOff {
+    std::uint64_t publisher = 0, decided = 0;
+  };
+  std::array<CutOff, 32> cut_off_{};
+  std::size_t next_cut_off_ = 0;
   // pair VERSION: who sees it finds the connections as they are now, or newer, under mutex_.
   std::atomic<std::uint64_t> version_{0};  // counts their changes
   std::atomic<bool> closed_{false};        // relaxed: what close() does then is under the mutexes, and it rings whoever waits
