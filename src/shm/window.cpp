@@ -38,11 +38,12 @@ struct Window::Impl {
     Chunk chunk;
     Blocks::Area area;
     bool reserved = false;             // stays when it is empty
-    bool was_idle = false;             // at the last trim(), and not used since
+    unsigned idle_looks = 0;           // up to two, of look_for_idle(), that found it empty, and not used since the one before
     Unreleased::node_type to_release;  // made with the chunk, since dropping one must not fail
 
     Mapped(std::uintptr_t address, std::size_t bytes) noexcept : area(address, bytes) {}
     bool is_idle() const noexcept { return area.live == 0 && !reserved; }
+    bool may_go() const noexcept { return is_idle() && idle_looks == 2; }
   };
 
   // Constant after construction.
@@ -67,7 +68,9 @@ struct Window::Impl {
   std::size_t most_mapped = 0;                      // ever
   std::map<std::uintptr_t, std::size_t> addresses;  // ranges of the window that no reader maps
   Unreleased unreleased;
+  std::size_t unreleased_bytes = 0;
   std::string refusal;
+  bool awaits_readers = false;  // the last refusal was for what they have yet to unmap
   bool closed = false;
   bool has_publisher = true;
   std::function<void()> when_dead;
@@ -121,10 +124,22 @@ struct Window::Impl {
 };
 
 // How large the next chunk is to be: 0 when it is not allowed.
+//
+// A dropped chunk is memory until its last reader has unmapped it, which one that is stopped never does: so such count as well. But it must not keep others from getting messages of another size than before, for which the
+// empty chunks must give way: so there is room for as much again, and what is more than is needed has to fit into the budget with them.
 std::size_t Window::Impl::admit(std::size_t needed) {
   if (!may_ever_be_admitted(needed)) {
     refuse("A message needs " + in_mib(needed) + " of shared memory in one piece, more than its publisher's whole memory_budget of " +
            in_mib(limits.budget) + ": create the publisher with a larger memory_budget, or make the message smaller.");
+    return 0;
+  }
+  const std::size_t allowance = 2 * std::min(limits.budget, ~std::size_t{0} / 2);
+  awaits_readers = allowance - needed < mapped + unreleased_bytes;
+  if (awaits_readers) {  // before anything is dropped: that would leave less for messages that have room
+    refuse("A message needs " + in_mib(needed) +
+           " more shared memory, but subscribers that do not answer, as a process does that is stopped, still have " +
+           in_mib(unreleased_bytes) + " mapped that the publisher has given back: continue or end them, or raise its memory_budget of " +
+           in_mib(limits.budget) + ".");
     return 0;
   }
   while (limits.budget < mapped + needed && drop_largest_idle()) {
@@ -138,7 +153,8 @@ std::size_t Window::Impl::admit(std::size_t needed) {
   const std::size_t more = std::min(std::max((blocks.bytes() + needed) / 2, most_mapped / 4), largest_step);
   std::size_t wanted = std::max(with_slack(needed), more / needed * needed);
   wanted = in_huge_pages(wanted);
-  wanted = std::min(wanted, (limits.budget - mapped) / chunk_unit * chunk_unit);
+  const std::size_t room = limits.budget - mapped;
+  wanted = std::max(needed, std::min(wanted, (room - std::min(room, unreleased_bytes)) / chunk_unit * chunk_unit));
   std::uint64_t available = limits.available();
   if (available < wanted) wanted = needed;
   while (available < wanted && drop_largest_idle()) available = limits.available();
@@ -260,6 +276,7 @@ std::unique_ptr<Window::Impl::Mapped> Window::Impl::take_out(Mapped& chunk) {
   blocks.remove(chunk.area);
   mark_units(chunk.chunk, 0);
   mapped -= chunk.chunk.size;
+  unreleased_bytes += chunk.chunk.size;
   unreleased.insert(std::move(chunk.to_release));
   if (observer != nullptr) observer->chunk_dropped(chunk.chunk.id);
   return std::exchange(*std::find_if(chunks.begin(), chunks.end(), [&](const auto& each) { return each.get() == &chunk; }), nullptr);
@@ -285,7 +302,7 @@ bool Window::Impl::free(std::uintptr_t address) {
   Mapped* const chunk = chunk_at(address);
   if (chunk == nullptr || !blocks.free(chunk->area, address)) return false;
   if (chunk->area.live != 0) return false;
-  chunk->was_idle = false;
+  chunk->idle_looks = 0;
   if (!closed) return false;
   const HeapScope heap;
   drop(*chunk);
@@ -315,16 +332,19 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
   const HeapScope heap;  // for the bookkeeping, and for the observer's
   for (;;) {
     Observer* observer = nullptr;
+    bool awaits_readers = false;
     try {
       const std::lock_guard lock(impl_->mutex);
       if (const std::uintptr_t address = impl_->allocate(size, alignment)) return reinterpret_cast<void*>(address);
       if (size <= impl_->size && alignment <= impl_->size && impl_->may_ever_be_admitted(Blocks::bytes_needed(size, alignment))) {
         observer = impl_->observer;  // else what others wait for would be thrown away in vain
       }
+      awaits_readers = impl_->awaits_readers;
     } catch (const std::bad_alloc&) {
       return nullptr;  // not even the bookkeeping could be had: the last sentence stays
     }
     if (observer == nullptr) return nullptr;
+    if (awaits_readers && observer->await_unmapped()) continue;
     if (!observer->make_room()) return nullptr;
   }
 }
@@ -397,23 +417,31 @@ Window::Freeing::~Freeing() {
   if (is_unowned) delete &window_;
 }
 
-bool Window::trim() {
-  const HeapScope heap;
-  std::vector<std::unique_ptr<Impl::Mapped>> dropped;  // unmapped without the lock
+bool Window::look_for_idle() noexcept {
   const std::lock_guard lock(impl_->mutex);
   if (impl_->closed) return false;
-  dropped.reserve(impl_->chunks.size());
   const Impl::Mapped* const kept = impl_->largest_idle();
-  std::size_t may_go = 0;
+  std::size_t others = 0;
   for (const auto& each : impl_->chunks) {
     if (!each || each->reserved) continue;
-    if (std::exchange(each->was_idle, each->is_idle()) && each->was_idle && each.get() != kept) {
-      dropped.push_back(impl_->take_out(*each));
-    } else {
-      ++may_go;
-    }
+    each->idle_looks = each->is_idle() ? std::min(each->idle_looks + 1, 2U) : 0;
+    if (!each->may_go() || each.get() == kept) ++others;
   }
-  return may_go > 1;
+  return others > 1;
+}
+
+bool Window::trim_next() noexcept {
+  const HeapScope heap;
+  std::unique_ptr<Impl::Mapped> dropped;  // unmapped without the lock
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->closed || impl_->unreleased_bytes > 0) return false;
+  const Impl::Mapped* const kept = impl_->largest_idle();
+  for (const auto& each : impl_->chunks) {
+    if (!each || !each->may_go() || each.get() == kept) continue;
+    dropped = impl_->take_out(*each);
+    return true;
+  }
+  return false;
 }
 
 std::string Window::why_refused() const {
@@ -452,6 +480,7 @@ void Window::reuse_address(std::uint64_t chunk_id) noexcept {
   const std::lock_guard lock(impl_->mutex);
   const auto found = impl_->unreleased.find(chunk_id);
   if (found == impl_->unreleased.end()) return;
+  impl_->unreleased_bytes -= found->second.second;
   try {
     impl_->put_address(found->second.first, found->second.second);
     impl_->unreleased.erase(found);
@@ -497,7 +526,7 @@ void Window::let_go() noexcept {
 
 Window::Usage Window::usage() const noexcept {
   const std::lock_guard lock(impl_->mutex);
-  return {.mapped = impl_->mapped, .in_use = impl_->blocks.bytes(), .blocks = impl_->blocks.live()};
+  return {.mapped = impl_->mapped, .in_use = impl_->blocks.bytes(), .blocks = impl_->blocks.live(), .unreleased = impl_->unreleased_bytes};
 }
 
 Window* Window::owner_of(const void* address) noexcept {

@@ -33,8 +33,8 @@ class Window : public std::enable_shared_from_this<Window> {
   static constexpr std::size_t granule = std::size_t{1} << 30;
 
   struct Limits {
-    std::size_t budget = 0;                                           ///< bytes of chunks, at most
-    bool lock = false;                                                ///< chunks are locked into memory; one that cannot be is not made
+    std::size_t budget = 0;  ///< bytes of chunks, at most; and as many of dropped ones that readers have yet to unmap
+    bool lock = false;       ///< chunks are locked into memory; one that cannot be is not made
     std::function<std::uint64_t()> available = os::available_memory;  ///< admission: asked before every new chunk (S4)
   };
   /// Told of every new chunk, before a block of it is given out, and of every chunk that holds no block any more and was dropped from the allocator.
@@ -46,6 +46,8 @@ class Window : public std::enable_shared_from_this<Window> {
     virtual void chunk_dropped(std::uint64_t id) = 0;
     /// Unlike the others without the mutex, by a thread whose allocate() found no room: frees blocks if it can. True: there may be room now.
     virtual bool make_room() noexcept { return false; }
+    /// Likewise, when readers have too much mapped of what was dropped: sees to it that they know, and waits a moment for them. True: some have let go.
+    virtual bool await_unmapped() noexcept { return false; }
     virtual ~Observer() = default;
   };
 
@@ -87,10 +89,12 @@ class Window : public std::enable_shared_from_this<Window> {
     std::uint32_t freed_ = 0;
     bool is_dead_ = false;
   };
-  /// Unmaps the chunks that were empty at the last call already, and were not used since, but for the largest of the empty ones. False when the next call will find nothing to
-  /// unmap, unless a chunk is mapped meanwhile. To be called in intervals that are longer than readers are late at times: mapping a chunk takes longer than many a message, and
-  /// makes late readers later still. Others may allocate and free while it unmaps. Thread-safe. Throws std::bad_alloc, with nothing unmapped.
-  bool trim();
+  /// Looks for chunks that were empty at the last call already, and were not used since, which may go, but for the largest of the empty ones; trim_next() unmaps them. False when the next call will find none, unless a chunk
+  /// is mapped meanwhile. To be called in intervals that are longer than readers are late at times: mapping a chunk takes longer than many a message, and makes late readers later still. Thread-safe.
+  bool look_for_idle() noexcept;
+  /// Unmaps one of those that may go; nothing while readers have yet to unmap what was dropped before: what a reader that is stopped has mapped stays in memory, and an empty chunk that is
+  /// kept serves the next message. True when it did. Others may allocate and free meanwhile. Thread-safe.
+  bool trim_next() noexcept;
   /// Why allocate() gave null the last time: a complete sentence for a person. Thread-safe.
   std::string why_refused() const;
 
@@ -105,7 +109,7 @@ class Window : public std::enable_shared_from_this<Window> {
   /// Calls `visit` for every chunk in use, oldest first, under the window's mutex.
   void for_each_chunk(const std::function<void(const Chunk&)>& visit) const;
 
-  /// Every reader has unmapped the dropped chunk: its addresses may be given to a new chunk.
+  /// Every reader has unmapped the dropped chunk: its memory is free, and its addresses may be given to a new chunk.
   void reuse_address(std::uint64_t chunk_id) noexcept;
 
   /// The publisher is gone. Thread-safe; the second call does nothing. Blocks listed in `abandoned` (of frames that readers still claim; addresses that are
@@ -115,9 +119,10 @@ class Window : public std::enable_shared_from_this<Window> {
   void close(const std::vector<const void*>& abandoned, std::function<void()> when_dead = nullptr) noexcept;
 
   struct Usage {
-    std::size_t mapped = 0;    ///< bytes of chunks
-    std::size_t in_use = 0;    ///< bytes of live blocks, with what rounding added
-    std::uint64_t blocks = 0;  ///< live blocks
+    std::size_t mapped = 0;      ///< bytes of chunks
+    std::size_t in_use = 0;      ///< bytes of live blocks, with what rounding added
+    std::uint64_t blocks = 0;    ///< live blocks
+    std::size_t unreleased = 0;  ///< bytes of dropped chunks that readers may still have mapped
   };
   Usage usage() const noexcept;
 

@@ -340,7 +340,7 @@ TEST_F(Handshake, F3_addresses_of_a_chunk_are_used_again_when_its_last_reader_ha
   auto node = Node::create("publisher");
   auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1), {.memory_budget = 16 << 20});
   ChunkKeeper quick("quick"), slow("slow");
-  // Takes nearly all of its memory, in chunks that all are told of, and gives it back: the largest stays, the others go after a while.
+  // Takes nearly all of its memory, in chunks that all are told of, and gives it back: the largest stays, the others go after a while, one after the other.
   const auto come_and_go = [&](bool slow_is_there) {
     std::vector<Loan<Sample>> loans;
     for (int i = 0; i < 14; ++i) {
@@ -351,7 +351,13 @@ TEST_F(Handshake, F3_addresses_of_a_chunk_are_used_again_when_its_last_reader_ha
       if (!all_are_there) {
         const std::uint64_t mapped = publisher->statistics().memory_mapped;
         loans.clear();
-        EXPECT_TRUE(eventually([&] { return publisher->statistics().memory_mapped < mapped; }));
+        EXPECT_TRUE(eventually([&] {
+          if (publisher->statistics().memory_mapped < mapped) return true;
+          quick.hear();  // of what was given back before
+          quick.let_go();
+          if (slow_is_there) slow.hear();
+          return slow_is_there && slow.has_withdrawn_ones();  // then nothing more is given back (M4)
+        }));
       }
       EXPECT_EQ(publish_in_place(*publisher, 1, 1, 10), PublishResult::published);
       quick.hear();

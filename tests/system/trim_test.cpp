@@ -1,5 +1,11 @@
 // What publishers needed once and need no more.
+#include <unistd.h>
+
+#include <algorithm>
 #include <fstream>
+#include <map>
+#include <sstream>
+#include <thread>
 
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
@@ -50,6 +56,62 @@ TEST_F(Trimming, MemoryThatWasNeededOnceIsGivenBackAlsoWhenNothingMoreIsPublishe
   publish_and_hold(1);  // and what stayed serves
   EXPECT_LT(publisher->statistics().memory_mapped, 70'000'000U);
   reader.end();
+}
+
+// Chunks that somebody has mapped, by what tells files apart, with their sizes.
+using Chunks = std::map<std::string, std::size_t>;
+void add_chunks_of(pid_t process, Chunks& to) {
+  Chunks own;
+  std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("sinew-chunk") == std::string::npos) continue;
+    std::istringstream words(line);
+    std::string range, access, offset, device, inode;
+    words >> range >> access >> offset >> device >> inode;
+    const std::size_t dash = range.find('-');
+    own[device + inode] += std::stoull(range.substr(dash + 1), nullptr, 16) - std::stoull(range.substr(0, dash), nullptr, 16);
+  }
+  to.merge(own);
+}
+
+ROLE(heap_reader_that_is_stopped) {
+  auto node = Node::create("reader" + arguments.at(0));
+  auto subscriber = node->create_subscriber<Heap>("heaps", [](const Heap&) {});
+  until_finished();
+}
+
+TEST_F(Trimming, M4_WhatStoppedReadersHaveMappedIsNoMoreThanTheBudgetAndOneChunkTogetherWithThePublishers) {
+  constexpr std::size_t budget = 40 << 20;
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Heap>("heaps", Qos{}.keep_last(1), {.memory_budget = budget});
+  std::vector<Child> stopped;
+  for (int reader = 0; reader < 3; ++reader) {
+    stopped.emplace_back("heap_reader_that_is_stopped", Arguments{std::to_string(reader)});
+    await_subscribers(*publisher, static_cast<std::uint64_t>(reader) + 1);
+    {
+      std::vector<Loan<Heap>> burst;
+      for (int i = 0; i < 30; ++i) {
+        burst.push_back(publisher->loan());
+        burst.back().build([](Heap& heap) { heap.content.assign(1'000'000, 1); });
+      }
+      ASSERT_EQ(publisher->publish(std::move(burst.back())), PublishResult::published);
+      const auto has_all = [&] { return chunks_mapped_by(stopped.back().pid()) >= chunks_mapped_by(::getpid()); };
+      EXPECT_TRUE(eventually(has_all));
+      stopped.back().stop();
+    }
+    std::this_thread::sleep_for(std::chrono::seconds(4));  // for what is given back to be so: nothing is concluded from how much that is
+    Chunks chunks;
+    add_chunks_of(::getpid(), chunks);
+    for (const Child& each : stopped) add_chunks_of(each.pid(), chunks);
+    std::size_t all = 0, largest = 0;
+    for (const auto& [file, size] : chunks) {
+      all += size;
+      largest = std::max(largest, size);
+    }
+    EXPECT_LE(all, budget + largest) << "with " << stopped.size() << " readers";
+  }
+  for (Child& each : stopped) each.kill();
+  EXPECT_TRUE(eventually([&] { return publisher->statistics().memory_mapped < 20'000'000; })) << "nothing is given back when they are gone";
 }
 
 }  // namespace

@@ -225,6 +225,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void chunk_added(const shm::Chunk& chunk) override;
   void chunk_dropped(std::uint64_t id) override;
   bool make_room() noexcept override;
+  bool await_unmapped() noexcept override;
   void withdraw_chunk_locked(std::uint64_t chunk);
   static constexpr std::int64_t trim_interval = 1'000'000'000;  // longer than a reader is late at times
   std::int64_t trim();
@@ -359,6 +360,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::vector<std::shared_ptr<LocalQueue>> late_;  // of those that want the history, the ones that came after the last publish() had begun
   std::uint64_t ever_matched_ = 0;                 // readers of all kinds
   std::vector<Withdrawal> withdrawals_;
+  std::int64_t next_look_ = 0;  // for chunks that may go
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
   std::unique_ptr<Export> export_;                      // made for the first of them
   std::map<const PublisherEnd*, KeptFrames> lanes_;     // of those of connections_, when messages go to one reader each

@@ -20,6 +20,9 @@ constexpr std::uint64_t sweep_frames = 64;
 // Readers do not say when they let go of a frame, so who waits for that looks again and again.
 constexpr std::chrono::milliseconds look_again{1};
 
+// A reader that runs answers by then that it has unmapped what it is to let go of.
+constexpr std::chrono::nanoseconds unmapping_patience = std::chrono::milliseconds(100);
+
 }  // namespace
 
 std::size_t Publisher::room_for(std::uint32_t depth) noexcept {
@@ -117,17 +120,26 @@ void Publisher::start_trimming(IoLoop& loop) {
   });
 }
 
-// Unmapping takes long, so it is not for a thread that publishes, and no such waits for it.
+// Unmapping takes long, so it is not for a thread that publishes, and no such waits for it. It is called at intervals, and when readers have unmapped what was given back last.
 std::int64_t Publisher::trim() {
   std::unique_lock lock(mutex_);
-  if (closed_) return LoopTimer::never;
-  sweep_locked();  // it may have published its last message for long
-  lock.unlock();
-  const bool again = window_->trim();
-  lock.lock();
-  if (closed_) return LoopTimer::never;
-  announce_changes_locked();
-  return again ? os::now_ns() + trim_interval : LoopTimer::never;
+  std::int64_t next = LoopTimer::never;
+  const std::int64_t now = os::now_ns();
+  if (!closed_ && now >= next_look_) {
+    sweep_locked();  // it may have published its last message for long
+    if (window_->look_for_idle()) next = now + trim_interval;
+    next_look_ = now + trim_interval;
+  } else {
+    next = next_look_;
+  }
+  while (!closed_) {
+    announce_changes_locked();  // where no reader has it, it has gone then
+    lock.unlock();
+    const bool some = window_->trim_next();
+    lock.lock();
+    if (!some) return next;
+  }
+  return LoopTimer::never;
 }
 
 // --- memory is short (TZC III-E) ---------------------------------------------------------------------------------------------------
@@ -145,6 +157,28 @@ bool Publisher::make_room() noexcept {
       if (free_some(lock)) return true;
     }
     return options_.wait_for_room && wait_for_room(lock);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+bool Publisher::await_unmapped() noexcept {
+  try {
+    std::unique_lock lock(mutex_);
+    if (closed_) return false;
+    const std::size_t before = window_->usage().unreleased;
+    announce_changes_locked();
+    const auto has_come = [&] { return window_->usage().unreleased < before; };
+    const bool may_wait = filling_.load(std::memory_order_relaxed) != std::this_thread::get_id();  // else nobody reads the answers
+    const std::int64_t deadline = os::now_ns() + unmapping_patience.count();
+    while (!has_come() && may_wait && !waited_in_vain_.load(std::memory_order_relaxed)) {
+      lock.unlock();
+      os::sleep_for(look_again);
+      lock.lock();
+      if (closed_) return false;
+      if (os::now_ns() >= deadline) waited_in_vain_.store(true, std::memory_order_relaxed);
+    }
+    return has_come();
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -174,18 +174,78 @@ TEST(Window, of_several_empty_chunks_only_the_largest_is_kept_for_long) {
     for (const std::size_t size : {mib, 4 * mib, 16 * mib}) blocks.push_back(window->allocate(size, 64));
     for (const std::size_t i : {2u, 0u, 1u}) window->free(blocks[i]);
   };
+  const auto trim = [&] {
+    const bool again = window->look_for_idle();
+    while (window->trim_next()) window->reuse_address(notes.dropped.back());
+    return again;
+  };
   for (int i = 0; i < 5; ++i) {
     use_all();
-    EXPECT_TRUE(window->trim());
+    EXPECT_TRUE(trim());
   }
   EXPECT_EQ(notes.added.size(), 4u) << "what is used again and again was unmapped in between";
-  EXPECT_TRUE(window->trim()) << "the one that is in use may go next time";
+  EXPECT_TRUE(trim()) << "the one that is in use may go next time";
   EXPECT_EQ(notes.dropped, (std::vector<std::uint64_t>{2, 3}));
-  EXPECT_TRUE(window->trim());
+  EXPECT_TRUE(trim());
   window->free(stays);
-  EXPECT_TRUE(window->trim()) << "it was in use a moment ago";
-  EXPECT_FALSE(window->trim());
+  EXPECT_TRUE(trim()) << "it was in use a moment ago";
+  EXPECT_FALSE(trim());
   EXPECT_EQ(notes.dropped, (std::vector<std::uint64_t>{2, 3, 1}));
+}
+
+TEST(Window, M4_of_empty_chunks_no_more_than_one_goes_until_readers_have_unmapped_it) {
+  Notes notes;
+  const auto window = new_window({.budget = 64 * mib}, &notes);
+  std::vector<void*> blocks;
+  for (int i = 0; i < 4; ++i) blocks.push_back(window->allocate(8 * mib, 64));
+  for (void* const block : blocks) window->free(block);
+  for (int look = 0; look < 5; ++look) {
+    window->look_for_idle();
+    window->trim_next();
+  }
+  ASSERT_EQ(notes.dropped.size(), 1u);
+  EXPECT_EQ(window->usage().unreleased, notes.added[notes.dropped[0] - 1].second);
+  window->reuse_address(notes.dropped[0]);
+  EXPECT_EQ(window->usage().unreleased, 0u);
+  EXPECT_TRUE(window->trim_next());
+  EXPECT_EQ(notes.dropped.size(), 2u);
+}
+
+struct Readers final : Notes {
+  bool await_unmapped() noexcept override {
+    ++asked;
+    if (!answer || dropped.empty()) return false;
+    window->reuse_address(dropped.back());
+    dropped.pop_back();
+    return true;
+  }
+  Window* window = nullptr;
+  bool answer = false;
+  int asked = 0;
+};
+
+TEST(Window, M4_what_readers_do_not_unmap_counts_and_there_is_room_for_as_much_again) {
+  Readers readers;
+  const auto window = new_window({.budget = 32 * mib}, &readers);
+  readers.window = window.get();
+  for (const std::size_t size : {20 * mib, 24 * mib}) {
+    void* const block = window->allocate(size, 64);
+    ASSERT_NE(block, nullptr) << window->why_refused();
+    window->free(block);
+  }
+  EXPECT_EQ(window->usage().unreleased, 20 * mib);
+  EXPECT_EQ(window->allocate(30 * mib, 64), nullptr) << "two that were dropped, and this one";
+  EXPECT_EQ(readers.asked, 1);
+  EXPECT_NE(window->why_refused().find("stopped"), std::string::npos) << window->why_refused();
+  const Window::Usage usage = window->usage();
+  EXPECT_LE(usage.mapped + usage.unreleased, 64 * mib);
+  void* const fits = window->allocate(24 * mib, 64);
+  EXPECT_NE(fits, nullptr) << "what was empty was given up in vain";
+  window->free(fits);
+  readers.answer = true;
+  void* const block = window->allocate(30 * mib, 64);
+  EXPECT_NE(block, nullptr) << window->why_refused();
+  EXPECT_EQ(readers.asked, 2);
 }
 
 TEST(Window, empty_chunks_go_when_the_machine_has_no_memory_for_another) {
