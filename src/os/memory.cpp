@@ -58,9 +58,10 @@ std::string range_text(std::uintptr_t address, std::size_t size) {
 
 /// Null and errno when the kernel refuses.
 std::byte* map_file(int fd, void* address, std::size_t size, Access access, int more_flags) noexcept {
-  const int protection = access == Access::read ? PROT_READ : PROT_READ | PROT_WRITE;
+  const int protection = access == Access::read_write ? PROT_READ | PROT_WRITE : PROT_READ;
+  const int populate = access == Access::read_when_touched ? 0 : MAP_POPULATE;
   if (fault::inject(fault::Call::mmap)) return nullptr;
-  void* const at = ::mmap(address, size, protection, MAP_SHARED | MAP_POPULATE | more_flags, fd, 0);
+  void* const at = ::mmap(address, size, protection, MAP_SHARED | populate | more_flags, fd, 0);
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 

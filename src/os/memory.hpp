@@ -29,9 +29,10 @@ FileIdentity identity_of(const Fd& fd);
 /// all of them allocated (a sparse file would be paid by the reader; S5). Returns the complaint, or nothing when it is as it must be.
 std::optional<std::string> complaint_about_peer_memfd(const Fd& memfd, std::size_t size);
 
-enum class Access { read, read_write };
+/// `read_when_touched`: what is another user's, who says how much it is.
+enum class Access { read, read_write, read_when_touched };
 
-/// One mapping; unmapped by the destructor. Every mapping is MADV_DONTFORK and MADV_DONTDUMP, and is populated when it is made.
+/// One mapping; unmapped by the destructor. Every mapping is MADV_DONTFORK and MADV_DONTDUMP, and is populated when it is made, but for `read_when_touched`.
 class Mapping {
  public:
   Mapping() noexcept = default;

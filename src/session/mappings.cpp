@@ -66,14 +66,14 @@ void offer_mapping(const os::Fd& fd, const SharedMapping& mapping) {
 
 namespace {
 
-Attached make_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address) {
+Attached make_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address, os::Access access) {
   std::string why;
   std::optional<os::Mapping> made;
   if (address) {
-    made = os::Mapping::map_at(fd, *address, size, os::Access::read, &why);
+    made = os::Mapping::map_at(fd, *address, size, access, &why);
   } else {
     try {
-      made = os::Mapping::map(fd, size, os::Access::read);
+      made = os::Mapping::map(fd, size, access);
     } catch (const Error& error) {
       why = error.what();
     }
@@ -85,7 +85,7 @@ Attached make_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uin
 
 }  // namespace
 
-Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address) {
+Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address, os::Access access) {
   if (auto complaint = os::complaint_about_peer_memfd(fd, size)) return {nullptr, true, *complaint};
   const Key key = key_of(fd);
   Table& all = table();
@@ -106,7 +106,7 @@ Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::u
   Attached attached;
   std::exception_ptr failure;
   try {
-    attached = make_mapping(fd, size, address);
+    attached = make_mapping(fd, size, address, access);
   } catch (...) {
     failure = std::current_exception();
   }

@@ -22,12 +22,13 @@ using SharedMapping = std::shared_ptr<const os::Mapping>;
 void offer_mapping(const os::Fd& fd, const SharedMapping& mapping);
 
 /// The mapping of a file that a peer sent, read-only unless this process owns it. Checks the file first (os::complaint_about_peer_memfd).
-/// `address`: the file must lie there (a chunk). Returns null and fills `why` when the file is not as announced (violation = true) or cannot be mapped here.
+/// `address`: the file must lie there (a chunk). `access`: not to write. Returns null and fills `why` when the file is not as announced (violation = true) or cannot be mapped here.
 struct Attached {
   SharedMapping mapping;
   bool violation = false;
   std::string why;
 };
-Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address = std::nullopt);
+Attached attach_mapping(const os::Fd& fd, std::size_t size, std::optional<std::uintptr_t> address = std::nullopt,
+                        os::Access access = os::Access::read);
 
 }  // namespace sinew::session

@@ -16,7 +16,9 @@ constexpr std::uint64_t most_exported = std::uint64_t{16} << 30;  // what a publ
 
 }  // namespace
 
+// The answer goes out when all that is in the socket was read (answer_chunk): so another chunk that is found there was sent before it.
 void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
+  if (chunk_unanswered_ != 0) throw Violation("a chunk came before the one before it was answered");
   const wire::Window& window = introduction_.window;
   // relaxed: only this thread writes it
   if (message.id <= newest_chunk_.load(std::memory_order_relaxed)) throw Violation("chunk ids must ascend");
@@ -42,8 +44,19 @@ void SubscriberEnd::on_chunk(const wire::Chunk& message, const os::Fd& memfd) {
   }
   chunks_version_.fetch_add(1, std::memory_order_release);     // sync: CHUNKS (with refresh_chunks)
   newest_chunk_.store(message.id, std::memory_order_release);  // sync: TOLD_CHUNK (with take)
-  channel_.send(wire::ChunkMapped{message.id});
+  chunk_unanswered_ = message.id;
   if (const auto subscription = subscription_.lock()) subscription->wake();
+}
+
+void SubscriberEnd::answer_chunk() {
+  if (chunk_unanswered_ == 0) return;
+  channel_.send(wire::ChunkMapped{chunk_unanswered_});
+  chunk_unanswered_ = 0;
+}
+
+// What strangers send, however much that is, must not keep this thread: its pages come when they are read. They cannot fail to, for the file is sealed, and all of it was there when it was looked at.
+os::Access SubscriberEnd::access() const noexcept {
+  return introduction_.same_user ? os::Access::read : os::Access::read_when_touched;
 }
 
 SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd& memfd) {
@@ -55,7 +68,7 @@ SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd&
     if (reading_ == Reading::native) throw Violation(why);
     read_pieces(why);
   }
-  Attached anywhere = attach_mapping(memfd, message.size);
+  Attached anywhere = attach_mapping(memfd, message.size, std::nullopt, access());
   if (anywhere.violation) throw Violation("a chunk: " + anywhere.why);
   if (!anywhere.mapping) throw Shortage("the publisher's memory cannot be mapped in this process at any address: " + anywhere.why);
   return std::move(anywhere.mapping);

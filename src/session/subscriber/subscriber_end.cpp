@@ -91,7 +91,7 @@ bool SubscriberEnd::is_with(const wire::ConnectSubscriber& introduction) {
 }
 
 bool SubscriberEnd::stands() {
-  for (int turn = 0; turn < turns_until_empty && !hung_up(); ++turn) on_event({});
+  for (int turn = 0; turn < turns_until_empty && !hung_up(); ++turn) read({}, os::never);
   return !hung_up();
 }
 
@@ -103,15 +103,18 @@ bool SubscriberEnd::introduced_again(std::uint64_t connection, std::uint64_t man
 
 // --- control -----------------------------------------------------------------------------------------------------------------------
 
-void SubscriberEnd::on_event(const os::Poller::Event& event) {
+void SubscriberEnd::read(const os::Poller::Event& event, std::int64_t longest) {
   const auto self = shared_from_this();
+  const std::int64_t end = os::later(os::now_ns(), longest);
   try {
     if (event.writable) channel_.flush();
     for (int turn = 0; turn < Channel::turns_per_event; ++turn) {
       auto input = channel_.receive();
       if (!input) break;
       handle(*input);
+      if (os::now_ns() >= end) break;
     }
+    answer_chunk();
     if (channel_.state() != Channel::State::closed) return;
     hang_up("the publisher's process has ended the connection");
   } catch (const std::exception& error) {
@@ -191,7 +194,7 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   if (message.size < sizeof(shm::RingLayout)) throw Violation("the ring is too small");
   if (message.start == 0) throw Violation("sequences start at 1");
   if (message.start > last_sequence) throw Violation("no publisher has published so many messages");
-  Attached attached = attach_mapping(memfd, message.size);
+  Attached attached = attach_mapping(memfd, message.size, std::nullopt, access());
   if (attached.violation) throw Violation("the ring: " + attached.why);
   if (!attached.mapping) throw Shortage("the ring cannot be mapped: " + attached.why);
   ring_mapping_ = std::move(attached.mapping);

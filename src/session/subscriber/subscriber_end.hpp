@@ -153,7 +153,10 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t waiting() const noexcept;
 
  private:
-  void on_event(const os::Poller::Event& event) override;
+  void on_event(const os::Poller::Event& event) override { read(event, longest_turn); }
+  static constexpr std::int64_t longest_turn = 1'000'000;
+  /// What is in the socket, no more than one connection may have read in one turn of the loop; so much time, in nanoseconds, has what takes long.
+  void read(const os::Poller::Event& event, std::int64_t longest);
   void handle(Channel::Input& input);
   void fail(const std::exception& why);
   void hang_up(const char* why) noexcept;
@@ -168,6 +171,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void on_chunk(const wire::Chunk& message, const os::Fd& memfd);
   void on_withdrawn(const wire::ChunkWithdrawn& message);
   SharedMapping map_chunk(const wire::Chunk& message, const os::Fd& memfd);
+  void answer_chunk();
+  os::Access access() const noexcept;
   void read_pieces(const std::string& why);
   void tell_blocked_publisher(std::uint64_t head) noexcept;
   bool exceeds_quota(const shm::Claims::Claim& claim) noexcept;
@@ -231,8 +236,9 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::shared_ptr<const ChunkTable> chunks_;  // guarded by chunks_mutex_
   std::string why_not_in_place_;              // likewise
   const Reading reading_;
-  const bool in_place_;            // its type is one that can be read so
-  std::uint64_t chunk_bytes_ = 0;  // the loop's
+  const bool in_place_;                 // its type is one that can be read so
+  std::uint64_t chunk_bytes_ = 0;       // the loop's
+  std::uint64_t chunk_unanswered_ = 0;  // likewise
 };
 
 }  // namespace sinew::session
