@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/point.hpp"
 #include "msg/cdr/cdr.hpp"
 #include "os/event.hpp"
 #include "os/fault.hpp"
@@ -135,6 +136,56 @@ TEST_F(Foreign, NodesOfUsersThatMayNotJoinAreTurnedAway) {
   EXPECT_NE(stranger.wait(), 0);
   EXPECT_NE(stranger.errors().find("runs as user 12345"), std::string::npos) << stranger.errors();
   EXPECT_NE(stranger.errors().find("join"), std::string::npos) << stranger.errors();
+}
+
+ROLE(late_foreign_subscriber) {
+  become_stranger();
+  auto node = Node::create("stranger");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(8).transient_local());
+  std::uint64_t last = 0;
+  while (last < 12) {
+    const auto message = take_soon(*subscriber);
+    require(message && is_whole(*message), "a message is missing, or not whole");
+    require(last == 0 || message->number == last + 1,
+            "a message is missing, comes twice or out of order: " + std::to_string(message->number));
+    if (last == 0) say("begins with " + std::to_string(message->number));
+    last = message->number;
+    if (last == 11) say("has what there was");
+  }
+  require(subscriber->statistics().missed == 0, "some are missed");
+  say("has all");
+  until_finished();
+}
+
+ROLE(publisher_with_a_late_stranger) {
+  auto node = Node::create("publisher");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(8).transient_local());
+  std::uint64_t number = 0;
+  while (number < 8) publish_in_place(*publisher, 1, ++number, 100'000);
+  say("published");
+  require(eventually(base::is_held), "nothing is exported");
+  say("exports");
+  while (number < 11) publish_in_place(*publisher, 1, ++number, 100'000);  // who had to wait for the copy would wait for ever
+  require(publisher->statistics().published == 11, "not all are published");
+  say("goes on");
+  base::let_go();
+  next_order();
+  publish_in_place(*publisher, 1, ++number, 100'000);
+  until_finished();
+}
+
+TEST_F(Foreign, NobodyWhoPublishesWaitsForTheHistoryOfALateSubscriberOfAnotherUserWhichGetsAllOfItInOrderOnce) {
+  Child publisher("publisher_with_a_late_stranger", {}, {{"SINEW_AT", "export.retired:1:hold"}});
+  publisher.expect("published");
+  Child stranger("late_foreign_subscriber");
+  publisher.expect("exports");
+  publisher.expect("goes on");
+  stranger.expect("begins with 4");
+  stranger.expect("has what there was");
+  publisher.order("one more");
+  stranger.expect("has all");
+  stranger.end();
+  publisher.end();
 }
 
 // --- by hand ---------------------------------------------------------------------------------------------------------------------------

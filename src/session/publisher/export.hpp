@@ -40,7 +40,7 @@ class Export {
   void skip_to(std::uint64_t sequence) noexcept { writer_.skip_to(sequence); }
   /// As Publisher::show_alive().
   void show_alive(std::int64_t now) noexcept;
-  /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex.
+  /// Makes sure that the next frame's slot holds a stream of so many bytes, if it can be; else the frame will be one that cannot be had. Under the publisher's mutex, where there are readers.
   void prepare(std::uint64_t stream) noexcept;
   /// What prepare() made sure of.
   bool has_room_for(std::uint64_t stream) const noexcept;

@@ -1,5 +1,7 @@
 #include "session/publisher/foreign_end.hpp"
 
+#include <utility>
+
 #include "base/log.hpp"
 #include "base/printable.hpp"
 #include "session/io/trust.hpp"
@@ -27,28 +29,32 @@ void ForeignEnd::on_event(const os::Poller::Event& event) {
     }
     if (!over_ && channel_.state() == Channel::State::closed) ended();
   } catch (const std::exception& error) {
-    const bool is_violation = dynamic_cast<const Violation*>(&error) != nullptr;
-    channel_.complain(error.what());
-    ended();
-    if (const auto publisher = publisher_.lock(); publisher && !is_violation) publisher->meet_readers_again();
-    // Last: there may be no memory to say it.
-    base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user " +
-                                        (is_violation ? "broke the protocol: " : "is not served any more: ") + error.what());
+    fail(error);
   }
+}
+
+void ForeignEnd::fail(const std::exception& why) {
+  const bool is_violation = dynamic_cast<const Violation*>(&why) != nullptr;
+  channel_.complain(why.what());
+  ended();
+  if (const auto publisher = publisher_.lock(); publisher && !is_violation) publisher->meet_readers_again();
+  // Last: there may be no memory to say it.
+  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user " +
+                                      (is_violation ? "broke the protocol: " : "is not served any more: ") + why.what());
 }
 
 void ForeignEnd::handle(Channel::Input& input) {
   const auto publisher = publisher_.lock();
   if (!publisher) return;
   if (std::holds_alternative<wire::AttachForeign>(input.message)) {
-    if (attached_) throw Violation("AttachForeign came twice");
+    if (std::exchange(asked_, true)) throw Violation("AttachForeign came twice");
     require_user(input.credentials, false);
     publisher->hear(endpoint());
     if (publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
     publisher->start_exporting(shared_from_this());
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
     throw Violation("it says: " + base::printable(error->text));
-  } else if (!attached_) {
+  } else if (!asked_) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before AttachForeign");
   } else if (const auto* mapped = std::get_if<wire::ChunkMapped>(&input.message)) {
     publisher->with_export(*this, [&](const Export& exported, std::uint64_t) { on_chunk_mapped(exported, mapped->id); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,8 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   const std::string& peer() const noexcept { return introduction_.peer; }
   const wire::Qos& asked() const noexcept { return introduction_.qos; }
   std::uint64_t endpoint() const noexcept { return introduction_.endpoint; }
+  /// Ends it: it broke the protocol, or, where that is no Violation, this process lacks something, and meets it again after a while. On the loop's thread, without the mutex.
+  void fail(const std::exception& why);
   /// What is sent to this reader alone is exported to it alone. Throws Error(exhausted).
   Export& export_alone(std::uint64_t budget);
   /// Null when it has what all get.
@@ -54,8 +57,9 @@ class ForeignEnd final : public IoLoop::Handler, public std::enable_shared_from_
   Channel channel_;
 
   std::unique_ptr<Export> alone_;
-  bool attached_ = false;
-  bool over_ = false;  // what it has sent behind its end means nothing: nobody would forget what was noted of it
+  bool asked_ = false;     // it has said AttachForeign, which it says once. The loop's
+  bool attached_ = false;  // and was sent the ring
+  bool over_ = false;      // what it has sent behind its end means nothing: nobody would forget what was noted of it
   std::array<std::uint64_t, shm::export_depth> told_{};  // by slot, the chunk that it knows
   std::uint64_t newest_told_ = 0;                        // chunks are told in the order of their ids
   std::uint64_t chunk_unanswered_ = 0;

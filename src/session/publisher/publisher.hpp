@@ -185,7 +185,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   // --- for ForeignEnd, on the loop's thread ---
   bool add_connecting(const std::shared_ptr<ForeignEnd>& end);
-  /// Sends it the export's ring and chunks. From now on frames are exported.
+  /// Sends it the export's ring and chunks; some turns of the loop later, when there is a history to be exported. From then on frames are exported.
   void start_exporting(const std::shared_ptr<ForeignEnd>& end);
   /// Calls use(export, newest frame in it) with what is exported to this reader, under the mutex.
   template <class Use>
@@ -268,7 +268,9 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   bool awaits_history_locked(const std::shared_ptr<PublisherEnd>& end) const noexcept;
   bool put_next_into_window(const std::shared_ptr<PublisherEnd>& end, std::uint64_t& newest, std::uint64_t first);
   void put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_t sequence, bool in_pieces);
-  void export_history_locked();
+  void export_history(const std::shared_ptr<ForeignEnd>& end, std::size_t turn);
+  bool export_next(const std::shared_ptr<ForeignEnd>& end, bool holds_mutex);
+  void export_from_history(std::unique_lock<std::mutex>& lock, bool holds_mutex);
   void export_frame(std::unique_lock<std::mutex>& lock, const KeptFrame& frame);
   void tell_exported(ForeignEnd& end, const Export& exported) noexcept;
   Export* export_for(const ForeignEnd& end) const noexcept;

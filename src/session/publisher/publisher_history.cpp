@@ -168,21 +168,68 @@ void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_
   frames_.fill(*kept, notes_.newest.load(std::memory_order_acquire));  // sync: NEWEST (with chunk_added)
 }
 
-// An export that begins, or begins again, has in it what a reader of another user may still get. REQUIRES: it has no readers.
-void Publisher::export_history_locked() {
-  const std::uint64_t head = frames_.head();
-  const std::uint64_t kept = std::min({head, history_, std::uint64_t{shm::export_depth}});
-  export_->skip_to(std::max(export_->head(), head - kept));
-  while (export_->head() < head) {
-    const KeptFrame* const frame = in_history_locked(export_->head() + 1);
-    const void* const message = !frame ? nullptr : frame->local ? frame->local.get() : frame->root;
-    const std::uint64_t stream = message ? storage_->stream_size(message) : frame ? frame->size : 0;
-    export_->prepare(stream);
-    shm::add(counts().bytes_exported, export_->publish(stream, frame ? frame->source_time : 0, [&](std::byte* into) {
-      if (message) return storage_->write_stream(message, into);
-      join_pieces(frame->pieces, into);
-    }));
+// An export that begins, or begins again, has in it what a reader of another user may still get: one message in a turn of the loop, without the mutex. Then, in one step under it, the reader gets the ring, and what is
+// published from then on is exported by who publishes it (export_frame).
+//
+// Invariant: while no reader is attached, and no publish() exports (exporting_), only the loop's thread, which attaches them, touches the export. So it has the frames in their order, each once, whatever is published meanwhile.
+void Publisher::export_history(const std::shared_ptr<ForeignEnd>& end, std::size_t turn) {
+  // Who publishes as fast as that copies would put it off for ever: then the rest is done at once.
+  constexpr std::size_t most_turns = 4 * shm::export_depth;
+  while (export_next(end, turn >= most_turns)) {
+    ++turn;
+    try {
+      return session_->loop().post([weak = weak_from_this(), end, turn] {
+        const auto publisher = weak.lock();
+        if (!publisher) return;
+        try {
+          publisher->export_history(end, turn);
+        } catch (const std::exception& error) {
+          end->fail(error);
+        }
+      });
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
   }
+}
+
+// True when there may be more to export before this reader can be attached; else it is, or has gone. `holds_mutex`: all is exported in one go.
+bool Publisher::export_next(const std::shared_ptr<ForeignEnd>& end, bool holds_mutex) {
+  std::unique_lock lock(mutex_);
+  if (closed_ || std::ranges::find(foreign_, end) == foreign_.end()) return false;
+  if (!export_) export_ = std::make_unique<Export>(options_.budget, options_.budget);
+  const std::uint64_t head = frames_.head();
+  while (!has_foreigners_locked() && exporting_ == 0) {  // else the newest messages are in it
+    const std::uint64_t kept = std::min({head, history_, std::uint64_t{shm::export_depth}});
+    export_->skip_to(std::max(export_->head(), head - kept));
+    if (export_->head() == head) break;
+    export_from_history(lock, holds_mutex);
+    if (!holds_mutex) return true;
+  }
+  export_->show_alive(static_cast<std::int64_t>(ring().header.alive.load(std::memory_order_relaxed)));
+  end->send_ring(*export_, std::max(first_for_locked(end->asked()), head + 1 - std::min<std::uint64_t>(head, shm::export_depth)));
+  came_locked();
+  return false;
+}
+
+void Publisher::export_from_history(std::unique_lock<std::mutex>& lock, bool holds_mutex) {
+  KeptFrame* const frame = in_history_locked(export_->head() + 1);
+  const void* const message = !frame ? nullptr : frame->local ? frame->local.get() : frame->root;
+  const void* const pieces = frame ? frame->pieces : nullptr;
+  const std::uint64_t size = frame ? frame->size : 0;
+  const std::int64_t source_time = frame ? frame->source_time : 0;
+  std::shared_ptr<const void> kept;  // it may leave the history meanwhile; let go of without the mutex
+  if (frame && !holds_mutex) kept = frame->local ? frame->local : pinned(*frame, std::make_shared<Pin>(shared_from_this()));
+  if (!holds_mutex) lock.unlock();
+  const std::uint64_t stream = message ? storage_->stream_size(message) : size;
+  export_->prepare(stream);
+  const std::uint64_t exported = export_->publish(stream, source_time, [&](std::byte* into) {
+    if (message) return storage_->write_stream(message, into);
+    join_pieces(pieces, into);
+  });
+  kept.reset();
+  if (!holds_mutex) lock.lock();
+  shm::add(counts().bytes_exported, exported);
 }
 
 }  // namespace sinew::session

@@ -291,17 +291,10 @@ bool Publisher::add_connecting(const std::shared_ptr<ForeignEnd>& end) {
 }
 
 void Publisher::start_exporting(const std::shared_ptr<ForeignEnd>& end) {
+  if (options_.endpoint == 0) return export_history(end, 0);
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  if (options_.endpoint != 0) {
-    end->send_ring(end->export_alone(options_.budget), 1);
-    return came_locked();
-  }
-  if (!export_) export_ = std::make_unique<Export>(options_.budget, options_.budget);
-  if (!has_foreigners_locked() && exporting_ == 0) export_history_locked();  // else the newest messages are in it
-  export_->show_alive(static_cast<std::int64_t>(ring().header.alive.load(std::memory_order_relaxed)));
-  const std::uint64_t head = frames_.head();
-  end->send_ring(*export_, std::max(first_for_locked(end->asked()), head + 1 - std::min<std::uint64_t>(head, shm::export_depth)));
+  end->send_ring(end->export_alone(options_.budget), 1);
   came_locked();
 }
 
