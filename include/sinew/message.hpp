@@ -10,7 +10,7 @@
 // * classes that say SINEW_MESSAGE, below
 // * for subscribers only: std::string_view for a std::string, std::span<const E> for a std::vector<E> (sinew/subscriber.hpp)
 //
-// Each is default-constructible, contains nothing of its own type, is nested at most 64 deep and has at most 4 GiB in the object itself.
+// Each is default-constructible and can be copied, contains nothing of its own type, is nested at most 64 deep and has at most 4 GiB in the object itself.
 //
 // Nothing else is: no pointers, references, unions, bit-fields, packed structures, volatile members, long double, wchar_t, char8_t, char16_t, char32_t, integers of 16 bytes,
 // nor any other class of the standard library, as std::set, std::shared_ptr or std::chrono::nanoseconds (send its count()). The compiler refuses them, and says why and what to do.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "sinew/detail/language.hpp"
@@ -24,5 +25,9 @@ inline constexpr ObjectType object_type = {
     [](void* at, void* object) { ::new (at) T(std::move(*static_cast<T*>(object))); },
     [](void* object) noexcept { delete static_cast<T*>(object); },
 };
+/// What cannot be copied is no message, and it is for reflection to say so (msg/refusal.hpp).
+template <class T>
+  requires(!std::is_copy_constructible_v<T> || !std::is_move_constructible_v<T>)
+inline constexpr ObjectType object_type<T> = {};
 
 }  // namespace sinew::detail

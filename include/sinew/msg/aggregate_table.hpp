@@ -10,7 +10,7 @@ namespace sinew::msg {
 
 inline constexpr std::size_t most_members = 128;
 
-/// What can be asked of an aggregate if it has N members. `fits`: N members can be initialised from {}. `followed`: and there is one more.
+/// What can be asked of an aggregate if it has N members. `fits`: N members can be initialised from {}. `followed`: and there is one more, which can be initialised from a `Next`.
 /// `row`: the types and addresses of exactly N members, or NotAddressable when one of them is a bit-field.
 template <std::size_t N>
 struct Arity;
@@ -19,8 +19,8 @@ template <>
 struct Arity<0> {
   template <class T>
   static constexpr bool fits = requires { T{}; };
-  template <class T>
-  static constexpr bool followed = requires { T{Anything{}}; };
+  template <class T, class Next = Anything>
+  static constexpr bool followed = requires { T{Next{}}; };
   template <class T>
   static constexpr auto row(T&) {
     return row_of<>();
@@ -63,8 +63,8 @@ struct Arity<0> {
   struct Arity<8 * (a) + (b)> {                                                                      \
     template <class T>                                                                                 \
     static constexpr bool fits = requires { T{SINEW_MEMBERS(a, b, SINEW_BRACES)}; };                   \
-    template <class T>                                                                                 \
-    static constexpr bool followed = requires { T{SINEW_MEMBERS(a, b, SINEW_BRACES), Anything{}}; };   \
+    template <class T, class Next = Anything>                                                          \
+    static constexpr bool followed = requires { T{SINEW_MEMBERS(a, b, SINEW_BRACES), Next{}}; };       \
     template <class T>                                                                                 \
     static constexpr auto row(T& t) {                                                                  \
       auto& [SINEW_MEMBERS(a, b, SINEW_NAME)] = t;                                                     \

@@ -26,6 +26,7 @@ enum class Trouble {
   hidden_members,
   base_class,
   not_default_constructible,
+  not_copyable,
   too_many_members,
   initialiser,
   bit_field,
@@ -48,6 +49,20 @@ struct OnlyBases {
 struct Nothing {};
 template <class T>
 inline constexpr bool has_base = requires { T{OnlyBases<T>{}}; } && !requires { T{Nothing{}}; };
+
+/// Converts to unions only, so that T{{}, OnlyUnions{}} is possible where a union is to be initialised.
+struct OnlyUnions {
+  template <class Union>
+    requires std::is_union_v<Union>
+  operator Union() const;
+};
+/// True when a member of the aggregate T is a union. Found without looking at members, which cannot be done where one of them is a union without a name.
+template <class T>
+consteval bool has_union() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    return ((Arity<I>::template followed<T, OnlyUnions> && !Arity<I>::template followed<T, Nothing>) || ...);
+  }(std::make_index_sequence<count_members<T>()>{});
+}
 
 template <class Row>
 inline constexpr bool has_reference = false;
@@ -149,6 +164,8 @@ consteval Trouble class_trouble() {
     return Trouble::not_default_constructible;
   } else if constexpr (constexpr std::size_t count = count_members<T>(); Arity<count>::template followed<T>) {
     return count == most_members ? Trouble::too_many_members : Trouble::initialiser;
+  } else if constexpr (has_union<T>()) {
+    return Trouble::union_type;
   } else if constexpr (std::is_same_v<typename AggregateMembers<T>::Row, NotAddressable>) {
     return Trouble::bit_field;
   } else if constexpr (has_reference<typename AggregateMembers<T>::Row>) {
@@ -226,11 +243,12 @@ consteval std::size_t first_bad_member() {
   }(std::make_index_sequence<MembersOf<T>::count>{});
 }
 
-/// What is wrong with the places of members that have no trouble of their own.
+/// What is wrong with a structure whose members have no trouble of their own.
 template <class T>
 consteval Trouble members_trouble() {
   if constexpr (is_structure<T>) {
     if (is_packed<T>()) return Trouble::packed;
+    if (!std::is_copy_constructible_v<T> || !std::is_move_constructible_v<T>) return Trouble::not_copyable;
   }
   return Trouble::none;
 }
@@ -291,6 +309,9 @@ struct Refuse {
   static_assert(Found != Trouble::not_default_constructible,
                 "sinew: a receiver must be able to make an empty message of this type: it and all its members must be "
                 "default-constructible and destructible.");
+  static_assert(Found != Trouble::not_copyable,
+                "sinew: a message is copied for those who want one of their own: this class must have a copy constructor, and a move "
+                "constructor if it has deleted that. Write them, or default them, in its public part.");
   static_assert(Found != Trouble::too_many_members,
                 "sinew: a structure in a message has at most 128 members, and a variant 128 alternatives. Group some of them into "
                 "structures of their own.");

@@ -1,4 +1,4 @@
-// expects: anonymous union
+// expects: a union cannot be in a message
 #include <sinew/msg/reflect.hpp>
 namespace robot {
 struct Outer {
