@@ -11,6 +11,7 @@
 
 #include "sinew/action_client.hpp"
 #include "sinew/action_server.hpp"
+#include "sinew/detail/escaping.hpp"
 #include "sinew/detail/never.hpp"
 #include "sinew/detail/object_type.hpp"
 #include "sinew/detail/publisher_core.hpp"
@@ -88,8 +89,9 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
     requires detail::MessageCallback<std::decay_t<Callback>, T>
   [[nodiscard]] std::shared_ptr<Subscriber<T>> create_subscriber(const std::string& topic, Callback&& callback, const Qos& qos = {},
                                                                  const SubscriberOptions& options = {}) {
-    return std::make_shared<Subscriber<T>>(make_subscriber(
-        topic, msg::message_of<T>(), detail::make_handler<T, std::decay_t<Callback>>(std::forward<Callback>(callback)), qos, options));
+    return std::make_shared<Subscriber<T>>(
+        make_subscriber(topic, msg::message_of<T>(),
+                        detail::make_handler<T, std::decay_t<Callback>>(detail::escaping(std::forward<Callback>(callback))), qos, options));
   }
 
   /// Not to be used: the order of ROS 2.
@@ -136,11 +138,11 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
     requires detail::ServiceHandler<std::decay_t<Handler>, Request, Response>
   [[nodiscard]] std::shared_ptr<ServiceProvider<Request, Response>> create_service_provider(const std::string& name, Handler&& handler,
                                                                                             const ServiceProviderOptions& options = {}) {
-    return std::make_shared<ServiceProvider<Request, Response>>(
-        make_service_provider(name, msg::message_of<ServiceRequest<Request>>(), msg::published_message_of<ServiceResponse<Response>>(),
-                              detail::object_type<ServiceResponse<Response>>,
-                              detail::make_serve<Request, Response, std::decay_t<Handler>>(std::forward<Handler>(handler)),
-                              detail::make_error<Response>, options));
+    return std::make_shared<ServiceProvider<Request, Response>>(make_service_provider(
+        name, msg::message_of<ServiceRequest<Request>>(), msg::published_message_of<ServiceResponse<Response>>(),
+        detail::object_type<ServiceResponse<Response>>,
+        detail::make_serve<Request, Response, std::decay_t<Handler>>(detail::escaping(std::forward<Handler>(handler))),
+        detail::make_error<Response>, options));
   }
 
   /// Not to be used: a handler of another kind, as that of ROS 2, which is given the response to fill it.
@@ -165,7 +167,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node> {
     requires std::is_invocable_r_v<Result, std::decay_t<Execute>&, ServerGoal<Goal, Feedback>&>
   [[nodiscard]] std::shared_ptr<ActionServer<Goal, Feedback, Result>> create_action_server(const std::string& name, Execute&& execute,
                                                                                            const ActionServerOptions<Goal>& options = {}) {
-    return std::make_shared<ActionServer<Goal, Feedback, Result>>(*this, name, std::forward<Execute>(execute), options);
+    return std::make_shared<ActionServer<Goal, Feedback, Result>>(*this, name, detail::escaping(std::forward<Execute>(execute)), options);
   }
 
   /// What there is in the domain now. Blocks until the manager has told everything: under a millisecond, and some microseconds for each endpoint and each pair of them. Whoever may join a domain may ask. Throws Error: unavailable, disconnected, exhausted (a node may watch and ask 16 times at a time).

@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sinew/detail/escaping.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/detail/service_core.hpp"
 #include "sinew/executor.hpp"
@@ -232,7 +233,8 @@ class ServiceClient {
   template <class From, class Callback>
   CallId start_with(From&& request, Callback&& callback, std::chrono::nanoseconds timeout) {
     const detail::AllocateOnHeap heap;
-    const auto answer = std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(std::forward<Callback>(callback));
+    const auto answer =
+        std::make_shared<detail::CalledAnswer<Response, std::decay_t<Callback>>>(detail::escaping(std::forward<Callback>(callback)));
     const CallId id = core_->next_id();
     detail::SharedMessage message = message_of(id, std::forward<From>(request));
     core_->call(id, std::move(message), answer, timeout);

@@ -108,6 +108,15 @@ class Messages(Case):
             self.assertIn(f"{name}{{", must([prefix / "bin/sinew-msggen", "signature", name], cwd="/"))
 
 
+class Callbacks(Case):
+    def test_of_every_kind_change_what_they_captured_by_reference_however_the_program_is_optimised(self):
+        for level in "-O0", "-O1", "-Os", "-O2", "-O3":
+            program = work / f"captures{level}"
+            must(["c++", "-std=c++20", level, HERE / "programs/captures.cpp", *flags(), "-o", program])
+            with self.subTest(level), Domain() as domain:
+                self.assertEqual(self.assert_ends_well(domain, domain.start(program)), "all seen\n")
+
+
 class OtherLanguages(Case):
     def test_a_program_in_c_is_built_by_pkg_config_alone_and_runs(self):
         found = must(["pkg-config", "--cflags", "--libs", "sinew-c"], env={"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig")})

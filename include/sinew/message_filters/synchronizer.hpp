@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinew/detail/escaping.hpp"
 #include "sinew/message_filters/matcher.hpp"
 #include "sinew/message_filters/stamp.hpp"
 
@@ -156,7 +157,7 @@ class Synchronizer {
   /// (std::shared_ptr<const M>...) or (const M&...), also made by std::bind(). Called with the sets that are complete from now on, after those that were registered before.
   template <class Callback>
   void registerCallback(Callback&& callback) {
-    auto called = Calling::made_of(std::decay_t<Callback>(std::forward<Callback>(callback)));
+    auto called = Calling::made_of(std::decay_t<Callback>(sinew::detail::escaping(std::forward<Callback>(callback))));
     shared_->look([&] {
       auto more = std::make_shared<typename Shared::Callbacks>(*shared_->callbacks);
       more->push_back(std::move(called));

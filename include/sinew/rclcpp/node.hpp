@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinew/detail/escaping.hpp"
 #include "sinew/error.hpp"
 #include "sinew/node.hpp"
 #include "sinew/rclcpp/logging.hpp"
@@ -85,9 +86,9 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
                   "std::unique_ptr<T>, and "
                   "const rclcpp::MessageInfo& behind it or not");
     if constexpr (detail::SubscriptionCallback<Called, T>) {
-      return std::make_shared<Subscription<T>>(
-          sinew_node().create_subscriber<T>(resolve(topic), detail::callback_of<T>(Called(std::forward<Callback>(callback))),
-                                            qos_of_subscription(qos), detail::options_of(options)));
+      return std::make_shared<Subscription<T>>(sinew_node().create_subscriber<T>(
+          resolve(topic), detail::callback_of<T>(Called(sinew::detail::escaping(std::forward<Callback>(callback)))),
+          qos_of_subscription(qos), detail::options_of(options)));
     }
   }
 
@@ -99,15 +100,16 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
     const auto every = native_period(std::chrono::duration_cast<std::chrono::nanoseconds>(period));
     const auto timer = std::make_shared<TimerBase>();
     if constexpr (std::invocable<Callback&>) {
-      timer->set([&] { return sinew_node().create_timer(every, std::move(callback)); });
+      timer->set([&] { return sinew_node().create_timer(every, sinew::detail::escaping(std::move(callback))); });
     } else {
       timer->set([&] {
-        return sinew_node().create_timer(every, [callback = std::move(callback), self = std::weak_ptr(timer)]() mutable {
-          const auto still = self.lock();
-          if (!still) return;
-          still->await_set();
-          callback(*still);
-        });
+        return sinew_node().create_timer(every,
+                                         [callback = sinew::detail::escaping(std::move(callback)), self = std::weak_ptr(timer)]() mutable {
+                                           const auto still = self.lock();
+                                           if (!still) return;
+                                           still->await_set();
+                                           callback(*still);
+                                         });
       });
     }
     return timer;
@@ -127,7 +129,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
     using Request = typename S::Request;
     using Response = typename S::Response;
     return std::make_shared<Service<S>>(sinew_node().create_service_provider<Request, Response>(
-        resolve(name), [callback = Called(std::forward<Callback>(callback))](const Request& request) mutable -> Response {
+        resolve(name),
+        [callback = Called(sinew::detail::escaping(std::forward<Callback>(callback)))](const Request& request) mutable -> Response {
           const auto response = std::make_shared<Response>();
           if constexpr (detail::PlainServiceCallback<Called, S>) {
             callback(std::make_shared<Request>(request), response);

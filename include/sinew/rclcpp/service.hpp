@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "sinew/detail/escaping.hpp"
 #include "sinew/detail/publisher_core.hpp"
 #include "sinew/rclcpp/pointers.hpp"
 #include "sinew/service.hpp"
@@ -103,7 +104,8 @@ class Client : public Pointers<Client<S>> {
                   "sinew: the callback of async_send_request takes rclcpp::Client<S>::SharedFuture; the request is not handed back, so "
                   "keep it in the callback");
     const sinew::detail::AllocateOnHeap heap;
-    const auto answer = std::make_shared<Answer<std::decay_t<Callback>>>(std::forward<Callback>(callback), uncalled_);
+    const auto answer =
+        std::make_shared<Answer<std::decay_t<Callback>>>(sinew::detail::escaping(std::forward<Callback>(callback)), uncalled_);
     const std::lock_guard lock(uncalled_->mutex);  // the answer may come before its id is known
     answer->id = send(*request, [answer, node = node_](const auto& response, const ServiceError* error) {
       answer->response = copy_of(response);
