@@ -88,7 +88,7 @@ template <class Response>
 class FutureAnswer final : public AwaitedAnswer {
  public:
   FutureAnswer() : AwaitedAnswer(false) {}
-  void answer(std::shared_ptr<const void>, const void* response) override {
+  void answer(std::shared_ptr<const void>&&, const void* response) override {
     try {
       promise.set_value(static_cast<const ServiceResponse<Response>*>(response)->body);
     } catch (const std::future_error&) {
@@ -110,7 +110,7 @@ template <class Response>
 class SharedAnswer final : public AwaitedAnswer {
  public:
   SharedAnswer() : AwaitedAnswer(false) {}
-  void answer(std::shared_ptr<const void> keep, const void* response) override {
+  void answer(std::shared_ptr<const void>&& keep, const void* response) override {
     promise.set_value(body_of<Response>(std::move(keep), response));
   }
   void fail(const ServiceError& error) override { end_with(promise, error); }
@@ -121,7 +121,7 @@ template <class Response, class Callback>
 class CalledAnswer final : public AwaitedAnswer {
  public:
   explicit CalledAnswer(Callback callback) : AwaitedAnswer(true), callback_(std::move(callback)) {}
-  void answer(std::shared_ptr<const void> keep, const void* response) override {
+  void answer(std::shared_ptr<const void>&& keep, const void* response) override {
     callback_(body_of<Response>(std::move(keep), response), static_cast<const ServiceError*>(nullptr));
   }
   void fail(const ServiceError& error) override { callback_(std::shared_ptr<const Response>(), &error); }

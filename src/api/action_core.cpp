@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/call_back.hpp"
 #include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
@@ -145,7 +146,7 @@ template <class Callback>
 bool ActionClientCore::run(std::unique_lock<std::mutex>& lock, SentGoal& goal, const Callback& callback) {
   const std::thread::id before = std::exchange(goal.runs_in, std::this_thread::get_id());
   lock.unlock();
-  callback();
+  base::call_back(callback);
   if (PublisherCore::in_forked_child()) return false;
   lock.lock();
   goal.runs_in = before;

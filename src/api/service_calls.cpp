@@ -3,6 +3,7 @@
 #include <new>
 
 #include "api/service_client_core.hpp"
+#include "base/call_back.hpp"
 #include "base/log.hpp"
 #include "base/point.hpp"
 #include "os/clock.hpp"
@@ -409,9 +410,12 @@ bool ServiceClientCore::Impl::cancel_again() {
 }
 
 void ServiceClientCore::Impl::tell(Outcome& outcome) {
-  if (!outcome.response) return outcome.answer->fail(*outcome.error);
-  const void* const response = outcome.response.get();
-  outcome.answer->answer(std::move(outcome.response), response);
+  const auto tell_it = [&] {
+    if (!outcome.response) return outcome.answer->fail(*outcome.error);
+    const void* const response = outcome.response.get();
+    outcome.answer->answer(std::move(outcome.response), response);
+  };
+  base::call_back(tell_it);
 }
 
 // A caller that leads sees an answer that it receives itself. What ends its call on another thread has to wake it.

@@ -38,7 +38,7 @@ ServiceError::Kind kind_of(std::uint64_t status) {
 class BlockedAnswer final : public AwaitedAnswer {
  public:
   BlockedAnswer(std::mutex& mutex, std::condition_variable& changed) noexcept : AwaitedAnswer(false), mutex_(mutex), changed_(changed) {}
-  void answer(std::shared_ptr<const void> keep, const void*) override {
+  void answer(std::shared_ptr<const void>&& keep, const void*) override {
     response = std::move(keep);
     tell();
   }

@@ -37,7 +37,7 @@ const ReceivedStream& received(const void* message) noexcept {
 class RawAnswer final : public AwaitedAnswer {
  public:
   explicit RawAnswer(RawServiceClient::Callback callback) : AwaitedAnswer(true), callback_(std::move(callback)) {}
-  void answer(std::shared_ptr<const void>, const void* response) override { callback_(received(response).body, nullptr); }
+  void answer(std::shared_ptr<const void>&&, const void* response) override { callback_(received(response).body, nullptr); }
   void fail(const ServiceError& error) override { callback_(nullptr, &error); }
 
  private:

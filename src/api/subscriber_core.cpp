@@ -9,6 +9,7 @@
 #include "api/held.hpp"
 #include "api/raw_subscriber.hpp"
 #include "api/subscriber_impl.hpp"
+#include "base/call_back.hpp"
 #include "base/cancel.hpp"
 #include "base/log.hpp"
 #include "msg/heap_memory.hpp"
@@ -297,7 +298,7 @@ void SubscriberCore::Impl::fill(MessageInfo& into, std::uint64_t sequence, std::
 void SubscriberCore::Impl::call(ReceivedMessage& message) {
   message.endpoint = sender;
   message.info = handler.wants_info ? &info : nullptr;
-  handler.call(message);
+  base::call_back(handler.call, message);
   if (message.owned) let_go(message.owned);
 }
 

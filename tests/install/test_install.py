@@ -116,6 +116,16 @@ class Callbacks(Case):
             with self.subTest(level), Domain() as domain:
                 self.assertEqual(self.assert_ends_well(domain, domain.start(program)), "all seen\n")
 
+    def test_of_every_kind_end_the_program_with_the_text_of_an_exception_that_leaves_them(self):
+        program = work / "exceptions"
+        must(["c++", "-std=c++20", "-O2", HERE / "programs/exceptions.cpp", *flags(), "-o", program])
+        kinds = "timer dispatch subscriber shared event watch call call_at_the_end feedback result filter ros_timer ros_subscription ros_answer"
+        for kind in kinds.split():
+            with self.subTest(kind), Domain() as domain:
+                process = domain.start(program, kind)
+                self.assertEqual(domain.finish(process), -signal.SIGABRT, domain.story())
+                self.assertIn("no such calibration", domain.said(process))
+
 
 class OtherLanguages(Case):
     def test_a_program_in_c_is_built_by_pkg_config_alone_and_runs(self):

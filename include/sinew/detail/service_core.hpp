@@ -46,7 +46,7 @@ class AwaitedAnswer {
   virtual ~AwaitedAnswer() = default;
   AwaitedAnswer(const AwaitedAnswer&) = delete;
   AwaitedAnswer& operator=(const AwaitedAnswer&) = delete;
-  virtual void answer(std::shared_ptr<const void> keep, const void* response) = 0;
+  virtual void answer(std::shared_ptr<const void>&& keep, const void* response) = 0;
   virtual void fail(const ServiceError& error) = 0;
   /// Then it is called on the client's own thread only.
   bool runs_user_code() const noexcept { return runs_user_code_; }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/call_back.hpp"
 #include "session/callbacks/callback_slot.hpp"
 #include "session/callbacks/execution_thread.hpp"
 #include "session/callbacks/runnable.hpp"
@@ -35,7 +36,7 @@ class Listener final : public Runnable {
       } catch (const std::bad_alloc&) {
         return;  // it is told with the next change
       }
-      handler(now);  // may be the end of what `read` looks at
+      base::call_back(handler, now);  // may be the end of what `read` looks at
     });
   }
 

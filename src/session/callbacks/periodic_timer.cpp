@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/call_back.hpp"
 #include "os/clock.hpp"
 #include "session/callbacks/execution_thread.hpp"
 
@@ -27,7 +28,7 @@ bool PeriodicTimer::run(std::int64_t now) {
     if (!due_.compare_exchange_strong(due, os::later(due + late * period_, period_), std::memory_order_relaxed)) return;
     missed_.fetch_add(static_cast<std::uint64_t>(late), std::memory_order_relaxed);
     called = true;
-    callback();
+    base::call_back(callback);
   });
   return called;
 }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/call_back.hpp"
 #include "session/fork.hpp"
 #include "session/node/node_session.hpp"
 #include "session/reading.hpp"
@@ -92,7 +93,7 @@ bool DomainWatch::take(Channel::Input& input) {
     return false;
   }
   const ToldDomain told = std::exchange(collected_, {});
-  if (!handler_.run([&](const Handler& handler) { handler(told); })) return false;
+  if (!handler_.run([&](const Handler& handler) { base::call_back(handler, told); })) return false;
   answer(id());
   return told.update.complete;
 }
@@ -129,7 +130,7 @@ bool DomainWatch::run_some(const Turn&) {
     const ToldDomain told = std::exchange(collected_, {});
     id = this->id();                                  // it may begin anew meanwhile, which is not what is answered
     raised_.store(false, std::memory_order_seq_cst);  // sync: WATCH_RAISED (with lose, take)
-    handler(told);
+    base::call_back(handler, told);
   });
   if (goes_on) answer(id);
   return false;
