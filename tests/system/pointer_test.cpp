@@ -381,6 +381,31 @@ std::shared_ptr<const Sample> deleted_with(std::uint64_t number, const std::func
           }};
 }
 
+TEST_F(Pointer, WhatIsPushedOutByTheNextMessageIsDeletedWithoutALock) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic"), other = node->create_publisher<Sample>("other");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}.keep_last(1)),
+       of_other = node->create_subscriber<Sample>("other", Qos{}.keep_last(1));
+  std::atomic<int> answered{0};
+  const auto publish_on = [&](Publisher<Sample>& on, std::uint64_t number) {
+    answered += on.publish(sample_of(2, number, 10)) == PublishResult::published;
+  };
+  publisher->publish(deleted_with(1, [&] { publish_on(*publisher, 2); }));
+  EXPECT_EQ(publisher->publish(deleted_with(3, [&] { publish_on(*other, 4); })), PublishResult::published);
+  other->publish(deleted_with(5, [&] { publish_on(*publisher, 6); }));
+  EXPECT_EQ(other->publish(sample_of(2, 7, 10)), PublishResult::published);
+  EXPECT_EQ(answered, 3) << "also where the deleter of one topic publishes on the other, and the other way round";
+}
+
+TEST_F(Pointer, WhatLeavesTheHistoryIsDeletedWithoutALock) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1).transient_local());
+  std::atomic<int> answered{0};
+  publisher->publish(deleted_with(1, [&] { answered += publisher->publish(sample_of(1, 2, 10)) == PublishResult::published; }));
+  EXPECT_EQ(publisher->publish(sample_of(1, 3, 10)), PublishResult::published);
+  EXPECT_EQ(answered, 1);
+}
+
 TEST_F(Pointer, WhatWaitsForASubscriberWhoseNodeIsDestroyedIsDeletedWithoutALock) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");

@@ -1,16 +1,18 @@
 #include "session/in_process/local_delivery.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace sinew::session {
 
 void LocalDelivery::begin(const std::vector<std::shared_ptr<LocalQueue>>& queues, std::uint64_t sequence, std::int64_t source_time) {
   sharers_ = owners_ = 0;
+  if (!parts_) parts_ = std::make_unique<Parts>();
   if (queues.empty()) return;
-  parts_.reserve(queues.size());
+  parts_->reserve(queues.size());
   for (const auto& queue : queues) {
     if (!queue->wants(sequence, source_time)) continue;
-    Part& part = parts_.emplace_back();
+    Part& part = parts_->emplace_back();
     part.queue = queue;
     part.item.sequence = sequence;
     (queue->options().buffer == Buffer::shared ? sharers_ : owners_) += 1;
@@ -36,13 +38,13 @@ std::shared_ptr<const void> LocalDelivery::common(GivenMessage& message, const s
 }
 
 std::uint64_t LocalDelivery::prepare(GivenMessage& message, const std::shared_ptr<const void>& frame) {
-  if (parts_.empty() && !keeps_) return 0;
+  if (parts_->empty() && !keeps_) return 0;
   std::uint64_t copies = 0;
   const std::shared_ptr<const void> shared = sharers() > 0 ? common(message, frame, copies) : nullptr;
   if (keeps_) kept_ = shared;
   const void* const source = message.look();
   Part* first_owner = nullptr;
-  for (Part& part : parts_) {
+  for (Part& part : *parts_) {
     switch (part.queue->options().buffer) {
       case Buffer::shared:
         part.item.shared = shared;
@@ -68,15 +70,24 @@ std::uint64_t LocalDelivery::prepare(GivenMessage& message, const std::shared_pt
 }
 
 void LocalDelivery::put(std::int64_t source_time) noexcept {
-  for (Part& part : parts_) part.item.source_time = source_time;
+  for (Part& part : *parts_) part.item.source_time = source_time;
   // Who copies from the object goes before who gets it.
-  for (Part& part : parts_) {
+  for (Part& part : *parts_) {
     if (part.item.copied) part.queue->put(part.item);
   }
-  for (Part& part : parts_) {
+  for (Part& part : *parts_) {
     if (!part.item.copied) part.queue->put(part.item);
   }
-  for (Part& part : parts_) part.queue->ring_if_asleep();
+  for (Part& part : *parts_) part.queue->ring_if_asleep();
+}
+
+void LocalDelivery::end(Leftovers& into) noexcept {
+  into.kept_ = std::move(kept_);
+  if (!parts_) return;
+  const auto is_left = [](const Part& part) { return part.item.shared || part.item.owned; };
+  if (std::ranges::none_of(*parts_, is_left)) return parts_->clear();
+  into.spare_ = spare_;
+  into.parts_ = std::exchange(parts_, spare_->take());
 }
 
 }  // namespace sinew::session

@@ -3,8 +3,10 @@
 // After the ROS 2 intra-process design, "Number of message copies", and its two tables.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "session/in_process/local_queue.hpp"
@@ -12,9 +14,54 @@
 
 namespace sinew::session {
 
-/// One message at a time: begin(), prepare(), put(), end(). Not thread-safe. Keeps its memory between messages.
+/// One message at a time: begin(), prepare(), put(), end(). Not thread-safe but for the end of what is left over. Keeps its memory for the messages to come.
 class LocalDelivery {
+  struct Part {
+    std::shared_ptr<LocalQueue> queue;
+    LocalQueue::Item item;
+  };
+  using Parts = std::vector<Part>;
+  /// Memory for the parts of messages to come. Thread-safe.
+  class Spare {
+   public:
+    Spare() = default;
+    ~Spare() { take(); }
+    Spare(const Spare&) = delete;
+    Spare& operator=(const Spare&) = delete;
+    /// Null when there is none.
+    std::unique_ptr<Parts> take() noexcept {
+      return std::unique_ptr<Parts>(memory_.exchange(nullptr, std::memory_order_acquire));  // sync: SPARE (with put)
+    }
+    void put(std::unique_ptr<Parts> parts) noexcept {
+      delete memory_.exchange(parts.release(), std::memory_order_acq_rel);  // sync: SPARE (with take)
+    }
+
+   private:
+    // pair SPARE: who takes it sees it emptied.
+    std::atomic<Parts*> memory_{nullptr};
+  };
+
  public:
+  /// What a message leaves when it has been put, or has not: above all those that it has pushed out. To be let go of without any lock, for the deleters of messages are user code, which may also end the publisher.
+  class Leftovers {
+   public:
+    Leftovers() = default;
+    ~Leftovers() {
+      kept_.reset();
+      if (!parts_) return;
+      parts_->clear();
+      spare_->put(std::move(parts_));
+    }
+    Leftovers(const Leftovers&) = delete;
+    Leftovers& operator=(const Leftovers&) = delete;
+
+   private:
+    friend LocalDelivery;
+    std::unique_ptr<Parts> parts_;
+    std::shared_ptr<Spare> spare_;
+    std::shared_ptr<const void> kept_;
+  };
+
   explicit LocalDelivery(std::shared_ptr<const Objects> objects) : objects_(std::move(objects)) {}
 
   /// Asks every queue whether it wants this message. Throws std::bad_alloc, having asked none.
@@ -32,21 +79,14 @@ class LocalDelivery {
   void put(std::int64_t source_time) noexcept;
   /// What prepare() has made to be kept.
   const std::shared_ptr<const void>& kept() const noexcept { return kept_; }
-  /// Lets go of what was pushed out. Without a lock: the destruction of messages takes them.
-  void end() noexcept {
-    parts_.clear();
-    kept_.reset();
-  }
+  void end(Leftovers& into) noexcept;
 
  private:
-  struct Part {
-    std::shared_ptr<LocalQueue> queue;
-    LocalQueue::Item item;
-  };
   std::shared_ptr<const void> common(GivenMessage& message, const std::shared_ptr<const void>& frame, std::uint64_t& copies) const;
 
   const std::shared_ptr<const Objects> objects_;
-  std::vector<Part> parts_;
+  const std::shared_ptr<Spare> spare_ = std::make_shared<Spare>();
+  std::unique_ptr<Parts> parts_;  // null before begin()
   std::size_t sharers() const noexcept { return sharers_ + (keeps_ ? 1 : 0); }
 
   std::size_t sharers_ = 0, owners_ = 0;

@@ -74,15 +74,18 @@ Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const K
 
 // What is made beside the message, for other processes and for those of this one that want copies, is made without the mutex; whether it is needed is known only under it.
 Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
-  const std::lock_guard one_at_a_time(publishing_);
-  struct End {
+  struct LettingGo {  // behind all locks: a message's deleter may publish
     Publisher& publisher;
-    // Without the mutex: letting go of messages takes it.
-    ~End() {
-      publisher.local_delivery_.end();
+    LocalDelivery::Leftovers leftovers{};
+    ~LettingGo() {
       if (publisher.history_ > 0) publisher.let_go_of_history();
     }
-  } const end{*this};
+  } letting_go{*this};
+  const std::lock_guard one_at_a_time(publishing_);
+  struct End {
+    LettingGo& into;
+    ~End() { into.publisher.local_delivery_.end(into.leftovers); }
+  } const end{letting_go};
   const void* const object = message.look();  // it lives until it has been put into the last queue
   KeptFrame frame{.root = given.root, .size = given.size, .pieces = given.pieces, .beside = given.beside};
   std::unique_lock lock(mutex_);

@@ -167,14 +167,16 @@ void Publisher::let_go_of_lane_locked(const PublisherEnd& end) {
 // --- sending -------------------------------------------------------------------------------------------------------------------------
 
 Publisher::Outcome Publisher::send(std::uint64_t endpoint, GivenMessage message, NewFrame given, std::uint64_t& sequence) {
+  LocalDelivery::Leftovers leftovers;  // behind all locks, as in publish()
   const std::lock_guard one_at_a_time(publishing_);
   struct End {
     Publisher& publisher;
-    ~End() {  // without the mutex: letting go of messages takes it
-      publisher.local_delivery_.end();
+    LocalDelivery::Leftovers& into;
+    ~End() {
+      publisher.local_delivery_.end(into);
       publisher.addressed_.clear();
     }
-  } const end{*this};
+  } const end{*this, leftovers};
   sequence = 0;
   KeptFrame frame{.root = given.root, .size = given.size, .pieces = given.pieces};
   std::unique_lock lock(mutex_);
