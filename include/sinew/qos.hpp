@@ -93,8 +93,9 @@ class Qos {
   // --- time; every duration is above 0 and at most 100 years ---
 
   /// The publisher promises, or the subscriber wishes, that no two messages are further apart than this; for a subscriber those of all its publishers together, whether it takes them or not. Both
-  /// sides count every whole period that passes without one (deadlines_missed, DeadlineMissedEvent), from the first message on, also when the publisher is gone; what comes late is delivered all the
-  /// same. Counted by a timer of the node, so to a millisecond or what the machine's load makes of it; one message that is late by less is not noticed. Default: none. Incompatible: a publisher that promises nothing, or longer, with a subscriber that wishes for it.
+  /// sides count every whole period that passes without one (deadlines_missed, DeadlineMissedEvent), from the first message on, also when the publisher is gone, and those in which their own
+  /// process stood still, unless a publisher of another one ends the gap before it goes on; what comes late is delivered all the same. Counted by a timer of the node, and by publishers in its process, so to a
+  /// millisecond or what the machine's load makes of it; one message that is late by less is not noticed. Default: none. Incompatible: a publisher that promises nothing, or longer, with a subscriber that wishes for it.
   constexpr Qos& deadline(std::chrono::nanoseconds longest) noexcept {
     deadline_ = longest;
     return *this;

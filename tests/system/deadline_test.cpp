@@ -2,12 +2,46 @@
 #include "tests/system/events.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <string>
 #include <thread>
 
 namespace sinew::system {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// A node with a publisher and a subscriber of its own, which publishes as long as it may. Says what each has counted in the end, and of the pauses that it has noticed between its publications how
+/// many periods there were in them: at least, and at most.
+ROLE(hears_itself) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto period = 20ms;
+  const auto node = Node::create("both");
+  const auto publisher = node->create_publisher<Sample>("topic", Qos{}.deadline(period));
+  const auto subscriber = node->create_subscriber<Sample>("topic", [](const Sample&) {}, Qos{}.deadline(period));
+  require(eventually([&] { return publisher->statistics().subscribers == 1; }), "it does not hear itself");
+  std::atomic<bool> ended{false};
+  std::thread orders([&] {
+    until_finished();
+    ended = true;
+  });
+  std::int64_t at_least = 0, at_most = 0;
+  Clock::time_point before, after;
+  for (; !ended; std::this_thread::sleep_for(1ms)) {
+    const Clock::time_point begin = Clock::now();
+    require(publisher->publish(sample_of(1, 1, 10)) == PublishResult::published, "not published");
+    const Clock::time_point end = Clock::now();
+    if (after != Clock::time_point()) at_least += (begin - after - 1ns) / period, at_most += (end - before) / period;
+    if (before == Clock::time_point()) say("publishes");
+    before = begin, after = end;
+  }
+  orders.join();
+  const std::uint64_t published = publisher->statistics().deadlines_missed, heard = subscriber->statistics().deadlines_missed;
+  for (const std::uint64_t missed : {published, heard}) say(std::to_string(missed));
+  say(std::to_string(at_least));
+  say(std::to_string(at_most + (Clock::now() - before) / period));
+}
 
 class Deadline : public Paths {
  protected:
@@ -90,6 +124,28 @@ TEST_P(DeadlineBetweenProcesses, IsMissedWhileThePublisherIsStopped) {
   EXPECT_TRUE(eventually([&] { return missed_.total() >= before + 3; }));
   publisher.process().go_on();
   publisher.end();
+}
+
+class DeadlineOfOneProcess : public Domain {};
+
+TEST_F(DeadlineOfOneProcess, PeriodsInWhichItWasStoppedAreCountedOnceByItsPublishersAndItsSubscribers) {
+  Child both("hears_itself");
+  both.expect("publishes");
+  for (int stopped = 0; stopped < 5; ++stopped) {
+    std::this_thread::sleep_for(50ms);
+    both.stop();
+    std::this_thread::sleep_for(200ms);
+    both.go_on();
+  }
+  both.finish();
+  const auto said = [&] { return std::stoull(both.line().value_or("0")); };
+  const std::uint64_t published = said(), heard = said(), at_least = said(), at_most = said();
+  EXPECT_GE(at_least, 5U * 9);
+  EXPECT_GE(published, at_least);
+  EXPECT_LE(published, at_most);
+  EXPECT_GE(heard, at_least);
+  EXPECT_LE(heard, at_most);
+  both.end();
 }
 
 TEST_P(Deadline, OfASubscriberIsKeptByAnyOfItsPublishersAndThatOfEachPublisherByItself) {

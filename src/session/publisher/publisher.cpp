@@ -12,6 +12,7 @@
 #include "session/node/node_session.hpp"
 #include "session/publisher/foreign_end.hpp"
 #include "session/publisher/publisher_end.hpp"
+#include "session/subscriber/subscription.hpp"
 #include "shm/bell.hpp"
 
 namespace sinew::session {
@@ -72,8 +73,29 @@ Publisher::Outcome Publisher::refuse(std::unique_lock<std::mutex>& lock, const K
   return outcome;
 }
 
+// Before a message ends a gap that is too long: after SIGCONT, the loop may have had no time to look, here as for subscribers of this process.
+void Publisher::count_missed_deadlines() noexcept {
+  if (options_.qos.deadline <= 0) return;
+  const std::int64_t now = os::now_ns();
+  if (!status_.is_late(now)) return;
+  status_.count_missed_deadlines(now);
+  try {
+    std::vector<std::shared_ptr<Subscription>> takers;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& queue : locals_) takers.push_back(queue->options().taker.lock());
+    }
+    for (const auto& taker : takers) {
+      if (taker) taker->status().gap_ends();
+    }
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());
+  }
+}
+
 // What is made beside the message, for other processes and for those of this one that want copies, is made without the mutex; whether it is needed is known only under it.
 Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
+  count_missed_deadlines();
   struct LettingGo {  // behind all locks: a message's deleter may publish
     Publisher& publisher;
     LocalDelivery::Leftovers leftovers{};

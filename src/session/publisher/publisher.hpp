@@ -253,6 +253,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   struct Made {
     bool local = false, pieces = false, failed = false;
   };
+  void count_missed_deadlines() noexcept;
   bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, KeptFrame& frame, Made& made);
   void publish_frame_locked(KeptFrame& frame);
   Outcome refuse(std::unique_lock<std::mutex>& lock, const KeptFrame& frame, Outcome outcome);

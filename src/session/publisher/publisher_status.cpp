@@ -47,14 +47,11 @@ void PublisherStatus::stop() noexcept {
 // The time is read last: what was seen is not later.
 std::int64_t PublisherStatus::look() {
   std::int64_t next = LoopTimer::never;
-  const std::int64_t published = pulse_->published.load(std::memory_order_relaxed);
-  const std::int64_t sign = std::max(published, pulse_->asserted.load(std::memory_order_relaxed));
+  const std::int64_t sign = std::max(newest(), pulse_->asserted.load(std::memory_order_relaxed));
   const std::int64_t now = os::now_ns();
-  if (deadline_) {
-    if (const std::uint64_t missed = deadline_->look(now, published); missed > 0) {
-      deadlines_missed_.fetch_add(missed, std::memory_order_relaxed);
-      raise();
-    }
+  if (offered_.deadline > 0) {
+    count_missed_deadlines(now);
+    const std::lock_guard lock(mutex_);
     next = deadline_->next();
   }
   if (lease_) {
@@ -68,6 +65,17 @@ std::int64_t PublisherStatus::look() {
     next = std::min(next, now + std::max(offered_.lease, shortest_lease) / signs_per_lease);
   }
   return next;
+}
+
+void PublisherStatus::count_missed_deadlines(std::int64_t now) noexcept {
+  std::uint64_t missed = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    missed = deadline_->look(now, newest());
+  }
+  if (missed == 0) return;
+  deadlines_missed_.fetch_add(missed, std::memory_order_relaxed);
+  raise();
 }
 
 void PublisherStatus::assert_liveliness() {

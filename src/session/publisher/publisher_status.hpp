@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "session/callbacks/listener.hpp"
@@ -42,6 +43,10 @@ class PublisherStatus {
   }
   const std::shared_ptr<Listener>& listener() const noexcept { return listener_; }
 
+  /// The next message is late. REQUIRES: a deadline is promised.
+  bool is_late(std::int64_t now) const noexcept { return newest() != 0 && now - newest() > offered_.deadline; }
+  /// Counts what was missed until now. Any thread.
+  void count_missed_deadlines(std::int64_t now) noexcept;
   /// On the path of every message.
   void published(std::int64_t source_time) noexcept {
     if (pulse_) pulse_->published.store(source_time, std::memory_order_relaxed);
@@ -56,6 +61,8 @@ class PublisherStatus {
 
  private:
   std::int64_t look();
+  // REQUIRES: something is promised.
+  std::int64_t newest() const noexcept { return pulse_->published.load(std::memory_order_relaxed); }
 
   Publisher& of_;
   const wire::Qos offered_;
@@ -63,7 +70,8 @@ class PublisherStatus {
   const std::weak_ptr<EndpointWatcher> watcher_;
   std::shared_ptr<Listener> listener_;
   std::shared_ptr<LoopTimer> timer_;
-  std::optional<Deadline> deadline_;                                     // the loop's
+  std::mutex mutex_;                                                     // the last of all
+  std::optional<Deadline> deadline_;                                     // guarded by mutex_
   std::optional<Lease> lease_;                                           // by-topic: its own; the loop's
   std::atomic<std::uint64_t> deadlines_missed_{0}, liveliness_lost_{0};  // relaxed: only told
   std::atomic<bool> detached_{false};                                    // relaxed: who misses it finds out with the next message

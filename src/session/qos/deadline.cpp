@@ -14,7 +14,7 @@ std::uint64_t Deadline::look(std::int64_t now, std::int64_t newest) noexcept {
     next_ = now + period_;
     return 0;
   }
-  const std::int64_t before = std::exchange(missed_, std::max<std::int64_t>(0, now - newest_ - 1) / period_);  // just in time is in time
+  const std::int64_t before = std::exchange(missed_, std::max(missed_, (now - newest_ - 1) / period_));  // just in time is in time
   next_ = newest_ + (missed_ + 1) * period_ + 1;
   return static_cast<std::uint64_t>(missed_ - before);
 }

@@ -6,7 +6,7 @@
 namespace sinew::session {
 
 /// A pure machine: the time, and when the newest message was published, are arguments. Somebody must look when it says so; one that looks late counts what is missing at that time, and not
-/// gaps that have closed meanwhile.
+/// gaps that have closed meanwhile. So whoever closes one that has become too long looks before that. Two that look may have read the time in another order.
 class Deadline {
  public:
   /// `period` in nanoseconds, above 0.

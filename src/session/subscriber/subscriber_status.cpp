@@ -48,6 +48,14 @@ void SubscriberStatus::publishers_changed() noexcept {
   }
 }
 
+void SubscriberStatus::gap_ends() noexcept {
+  try {
+    look();
+  } catch (const std::bad_alloc& shortage) {
+    base::log(base::LogLevel::error, shortage.what());
+  }
+}
+
 // The mutex is held around all of it, so that nobody puts an older sight, or time, over a newer one. The time is read last: what was seen is not later.
 std::int64_t SubscriberStatus::look() {
   const std::lock_guard lock(mutex_);

@@ -30,6 +30,8 @@ class SubscriberStatus {
   /// No handler is called any more, but for the one that this is called from. REQUIRES: the caller holds no lock. Idempotent.
   void stop() noexcept;
 
+  /// A publisher of this process is about to end a gap between its messages that is longer than it had promised. Any thread. REQUIRES: the caller holds no lock.
+  void gap_ends() noexcept;
   /// A publisher has come or gone. Any thread. REQUIRES: the caller does not hold the subscription's mutex.
   void publishers_changed() noexcept;
   /// Its topic is gone, and it was but a ghost. Any thread.

@@ -41,6 +41,16 @@ TEST(Deadline, who_looks_late_does_not_take_gaps_for_missed_that_have_closed) {
   EXPECT_EQ(deadline.look(1'000'000, 999'990), 0U);
 }
 
+TEST(Deadline, who_closes_a_gap_looks_before_and_nothing_is_counted_twice) {
+  Deadline deadline(100);
+  deadline.look(1000, 1000);
+  EXPECT_EQ(deadline.look(1350, 1000), 3U) << "by who is about to publish at 1350";
+  EXPECT_EQ(deadline.look(1250, 1000), 0U) << "by one that had read the time before";
+  EXPECT_EQ(deadline.look(1390, 1000), 0U);
+  EXPECT_EQ(deadline.look(1400, 1350), 0U);
+  EXPECT_EQ(deadline.look(1451, 1350), 1U);
+}
+
 TEST(Deadline, believes_no_time_that_has_yet_to_come_and_none_that_goes_back) {
   Deadline deadline(100);
   EXPECT_EQ(deadline.look(1000, 1000), 0U);
