@@ -1,22 +1,28 @@
 //! Ctrl-C, for verbs that have something to finish.
 
-use std::sync::atomic::AtomicBool;
+use std::io;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 use signal_hook::iterator::Signals;
+use signal_hook::low_level;
 
+use crate::clock::now_ns;
 use crate::failure::{Done, Failure};
 
-/// Calls `then` when somebody interrupts the command, once. Who does it again ends it at once.
+/// What comes so soon after the first is the same again: `timeout` tells its child and then the group of both, and a terminal that goes may tell twice.
+const SAME_NS: i64 = 1_000_000_000;
+/// No time of a signal.
+const NEVER: i64 = i64::MIN;
+
+/// Calls `then` when somebody interrupts the command, once. Who does it again, a second later or more, ends it at once.
 pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
     let unwatched = |why| Failure::Failed(format!("signals cannot be watched: {why}"));
-    let is_second = Arc::new(AtomicBool::new(false));
+    let first_ns = Arc::new(AtomicI64::new(NEVER));
     for signal in [SIGINT, SIGTERM] {
-        flag::register_conditional_default(signal, Arc::clone(&is_second)).map_err(unwatched)?;
-        flag::register(signal, Arc::clone(&is_second)).map_err(unwatched)?;
+        end_by_second(signal, Arc::clone(&first_ns)).map_err(unwatched)?;
     }
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(unwatched)?;
     std::thread::spawn(move || {
@@ -27,7 +33,19 @@ pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
     Ok(())
 }
 
-/// Whether the command was interrupted, for loops that wait.
+fn end_by_second(signal: i32, first_ns: Arc<AtomicI64>) -> io::Result<()> {
+    let obey = move || {
+        let now = now_ns();
+        // relaxed: nothing else is told by it.
+        if let Err(first) = first_ns.compare_exchange(NEVER, now, Ordering::Relaxed, Ordering::Relaxed)
+            && now - first >= SAME_NS
+        {
+            let _ = low_level::emulate_default_handler(signal);
+        }
+    };
+    // SAFETY: it reads a clock, changes an atomic, and calls what may be called in a handler.
+    unsafe { low_level::register(signal, obey) }.map(drop)
+}
 pub struct Interrupt(Arc<(Mutex<bool>, Condvar)>);
 
 impl Interrupt {

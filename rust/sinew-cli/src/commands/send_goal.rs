@@ -30,7 +30,7 @@ Examples:
   sinew action send-goal --feedback dock 'metres: 2'
   sinew action send-goal --json fibonacci '{order: 10}' | jq -c .result
 
-Fields that are left out are zero, empty or none. Who interrupts it cancels the goal, and gets the result that it has then; who does so again ends it at once. Exit status 1: the goal did not succeed.";
+Fields that are left out are zero, empty or none. Who interrupts it cancels the goal, and gets the result that it has then; who does so again, a second later or more, ends it at once. Exit status 1: the goal did not succeed.";
 
 /// What to send.
 #[derive(clap::Args, Debug)]

@@ -1,0 +1,97 @@
+//! How `sinew record` ends: what it has recorded is whole, whoever ends it, and however often.
+
+mod common;
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use common::{Domain, eventually};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use sinew::raw::{Publisher, PublisherOptions};
+use sinew::{Node, Qos};
+use sinew_bag::Bag;
+
+const NUMBER: &str = "test/Number{value:uint64;}";
+const SEVEN: [u8; 12] = [0, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
+
+/// A publisher, and a recorder that has got one message of it.
+struct Scene {
+    folder: tempfile::TempDir,
+    recorder: Child,
+    _node: Node,
+    _publisher: Publisher,
+}
+
+impl Scene {
+    fn new(out: impl Into<Stdio>, err: impl Into<Stdio>) -> Scene {
+        let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+        let node = domain.node("robot");
+        let publisher = Publisher::new(&node, "number", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
+        let mut command = domain.command(&format!("record -o {}", folder.path().join("a.mcap").display()));
+        let recorder = command.stdout(out).stderr(err).spawn().unwrap();
+        assert!(eventually(|| publisher.statistics().subscribers == 1));
+        publisher.publish(&[&SEVEN]).unwrap();
+        let counters = node.domain_counters().unwrap();
+        assert!(eventually(|| counters.read().unwrap().pairs.iter().any(|pair| pair.messages == 1)));
+        Scene { folder, recorder, _node: node, _publisher: publisher }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("a.mcap")
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.recorder.id().cast_signed()), signal).unwrap();
+    }
+
+    fn is_whole(&self) -> bool {
+        let bag = Bag::open(&self.path()).unwrap();
+        bag.cut().is_none() && bag.messages(Default::default()).count() == 1
+    }
+}
+
+/// It ends with the test, however that ends.
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = self.recorder.kill();
+        let _ = self.recorder.wait();
+    }
+}
+
+#[test]
+fn a_signal_that_comes_twice_at_once_is_one_and_the_file_is_whole() {
+    for (first, second) in [(Signal::SIGINT, Signal::SIGINT), (Signal::SIGINT, Signal::SIGTERM), (Signal::SIGTERM, Signal::SIGTERM)] {
+        for _ in 0..10 {
+            let mut scene = Scene::new(Stdio::null(), Stdio::null());
+            scene.signal(first);
+            scene.signal(second);
+            assert_eq!(scene.recorder.wait().unwrap().code(), Some(0));
+            assert!(scene.is_whole());
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_comes_again_later_ends_a_recorder_that_hangs() {
+    let (read, write) = nix::unistd::pipe().unwrap();
+    fcntl(&write, FcntlArg::F_SETFL(OFlag::O_NONBLOCK)).unwrap();
+    let mut full = File::from(write.try_clone().unwrap());
+    while full.write(&[0; 1]).is_ok() {}
+    fcntl(&write, FcntlArg::F_SETFL(OFlag::empty())).unwrap();
+    // It wants to tell what it has recorded, and nobody reads.
+    let mut scene = Scene::new(write, Stdio::null());
+    scene.signal(Signal::SIGINT);
+    assert!(eventually(|| scene.is_whole()));
+    assert!(eventually(|| {
+        scene.signal(Signal::SIGINT);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        scene.recorder.try_wait().unwrap().is_some()
+    }));
+    assert_eq!(scene.recorder.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
+    drop(read);
+}
