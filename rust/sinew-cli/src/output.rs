@@ -26,18 +26,24 @@ pub fn out() -> anstream::AutoStream<std::io::StdoutLock<'static>> {
     anstream::stdout().lock()
 }
 
-/// A line on the standard error, in one piece: others write there, too.
-pub fn print_said(line: std::fmt::Arguments<'_>) {
+/// Text on the standard error, in one piece: others write there, too.
+pub fn print_said(text: std::fmt::Arguments<'_>) {
     let mut whole = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&std::io::stderr()));
-    // Who has closed it does not want to know.
-    let _ = writeln!(whole, "{line}").and_then(|()| std::io::stderr().write_all(&whole.into_inner()));
+    // Who has closed it does not want to know, and a terminal may go while something is recorded.
+    let _ = write!(whole, "{text}").and_then(|()| std::io::stderr().write_all(&whole.into_inner()));
 }
 
-/// [`print_said`], as one writes it.
+/// A line by [`print_said`].
 macro_rules! say {
-    ($($words:tt)*) => { $crate::output::print_said(format_args!($($words)*)) };
+    ($($words:tt)*) => { $crate::output::print_said(format_args!("{}\n", format_args!($($words)*))) };
 }
 pub(crate) use say;
+
+/// By [`print_said`], what a line of a terminal shows in place of what it did.
+macro_rules! show {
+    ($($words:tt)*) => { $crate::output::print_said(format_args!("\r\x1b[K{}", format_args!($($words)*))) };
+}
+pub(crate) use show;
 
 /// "1 topic", "2 topics".
 pub fn counted(count: u64, noun: &str) -> String {
@@ -87,7 +93,7 @@ impl Progress {
         const NOT_BEFORE: Duration = Duration::from_millis(100);
         text.clone_into(&mut self.latest);
         if self.is_terminal && self.shown_at.is_none_or(|at| at.elapsed() >= NOT_BEFORE) {
-            eprint!("\r\x1b[K{text}");
+            show!("{text}");
             self.shown_at = Some(Instant::now());
         }
     }
@@ -97,7 +103,7 @@ impl Drop for Progress {
     /// The last of it stays.
     fn drop(&mut self) {
         if self.is_terminal && self.shown_at.is_some() {
-            eprintln!("\r\x1b[K{}", self.latest);
+            show!("{}\n", self.latest);
         }
     }
 }

@@ -14,7 +14,7 @@ use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptio
 /// What others.py prints. Nothing where there is no Python that has the tools.
 fn others(arguments: &[&str]) -> Option<Vec<Json>> {
     let Ok(python) = std::env::var("SINEW_TEST_PYTHON") else {
-        eprintln!("not tried: SINEW_TEST_PYTHON is not set; tools/python_env.py makes an interpreter for it");
+        println!("not tried: SINEW_TEST_PYTHON is not set; tools/python_env.py makes an interpreter for it");
         return None;
     };
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/others.py");

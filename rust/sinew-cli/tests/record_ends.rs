@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
 use common::{Domain, eventually};
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sinew::raw::{Publisher, PublisherOptions};
@@ -94,4 +94,19 @@ fn a_signal_that_comes_again_later_ends_a_recorder_that_hangs() {
     }));
     assert_eq!(scene.recorder.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
     drop(read);
+}
+
+#[test]
+fn a_recorder_goes_on_and_ends_well_when_its_terminal_has_gone() {
+    let terminal = nix::pty::openpty(None, None).unwrap();
+    // Else the recorder has it, and it stays.
+    fcntl(&terminal.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
+    let mut scene = Scene::new(Stdio::null(), terminal.slave);
+    drop(terminal.master);
+    // It writes a line twice a second.
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert!(scene.recorder.try_wait().unwrap().is_none());
+    scene.signal(Signal::SIGINT);
+    assert_eq!(scene.recorder.wait().unwrap().code(), Some(0));
+    assert!(scene.is_whole());
 }

@@ -9,7 +9,7 @@ use super::schedule::Schedule;
 use super::tracks::Tracks;
 use crate::cli::Cli;
 use crate::failure::Done;
-use crate::output::{BAD, NAME, WARN, counted, json, out, shown};
+use crate::output::{BAD, NAME, WARN, counted, json, out, show, shown};
 use crate::units::{clock_time, three_digits};
 
 /// On a terminal, a line that changes.
@@ -42,13 +42,12 @@ impl Line {
         let since_begin = |time: u64| clock_time(Duration::from_nanos(time.min(end).saturating_sub(begin)));
         let (time, length, rate) = (since_begin(schedule.time(now)), since_begin(end), three_digits(schedule.rate()));
         let paused = if schedule.is_paused() { "  paused" } else { "" };
-        anstream::eprint!("\r\x1b[K{time} of {length}  {played} messages  {rate} times as fast{WARN}{paused}{WARN:#}");
-        let _ = std::io::stderr().flush();
+        show!("{time} of {length}  {played} messages  {rate} times as fast{WARN}{paused}{WARN:#}");
     }
 
     pub fn clear(&self) {
         if self.is_shown {
-            anstream::eprint!("\r\x1b[K");
+            show!("");
         }
     }
 }

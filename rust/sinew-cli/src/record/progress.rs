@@ -13,7 +13,7 @@ use super::topics::Counts;
 use crate::cli::Cli;
 use crate::domain::service_of;
 use crate::failure::{Done, Failure};
-use crate::output::{BAD, NAME, WARN, counted, out, say, shown};
+use crate::output::{BAD, NAME, WARN, counted, out, say, show, shown};
 use crate::units::{bytes, clock_time};
 
 /// What the one who writes tells meanwhile.
@@ -74,19 +74,18 @@ impl Line {
         let lost: u64 = counts.values().map(|counts| counts.lost).sum();
         let topics = if is_empty { "no topic yet".to_owned() } else { counted(counts.len() as u64, "topic") };
         let style = if lost > 0 { BAD } else { anstyle::Style::new() };
-        anstream::eprint!(
-            "\r\x1b[K{}  {}  {}  {}/s  {topics}  {style}{lost} lost{style:#}",
+        show!(
+            "{}  {}  {}  {}/s  {topics}  {style}{lost} lost{style:#}",
             clock_time(time),
             counted(messages, "message"),
             bytes(written as f64),
             bytes(rate)
         );
-        let _ = std::io::stderr().flush();
     }
 
     pub fn clear(&self) {
         if self.is_shown {
-            anstream::eprint!("\r\x1b[K");
+            show!("");
         }
     }
 }

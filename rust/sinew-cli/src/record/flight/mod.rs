@@ -26,7 +26,7 @@ use crate::commands::record::Record;
 use crate::domain::{Followed, View, join};
 use crate::failure::Done;
 use crate::interrupt;
-use crate::output::{NAME, counted, json_line, out, say, shown};
+use crate::output::{NAME, counted, json_line, out, say, show, shown};
 use crate::units::bytes;
 
 /// How often it is looked for what is too old.
@@ -184,8 +184,7 @@ impl Flight<'_> {
         let (messages, size) = store.totals();
         drop(store);
         if self.is_shown {
-            anstream::eprint!("\r\x1b[K{messages} messages, {} held", bytes(size as f64));
-            let _ = std::io::stderr().flush();
+            show!("{messages} messages, {} held", bytes(size as f64));
         }
     }
 
@@ -214,7 +213,7 @@ impl Flight<'_> {
 
     fn tell(&self, outcome: Outcome) -> Done {
         if self.is_shown {
-            anstream::eprint!("\r\x1b[K");
+            show!("");
         }
         let written = match outcome {
             Ok(written) => written,
