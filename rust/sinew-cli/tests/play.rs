@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use common::{Domain, IMAGE, eventually};
+use common::{Domain, IMAGE, Running, eventually};
 use mcap::records::MessageHeader;
 use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 use sinew::{Node, Qos};
@@ -213,6 +213,59 @@ fn it_begins_again_at_the_end_until_it_is_interrupted() {
     }
     let told = player.interrupt();
     assert!(told["messages"].as_u64().unwrap() >= 30);
+}
+
+/// Of two topics, a chunk each, of which one is damaged.
+fn damaged(scene: &Scene) -> PathBuf {
+    let path = scene.folder.path().join("damaged");
+    let mut writer = Writer::create(&path, Compression::Lz4).unwrap();
+    for (n, name) in ["/whole", "/damaged"].into_iter().enumerate() {
+        let id = writer.add_topic(&topic(name, NUMBER, &Qos::reliable())).unwrap();
+        let time = 1_700_000_000_000_000_000 + n as u64;
+        writer.write(id, &Stamp { sequence: 0, log_time: time, publish_time: time }, &[&number(0x0102_0304_0506_0708)]).unwrap();
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    let summary = mcap::Summary::read(&bytes).unwrap().unwrap();
+    let chunk = summary.chunk_indexes.iter().max_by_key(|chunk| chunk.chunk_start_offset).unwrap();
+    let end = (chunk.compressed_data_offset().unwrap() + chunk.compressed_size) as usize;
+    bytes[end - 20..end].fill(0x55);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn what_has_nothing_to_play_is_not_played_again_and_again() {
+    let scene = Scene::new();
+    let (numbers, damaged) = (scene.numbers("/number", 3), damaged(&scene));
+    let broken = scene.folder.path().join("broken");
+    of_others(&broken, &[("/state", "ros1", "test/State", "ros1msg", "string name\n")], &[(0, vec![9])]);
+    for (path, arguments, why) in [
+        (&numbers, "--duration 0s", "nothing in it can be played again and again: there is no message in that part of it\n"),
+        (&numbers, "--start 3ms --duration 2ms", "there is no message in that part of it\n"),
+        (&damaged, "--topics damaged", "what is there of it cannot be read\n"),
+        (&broken, "--rate 2", "the first message of 'state' cannot, since "),
+    ] {
+        let mut player = Running::new(&mut scene.domain.command(&format!("play --loop {} {arguments}", path.display())));
+        assert!(eventually(|| player.0.try_wait().unwrap().is_some()), "{arguments}");
+        let (status, text, said) = player.end();
+        assert_eq!((status, text.as_str()), (Some(3), ""), "{said}");
+        assert!(said.contains(why), "{arguments}: {said}");
+    }
+}
+
+#[test]
+fn what_is_left_out_of_every_round_is_said_once() {
+    let scene = Scene::new();
+    let whole = scene.every("whole");
+    let player = Running::new(&mut scene.domain.command(&format!("play --loop {}", damaged(&scene).display())));
+    for _ in 0..5 {
+        take(&whole);
+    }
+    common::interrupt(&player);
+    let (status, _, said) = player.end();
+    assert_eq!((status, said.matches("messages are left out").count()), (Some(0), 1), "{said}");
 }
 
 #[test]

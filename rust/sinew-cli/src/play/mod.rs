@@ -15,7 +15,7 @@ use sinew::{DomainEndpoint, Qos};
 use sinew_bag::Bag;
 
 use self::keys::{Key, Keys};
-use self::merged::{Merged, Part};
+use self::merged::{Merged, Part, Said};
 use self::report::{Line, Report};
 use self::schedule::Schedule;
 use self::tracks::{Published, Tracks};
@@ -80,11 +80,17 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
     let begun = Instant::now();
     let line = Line::new(cli, keys.is_some(), (begin, until.map_or(end, |until| until.min(end))));
     let mut player =
-        Player { tracks: &mut tracks, schedule: Schedule::new(begun, from, asked.rate, asked.paused), happened, line, steps: 0 };
+        Player { tracks: &mut tracks, schedule: Schedule::new(begun, from, asked.rate, asked.paused), happened, line, steps: 0, tried: 0 };
+    let mut said = Said::new();
     loop {
-        let ended = player.play(Merged::new(&parts, from, until))?;
+        let before = player.tried;
+        let ended = player.play(Merged::new(&parts, from, until, &mut said));
         if ended == Ended::Interrupted || !asked.repeat {
             break;
+        }
+        if player.tried == before {
+            player.line.clear();
+            return Err(nothing_again(&tracks, &said));
         }
         player.schedule.jump(Instant::now(), from);
     }
@@ -104,6 +110,17 @@ fn nothing(asked: &Play, parts: &[Part], tracks: &Tracks) -> Failure {
         (true, 1..) => "no topic of it is asked for; `sinew bag info` lists those that there are".to_owned(),
         _ => "there is no message in it".to_owned(),
     })
+}
+
+/// Why a part is not played again and again.
+fn nothing_again(tracks: &Tracks, said: &Said) -> Failure {
+    let why = tracks.publishers.iter().find_map(|published| Some((&published.name, published.why.as_ref()?)));
+    let why = match why {
+        Some((name, why)) => format!("the first message of '{}' cannot, since {}", shown(name), shown(why)),
+        None if said.is_empty() => "there is no message in that part of it".to_owned(),
+        None => "what is there of it cannot be read".to_owned(),
+    };
+    Failure::Negative(format!("nothing in it can be played again and again: {why}"))
 }
 
 /// Until those who subscribe already get every message, which takes some milliseconds.
@@ -145,18 +162,27 @@ struct Player<'a> {
     line: Line,
     /// Messages that are played although it is paused.
     steps: u64,
+    /// Messages that were published, or were to be.
+    tried: u64,
 }
 
 impl Player<'_> {
-    fn play(&mut self, messages: Merged) -> Done<Ended> {
+    fn play(&mut self, messages: Merged) -> Ended {
         for (file, message) in messages {
             let time = message.stamp.log_time;
-            let Player { tracks, schedule, happened, line, steps } = self;
+            let Player { tracks, schedule, happened, line, steps, tried } = self;
             let played = tracks.publishers.iter().map(|published| published.played).sum();
-            let Some((publisher, loan, used)) = tracks.ready(file, &message) else { continue };
-            if wait(schedule, happened, line, steps, time, played)? == Ended::Interrupted {
-                return Ok(Ended::Interrupted);
+            let Some((publisher, loan, used)) = tracks.ready(file, &message) else {
+                // Nobody waits for it, and many may follow.
+                if happened.try_iter().any(|event| is_end(&event, schedule, steps)) {
+                    return Ended::Interrupted;
+                }
+                continue;
+            };
+            if wait(schedule, happened, line, steps, time, played) == Ended::Interrupted {
+                return Ended::Interrupted;
             }
+            *tried += 1;
             let published = loan.publish(used);
             let to = &mut tracks.publishers[publisher];
             match published {
@@ -167,19 +193,19 @@ impl Player<'_> {
                 }
             }
         }
-        Ok(Ended::AtTheEnd)
+        Ended::AtTheEnd
     }
 }
 
 /// Until that time of the recording has come.
-fn wait(schedule: &mut Schedule, happened: &Receiver<Happened>, line: &mut Line, steps: &mut u64, time: u64, played: u64) -> Done<Ended> {
+fn wait(schedule: &mut Schedule, happened: &Receiver<Happened>, line: &mut Line, steps: &mut u64, time: u64, played: u64) -> Ended {
     loop {
         let now = Instant::now();
         line.print(now, schedule, played);
         if schedule.is_paused() && *steps > 0 {
             *steps -= 1;
             schedule.jump(now, time);
-            return Ok(Ended::AtTheEnd);
+            return Ended::AtTheEnd;
         }
         let due = schedule.due(time);
         let next = line.due().into_iter().chain(due).min();
@@ -188,20 +214,28 @@ fn wait(schedule: &mut Schedule, happened: &Receiver<Happened>, line: &mut Line,
             Some(next) => happened.recv_timeout(next.saturating_duration_since(now)).ok(),
             None => happened.recv().ok(),
         };
-        let now = Instant::now();
         match event {
-            Some(Happened::Interrupted | Happened::Key(Key::End)) => return Ok(Ended::Interrupted),
-            Some(Happened::Key(Key::Pause)) => schedule.set_paused(now, !schedule.is_paused()),
-            Some(Happened::Key(Key::Step)) => {
-                schedule.set_paused(now, true);
-                *steps += 1;
-            }
-            Some(Happened::Key(Key::Faster)) => schedule.set_rate(now, (schedule.rate() * STEP).min(FASTEST)),
-            Some(Happened::Key(Key::Slower)) => schedule.set_rate(now, (schedule.rate() / STEP).max(SLOWEST)),
-            None if due.is_some_and(|due| due <= now) => return Ok(Ended::AtTheEnd),
-            None => {}
+            Some(event) if is_end(&event, schedule, steps) => return Ended::Interrupted,
+            None if due.is_some_and(|due| due <= Instant::now()) => return Ended::AtTheEnd,
+            Some(_) | None => {}
         }
     }
+}
+
+/// Does what is asked for, unless that is to end.
+fn is_end(event: &Happened, schedule: &mut Schedule, steps: &mut u64) -> bool {
+    let now = Instant::now();
+    match event {
+        Happened::Interrupted | Happened::Key(Key::End) => return true,
+        Happened::Key(Key::Pause) => schedule.set_paused(now, !schedule.is_paused()),
+        Happened::Key(Key::Step) => {
+            schedule.set_paused(now, true);
+            *steps += 1;
+        }
+        Happened::Key(Key::Faster) => schedule.set_rate(now, (schedule.rate() * STEP).min(FASTEST)),
+        Happened::Key(Key::Slower) => schedule.set_rate(now, (schedule.rate() / STEP).max(SLOWEST)),
+    }
+    false
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
