@@ -22,7 +22,7 @@ Examples:
 Files are MCAP, of sinew, of ROS 2 and of ROS 1, bags of ROS 1, or folders of them; they are played as one. Topics that are no sinew topics are named, and others are played.
 Publishers offer the quality of service that the recorded ones offered. It begins when all subscribers that are there are connected.
 
-Keys on a terminal: space pauses, s plays the next message and pauses, up and down change the rate, q ends.";
+Keys on a terminal, in its foreground: space pauses, s plays the next message and pauses, up and down change the rate, q ends.";
 
 /// What to play, and how.
 #[derive(Args, Debug)]

@@ -2,12 +2,17 @@
 
 use std::io::IsTerminal;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal;
 
 use super::Happened;
 use crate::failure::Done;
+
+/// How often it is looked whose the terminal is.
+const OFTEN: Duration = Duration::from_millis(100);
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +24,19 @@ pub enum Key {
     End,
 }
 
-/// As long as it is there, keys come one by one.
-pub struct Keys(());
+/// As long as it is there, keys come one by one: while it is in the foreground of its terminal. Elsewhere they are the shell's, and who takes them is stopped.
+pub struct Keys(Arc<Mutex<Mode>>);
+
+/// Of the terminal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// As the shell, or whoever is in the foreground, wants it.
+    Others,
+    /// Key by key.
+    Keys,
+    /// Of others, for good.
+    Over,
+}
 
 impl Keys {
     /// None where nobody can press keys.
@@ -28,14 +44,31 @@ impl Keys {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             return Ok(None);
         }
-        terminal::enable_raw_mode()?;
-        let keys = Keys(());
+        let mode = Arc::new(Mutex::new(Mode::Others));
+        let keys = Keys(Arc::clone(&mode));
+        keys.0.lock().unwrap_or_else(PoisonError::into_inner).follow()?;
         std::thread::spawn(move || {
-            while let Ok(event) = event::read() {
-                if let Some(key) = key_of(&event)
-                    && events.send(Happened::Key(key)).is_err()
-                {
-                    return;
+            loop {
+                let now = {
+                    let mut mode = mode.lock().unwrap_or_else(PoisonError::into_inner);
+                    if mode.follow().is_err() {
+                        return;
+                    }
+                    *mode
+                };
+                match now {
+                    Mode::Over => return,
+                    Mode::Others => std::thread::sleep(OFTEN),
+                    Mode::Keys => match next_event() {
+                        Ok(Some(event)) if is_stop(&event) => stop(&mode),
+                        Ok(event) => {
+                            let key = event.as_ref().and_then(key_of);
+                            if key.is_some_and(|key| events.send(Happened::Key(key)).is_err()) {
+                                return;
+                            }
+                        }
+                        Err(_) => return,
+                    },
                 }
             }
         });
@@ -45,7 +78,53 @@ impl Keys {
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        let _ = terminal::disable_raw_mode();
+        let mut mode = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if *mode == Mode::Keys && is_in_front() {
+            let _ = terminal::disable_raw_mode();
+        }
+        *mode = Mode::Over;
+    }
+}
+
+impl Mode {
+    /// Makes it that of keys where they are this program's.
+    fn follow(&mut self) -> std::io::Result<()> {
+        match (*self, is_in_front()) {
+            (Mode::Over, _) => {}
+            (_, false) => *self = Mode::Others,
+            (Mode::Keys, true) => {}
+            (Mode::Others, true) => {
+                // The shell has made it its own meanwhile, which the library does not know.
+                terminal::disable_raw_mode()?;
+                terminal::enable_raw_mode()?;
+                *self = Mode::Keys;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the terminal is this program's just now. One that is not that of its session nobody else has.
+pub fn is_in_front() -> bool {
+    rustix::termios::tcgetpgrp(std::io::stdin()).map_or(true, |front| front == rustix::process::getpgrp())
+}
+
+/// None: there was none for a moment.
+fn next_event() -> std::io::Result<Option<Event>> {
+    Ok(if event::poll(OFTEN)? { Some(event::read()?) } else { None })
+}
+
+/// Ctrl-Z, of which a terminal that gives key by key makes no signal either.
+fn is_stop(event: &Event) -> bool {
+    matches!(event, Event::Key(KeyEvent { code: KeyCode::Char('z'), modifiers: KeyModifiers::CONTROL, kind: KeyEventKind::Press, .. }))
+}
+
+/// Until the shell lets it go on, there or here.
+fn stop(mode: &Mutex<Mode>) {
+    let mut mode = mode.lock().unwrap_or_else(PoisonError::into_inner);
+    if *mode == Mode::Keys && terminal::disable_raw_mode().is_ok() {
+        *mode = Mode::Others;
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::keys::is_in_front;
 use super::schedule::Schedule;
 use super::tracks::Tracks;
 use crate::cli::Cli;
@@ -38,6 +39,9 @@ impl Line {
             return;
         }
         self.due = now + Self::EVERY;
+        if !is_in_front() {
+            return;
+        }
         let (begin, end) = self.times;
         let since_begin = |time: u64| clock_time(Duration::from_nanos(time.min(end).saturating_sub(begin)));
         let (time, length, rate) = (since_begin(schedule.time(now)), since_begin(end), three_digits(schedule.rate()));
@@ -46,7 +50,7 @@ impl Line {
     }
 
     pub fn clear(&self) {
-        if self.is_shown {
+        if self.is_shown && is_in_front() {
             show!("");
         }
     }
