@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Lines, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use common::{Domain, eventually};
+use common::{Domain, Running, eventually};
 use sinew::raw::{Publisher, PublisherOptions};
 use sinew::{Node, NodeOptions, Qos};
 use sinew_bag::Bag;
@@ -54,8 +54,16 @@ impl Recorder {
         serde_json::from_str(&self.lines.next().expect("it writes").unwrap()).unwrap()
     }
 
-    fn end(mut self) -> String {
+    fn interrupt(&self) {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.child.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
+    }
+
+    fn end(self) -> String {
+        self.interrupt();
+        self.has_ended()
+    }
+
+    fn has_ended(mut self) -> String {
         let mut said = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         assert!(self.child.wait().unwrap().success(), "{said}");
@@ -163,6 +171,48 @@ fn it_goes_on_for_a_time_after_a_trigger() {
 }
 
 #[test]
+fn what_is_to_be_written_after_a_time_is_written_at_once_when_it_is_interrupted() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "1h"]);
+    let node = scene.domain.node("robot");
+    let numbers = scene.publisher(&node, "number");
+    numbers.publish(&[&number(1)]).unwrap();
+    recorder.has_received(1);
+    let asks = Running::new(&mut scene.domain.command("trigger --reason test --json"));
+    // The call, of which it only then knows.
+    recorder.has_received(2);
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    recorder.interrupt();
+    let written = recorder.written();
+    assert_eq!((&written["reasons"], read(&written, "/number")), (&serde_json::json!(["test"]), vec![number(1)]));
+    let (status, told, said) = asks.end();
+    assert_eq!(status, Some(0), "{said}");
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&told).unwrap()["path"], written["path"]);
+    recorder.has_ended();
+}
+
+#[test]
+fn a_death_for_which_a_launcher_stops_all_is_in_a_file() {
+    let scene = Scene::new();
+    let (sinew, test) = (env!("CARGO_BIN_EXE_sinew"), std::env::current_exe().unwrap());
+    let launch = format!(
+        "processes:\n  recorder: {{command: {sinew} record --json --last 60s --on-death -o flight.mcap}}\n  camera:\n    command: {} --exact process_that_is_killed\n    environment: {{SINEW_TEST_IS_KILLED: {}}}\n    required: true\n    restart: never\n",
+        test.display(),
+        scene.domain.path()
+    );
+    let file = scene.folder.path().join("robot.yaml");
+    std::fs::write(&file, launch).unwrap();
+    let (status, log, said) = Running::new(&mut scene.domain.command(&format!("launch {}", file.display()))).end();
+    assert_eq!((status, said.as_str()), (Some(1), "error: camera was ended by SIGKILL\n"), "{log}");
+    let files = std::fs::read_dir(scene.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let written: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "mcap")).collect();
+    assert_eq!(written.len(), 1, "{log}");
+    let bag = Bag::open(&written[0]).unwrap();
+    assert_eq!((bag.cut(), bag.metadata("sinew.flight").unwrap()["reason"].as_str()), (None, "node 'camera' died"));
+    assert!(bag.messages(Default::default()).count() > 0);
+}
+
+#[test]
 fn a_condition_triggers_when_it_becomes_true_also_of_a_topic_that_is_not_held() {
     let scene = Scene::new();
     let mut recorder = scene.recorder(&["held", "--after", "0s", "--when", "/battery.value < 10", "--when", "battery.vaule > 0"]);
@@ -180,6 +230,20 @@ fn a_condition_triggers_when_it_becomes_true_also_of_a_topic_that_is_not_held() 
     }
     let said = recorder.end();
     assert!(said.contains("'battery.vaule > 0' will never be so: test/Number has no field 'vaule': did you mean 'value'?"), "{said}");
+}
+
+#[test]
+fn the_message_by_which_a_condition_holds_is_in_the_file() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--after", "0s", "--when", "number.value == 1"]);
+    let node = scene.domain.node("robot");
+    let numbers = scene.publisher(&node, "number");
+    for round in 1..=50 {
+        numbers.publish(&[&number(0)]).unwrap();
+        numbers.publish(&[&number(1)]).unwrap();
+        assert_eq!(read(&recorder.written(), "/number").len(), 2 * round);
+    }
+    recorder.end();
 }
 
 #[test]

@@ -19,6 +19,9 @@ use crate::launch::signals::Signals;
 use crate::launch::stop::Stop;
 use crate::launch::told::Event;
 
+/// The domain has heard by then that a process has died, and for a while. A flight recorder that is told to end at once could not tell who died before and who was told to end, too.
+const NEWS: Duration = Duration::from_millis(200);
+
 /// All processes of a launch file. Everything happens on the thread of [`Supervisor::run`].
 pub struct Supervisor {
     kept: Vec<Kept>,
@@ -175,6 +178,7 @@ impl Supervisor {
         }
         if plan.is_required {
             let why = format!("{}, which is required, {how}", plan.name);
+            std::thread::sleep(NEWS);
             self.begin_stop(&why);
         }
     }

@@ -11,6 +11,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use sinew::Node;
+
 pub use self::condition::Condition;
 use self::service::{Caller, provide};
 pub use self::service::{PREFIX, Request, Response};
@@ -31,6 +33,9 @@ use crate::units::bytes;
 
 /// How often it is looked for what is too old.
 const OFTEN: Duration = Duration::from_millis(200);
+
+/// How long it is waited at the end for those who are answered: an answer goes with who gives it.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// What happens while it flies.
 pub enum Event {
@@ -69,16 +74,18 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     let conditions = Mutex::new(Conditions::new(&asked.when));
     let (into, tell) = (Arc::clone(&store), events.clone());
     let sink = Arc::new(move |message: Received| {
-        for condition in conditions.lock().expect("nobody panics with it").look(&message) {
-            let _ = tell.send(Event::Holds(condition));
-        }
+        let begun = conditions.lock().expect("nobody panics with it").look(&message);
         if holds.has(&message.source.name) {
             into.lock().expect("nobody panics with it").push(Held::new(message));
+        }
+        // Now that the message by which it holds is there to be written.
+        for condition in begun {
+            let _ = tell.send(Event::Holds(condition));
         }
     });
     let wanted = move |topic: &str| held.has(topic) || watched.iter().any(|condition| condition.is_about(topic));
     let view = View::of(&node)?;
-    let mut subscriptions = Subscriptions::new(node, wanted, sink);
+    let mut subscriptions = Subscriptions::new(node.clone(), wanted, sink);
     subscriptions.bring(asked, &view);
     let plan = Plan::new(asked.output.as_deref(), asked.compression.into());
     if !cli.json {
@@ -91,6 +98,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     let mut flight = Flight {
         cli,
         asked,
+        node,
         store,
         subscriptions,
         deaths: asked.on_death.as_ref().map(|of| Deaths::new(of.clone().map(|pattern| pattern.compile_matcher()))),
@@ -98,6 +106,8 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         clock: Clock::new(),
         pending: None,
         is_writing: false,
+        is_ending: false,
+        answered: Vec::new(),
         is_shown: std::io::stderr().is_terminal() && !cli.json,
     };
     let tells = events;
@@ -110,6 +120,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
 struct Flight<'a> {
     cli: &'a Cli,
     asked: &'a Record,
+    node: Node,
     store: Arc<Mutex<Store>>,
     subscriptions: Subscriptions,
     deaths: Option<Deaths>,
@@ -117,25 +128,29 @@ struct Flight<'a> {
     clock: Clock,
     pending: Option<Pending>,
     is_writing: bool,
+    is_ending: bool,
+    /// By what was written since it is ending: names of nodes.
+    answered: Vec<String>,
     is_shown: bool,
+}
+
+fn died(node: &str) -> String {
+    format!("node '{node}' died")
 }
 
 impl Flight<'_> {
     fn fly(&mut self, followed: &Followed, happened: &Receiver<Event>, start: impl Fn(Job)) -> Done {
         let begun = Instant::now();
         let end = self.asked.max_duration.map(|longest| begun + longest);
-        let mut is_ending = false;
         loop {
             let now = Instant::now();
-            is_ending |= end.is_some_and(|end| now >= end);
-            if is_ending && !self.is_writing && self.pending.is_none() {
-                return Ok(());
+            if end.is_some_and(|end| now >= end) && !self.is_ending {
+                self.end();
             }
-            match happened.recv_timeout(self.next(now, end).saturating_duration_since(now)) {
-                Ok(Event::Interrupted) => {
-                    self.pending = None;
-                    is_ending = true;
-                }
+            let is_idle = self.is_ending && !self.is_writing && self.pending.is_none();
+            let until = if is_idle { now } else { self.next(now, end) };
+            match happened.recv_timeout(until.saturating_duration_since(now)) {
+                Ok(Event::Interrupted) => self.end(),
                 Ok(Event::Changed) => {
                     if let Some(view) = followed.changed() {
                         self.subscriptions.update(&view);
@@ -147,25 +162,54 @@ impl Flight<'_> {
                 Ok(Event::Asked(call)) => {
                     let (reason, by) = (call.request().map(|request| request.reason).unwrap_or_default(), call.info().publisher);
                     let reason = if reason.is_empty() { format!("'{by}' asked for it") } else { reason };
-                    self.trigger(reason, Some(call), self.asked.after);
+                    self.trigger(reason, Some(call));
                 }
-                Ok(Event::Holds(condition)) => self.trigger(condition, None, self.asked.after),
+                Ok(Event::Holds(condition)) => self.trigger(condition, None),
                 Ok(Event::Written(outcome)) => {
                     self.is_writing = false;
                     self.tell(outcome)?;
+                }
+                Err(_) if is_idle => {
+                    self.await_answered(followed);
+                    return Ok(());
                 }
                 Err(_) => self.show(),
             }
             let now = Instant::now();
             for node in self.deaths.iter_mut().flat_map(|deaths| deaths.dead(now)).collect::<Vec<_>>() {
-                self.trigger(format!("node '{node}' died"), None, self.asked.after);
+                self.trigger(died(&node), None);
             }
             if !self.is_writing
                 && let Some(pending) = self.pending.take_if(|pending| pending.due <= now)
             {
                 self.is_writing = true;
+                if self.is_ending {
+                    self.answered.extend(pending.callers.iter().map(|caller| caller.info().publisher));
+                }
                 start(self.job(pending));
             }
+        }
+    }
+
+    /// What is to be written is written now, in place of later. Who is missed may be why all are to end: `sinew launch` stops all when one dies.
+    fn end(&mut self) {
+        self.is_ending = true;
+        let now = Instant::now();
+        for node in self.deaths.iter_mut().flat_map(|deaths| deaths.missed(now)).collect::<Vec<_>>() {
+            self.trigger(died(&node), None);
+        }
+        if let Some(pending) = &mut self.pending {
+            pending.due = now;
+        }
+    }
+
+    /// Until those who were answered at the end have gone, as `sinew trigger` does then.
+    fn await_answered(&self, followed: &Followed) {
+        let (mut view, until) = (View::of(&self.node).ok(), Instant::now() + LONGEST);
+        while let Some(there) = view
+            && there.nodes().iter().any(|node| self.answered.contains(&node.name))
+        {
+            view = followed.changed_until(until);
         }
     }
 
@@ -188,9 +232,10 @@ impl Flight<'_> {
         }
     }
 
-    /// Another reason to write what is held, after so long a time: with those that there are already.
-    fn trigger(&mut self, reason: String, caller: Option<Caller>, after: Duration) {
+    /// Another reason to write what is held, with those that there are already.
+    fn trigger(&mut self, reason: String, caller: Option<Caller>) {
         self.store.lock().expect("nobody panics with it").stay(clock::now_ns());
+        let after = if self.is_ending { Duration::ZERO } else { self.asked.after };
         let due = Instant::now() + after;
         let pending = self.pending.get_or_insert_with(|| Pending { due, reasons: Vec::new(), callers: Vec::new() });
         if !pending.reasons.contains(&reason) {

@@ -61,6 +61,9 @@ impl Deaths {
     /// So long a node may be away: one that has lost its manager comes again.
     const GRACE: Duration = Duration::from_millis(500);
 
+    /// Who goes so shortly before this is told to end was told so, too: a signal goes to one process after the other.
+    const SAME: Duration = Duration::from_millis(50);
+
     pub fn new(of: Option<GlobMatcher>) -> Deaths {
         Deaths { of, missed: BTreeMap::new() }
     }
@@ -81,6 +84,12 @@ impl Deaths {
         let dead: Vec<String> = self.missed.iter().filter(|(_, since)| is_late(since)).map(|(name, _)| name.clone()).collect();
         self.missed.retain(|_, since| !is_late(since));
         dead
+    }
+
+    /// Those who are missed when this is to end, dead or not: nobody will wait for them. But not those who were told to end by the same signal.
+    pub fn missed(&mut self, now: Instant) -> Vec<String> {
+        let missed = std::mem::take(&mut self.missed).into_iter();
+        missed.filter(|(_, since)| now.saturating_duration_since(*since) >= Self::SAME).map(|(name, _)| name).collect()
     }
 
     /// When somebody may be dead.
