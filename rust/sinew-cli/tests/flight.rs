@@ -352,9 +352,32 @@ fn what_is_not_there_or_not_possible_is_said() {
 #[test]
 fn who_asked_is_told_when_it_cannot_be_written() {
     let scene = Scene::new();
-    let recorder = Recorder::start(&scene.domain, Path::new("/nonexistent"), &["--after", "0s"]);
+    let folder = scene.folder.path().join("goes");
+    std::fs::create_dir(&folder).unwrap();
+    let recorder = Recorder::start(&scene.domain, &folder, &["--after", "0s"]);
+    std::fs::remove_dir(&folder).unwrap();
     let (status, complaint) = scene.domain.complaint("trigger");
     assert_eq!(status, 1);
     assert!(complaint.contains("cannot be created: No such file or directory"), "{complaint}");
     recorder.end();
+}
+
+#[test]
+fn who_starts_it_is_told_at_once_when_no_file_could_be_written() {
+    let scene = Scene::new();
+    let path = |name: &str| scene.folder.path().join(name);
+    std::fs::write(path("file"), "").unwrap();
+    std::fs::create_dir(path("locked")).unwrap();
+    std::fs::set_permissions(path("locked"), std::os::unix::fs::PermissionsExt::from_mode(0o555)).unwrap();
+    for (folder, why) in [("none", "No such file or directory"), ("file", "it is no folder"), ("locked", "Permission denied")] {
+        if folder == "locked" && rustix::process::geteuid().is_root() {
+            continue; // whom nothing is denied
+        }
+        let folder = path(folder);
+        let arguments = format!("record --last 1s --max-duration 10ms -o {}/flight.mcap", folder.display());
+        let (status, complaint) = scene.domain.complaint(&arguments);
+        assert_eq!(status, 1, "{complaint}");
+        let expected = format!("error: no file could be written into {}: {why}", folder.display());
+        assert!(complaint.starts_with(&expected) && complaint.contains("--output"), "{complaint}");
+    }
 }

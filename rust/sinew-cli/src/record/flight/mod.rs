@@ -60,6 +60,7 @@ struct Pending {
 
 /// Flies until it is interrupted.
 pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
+    let plan = Plan::new(asked.output.as_deref(), asked.compression.into())?;
     let node = join(cli, "record")?;
     let (events, happened) = mpsc::channel();
     let interrupted = events.clone();
@@ -87,7 +88,6 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
     let view = View::of(&node)?;
     let mut subscriptions = Subscriptions::new(node.clone(), wanted, sink);
     subscriptions.bring(asked, &view);
-    let plan = Plan::new(asked.output.as_deref(), asked.compression.into());
     if !cli.json {
         say!(
             "holding the last {last:?} in {} at most; `sinew trigger{}` writes them into a file, Ctrl-C ends it",

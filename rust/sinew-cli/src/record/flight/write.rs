@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
+use rustix::fs::{Access, access};
 use serde::Serialize;
 use sinew_bag::{BagError, Compression, Result};
 
@@ -12,6 +13,8 @@ use super::Event;
 use super::service::{Caller, Response};
 use super::store::Held;
 use crate::clock::Clock;
+use crate::failure::{Done, Failure};
+use crate::output::shown;
 use crate::record::files::{self, Files, Lost};
 use crate::record::usual_time;
 
@@ -52,8 +55,20 @@ pub struct Written {
 pub type Outcome = Result<Written>;
 
 impl Plan {
-    pub fn new(path: Option<&Path>, compression: Compression) -> Plan {
-        Plan { path: path.map_or_else(|| PathBuf::from("flight.mcap"), Path::to_owned), compression }
+    /// Fails where no file can be written, of which it would be too late to tell when something has happened.
+    pub fn new(path: Option<&Path>, compression: Compression) -> Done<Plan> {
+        let path = path.map_or_else(|| PathBuf::from("flight.mcap"), Path::to_owned);
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let why_not = match folder.metadata() {
+            Ok(there) if !there.is_dir() => "it is no folder".to_owned(),
+            Ok(_) => match access(folder, Access::WRITE_OK | Access::EXEC_OK) {
+                Ok(()) => return Ok(Plan { path, compression }),
+                Err(why) => std::io::Error::from(why).to_string(),
+            },
+            Err(why) => why.to_string(),
+        };
+        let folder = shown(&folder.to_string_lossy());
+        Err(Failure::Failed(format!("no file could be written into {folder}: {why_not}. Make it, or name a file elsewhere by --output")))
     }
 
     /// A file that is not there, with the time in its name.
