@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, IoSlice, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -131,6 +132,15 @@ impl Writer {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the file is where it was created: somebody may have deleted it since, or put another one there.
+    pub fn is_in_place(&self) -> bool {
+        match (self.file.metadata(), self.path.metadata()) {
+            (Ok(own), Ok(there)) => (own.dev(), own.ino()) == (there.dev(), there.ino()),
+            (_, Err(why)) => why.kind() != io::ErrorKind::NotFound,
+            (Err(_), _) => true, // it cannot be told
+        }
     }
 
     /// Adds a topic.

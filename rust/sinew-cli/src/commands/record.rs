@@ -45,11 +45,11 @@ pub struct Record {
     /// How messages are compressed
     #[arg(long, short = 'z', value_enum, default_value_t = Compress::None, value_name = "HOW")]
     pub compression: Compress,
-    /// Begin another file when one has so many bytes, as 4GB; 1MB at least
+    /// Begin another file when one has so many bytes, as 4GB; 1MB at least. Numbers that are taken are left out
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub split_size: Option<ByteSize>,
     /// Begin another file after so long a time, as 10min
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = split_time)]
     pub split_time: Option<Duration>,
     /// End after so long a time
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -94,6 +94,11 @@ impl From<Compress> for Compression {
             Compress::Zstd => Compression::Zstd,
         }
     }
+}
+
+/// No file would have more than one message.
+fn split_time(text: &str) -> Result<Duration, String> {
+    duration(text).and_then(|time| if time.is_zero() { Err("a file is to be of some time, as 10min".to_owned()) } else { Ok(time) })
 }
 
 /// "4GB", "500MiB", of a file.

@@ -9,6 +9,7 @@ use serde::Serialize;
 use sinew_bag::{BagError, Compression, Result, Stamp, TopicId, Writer};
 
 use super::source::{Received, Source};
+use crate::output::{WARN, say, shown};
 
 /// Under which name losses stand in files.
 pub const LOST: &str = "sinew.lost";
@@ -16,6 +17,9 @@ pub const LOST: &str = "sinew.lost";
 pub const FLIGHT: &str = "sinew.flight";
 /// What that is called there.
 pub const REASON: &str = "reason";
+
+/// How often it is looked whether a file is still there.
+const OFTEN: Duration = Duration::from_secs(1);
 
 /// Messages that were lost so far, by topics.
 pub type Lost = Arc<Mutex<BTreeMap<String, u64>>>;
@@ -35,6 +39,8 @@ pub struct Recorded {
     pub path: PathBuf,
     pub bytes: u64,
     pub messages: u64,
+    /// It was not where it was created any more.
+    pub gone: bool,
 }
 
 /// Writes one file after the other.
@@ -43,10 +49,15 @@ pub struct Files {
     lost: Lost,
     current: Current,
     finished: Vec<Recorded>,
+    /// When it is to be looked again whether the current one is still there.
+    look_at: Instant,
 }
 
 struct Current {
+    number: usize,
     writer: Writer,
+    /// It is not where it was, which was told.
+    is_gone: bool,
     /// By the numbers of sources.
     topics: HashMap<usize, TopicId>,
     messages: u64,
@@ -55,9 +66,13 @@ struct Current {
 }
 
 impl Plan {
+    fn is_split(&self) -> bool {
+        self.split_size.is_some() || self.split_time.is_some()
+    }
+
     /// Of the n-th file.
     fn path(&self, n: usize) -> PathBuf {
-        if self.split_size.is_none() && self.split_time.is_none() {
+        if !self.is_split() {
             return self.path.clone();
         }
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
@@ -67,10 +82,12 @@ impl Plan {
 }
 
 impl Current {
-    fn new(plan: &Plan, n: usize, lost: &Lost) -> Result<Current> {
-        let writer = Writer::create(&plan.path(n), plan.compression)?;
+    fn new(plan: &Plan, number: usize, lost: &Lost) -> Result<Current> {
+        let writer = Writer::create(&plan.path(number), plan.compression)?;
         Ok(Current {
+            number,
             writer,
+            is_gone: false,
             topics: HashMap::new(),
             messages: 0,
             first: None,
@@ -78,17 +95,42 @@ impl Current {
         })
     }
 
+    /// The one behind it. Somebody else may have one of its number, and it is recorded nevertheless.
+    fn next(&self, plan: &Plan, lost: &Lost) -> Result<Current> {
+        let mut number = self.number + 1;
+        loop {
+            match Current::new(plan, number, lost) {
+                Err(_) if plan.path(number).symlink_metadata().is_ok() => number += 1,
+                created => return created,
+            }
+        }
+    }
+
+    /// Tells once when somebody has deleted the file, or put another one in its place.
+    fn look(&mut self) {
+        if !self.is_gone && !self.writer.is_in_place() {
+            self.is_gone = true;
+            let path = self.writer.path().to_string_lossy();
+            say!(
+                "{WARN}warning:{WARN:#} {} is not there any more: it was deleted, renamed or replaced, and is still recorded into",
+                shown(&path)
+            );
+        }
+    }
+
     /// Writes what was lost meanwhile, and the summary.
     fn finish(mut self, lost: &Lost) -> (Recorded, Result<()>) {
+        self.look();
         let lost = lost.lock().expect("nobody panics with it").clone();
         let before = |topic: &str| self.lost_before.get(topic).copied().unwrap_or(0);
         let meanwhile = lost.iter().map(|(topic, lost)| (format!("/{topic}"), lost - before(topic)));
         let meanwhile: BTreeMap<_, _> = meanwhile.filter(|(_, lost)| *lost > 0).map(|(topic, lost)| (topic, lost.to_string())).collect();
         let told = if meanwhile.is_empty() { Ok(()) } else { self.writer.write_metadata(LOST, meanwhile) };
         let path = self.writer.path().to_owned();
-        let unfinished = Recorded { path: path.clone(), bytes: self.writer.size(), messages: self.messages };
+        let gone = self.is_gone;
+        let unfinished = Recorded { path: path.clone(), bytes: self.writer.size(), messages: self.messages, gone };
         match self.writer.finish() {
-            Ok(written) => (Recorded { path, bytes: written.bytes, messages: written.messages }, told),
+            Ok(written) => (Recorded { path, bytes: written.bytes, messages: written.messages, gone }, told),
             Err(why) => (unfinished, Err(why)),
         }
     }
@@ -98,7 +140,7 @@ impl Files {
     /// Creates the first one.
     pub fn new(plan: Plan, lost: Lost) -> Result<Files> {
         let current = Current::new(&plan, 0, &lost)?;
-        Ok(Files { plan, lost, current, finished: Vec::new() })
+        Ok(Files { plan, lost, current, finished: Vec::new(), look_at: Instant::now() + OFTEN })
     }
 
     /// The one that is written.
@@ -109,7 +151,7 @@ impl Files {
     /// Adds a message.
     pub fn write(&mut self, message: &Received, stamp: &Stamp) -> Result<()> {
         if self.is_due(stamp.log_time) {
-            let next = Current::new(&self.plan, self.finished.len() + 1, &self.lost)?;
+            let next = self.current.next(&self.plan, &self.lost)?;
             let (recorded, finished) = std::mem::replace(&mut self.current, next).finish(&self.lost);
             self.finished.push(recorded);
             finished?;
@@ -129,14 +171,19 @@ impl Files {
         self.current.writer.write_metadata(FLIGHT, [(REASON.to_owned(), reason)].into())
     }
 
-    /// When [`flush`](Files::flush) is to be called.
-    pub fn flush_at(&self) -> Option<Instant> {
-        self.current.writer.flush_at()
+    /// When [`tend`](Files::tend) is to be called.
+    pub fn tend_at(&self) -> Instant {
+        self.current.writer.flush_at().map_or(self.look_at, |at| at.min(self.look_at))
     }
 
-    /// Writes what is pending.
-    pub fn flush(&mut self) -> Result<()> {
-        self.current.writer.flush()
+    /// Writes what is pending for long enough, and looks whether the file is still there.
+    pub fn tend(&mut self) -> Result<()> {
+        let now = Instant::now();
+        if now >= self.look_at {
+            self.current.look();
+            self.look_at = now + OFTEN;
+        }
+        if self.current.writer.flush_at().is_some_and(|at| now >= at) { self.current.writer.flush() } else { Ok(()) }
     }
 
     /// Bytes of all of them, and messages.

@@ -134,6 +134,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     if let Some(why) = failed {
         return Err(Failure::Failed(format!("{why}. What was recorded before can be read")));
     }
+    recording.refuse_gone()?;
     recording.tell_of_empty(asked.topics.names())
 }
 
@@ -161,11 +162,12 @@ impl Wanted {
 /// Writes what comes until nothing comes any more.
 fn write(mut files: Files, queue: &Queue<Received>, told: &Told, clock: &Clock) -> (Vec<Recorded>, Option<sinew_bag::BagError>) {
     let failed = loop {
-        let written = match queue.take(files.flush_at()) {
+        let written = match queue.take(files.tend_at()) {
             Taken::Item(message) => files.write(&message, &message.stamp(clock)),
-            Taken::Nothing => files.flush(),
+            Taken::Nothing => Ok(()),
             Taken::Closed => break None,
         };
+        let written = written.and_then(|()| files.tend());
         let (bytes, messages) = files.totals();
         told.bytes.store(bytes, Ordering::Relaxed);
         told.messages.store(messages, Ordering::Relaxed);

@@ -112,6 +112,15 @@ impl Recording {
         Ok(())
     }
 
+    /// Fails when files are not where they were created.
+    pub fn refuse_gone(&self) -> Done {
+        let gone: Vec<String> = self.files.iter().filter(|file| file.gone).map(|file| shown(&file.path.to_string_lossy())).collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Failed(format!("deleted, renamed or replaced while it was recorded: {}", gone.join(", "))))
+    }
+
     /// Says which of the topics that were named gave nothing. Fails when there was nothing to record at all: then a name is wrong, more likely than not.
     pub fn tell_of_empty<'a>(&self, named: impl Iterator<Item = &'a str>) -> Done {
         let is_of = |topic: &str, name: &str| topic == name || service_of(topic) == Some(name);

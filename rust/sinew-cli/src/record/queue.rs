@@ -51,16 +51,11 @@ impl<T> Queue<T> {
     }
 
     /// The oldest, when there is one, but waits at most until then.
-    pub fn take(&self, until: Option<Instant>) -> Taken<T> {
+    pub fn take(&self, until: Instant) -> Taken<T> {
         let state = self.state.lock().expect("nobody panics with it");
         let is_idle = |state: &mut State<T>| state.waiting.is_empty() && !state.is_closed;
-        let mut state = match until {
-            None => self.filled.wait_while(state, is_idle).expect("nobody panics with it"),
-            Some(until) => {
-                let left = until.saturating_duration_since(Instant::now());
-                self.filled.wait_timeout_while(state, left, is_idle).expect("nobody panics with it").0
-            }
-        };
+        let left = until.saturating_duration_since(Instant::now());
+        let (mut state, _) = self.filled.wait_timeout_while(state, left, is_idle).expect("nobody panics with it");
         match state.waiting.pop_front() {
             Some((item, bytes)) => {
                 state.bytes -= bytes;
@@ -83,7 +78,13 @@ impl<T> Queue<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn later() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
 
     #[test]
     fn who_adds_waits_for_room_and_what_waits_is_taken_after_the_end() {
@@ -91,15 +92,15 @@ mod tests {
         std::thread::scope(|scope| {
             let adds = scope.spawn(|| (0..5).for_each(|n| queue.push(n, MOST / 2)));
             for expected in 0..3 {
-                assert!(matches!(queue.take(None), Taken::Item(n) if n == expected));
+                assert!(matches!(queue.take(later()), Taken::Item(n) if n == expected));
             }
             adds.join().unwrap();
         });
         queue.close();
         queue.push(7, 1);
-        assert!(matches!(queue.take(None), Taken::Item(3)));
-        assert!(matches!(queue.take(None), Taken::Item(4)));
-        assert!(matches!(queue.take(None), Taken::Closed));
+        assert!(matches!(queue.take(later()), Taken::Item(3)));
+        assert!(matches!(queue.take(later()), Taken::Item(4)));
+        assert!(matches!(queue.take(later()), Taken::Closed));
     }
 
     #[test]
@@ -111,12 +112,12 @@ mod tests {
             queue.close();
             waits.join().unwrap();
         });
-        assert!(matches!(queue.take(None), Taken::Item(0)));
-        assert!(matches!(queue.take(None), Taken::Closed));
+        assert!(matches!(queue.take(later()), Taken::Item(0)));
+        assert!(matches!(queue.take(later()), Taken::Closed));
     }
 
     #[test]
     fn who_takes_waits_no_longer_than_until_then() {
-        assert!(matches!(Queue::<u8>::new().take(Some(Instant::now())), Taken::Nothing));
+        assert!(matches!(Queue::<u8>::new().take(Instant::now()), Taken::Nothing));
     }
 }
