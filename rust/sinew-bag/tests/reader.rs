@@ -151,6 +151,27 @@ fn files_of_others_are_read_with_and_without_chunks_and_summary() {
 }
 
 #[test]
+fn what_a_summary_leaves_out_is_found_in_the_rest_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mcap");
+    let plain = mcap::WriteOptions::new().compression(None);
+    for options in [
+        plain.clone().repeat_channels(false),
+        plain.clone().repeat_schemas(false),
+        plain.clone().repeat_channels(false).repeat_schemas(false),
+        plain.clone().emit_chunk_indexes(false),
+        plain.emit_statistics(false),
+    ] {
+        by_the_crate(&path, options.clone(), &some());
+        let bag = Bag::open(&path).unwrap();
+        assert!(read(&bag) == (some(), vec![]), "{options:?}");
+        let described = bag.topics().map(|(id, topic)| (topic.name.as_str(), topic.schema.as_str(), bag.count(id)));
+        assert_eq!(described.collect::<Vec<_>>(), [("/small", "uint8[] data", 36), ("/big", "uint8[] data", 4)], "{options:?}");
+        assert_eq!(bag.cut(), None, "{options:?}");
+    }
+}
+
+#[test]
 fn messages_come_in_the_order_of_their_times_wherever_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mcap");

@@ -115,8 +115,9 @@ fn summary(file: &File, size: u64) -> Option<Contents> {
         return None;
     }
     let mut contents = header(file, size);
-    let statistics = records(file, summary_start, footer_start, &mut contents).ok()??;
-    if contents.chunks.is_empty() && statistics.message_count > 0 {
+    let (statistics, is_described) = records(file, summary_start, footer_start, &mut contents).ok()?;
+    let statistics = statistics?;
+    if !is_described || !is_complete(&contents, &statistics) {
         return None;
     }
     contents.times = (statistics.message_count > 0).then_some((statistics.message_start_time, statistics.message_end_time));
@@ -124,9 +125,19 @@ fn summary(file: &File, size: u64) -> Option<Contents> {
     Some(contents)
 }
 
-fn records(file: &File, begin: u64, end: u64, contents: &mut Contents) -> std::result::Result<Option<Statistics>, Stop> {
+/// Whether a summary tells of all that its statistics count. A writer may leave any of it out.
+fn is_complete(contents: &Contents, statistics: &Statistics) -> bool {
+    let counts = &statistics.channel_message_counts;
+    contents.chunks.len() >= statistics.chunk_count as usize
+        && contents.topics.len() >= statistics.channel_count as usize
+        && counts.keys().all(|channel| contents.topics.contains_key(channel))
+        && (statistics.message_count == 0 || !contents.chunks.is_empty() && !counts.is_empty())
+}
+
+/// The statistics, and whether each channel's type is described.
+fn records(file: &File, begin: u64, end: u64, contents: &mut Contents) -> std::result::Result<(Option<Statistics>, bool), Stop> {
     let mut walk = Walk::through(file, begin, end)?;
-    let (mut schemas, mut statistics) = (Schemas::default(), None);
+    let (mut schemas, mut statistics, mut is_described) = (Schemas::default(), None, true);
     while let Some(place) = walk.next()? {
         if ![op::SCHEMA, op::CHANNEL, op::STATISTICS, op::CHUNK_INDEX, op::METADATA_INDEX].contains(&place.op) {
             continue;
@@ -149,10 +160,13 @@ fn records(file: &File, begin: u64, end: u64, contents: &mut Contents) -> std::r
                     contents.add_metadata(at.record()?);
                 }
             }
-            record => contents.describe(&mut schemas, record),
+            record => {
+                is_described &= schemas.has_that_of(&record);
+                contents.describe(&mut schemas, record);
+            }
         }
     }
-    Ok(statistics)
+    Ok((statistics, is_described))
 }
 
 impl Contents {

@@ -14,6 +14,13 @@ use crate::writer::Topic;
 #[derive(Default)]
 pub struct Schemas(BTreeMap<u16, (SchemaHeader, String)>);
 
+impl Schemas {
+    /// Whether there is what a channel refers to. Zero is none.
+    pub fn has_that_of(&self, record: &Record<'_>) -> bool {
+        !matches!(record, Record::Channel(channel) if channel.schema_id != 0 && !self.0.contains_key(&channel.schema_id))
+    }
+}
+
 impl Contents {
     /// What a record describes.
     pub fn describe(&mut self, schemas: &mut Schemas, record: Record<'static>) {
