@@ -260,3 +260,29 @@ fn the_domain_is_that_of_the_command_line_else_that_of_the_file() {
     let (_, log, _) = scene.run(" --domain typed");
     assert!(log.contains("[a]      typed\n") && log.contains("[b]      own\n"), "{log}");
 }
+
+#[test]
+fn a_relative_path_of_a_socket_is_one_domain_wherever_processes_run() {
+    for (of_file, arguments, inherited, from) in [
+        ("", " --domain ./x.sock", None, "launcher"),
+        ("", "", Some("./x.sock"), "launcher"),
+        ("domain: ./x.sock\n", "", None, "."),
+        ("environment: {SINEW_DOMAIN: ./x.sock}\n", "", None, "."),
+    ] {
+        let process = "{command: printenv SINEW_DOMAIN, restart: never";
+        let scene = Scene::new(&format!("{of_file}processes:\n  a: {process}, directory: a}}\n  b: {process}, directory: b}}\n"));
+        ["a", "b", "launcher"].into_iter().for_each(|name| fs::create_dir(scene.path(name)).unwrap());
+        let mut command = scene.domain.command(&scene.asked(arguments));
+        command.current_dir(scene.path("launcher"));
+        inherited.iter().for_each(|domain| _ = command.env("SINEW_DOMAIN", domain));
+        let (status, log, said) = Running::new(&mut command).end();
+        assert_eq!(status, Some(0), "{said}");
+        let expected = scene.path(from).join("./x.sock").components().collect::<std::path::PathBuf>();
+        let shown: Vec<std::path::PathBuf> =
+            log.lines().filter(|line| line.contains("x.sock")).map(|line| line.split_once("] ").unwrap().1.trim().into()).collect();
+        assert_eq!(
+            shown.iter().map(|path| path.components().collect::<std::path::PathBuf>()).collect::<Vec<_>>(),
+            [&*expected, &*expected]
+        );
+    }
+}

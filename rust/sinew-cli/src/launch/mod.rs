@@ -55,11 +55,12 @@ pub fn run(cli: &Cli, asked: &Launch) -> Done {
         return show_arguments(cli, &file);
     }
     let path = std::path::absolute(&asked.file).map_err(Failure::of)?;
-    let own = std::env::current_exe().ok();
+    let (own, current) = (std::env::current_exe().ok(), std::env::current_dir().unwrap_or_default());
     let is_coloured = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let with_colours = is_coloured && !cli.json;
     let around = Surroundings {
         folder: path.parent().unwrap_or(Path::new("/")),
+        current: &current,
         variable: &|name| std::env::var(name).ok().filter(|_| is_of_user(name)),
         own_folder: own.as_deref().and_then(Path::parent),
         environment: plain(with_colours),

@@ -11,6 +11,8 @@ use crate::launch::restart::Restart;
 use crate::launch::substitution::Scope;
 use crate::output::shown;
 
+/// The variable that says which domain.
+const DOMAIN: &str = "SINEW_DOMAIN";
 /// Where programs are looked for when nothing says it.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -37,6 +39,8 @@ pub struct Plan {
 pub struct Surroundings<'a> {
     /// The folder of the file.
     pub folder: &'a Path,
+    /// That of the launcher.
+    pub current: &'a Path,
     /// A variable of the launcher's own environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// Where this program is installed: what is there, processes find as well.
@@ -80,12 +84,21 @@ pub fn plans(file: &File, arguments: &BTreeMap<String, String>, around: &Surroun
     let scope = Scope { arguments, folder: around.folder, variable: around.variable };
     let mut filling = Filling { scope, around, findings };
     let mut common = around.environment.clone();
-    let domain = filling.optional(file.domain.as_ref());
-    if let Some(domain) = around.domain.map(str::to_owned).or(domain) {
-        common.insert("SINEW_DOMAIN".to_owned(), domain);
+    let of_file = filling.optional(file.domain.as_ref()).map(|domain| one_for_all(&domain, around.folder));
+    // What is said beside the file is meant from where it is said.
+    let of_launcher = |domain: &str| one_for_all(domain, around.current);
+    let domain = around.domain.map(of_launcher).or(of_file);
+    if let Some(domain) = domain.or_else(|| (around.variable)(DOMAIN).as_deref().map(of_launcher)) {
+        common.insert(DOMAIN.to_owned(), domain);
     }
-    common.extend(filling.variables(&file.environment));
+    let variables = filling.variables(&file.environment).into_iter();
+    common.extend(variables.map(|(name, value)| if name == DOMAIN { (name, one_for_all(&value, around.folder)) } else { (name, value) }));
     file.processes.iter().filter_map(|process| filling.plan(process, &common)).collect()
+}
+
+/// The path of a socket would be another one in each directory. Names have no slash.
+fn one_for_all(domain: &str, folder: &Path) -> String {
+    if domain.contains('/') { folder.join(domain).to_string_lossy().into_owned() } else { domain.to_owned() }
 }
 
 struct Filling<'a, 'f> {
