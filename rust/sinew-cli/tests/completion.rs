@@ -195,3 +195,16 @@ fn tab_starts_no_manager_where_there_is_none() {
     drop(abandoned);
     assert_eq!(domain.text("complete -- sinew topic echo "), "", "nobody listens there any more");
 }
+
+#[test]
+fn a_script_that_nobody_reads_or_that_has_no_room_is_no_panic() {
+    for shell in ["bash", "elvish", "powershell"] {
+        let head =
+            Command::new("sh").args(["-c", "\"$0\" completions $1 | head -c 10 > /dev/null", env!("CARGO_BIN_EXE_sinew"), shell]).output();
+        assert_eq!(String::from_utf8(head.unwrap().stderr).unwrap(), "");
+        let mut full = Command::new(env!("CARGO_BIN_EXE_sinew"));
+        let full = full.args(["completions", shell]).stdout(File::create("/dev/full").unwrap()).output().unwrap();
+        let said = String::from_utf8(full.stderr).unwrap();
+        assert!(full.status.code() == Some(1) && said.contains("error: the output cannot be written: No space left"), "{said}");
+    }
+}

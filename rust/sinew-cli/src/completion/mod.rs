@@ -88,11 +88,19 @@ pub fn script(shell: Shell) -> Done {
         Shell::Fish => include_str!("sinew.fish"),
         other => {
             // These know verbs and options alone.
-            generate(other, &mut Cli::command(), "sinew", &mut std::io::stdout());
-            return Ok(());
+            // Into memory, as it panics where it cannot write.
+            let mut script = Vec::new();
+            generate(other, &mut Cli::command(), "sinew", &mut script);
+            return print(&script);
         }
     };
-    Ok(std::io::stdout().write_all(script.as_bytes())?)
+    print(script.as_bytes())
+}
+
+fn print(script: &[u8]) -> Done {
+    let mut out = std::io::stdout();
+    out.write_all(script)?;
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]
