@@ -26,6 +26,7 @@ mod picture;
 mod play;
 mod quiet;
 mod record;
+mod recordings;
 mod taken;
 mod top;
 mod typed;

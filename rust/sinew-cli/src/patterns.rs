@@ -34,8 +34,13 @@ impl Patterns {
 
     /// Those that are names, and no patterns of more than one.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.topics.iter().map(Glob::glob).filter(|name| !name.contains(['*', '?', '[', '{', '\\']))
+        self.topics.iter().map(Glob::glob).filter(|name| is_name(name))
     }
+}
+
+/// Whether it is no pattern of more than one.
+pub fn is_name(pattern: &str) -> bool {
+    !pattern.contains(['*', '?', '[', '{', '\\'])
 }
 
 impl Topics {

@@ -109,6 +109,22 @@ fn files_of_a_folder_are_shown_one_after_the_other() {
 }
 
 #[test]
+fn what_cannot_be_read_of_a_folder_is_said_and_the_others_are_shown() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let empty = folder.path().join("a.mcap");
+    fs::write(&empty, "").unwrap();
+    let of_folder = format!("bag info --json {}", folder.path().display());
+    let (status, complaint) = domain.complaint(&of_folder);
+    assert!(status == 1 && complaint.ends_with("has no file that can be read\n"), "{complaint}");
+    write(&folder.path().join("b.mcap"), Compression::None);
+    let output = domain.run(&of_folder);
+    let (text, said) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success() && text.contains("b.mcap") && text.lines().count() == 1, "{text}{said}");
+    assert!(said.starts_with("warning: left out: ") && said.contains("a.mcap is empty"), "{said}");
+    assert_eq!(domain.complaint(&format!("bag info {}", empty.display())).0, 1, "it is named");
+}
+
+#[test]
 fn what_cannot_be_read_is_said_with_what_to_do() {
     let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
     let path = folder.path().join("a.bag");

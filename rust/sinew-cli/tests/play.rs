@@ -145,9 +145,41 @@ fn topics_are_chosen_left_out_and_renamed() {
     let replayed = scene.every("replay/imu");
     assert_eq!(played(" -t /imu --remap imu:=/replay/imu"), ["replay/imu"]);
     assert_eq!(take(&replayed), number(2));
-    let (status, complaint) = scene.domain.complaint(&format!("play {} --topics lidar", path.display()));
+    let (status, complaint) = scene.domain.complaint(&format!("play {} --exclude **", path.display()));
     assert_eq!(status, 3);
     assert!(complaint.contains("no topic of it is asked for; `sinew bag info`"), "{complaint}");
+}
+
+#[test]
+fn a_name_that_no_file_has_is_refused_before_anything_is_played() {
+    let scene = Scene::new();
+    let path = scene.numbers("/number", 1);
+    let other = scene.file("other", &[topic("/imu", NUMBER, &Qos::reliable())], &[Due(0, "/imu", number(1))]);
+    let numbers = scene.every("number");
+    let files = format!("play {} {}", path.display(), other.display());
+    for (arguments, hint) in [
+        ("--remap nubmer:=other", "no topic 'nubmer' is in it: did you mean 'number'?"),
+        ("--topics number --topics nubmer", "no topic 'nubmer' is in it: did you mean 'number'?"),
+        ("--exclude lidar", "no topic 'lidar' is in it: `sinew bag info` lists those that there are"),
+    ] {
+        let (status, complaint) = scene.domain.complaint(&format!("{files} {arguments}"));
+        assert_eq!((status, complaint), (3, format!("error: {hint}\n")));
+    }
+    assert!(all(&numbers).is_empty());
+    let (status, said) = scene.domain.complaint(&format!("{files} --remap imu:=other --exclude camera/*"));
+    assert_eq!((status, said.as_str()), (0, "warning: no topic in it is like 'camera/*'\n"));
+    assert_eq!(take(&numbers), number(0));
+}
+
+#[test]
+fn what_cannot_be_read_of_a_folder_is_left_out_and_the_others_are_played() {
+    let scene = Scene::new();
+    scene.file("b.mcap", &[topic("/number", NUMBER, &Qos::reliable())], &[Due(0, "/number", number(1))]);
+    std::fs::write(scene.folder.path().join("a.mcap"), "").unwrap();
+    let numbers = scene.every("number");
+    let (status, said) = scene.domain.complaint(&format!("play {}", scene.folder.path().display()));
+    assert!(status == 0 && said.contains("a.mcap is empty"), "{said}");
+    assert_eq!(take(&numbers), number(1));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::cli::Cli;
 use crate::failure::{Done, Failure};
 use crate::output::{BAD, Cell, NAME, TITLE, Table, WARN, counted, json, json_line, out, shown};
 use crate::record::{FLIGHT, LOST, REASON};
+use crate::recordings::open_all;
 use crate::units::{bytes, three_digits};
 
 /// Recordings.
@@ -77,25 +78,25 @@ struct OfTopic<'a> {
 
 /// Shows what is in each.
 pub fn info(cli: &Cli, asked: &Info) -> Done {
-    let mut files = Vec::new();
+    let mut count = 0;
     for path in &asked.files {
-        files.extend(sinew_bag::files(path).map_err(Failure::of)?);
+        count += sinew_bag::files(path).map_err(Failure::of)?.len();
     }
-    for (n, path) in files.iter().enumerate() {
-        let bag = Bag::open(path).map_err(Failure::of)?;
+    let mut is_first = true;
+    open_all(&asked.files, |bag| {
         let told = OfBag::new(&bag);
-        match (cli.json, files.len()) {
+        match (cli.json, count) {
             (true, 1) => json(&told)?,
             (true, _) => json_line(&told)?,
             (false, _) => {
-                if n > 0 {
+                if !std::mem::take(&mut is_first) {
                     writeln!(out())?;
                 }
                 told.print()?;
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 impl<'a> OfBag<'a> {

@@ -8,11 +8,12 @@ mod report;
 mod schedule;
 mod tracks;
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
+use globset::Glob;
 use sinew::{DomainEndpoint, Qos};
-use sinew_bag::Bag;
 
 use self::keys::{Key, Keys};
 use self::merged::{Merged, Part, Said};
@@ -24,7 +25,9 @@ use crate::commands::play::Play;
 use crate::domain::{View, canonical, join};
 use crate::failure::{Done, Failure};
 use crate::interrupt;
-use crate::output::{say, shown};
+use crate::output::{WARN, say, shown};
+use crate::patterns::is_name;
+use crate::recordings::open_all;
 
 /// Rates.
 pub const SLOWEST: f64 = 0.001;
@@ -42,15 +45,14 @@ pub enum Happened {
 /// Plays it to its end, or until it is interrupted.
 pub fn run(cli: &Cli, asked: &Play) -> Done {
     let mut parts = Vec::new();
-    for path in &asked.files {
-        for file in sinew_bag::files(path).map_err(Failure::of)? {
-            let bag = Bag::open(&file).map_err(Failure::of)?;
-            if let Some(why) = bag.cut() {
-                say!("{} is not whole: {}; what is whole is played", shown(&file.to_string_lossy()), shown(why));
-            }
-            parts.push(Part { bag, topics: Default::default() });
+    open_all(&asked.files, |bag| {
+        if let Some(why) = bag.cut() {
+            say!("{} is not whole: {}; what is whole is played", shown(&bag.path().to_string_lossy()), shown(why));
         }
-    }
+        parts.push(Part { bag, topics: Default::default() });
+        Ok(())
+    })?;
+    tell_of_absent(asked, &parts)?;
     let node = join(cli, "play")?;
     // Before others see its publishers.
     let (events, happened) = mpsc::channel();
@@ -97,6 +99,27 @@ pub fn run(cli: &Cli, asked: &Play) -> Done {
     player.line.clear();
     drop(keys);
     Report::new(&tracks, begun.elapsed()).print(cli)
+}
+
+/// Fails where a name that is asked for is of no topic in the files: a slip of the pen, by which others would be played, or under other names. A pattern that matches none may be meant so.
+fn tell_of_absent(asked: &Play, parts: &[Part]) -> Done {
+    let names: BTreeSet<&str> = parts.iter().flat_map(|part| part.bag.topics()).map(|(_, topic)| canonical(&topic.name)).collect();
+    let plain = asked.topics.iter().chain(&asked.exclude).map(Glob::glob).filter(|text| is_name(text));
+    let mut named = plain.chain(asked.remap.iter().map(|(old, _)| canonical(old)));
+    if let Some(name) = named.find(|name| !names.contains(name)) {
+        let hint = match sinew::msg::nearest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean '{}'?", shown(near)),
+            None => "`sinew bag info` lists those that there are".to_owned(),
+        };
+        return Err(Failure::Negative(format!("no topic '{}' is in it: {hint}", shown(name))));
+    }
+    for pattern in asked.topics.iter().chain(&asked.exclude).filter(|pattern| !is_name(pattern.glob())) {
+        let matcher = pattern.compile_matcher();
+        if !names.iter().any(|name| matcher.is_match(name)) {
+            say!("{WARN}warning:{WARN:#} no topic in it is like '{}'", shown(pattern.glob()));
+        }
+    }
+    Ok(())
 }
 
 /// Why nothing is played.
