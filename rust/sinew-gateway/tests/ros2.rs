@@ -5,26 +5,12 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::program::Program;
-use common::ros2::{Domain, Peer, Robot, told};
+use common::ros2::{Domain, Peer, Robot, STRING, latched, reliable, text, told};
 use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
 use sinew::msg::Type;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{GatewayEntry, Qos};
-
-const STRING: &str = "std_msgs/msg/String{data:string;}";
-
-/// A message of std_msgs/msg/String.
-fn text(data: &str) -> Vec<u8> {
-    let mut stream = vec![0, 1, 0, 0];
-    stream.extend((data.len() as u32 + 1).to_le_bytes());
-    stream.extend(data.bytes().chain([0]));
-    stream
-}
-
-fn latched(depth: u32) -> Qos {
-    Qos { transient_local: true, ..reliable(depth) }
-}
 
 /// Without what others add behind a message, so that its size is a multiple of four.
 fn plain(mut stream: Vec<u8>) -> Vec<u8> {
@@ -46,10 +32,6 @@ fn arrives(peer: &mut Peer, heard: &Subscriber, data: &str) {
             return;
         }
     }
-}
-
-fn reliable(depth: u32) -> Qos {
-    Qos { reliable: true, ..Qos::keep_last(depth) }
 }
 
 fn chatter(node: &sinew::Node, qos: &Qos) -> Publisher {

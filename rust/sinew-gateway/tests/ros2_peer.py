@@ -2,7 +2,7 @@
 
 A request is a line of JSON, and so is what it says. "do" is
   "type": makes a type of the definition "text" of "name" (ros2msg), with "header" as a request or reply of rmw_cyclonedds;
-  "write": makes a writer "id" on "topic" of the type "name", with "qos"; "publish": writes the message "stream" with it;
+  "write": makes a writer "id" on "topic" of the type "name", with "qos"; "publish": writes the message "stream" with it, "times" times;
   "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...};
   "close": closes writer or reader "id"; "matched": tells with how many others writer or reader "id" is connected;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts as rmw_cyclonedds does, or of "clear" of std_srvs/srv/Empty, where "service" says so; "call": calls it, as several
@@ -109,7 +109,7 @@ class Types:
 
 
 def qos_of(asked):
-    policies = [Policy.Reliability.Reliable(duration(seconds=1)) if asked.get("reliable", True) else Policy.Reliability.BestEffort]
+    policies = [Policy.Reliability.Reliable(duration(seconds=asked.get("patience", 1))) if asked.get("reliable", True) else Policy.Reliability.BestEffort]
     policies.append(Policy.Durability.TransientLocal if asked.get("transient_local") else Policy.Durability.Volatile)
     depth = asked.get("depth", 10)
     policies.append(Policy.History.KeepLast(depth) if depth else Policy.History.KeepAll)
@@ -155,8 +155,10 @@ class Peer:
     def do_read(self, id, topic, name, qos={}):
         self.ends[id] = DataReader(self.participant, self.topic(topic, name), qos=qos_of(qos), listener=Told(id))
 
-    def do_publish(self, id, stream, name):
-        self.ends[id].write(self.types.made[name].deserialize(bytes.fromhex(stream)))
+    def do_publish(self, id, stream, name, times=1):
+        message = self.types.made[name].deserialize(bytes.fromhex(stream))
+        for _ in range(times):
+            self.ends[id].write(message)
 
     def do_close(self, id):
         del self.ends[id]

@@ -5,6 +5,7 @@
 //! | `due` | what is to be open; pure |
 //! | `network` | what such a network is to do |
 //! | `ghost`, `mark` | who publishes here what comes from there, and by what bridges of one domain know each other |
+//! | `waiting` | messages that have come, and wait to be published here |
 //! | `exchange` | the thread that opens and closes what is to go over |
 
 mod due;
@@ -12,6 +13,7 @@ mod exchange;
 mod ghost;
 mod mark;
 mod network;
+mod waiting;
 
 use std::thread::JoinHandle;
 
@@ -27,6 +29,7 @@ pub(crate) use ghost::connected_ghost;
 pub(crate) use mark::mark;
 pub use network::{Channel, Look, Network};
 pub(crate) use network::{note, opened};
+pub(crate) use waiting::{Waiting, Weighs};
 
 use crate::config::Settings;
 use crate::domain::{Followed, Looking};

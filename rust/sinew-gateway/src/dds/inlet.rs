@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use sinew::raw::{Loan, Publisher};
+use tokio::task::AbortHandle;
 
 use super::back_end::{self, Listener, Message, Reader};
 use super::guid::Guid;
@@ -13,7 +14,7 @@ use super::network::Place;
 use super::qos::{Grade, Qos};
 use super::types::RosType;
 use super::{names, qos};
-use crate::bridge::{Channel, Due, Key, Look, connected_ghost, note};
+use crate::bridge::{Channel, Due, Key, Look, Waiting, connected_ghost, note};
 use crate::channels::State;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
@@ -95,8 +96,11 @@ impl Inlet {
         } else {
             let offer = self.form.offer(qos::offered(&self.due.offer, offers.iter()));
             let ghost = connected_ghost(&self.place.node, &self.key.1, &self.due.signature, &offer).map_err(|why| why.to_string())?;
-            Some(Arc::new(Landing {
+            // Its publisher waits for who is slow.
+            let is_late = offer.depth == 0;
+            Some(Arc::new_cyclic(|landing| Landing {
                 room: Mutex::new(None),
+                late: is_late.then(|| Late::new(&self.place, landing)),
                 publisher: ghost,
                 offer,
                 form: self.form.clone(),
@@ -179,6 +183,8 @@ impl Drop for Inlet {
 struct Landing {
     /// Of the message that comes. Before the publisher, of which it is.
     room: Mutex<Option<Room>>,
+    /// None: messages are published by the thread that brings them.
+    late: Option<Late>,
     publisher: Publisher,
     /// What it offers.
     offer: Offer,
@@ -192,8 +198,35 @@ struct Landing {
 
 enum Room {
     Shared(Loan<'static>),
-    /// What becomes another message.
+    /// What becomes another message, or is published later.
     Own(Vec<u8>),
+}
+
+/// Messages of a topic that may have to wait for its subscribers. A thread of DDS brings those of all topics, so a task of its own waits in its place.
+struct Late {
+    waiting: Arc<Waiting<Vec<u8>>>,
+    task: AbortHandle,
+}
+
+impl Late {
+    fn new(place: &Place, landing: &Weak<Landing>) -> Late {
+        let waiting = Arc::<Waiting<_>>::default();
+        let (from, to) = (Arc::clone(&waiting), Weak::clone(landing));
+        let task = place.runtime.spawn(async move {
+            loop {
+                let message = from.next().await;
+                let Some(landing) = to.upgrade() else { return };
+                tokio::task::block_in_place(|| landing.publish(message));
+            }
+        });
+        Late { waiting, task: task.abort_handle() }
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 impl Landing {
@@ -201,19 +234,19 @@ impl Landing {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lose(&self, why: impl FnOnce() -> String) {
-        self.counts.lost.fetch_add(1, Ordering::Relaxed);
-        if !self.counts.is_told.swap(true, Ordering::Relaxed) {
+    fn lose(&self, messages: u64, why: impl FnOnce() -> String) {
+        self.counts.lost.fetch_add(messages, Ordering::Relaxed);
+        if messages > 0 && !self.counts.is_told.swap(true, Ordering::Relaxed) {
             log::warn!("{}", why());
         }
     }
 
     fn room_for(&self, size: usize) -> Option<*mut u8> {
         if size as u64 > self.place.max_message {
-            self.lose(|| format!("a message has {size} bytes, where \"max_message\" of this bridge are {}", self.place.max_message));
+            self.lose(1, || format!("a message has {size} bytes, where \"max_message\" of this bridge are {}", self.place.max_message));
             return None;
         }
-        if matches!(self.form, Form::Status) {
+        if self.late.is_some() || matches!(self.form, Form::Status) {
             let mut own = vec![0; size];
             let room = own.as_mut_ptr();
             *self.room() = Some(Room::Own(own));
@@ -228,7 +261,7 @@ impl Landing {
                 Some(room)
             }
             Err(why) => {
-                self.lose(|| format!("a message has no room in this domain: {why}"));
+                self.lose(1, || format!("a message {}", no_room(why)));
                 None
             }
         }
@@ -246,18 +279,38 @@ impl Landing {
         if !self.is_for_us(message.identity.writer) {
             return;
         }
-        let published = match room {
-            Room::Shared(loan) => self.form.publish(loan, message.size, &self.ty),
-            Room::Own(mut own) => form::publish_status(&self.publisher, &mut own[..message.size]),
-        };
+        match (room, &self.late) {
+            (Room::Shared(loan), _) => self.count(self.form.publish(loan, message.size, &self.ty)),
+            (Room::Own(own), Some(late)) => {
+                let lost = late.waiting.push(own);
+                self.lose(lost, || "messages wait for a subscriber that keeps all and does not keep up: the oldest are lost".to_owned());
+            }
+            (Room::Own(mut own), None) => self.count(form::publish_status(&self.publisher, &mut own)),
+        }
+    }
+
+    /// One that has waited.
+    fn publish(&self, message: Vec<u8>) {
+        let published = self.publisher.loan(message.len()).map_err(no_room).and_then(|mut loan| {
+            loan.bytes().get_mut(..message.len()).ok_or("has no room in this domain")?.copy_from_slice(&message);
+            self.form.publish(loan, message.len(), &self.ty)
+        });
+        self.count(published);
+    }
+
+    fn count(&self, published: Result<usize, String>) {
         match published {
             Ok(size) => {
                 self.counts.messages.fetch_add(1, Ordering::Relaxed);
                 self.counts.bytes.fetch_add(size as u64, Ordering::Relaxed);
             }
-            Err(why) => self.lose(|| format!("a message {why}")),
+            Err(why) => self.lose(1, || format!("a message {why}")),
         }
     }
+}
+
+fn no_room(why: sinew::Error) -> String {
+    format!("has no room in this domain: {why}")
 }
 
 struct Heard {

@@ -35,7 +35,7 @@ impl Inlet {
         let waiting = Arc::<Waiting>::default();
         let to = Arc::clone(&waiting);
         let subscriber = place.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
-        let subscriber = subscriber.callback(move |sample| to.push(sample)).wait().map_err(|why| said(&why))?;
+        let subscriber = subscriber.callback(move |sample| _ = to.push(sample)).wait().map_err(|why| said(&why))?;
         let ledger = Arc::<Ledger>::default();
         let mut delivery = Delivery::new(place, name, due, &ledger)?;
         let again = Arc::new(Notify::new());

@@ -134,7 +134,7 @@ impl Inlet {
             }
             let to = Arc::clone(&self.waiting);
             let subscriber = self.place.zenoh.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
-            let subscriber = subscriber.callback(move |sample: Sample| to.push(sample)).wait().map_err(|why| said(&why))?;
+            let subscriber = subscriber.callback(move |sample: Sample| _ = to.push(sample)).wait().map_err(|why| said(&why))?;
             self.subscribers.insert(key.clone(), subscriber);
         }
         *self.asking.at.lock().unwrap_or_else(PoisonError::into_inner) = self.subscribers.keys().cloned().collect();

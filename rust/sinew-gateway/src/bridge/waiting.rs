@@ -1,0 +1,142 @@
+//! What a network has brought, until it is published here: the network's own threads never wait.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+/// Messages that wait at most.
+const MOST: usize = 1024;
+/// And their bytes, unless it is one message.
+const MOST_BYTES: usize = 64 << 20;
+
+/// What may wait.
+pub trait Weighs {
+    /// Its bytes.
+    fn weight(&self) -> usize;
+}
+
+impl Weighs for Vec<u8> {
+    fn weight(&self) -> usize {
+        self.len()
+    }
+}
+
+/// Of one topic.
+pub struct Waiting<T> {
+    queue: Mutex<Queue<T>>,
+    come: Notify,
+    settled: Notify,
+}
+
+struct Queue<T> {
+    messages: VecDeque<T>,
+    bytes: usize,
+    lost: u64,
+    /// How many there ever were.
+    pushed: u64,
+    /// And of these, those with which nothing is done any more.
+    settled: u64,
+}
+
+impl<T> Default for Waiting<T> {
+    fn default() -> Waiting<T> {
+        let queue = Queue { messages: VecDeque::new(), bytes: 0, lost: 0, pushed: 0, settled: 0 };
+        Waiting { queue: Mutex::new(queue), come: Notify::new(), settled: Notify::new() }
+    }
+}
+
+impl<T: Weighs> Waiting<T> {
+    fn queue(&self) -> MutexGuard<'_, Queue<T>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes one in, for which the oldest go where there is no room: so many.
+    pub fn push(&self, message: T) -> u64 {
+        let size = message.weight();
+        let mut queue = self.queue();
+        let before = queue.lost;
+        while queue.messages.len() >= MOST || queue.bytes.saturating_add(size) > MOST_BYTES {
+            let Some(oldest) = queue.messages.pop_front() else { break };
+            queue.bytes -= oldest.weight();
+            queue.lost += 1;
+        }
+        queue.bytes += size;
+        queue.pushed += 1;
+        queue.messages.push_back(message);
+        let lost = queue.lost - before;
+        drop(queue);
+        self.come.notify_one();
+        lost
+    }
+
+    /// The oldest one. Whoever asks has done what is to be done with the one before.
+    pub async fn next(&self) -> T {
+        loop {
+            let next = {
+                let mut queue = self.queue();
+                queue.settled = queue.pushed - queue.messages.len() as u64;
+                let next = queue.messages.pop_front();
+                queue.bytes -= next.as_ref().map_or(0, |next| next.weight());
+                next
+            };
+            self.settled.notify_waiters();
+            match next {
+                Some(next) => return next,
+                None => self.come.notified().await,
+            }
+        }
+    }
+
+    /// Until with all that were there nothing is done any more.
+    pub async fn settled(&self) {
+        let until = self.queue().pushed;
+        loop {
+            let settled = self.settled.notified();
+            tokio::pin!(settled);
+            // Before it is looked, so that nothing is missed.
+            settled.as_mut().enable();
+            if self.queue().settled >= until {
+                return;
+            }
+            settled.await;
+        }
+    }
+
+    /// How many there was no room for.
+    pub fn lost(&self) -> u64 {
+        self.queue().lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_message_is_settled_when_the_next_one_is_asked_for() {
+        let waiting = Waiting::<Vec<u8>>::default();
+        waiting.settled().await;
+        assert_eq!(waiting.push(vec![1]), 0);
+        waiting.push(vec![2]);
+        waiting.next().await;
+        let settled = waiting.settled();
+        tokio::pin!(settled);
+        assert!(settled.as_mut().now_or_never().is_none());
+        waiting.next().await;
+        assert!(settled.as_mut().now_or_never().is_none());
+        waiting.push(vec![3]);
+        waiting.next().await;
+        assert!(settled.as_mut().now_or_never().is_some(), "what came later is no matter");
+    }
+
+    #[tokio::test]
+    async fn the_oldest_go_where_there_is_no_room() {
+        let waiting = Waiting::default();
+        let lost: u64 = (0..MOST + 3).map(|number| waiting.push(vec![number as u8; 2])).sum();
+        assert_eq!((lost, waiting.lost(), waiting.next().await[0]), (3, 3, 3));
+        assert_eq!((waiting.push(vec![9; MOST_BYTES]), waiting.next().await.len()), (MOST as u64 - 1, MOST_BYTES));
+    }
+}
