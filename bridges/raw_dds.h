@@ -42,7 +42,7 @@ typedef struct sinew_dds_bytes {
 typedef struct sinew_dds_qos {
   bool reliable;
   bool transient_local;
-  uint32_t depth; /* 0: keep all. Discovery does not tell it: 0 there */
+  uint32_t depth; /* 0: keep all, up to 1024 that others have not got yet. Discovery does not tell it: 0 there */
   int64_t lease;
   int64_t deadline;
   int64_t lifespan;

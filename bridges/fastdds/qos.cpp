@@ -12,6 +12,8 @@ namespace dds = eprosima::fastdds::dds;
 using eprosima::fastrtps::Duration_t;
 
 constexpr std::int64_t second = 1'000'000'000;
+/// Messages that are kept of a topic of which all are: what others have not got yet, or what came out of order.
+constexpr std::int32_t most = 1024;
 
 Duration_t duration_of(std::int64_t ns) {
   if (ns <= 0 || ns / second >= std::numeric_limits<std::int32_t>::max()) return eprosima::fastrtps::c_TimeInfinite;
@@ -34,7 +36,7 @@ Qos qos_of_topic(const sinew_dds_topic& topic) {
   qos.history().kind = depth == 0 ? dds::KEEP_ALL_HISTORY_QOS : dds::KEEP_LAST_HISTORY_QOS;
   qos.history().depth = std::max(depth, 1);
   auto& limits = qos.resource_limits();
-  limits.max_samples = limits.max_samples_per_instance = depth == 0 ? dds::LENGTH_UNLIMITED : depth;
+  limits.max_samples = limits.max_samples_per_instance = depth == 0 ? most : depth;
   limits.max_instances = 1;
   limits.allocated_samples = 1;
   qos.deadline().period = duration_of(asked.deadline);

@@ -3,7 +3,7 @@
 A request is a line of JSON, and so is what it says. "do" is
   "type": makes a type of the definition "text" of "name" (ros2msg), with "header" as a request or reply of rmw_cyclonedds;
   "write": makes a writer "id" on "topic" of the type "name", with "qos"; "publish": writes the message "stream" with it, "times" times;
-  "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...};
+  "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...}, or are never taken, where it is "idle";
   "close": closes writer or reader "id"; "matched": tells with how many others writer or reader "id" is connected;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts as rmw_cyclonedds does, or of "clear" of std_srvs/srv/Empty, where "service" says so; "call": calls it, as several
   clients "clients" do that have their own numbers, once for each of "numbers", all at once, and tells whose replies were wrong, or not theirs;
@@ -116,6 +116,8 @@ def qos_of(asked):
     if asked.get("transient_local"):
         # What comes late gets so many, whatever the history is.
         policies.append(Policy.DurabilityService(duration(seconds=0), Policy.History.KeepLast(depth or 1), -1, -1, -1))
+    if "most" in asked:
+        policies.append(Policy.ResourceLimits(max_samples=asked["most"]))
     if "user_data" in asked:
         policies.append(Policy.Userdata(asked["user_data"].encode()))
     return Qos(*policies)
@@ -152,8 +154,8 @@ class Peer:
     def do_write(self, id, topic, name, qos={}):
         self.ends[id] = DataWriter(self.participant, self.topic(topic, name), qos=qos_of(qos))
 
-    def do_read(self, id, topic, name, qos={}):
-        self.ends[id] = DataReader(self.participant, self.topic(topic, name), qos=qos_of(qos), listener=Told(id))
+    def do_read(self, id, topic, name, qos={}, idle=False):
+        self.ends[id] = DataReader(self.participant, self.topic(topic, name), qos=qos_of(qos), listener=None if idle else Told(id))
 
     def do_publish(self, id, stream, name, times=1):
         message = self.types.made[name].deserialize(bytes.fromhex(stream))

@@ -2,10 +2,13 @@
 
 mod common;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
 use common::ros2::{Domain, Peer, Robot, STRING, hex, reliable, text};
 use common::{all, next, until};
 use serde_json::json;
-use sinew::raw::{Subscriber, SubscriberOptions};
+use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, NodeOptions, Qos};
 
 /// Of a program that stands still: nothing is ever taken in its node.
@@ -40,4 +43,75 @@ async fn no_other_topic_waits_for_a_subscriber_that_keeps_all_and_stands_still()
     log(500);
     peer.publish("cmd", "std_msgs/msg/String", &text("go"));
     assert!(next(&heard).to_vec().starts_with(&text("go")));
+}
+
+fn talker(node: &Node, topic: &str, qos: &Qos) -> Publisher {
+    Publisher::new(node, topic, STRING, qos, PublisherOptions::default()).expect("it may publish")
+}
+
+/// A topic whose messages the bridge writes on the thread of this one.
+fn beside(topic: &str) -> String {
+    let thread = |name: &str| {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        hasher.finish() % 4
+    };
+    (0..).map(|number| format!("cmd{number}")).find(|name| thread(name) == thread(topic)).expect("there are enough names")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_reader_that_keeps_all_does_not_take_is_lost_and_counted_and_no_other_topic_waits() {
+    let domain = Domain::new();
+    // In Cyclone DDS one reader holds up all others of its program.
+    let (Some(mut idle), Some(mut peer)) = (Peer::new(&domain), Peer::new(&domain)) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let cmd = beside("log");
+    let (lines, said) = (talker(&node, "log", &Qos::reliable()), talker(&node, &cmd, &reliable(10)));
+    idle.ty("std_msgs/msg/String", "string data\n");
+    peer.ty("std_msgs/msg/String", "string data\n");
+    idle.ask(&json!({"do": "read", "id": "log", "topic": "rt/log", "name": "std_msgs/msg/String", "qos": {"depth": 0, "most": 20}, "idle": true}));
+    peer.read("cmd", &format!("rt/{cmd}"), "std_msgs/msg/String", &json!({}));
+    idle.matched("log", 1);
+    peer.matched("cmd", 1);
+    until("both are read", || [&lines, &said].iter().all(|publisher| publisher.statistics().subscribers == 1));
+    let mut published = 0;
+    until("nothing more fits", || {
+        (0..50).for_each(|_| lines.publish(&[&text("a line")]).expect("it is published"));
+        published += 50;
+        let counts = || robot.channel("log", true).map(|told| (told.messages, told.lost)).unwrap_or_default();
+        until("all are sent, or lost", || counts().0 + counts().1 == published);
+        counts().1 > 0
+    });
+    let lost = || robot.channel("log", true).map_or(0, |told| told.lost);
+    let (before, commands) = (lost(), 200);
+    (0..400).for_each(|_| lines.publish(&[&text("a line")]).expect("it is published"));
+    for _ in 0..commands {
+        said.publish(&[&text("go")]).expect("it is published");
+        assert_eq!(peer.streams("cmd", 1), [text("go")]);
+    }
+    assert!(lost() - before < commands, "each waited for a line");
+    assert!(robot.channel("log", true).is_some_and(|told| told.messages <= 1024 + 20), "no more is kept than there is room for");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_topic_that_keeps_all_for_those_who_come_late_no_more_is_kept_than_in_the_domain() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let lines = talker(&node, "log", &Qos { transient_local: true, ..Qos::reliable() });
+    peer.ty("std_msgs/msg/String", "string data\n");
+    peer.read("early", "rt/log", "std_msgs/msg/String", &json!({"depth": 0}));
+    peer.matched("early", 1);
+    until("it is read", || lines.statistics().subscribers == 1);
+    for number in 1..=2000_u64 {
+        lines.publish(&[&text(&number.to_string())]).expect("it is published");
+        until("it is sent", || number % 100 > 0 || robot.channel("log", true).is_some_and(|told| told.messages + told.lost == number));
+    }
+    peer.read("late", "rt/log", "std_msgs/msg/String", &json!({"transient_local": true, "depth": 0}));
+    let mut kept = peer.streams("late", 512);
+    std::thread::sleep(Duration::from_millis(500));
+    kept.extend(peer.so_far("late"));
+    assert_eq!((kept.len(), kept.last()), (512, Some(&text("2000"))));
 }

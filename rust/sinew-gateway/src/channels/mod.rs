@@ -28,7 +28,12 @@ pub use ledger::{Act, Ending, Ledger, State};
 pub use outlet::{Outlet, Supply, Taken};
 pub use received::Received;
 pub use taking::LeftOff;
-pub(crate) use {calls::Counts, meeting::Meeting, outlet::Reading, received::ghost};
+pub(crate) use {
+    calls::Counts,
+    meeting::Meeting,
+    outlet::{DEEPEST, Reading},
+    received::ghost,
+};
 #[cfg(feature = "zenoh")]
 pub(crate) use {
     origin::Recent,

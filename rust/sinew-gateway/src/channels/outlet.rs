@@ -23,7 +23,7 @@ const SMALL: usize = 4096;
 /// The execution thread on which messages are packed.
 const PACKING: u32 = 1;
 /// What a ghost can have waiting for it.
-pub(super) const DEEPEST: u32 = 512;
+pub(crate) const DEEPEST: u32 = 512;
 /// Bytes that wait of a topic of which nothing may be lost.
 const MOST_WAITING: usize = 64 << 20;
 /// (G35) What has not gone then is given up.

@@ -19,6 +19,8 @@ use crate::ros2::form::Form;
 
 /// Execution threads that messages are sent on, so that a small one need not wait behind a large one of another topic.
 const THREADS: u32 = 4;
+/// Further ones, for topics that wait for readers there: so many that hardly any two of these share one.
+const WAITING: u32 = 1000;
 
 /// Offers the topic. The domain is read only while somebody there subscribes.
 pub struct Outlet {
@@ -54,7 +56,7 @@ impl Outlet {
         let at = back_end::Place {
             topic: &names::topic(&key.1),
             ty: &ty.dds,
-            qos: qos::of_writer(&form.offer_there(&due.offer)),
+            qos: qos::of_keeper(&form.offer_there(&due.offer)),
             user_data: &ty.user_data(),
         };
         let writer = Arc::new(Writer::open(&place.participant, &at, Heard(Arc::clone(&matched)))?);
@@ -122,13 +124,17 @@ struct Counts {
 
 impl Flow {
     fn open(place: &Place, name: &str, due: &Due, told: &Arc<(Form, RosType)>, writer: &Arc<Writer>) -> sinew::Result<Flow> {
-        let reading = Reading::of(&told.0.offer_there(&due.offer), true, &due.traffic);
+        let offer = told.0.offer_there(&due.offer);
+        let reading = Reading::of(&offer, true, &due.traffic);
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
+        let waits = qos::of_keeper(&offer).depth == 0;
+        let execution_thread =
+            if waits { THREADS + (hasher.finish() % u64::from(WAITING)) as u32 } else { (hasher.finish() % u64::from(THREADS)) as u32 };
         let options = SubscriberOptions {
             ghost: Ghost::Carrier,
             max_rate: due.traffic.max_rate.unwrap_or_default(),
-            execution_thread: (hasher.finish() % u64::from(THREADS)) as u32,
+            execution_thread,
             ..SubscriberOptions::default()
         };
         let counts = Arc::<Counts>::default();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::channels::State;
+use crate::channels::{DEEPEST, State};
 use crate::protocol::Offer;
 
 /// What is longer is for ever in a domain (W60).
@@ -35,6 +35,16 @@ pub fn of_writer(offer: &Offer) -> Qos {
         deadline: offer.deadline,
         lifespan: offer.lifespan,
     }
+}
+
+/// Likewise, of one that keeps messages itself for those who come late: no more of them than a domain does.
+pub fn of_keeper(offer: &Offer) -> Qos {
+    let depth = match offer.depth {
+        0 if offer.transient_local => DEEPEST,
+        depth if offer.transient_local => depth.min(DEEPEST),
+        depth => depth,
+    };
+    Qos { depth, ..of_writer(offer) }
 }
 
 /// What a reader asks for, so that it fits each of these writers, for those in the domain who ask for `wanted`: never more than all of them offer.
@@ -151,6 +161,13 @@ mod tests {
         assert_eq!(lacking(&offered, &writer(false, false, 10)), Some("deadline"));
         assert_eq!(lacking(&offered, &Qos { lease: second, ..Qos::default() }), Some("liveliness"));
         assert_eq!(lacking(&Offer::default(), &writer(true, true, 0)), Some("reliability"));
+    }
+
+    #[test]
+    fn who_keeps_messages_for_those_who_come_late_keeps_no_more_than_a_domain() {
+        let depth = |transient_local, depth| of_keeper(&Offer { depth, reliable: true, transient_local, ..Offer::default() }).depth;
+        assert_eq!([depth(true, 0), depth(true, 3), depth(true, 5000)], [DEEPEST, 3, DEEPEST]);
+        assert_eq!([depth(false, 0), depth(false, 3), depth(false, 5000)], [0, 3, 5000]);
     }
 
     #[test]
