@@ -24,6 +24,8 @@ pub struct Inlet {
     /// By their grades. While nobody publishes it, one without a landing.
     intakes: Vec<Intake>,
     refused: Option<String>,
+    /// Why messages of somebody there who publishes it are not taken.
+    misfit: Option<String>,
     counts: Arc<Counts>,
     look: Look,
     place: Place,
@@ -57,6 +59,7 @@ impl Inlet {
         let mut inlet = Inlet {
             intakes: Vec::new(),
             refused: None,
+            misfit: None,
             counts: Arc::default(),
             look,
             place: place.clone(),
@@ -83,6 +86,16 @@ impl Inlet {
         (offers, why)
     }
 
+    /// A policy that does not fit those who publish it there, where nobody is connected.
+    fn incompatible(&self) -> Option<String> {
+        let strangers = self.place.strangers();
+        let topic = names::topic(&self.key.1);
+        let writers = strangers.on(&topic, true).filter(|writer| self.ty.fits(&self.key.1, &writer.ty, writer.hash.as_deref()).is_ok());
+        let writers: Vec<Guid> = writers.map(|writer| writer.guid).collect();
+        let policies: Option<Vec<String>> = self.intakes.iter().map(|intake| intake.matched.incompatible(writers.iter().copied()).filter(|_| !intake.matched.is_anybody())).collect();
+        policies?.into_iter().next()
+    }
+
     fn grade(&self, offered: &Qos) -> Grade {
         Grade::of(offered, self.due.offer.transient_local)
     }
@@ -102,6 +115,7 @@ impl Inlet {
                 room: Mutex::new(None),
                 late: is_late.then(|| Late::new(&self.place, landing)),
                 publisher: ghost,
+                name: self.key.1.clone(),
                 offer,
                 form: self.form.clone(),
                 ty: self.ty.clone(),
@@ -150,7 +164,8 @@ impl Inlet {
 impl Channel for Inlet {
     fn look(&mut self) {
         let (offers, why) = self.writers();
-        let mut refused = why.filter(|_| offers.is_empty());
+        let (misfit, mut refused) = if offers.is_empty() { (None, why) } else { (why, None) };
+        note(&mut self.misfit, misfit);
         if let Err(why) = self.follow(&offers) {
             refused = Some(format!("'{}' cannot be opened: {why}", self.key.1));
         }
@@ -160,13 +175,14 @@ impl Channel for Inlet {
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let landings: Vec<&Landing> = self.intakes.iter().filter_map(|intake| intake.landing.as_deref()).collect();
         let ghosts = || landings.iter().map(|landing| (&landing.offer, landing.publisher.statistics().subscribers));
-        // None: somebody is connected.
-        let incompatible: Option<Vec<String>> = self.intakes.iter().map(|intake| intake.matched.incompatible()).collect();
-        let state = match (&self.refused, incompatible.unwrap_or_default().first()) {
+        let state = match (&self.refused, self.incompatible()) {
             (Some(why), _) => State::Refused(why.clone()),
             (None, _) if landings.is_empty() => State::Waiting,
-            (None, Some(policy)) => State::Refused(qos::offers_less(policy)),
-            (None, None) => qos::stands(&self.due.offer, ghosts()),
+            (None, Some(policy)) => State::Refused(qos::offers_less(&policy)),
+            (None, None) => match qos::stands(&self.due.offer, ghosts()) {
+                State::Open => self.misfit.clone().map_or(State::Open, State::OpenBut),
+                other => other,
+            },
         };
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Some((state, (now(&self.counts.messages), now(&self.counts.bytes), now(&self.counts.lost))))
@@ -186,6 +202,7 @@ struct Landing {
     /// None: messages are published by the thread that brings them.
     late: Option<Late>,
     publisher: Publisher,
+    name: String,
     /// What it offers.
     offer: Offer,
     form: Form,
@@ -276,8 +293,12 @@ impl Landing {
 
     fn message(&self, message: &Message) {
         let Some(room) = self.room().take() else { return };
-        if !self.is_for_us(message.identity.writer) {
+        let writer = message.identity.writer;
+        if !self.is_for_us(writer) {
             return;
+        }
+        if let Err(why) = self.fits(writer) {
+            return self.lose(1, || format!("a message is not taken: {why}"));
         }
         match (room, &self.late) {
             (Room::Shared(loan), _) => self.count(self.form.publish(loan, message.size, &self.ty)),
@@ -287,6 +308,13 @@ impl Landing {
             }
             (Room::Own(mut own), None) => self.count(form::publish_status(&self.publisher, &mut own)),
         }
+    }
+
+    /// Whether what it writes is of the type. DDS connects who has a type of this name.
+    fn fits(&self, writer: Guid) -> Result<(), String> {
+        let strangers = self.place.strangers();
+        let Some(writer) = strangers.endpoint(writer) else { return Ok(()) };
+        self.ty.fits(&self.name, &writer.ty, writer.hash.as_deref())
     }
 
     /// One that has waited.

@@ -19,7 +19,7 @@ pub struct Matched {
 #[derive(Default)]
 struct State {
     others: HashSet<Guid>,
-    /// A policy of somebody who would be, too.
+    /// The last policy that did not fit.
     incompatible: Option<String>,
 }
 
@@ -59,13 +59,19 @@ impl Matched {
 
     /// Whether anybody is.
     pub fn is_anybody(&self) -> bool {
-        !self.state().others.is_empty()
+        self.is_any(|_| true)
     }
 
-    /// A policy that does not fit, where nobody is connected.
-    pub fn incompatible(&self) -> Option<String> {
+    /// Whether somebody is connected whom this fits.
+    pub fn is_any(&self, fits: impl Fn(&Guid) -> bool) -> bool {
+        self.state().others.iter().any(fits)
+    }
+
+    /// A policy that does not fit somebody of these, as he is there, and is not connected.
+    pub fn incompatible(&self, there: impl IntoIterator<Item = Guid>) -> Option<String> {
         let state = self.state();
-        state.incompatible.clone().filter(|_| state.others.is_empty())
+        let is_apart = there.into_iter().any(|each| !state.others.contains(&each));
+        state.incompatible.clone().filter(|_| is_apart)
     }
 
     /// Waits until somebody is connected whom this fits. False: that takes too long.
@@ -76,7 +82,7 @@ impl Matched {
                 tokio::pin!(changed);
                 // Before it is looked, so that nothing is missed.
                 changed.as_mut().enable();
-                if self.state().others.iter().any(&fits) {
+                if self.is_any(&fits) {
                     return;
                 }
                 changed.await;

@@ -11,9 +11,10 @@ use super::back_end::{self, Listener, Writer};
 use super::guid::Guid;
 use super::matched::Matched;
 use super::network::Place;
+use super::strangers::Endpoint;
 use super::types::RosType;
 use super::{names, qos};
-use crate::bridge::{Channel, Due, Key, Look, opened};
+use crate::bridge::{Channel, Due, Key, Look, note, opened};
 use crate::channels::{Reading, State};
 use crate::ros2::form::Form;
 
@@ -29,6 +30,8 @@ pub struct Outlet {
     writer: Arc<Writer>,
     matched: Arc<Matched>,
     refused: Option<String>,
+    /// Why somebody there who subscribes is not written to.
+    misfit: Option<String>,
     place: Place,
     key: Key,
     due: Due,
@@ -61,22 +64,48 @@ impl Outlet {
         };
         let writer = Arc::new(Writer::open(&place.participant, &at, Heard(Arc::clone(&matched)))?);
         place.graph.opened(key, true, writer.guid());
-        Ok(Outlet { flow: None, writer, matched, refused: None, place: place.clone(), key: key.clone(), due: due.clone(), told })
+        Ok(Outlet {
+            flow: None,
+            writer,
+            matched,
+            refused: None,
+            misfit: None,
+            place: place.clone(),
+            key: key.clone(),
+            due: due.clone(),
+            told,
+        })
+    }
+
+    /// Why this one, who may be connected as the name of its type is the same, is not of the type.
+    fn misfit(&self, reader: &Endpoint) -> Option<String> {
+        self.told.1.fits(&self.key.1, &reader.ty, reader.hash.as_deref()).err()
+    }
+
+    /// Whether somebody is to get it, and why somebody else, who is there, is not.
+    fn wishes(&self) -> (bool, Option<String>) {
+        let strangers = self.place.strangers();
+        // Of whom nothing is known yet, nothing is known against him.
+        let fits = |guid: &Guid| strangers.endpoint(*guid).is_none_or(|reader| self.misfit(reader).is_none());
+        (self.matched.is_any(fits), strangers.on(&names::topic(&self.key.1), false).find_map(|reader| self.misfit(reader)))
     }
 
     /// What somebody there asks for that is not offered, so that he gets nothing, whoever else does.
-    fn lacking(&self) -> Option<&'static str> {
-        let (form, ty) = &*self.told;
-        let (offer, topic) = (form.offer_there(&self.due.offer), names::topic(&self.key.1));
+    fn lacking(&self) -> Option<String> {
+        let offer = self.told.0.offer_there(&self.due.offer);
         let strangers = self.place.strangers();
-        let mut readers = strangers.on(&topic, false).filter(|reader| reader.ty == ty.dds);
-        readers.find_map(|reader| qos::lacking(&offer, &reader.qos))
+        let topic = names::topic(&self.key.1);
+        let readers = || strangers.on(&topic, false).filter(|reader| self.misfit(reader).is_none());
+        let policy = readers().find_map(|reader| qos::lacking(&offer, &reader.qos)).map(str::to_owned);
+        policy.or_else(|| self.matched.incompatible(readers().map(|reader| reader.guid)))
     }
 }
 
 impl Channel for Outlet {
     fn look(&mut self) {
-        if !self.matched.is_anybody() {
+        let (is_wanted, misfit) = self.wishes();
+        note(&mut self.misfit, misfit);
+        if !is_wanted {
             if self.flow.take().is_some() {
                 // Who comes next gets what the domain has kept by then.
                 self.writer.forget();
@@ -90,14 +119,10 @@ impl Channel for Outlet {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        match (&self.flow, &self.refused, self.matched.incompatible()) {
-            (Some(flow), ..) => {
-                let state = self.lacking().map_or(State::Open, |policy| State::OpenBut(qos::asks_for_more(policy)));
-                Some((state, flow.told()))
-            }
-            (None, Some(why), _) => Some((State::Refused(why.clone()), (0, 0, 0))),
-            (None, None, Some(policy)) => Some((State::Refused(qos::asks_for_more(&policy)), (0, 0, 0))),
-            (None, None, None) => None,
+        let why = || self.lacking().map(|policy| qos::asks_for_more(&policy)).or_else(|| self.misfit.clone());
+        match (&self.flow, &self.refused) {
+            (Some(flow), _) => Some((why().map_or(State::Open, State::OpenBut), flow.told())),
+            (None, refused) => Some((State::Refused(refused.clone().or_else(why)?), (0, 0, 0))),
         }
     }
 }

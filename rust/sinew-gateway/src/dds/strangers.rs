@@ -125,6 +125,11 @@ impl Strangers {
         endpoints.filter(move |endpoint| endpoint.writes == writes && !self.is_echo(endpoint.guid))
     }
 
+    /// What is known of it.
+    pub fn endpoint(&self, guid: Guid) -> Option<&Endpoint> {
+        self.endpoints.get(&guid)
+    }
+
     /// Topics that somebody writes, with all who do, and services that somebody provides, with who reads requests and who writes replies.
     pub fn had(&self) -> Vec<(Kind, String, Vec<Endpoint>)> {
         let mut had = Vec::new();
