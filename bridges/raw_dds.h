@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Of this header. A bridge takes only a back end that has the same. */
-#define SINEW_DDS_VERSION 1
+#define SINEW_DDS_VERSION 2
 
 typedef struct sinew_dds_participant sinew_dds_participant;
 typedef struct sinew_dds_writer sinew_dds_writer;
@@ -92,6 +92,8 @@ typedef struct sinew_dds_listener {
   /* Of readers: where a message of this many bytes is to be put; NULL: it is not wanted. The message itself follows at once, in on_message() of the same thread. */
   uint8_t* (*room_for)(void* context, size_t size);
   void (*on_message)(void* context, const sinew_dds_message* message);
+  /* Of readers: this one has come, too, but it was not wanted, or has no data. */
+  void (*on_unwanted)(void* context, const sinew_dds_identity* identity);
 } sinew_dds_listener;
 
 typedef struct sinew_dds_options {

@@ -116,7 +116,11 @@ void Reader::take_all(dds::DataReader& reader) {
   Incoming message{.listener = &listener_};
   dds::SampleInfo info;
   while (reader.take_next_sample(&message, &info) == Returned::RETCODE_OK) {
-    if (!info.valid_data || !message.is_wanted) continue;
+    if (!info.valid_data || !message.is_wanted) {
+      const sinew_dds_identity unwanted = identity_of(info.sample_identity);
+      listener_.on_unwanted(listener_.context, &unwanted);
+      continue;
+    }
     const sinew_dds_message told{
         .size = message.size, .identity = identity_of(info.sample_identity), .related = identity_of(info.related_sample_identity)};
     listener_.on_message(listener_.context, &told);

@@ -61,6 +61,9 @@ pub trait Listener: Send + Sync {
 
     /// A message is there.
     fn message(&self, _message: &Message) {}
+
+    /// One has come that is not wanted, or has no data.
+    fn unwanted(&self, _message: Identity) {}
 }
 
 /// Of a message that came.
@@ -322,7 +325,7 @@ fn with<T>(
     let (name, ty) = (text(place.topic)?, text(place.ty)?);
     let topic = sys::topic { name: name.as_ptr(), ty: ty.as_ptr(), qos: in_c(&place.qos), user_data: bytes_of(place.user_data.as_bytes()) };
     let listening: *mut Listening = Box::into_raw(Box::new(Box::new(listener)));
-    let told = sys::listener { context: listening.cast(), on_matched, on_incompatible, room_for, on_message };
+    let told = sys::listener { context: listening.cast(), on_matched, on_incompatible, room_for, on_message, on_unwanted };
     match made(|why| open(&topic, &told, why)) {
         Ok(raw) => Ok((raw, listening)),
         Err(why) => {
@@ -363,6 +366,14 @@ unsafe extern "C" fn on_message(context: *mut c_void, message: *const sys::messa
     // SAFETY: see the header.
     let (listener, message) = unsafe { (&*context.cast::<Listening>(), &*message) };
     listener.message(&Message { size: message.size, identity: identity_of(&message.identity), related: identity_of(&message.related) });
+}
+
+/// # Safety
+/// As above.
+unsafe extern "C" fn on_unwanted(context: *mut c_void, identity: *const sys::identity) {
+    // SAFETY: see the header.
+    let (listener, identity) = unsafe { (&*context.cast::<Listening>(), &*identity) };
+    listener.unwanted(identity_of(identity));
 }
 
 // --- texts, bytes and times -----------------------------------------------------------------------------------------------------------

@@ -8,9 +8,10 @@ use sinew::raw::{Loan, Publisher};
 use tokio::task::AbortHandle;
 
 use super::back_end::{self, Listener, Message, Reader};
-use super::guid::Guid;
+use super::guid::{Guid, Identity};
 use super::matched::Matched;
 use super::network::Place;
+use super::numbers::Numbers;
 use super::qos::{Grade, Qos};
 use super::types::RosType;
 use super::{names, qos};
@@ -49,6 +50,7 @@ struct Counts {
     messages: AtomicU64,
     bytes: AtomicU64,
     lost: AtomicU64,
+    numbers: Mutex<Numbers>,
     is_told: AtomicBool,
 }
 
@@ -300,6 +302,7 @@ impl Landing {
         if let Err(why) = self.fits(writer) {
             return self.lose(1, || format!("a message is not taken: {why}"));
         }
+        self.note(message.identity);
         match (room, &self.late) {
             (Room::Shared(loan), _) => self.count(self.form.publish(loan, message.size, &self.ty)),
             (Room::Own(own), Some(late)) => {
@@ -308,6 +311,14 @@ impl Landing {
             }
             (Room::Own(mut own), None) => self.count(form::publish_status(&self.publisher, &mut own)),
         }
+    }
+
+    /// What did not come before this one is lost.
+    fn note(&self, message: Identity) {
+        let missing = self.counts.numbers.lock().unwrap_or_else(PoisonError::into_inner).missing(message);
+        self.lose(missing, || {
+            format!("{missing} messages on '{}' did not arrive: what is published is more than what comes through", self.name)
+        });
     }
 
     /// Whether what it writes is of the type. DDS connects who has a type of this name.
@@ -362,6 +373,14 @@ impl Listener for Heard {
     fn message(&self, message: &Message) {
         if let Some(landing) = &self.landing {
             landing.message(message);
+        }
+    }
+
+    fn unwanted(&self, message: Identity) {
+        if let Some(landing) = &self.landing
+            && landing.is_for_us(message.writer)
+        {
+            landing.note(message);
         }
     }
 }

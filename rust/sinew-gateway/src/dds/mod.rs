@@ -11,7 +11,7 @@
 //! | `served`, `provided` | services that are called from there, and here |
 //! | `replier`, `requester` | the two sides of a service in DDS |
 //! | `carrier` | the same, for actions |
-//! | `matched` | who is connected |
+//! | `matched`, `numbers` | who is connected, and what did not arrive of whom; the latter pure |
 
 mod back_end;
 mod carrier;
@@ -22,6 +22,7 @@ mod inlet;
 mod matched;
 mod names;
 mod network;
+mod numbers;
 mod outlet;
 mod provided;
 mod replier;

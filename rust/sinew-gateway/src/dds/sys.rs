@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_void};
 
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes that an error has room for.
 pub const WHY: usize = 256;
 
@@ -86,6 +86,7 @@ pub struct listener {
     pub on_incompatible: unsafe extern "C" fn(*mut c_void, *const c_char),
     pub room_for: unsafe extern "C" fn(*mut c_void, usize) -> *mut u8,
     pub on_message: unsafe extern "C" fn(*mut c_void, *const message),
+    pub on_unwanted: unsafe extern "C" fn(*mut c_void, *const identity),
 }
 
 #[repr(C)]
