@@ -47,7 +47,11 @@ pub fn due(local: &Local, rules: &Rules, tag: &str) -> BTreeMap<Key, Due> {
                 topic: channel.topic,
                 signature: channel.signature.clone(),
                 response: channel.response.clone(),
-                offer: offer.clone(),
+                offer: match way {
+                    // What goes there is of one publisher, that keeps what all of them do.
+                    Way::Out if *kind == Kind::Topic && offer.transient_local => Offer { depth: channel.kept, ..offer.clone() },
+                    _ => offer.clone(),
+                },
                 traffic: decision.traffic.clone(),
             };
             all.insert((*kind, name.clone(), way), due);

@@ -14,7 +14,7 @@ use sinew::{
 };
 
 use super::due::{Due, Key, Way, due};
-use super::network::{Channel, Look, Network};
+use super::network::{Channel, Counted, Look, Network, sum};
 use crate::channels::State;
 use crate::config::Settings;
 use crate::domain::Followed;
@@ -39,6 +39,9 @@ pub enum Event {
     /// It is over.
     End,
 }
+
+/// Closed channels whose counts are remembered.
+const MOST_PAST: usize = 4096;
 
 /// Between two tries to open what could not be opened.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -83,6 +86,8 @@ pub struct Exchange {
     /// None: the network cannot tell.
     _catalogue: Option<Catalogue>,
     channels: BTreeMap<Key, (Due, Open)>,
+    /// What was counted of channels that were closed.
+    past: BTreeMap<Key, Counted>,
     /// When what could not be opened is tried again.
     again: Option<Instant>,
     /// None: it is not joined yet.
@@ -93,8 +98,22 @@ pub struct Exchange {
 impl Exchange {
     /// Before the network is joined.
     pub fn new(settings: &Settings, node: Node, domain: Followed, ear: Ear, teller: Teller) -> Exchange {
-        let (rules, name, channels) = (settings.rules.clone(), settings.tag.clone(), BTreeMap::new());
-        Exchange { rules, name, domain, node, ear, teller, _catalogue: None, channels, again: None, network: None, is_connected: false }
+        let (rules, name) = (settings.rules.clone(), settings.tag.clone());
+        let (channels, past) = (BTreeMap::new(), BTreeMap::new());
+        Exchange {
+            rules,
+            name,
+            domain,
+            node,
+            ear,
+            teller,
+            _catalogue: None,
+            channels,
+            past,
+            again: None,
+            network: None,
+            is_connected: false,
+        }
     }
 
     /// Until the end.
@@ -202,7 +221,16 @@ impl Exchange {
         let (status, catalogue) = (GatewayStatus::TOPIC, GatewayCatalogue::service(&self.node.name()));
         due.retain(|(_, name, _), _| name != status && *name != catalogue);
         // First, so that the places of those that are opened anew are free.
-        self.channels.retain(|key, (before, _)| due.get(key) == Some(before));
+        let past = &mut self.past;
+        self.channels.retain(|key, (before, open)| {
+            let stays = due.get(key).is_some_and(|now| now == before || open.as_mut().is_ok_and(|channel| channel.renew(now)));
+            match (due.get(key).filter(|_| stays), open) {
+                (Some(now), _) => *before = now.clone(),
+                (None, Ok(channel)) => remember(past, key, channel.counted()),
+                (None, Err(_)) => {}
+            }
+            stays
+        });
         let is_tried_again = self.again.is_none();
         due.retain(|key, _| self.channels.get(key).is_none_or(|(_, open)| open.is_err() && is_tried_again));
         for (key, due) in due {
@@ -239,7 +267,8 @@ impl Exchange {
 
     /// Without rates. The network is one peer.
     fn status(&self) -> GatewayPeer {
-        let channels: Vec<GatewayChannel> = self.channels.iter().filter_map(|(key, (_, open))| told(key, open)).collect();
+        let channels: Vec<GatewayChannel> =
+            self.channels.iter().filter_map(|(key, (_, open))| told(key, open, self.past.get(key))).collect();
         let bytes = |outgoing| channels.iter().filter(|channel| channel.outgoing == outgoing).map(|channel| channel.bytes).sum();
         GatewayPeer {
             name: self.name.clone(),
@@ -277,11 +306,23 @@ fn soon() -> Instant {
     Instant::now() + PAUSE
 }
 
+/// What was counted of a channel that is closed, so that it is counted on when that is opened anew.
+fn remember(past: &mut BTreeMap<Key, Counted>, key: &Key, counted: Counted) {
+    if counted == Counted::default() {
+        return;
+    }
+    if past.len() >= MOST_PAST && !past.contains_key(key) {
+        past.pop_first();
+    }
+    let before = past.entry(key.clone()).or_default();
+    *before = sum(*before, counted);
+}
+
 /// None: there is nothing to tell, as nobody wants it.
-fn told((kind, name, way): &Key, open: &Open) -> Option<GatewayChannel> {
+fn told((kind, name, way): &Key, open: &Open, past: Option<&Counted>) -> Option<GatewayChannel> {
     let (state, counts) = match open {
         Ok(channel) => channel.told()?,
         Err(why) => (State::Refused(why.clone()), (0, 0, 0)),
     };
-    Some(status::channel(*kind, name, *way == Way::Out, &state, counts))
+    Some(status::channel(*kind, name, *way == Way::Out, &state, sum(counts, past.copied().unwrap_or_default())))
 }

@@ -27,8 +27,8 @@ pub use exchange::Ear;
 use exchange::{Event, Exchange};
 pub(crate) use ghost::connected_ghost;
 pub(crate) use mark::mark;
-pub use network::{Channel, Look, Network};
-pub(crate) use network::{note, opened};
+pub use network::{Channel, Counted, Look, Network};
+pub(crate) use network::{note, opened, sum};
 pub(crate) use waiting::{Waiting, Weighs};
 
 use crate::config::Settings;

@@ -34,6 +34,14 @@ pub trait Network: Send {
     fn settled(&mut self, _local: &Local) {}
 }
 
+/// Messages or calls, their bytes, and those that were lost.
+pub type Counted = (u64, u64, u64);
+
+/// Both together.
+pub fn sum(a: Counted, b: Counted) -> Counted {
+    (a.0 + b.0, a.1 + b.1, a.2 + b.2)
+}
+
 /// To be called, by any thread, when [`Channel::look`] is to be.
 pub type Look = Arc<dyn Fn() + Send + Sync>;
 
@@ -63,6 +71,16 @@ pub trait Channel: Send {
     /// The connection with the network has come again.
     fn reconnected(&self) {}
 
+    /// Goes on as it is, where that is as good as what is due now. False: it is closed, and opened anew.
+    fn renew(&mut self, _due: &Due) -> bool {
+        false
+    }
+
     /// How it stands, with messages or calls, their bytes, and those that were lost. None: there is nothing to tell, as nobody wants it.
-    fn told(&self) -> Option<(State, (u64, u64, u64))>;
+    fn told(&self) -> Option<(State, Counted)>;
+
+    /// The same counts, also of what nobody wants any more.
+    fn counted(&self) -> Counted {
+        self.told().map(|(_, counted)| counted).unwrap_or_default()
+    }
 }

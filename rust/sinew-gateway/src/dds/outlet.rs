@@ -14,8 +14,9 @@ use super::network::Place;
 use super::strangers::Endpoint;
 use super::types::RosType;
 use super::{names, qos};
-use crate::bridge::{Channel, Due, Key, Look, note, opened};
+use crate::bridge::{Channel, Counted, Due, Key, Look, note, opened, sum};
 use crate::channels::{Reading, State};
+use crate::protocol::Offer;
 use crate::ros2::form::Form;
 
 /// Execution threads that messages are sent on, so that a small one need not wait behind a large one of another topic.
@@ -27,6 +28,8 @@ const WAITING: u32 = 1000;
 pub struct Outlet {
     // First, so that nothing is written any more.
     flow: Option<Flow>,
+    /// What was counted of flows before.
+    past: Counted,
     writer: Arc<Writer>,
     matched: Arc<Matched>,
     refused: Option<String>,
@@ -66,6 +69,7 @@ impl Outlet {
         place.graph.opened(key, true, writer.guid());
         Ok(Outlet {
             flow: None,
+            past: Counted::default(),
             writer,
             matched,
             refused: None,
@@ -106,7 +110,8 @@ impl Channel for Outlet {
         let (is_wanted, misfit) = self.wishes();
         note(&mut self.misfit, misfit);
         if !is_wanted {
-            if self.flow.take().is_some() {
+            if let Some(flow) = self.flow.take() {
+                self.past = sum(self.past, flow.end());
                 // Who comes next gets what the domain has kept by then.
                 self.writer.forget();
             }
@@ -121,9 +126,21 @@ impl Channel for Outlet {
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let why = || self.lacking().map(|policy| qos::asks_for_more(&policy)).or_else(|| self.misfit.clone());
         match (&self.flow, &self.refused) {
-            (Some(flow), _) => Some((why().map_or(State::Open, State::OpenBut), flow.told())),
-            (None, refused) => Some((State::Refused(refused.clone().or_else(why)?), (0, 0, 0))),
+            (Some(flow), _) => Some((why().map_or(State::Open, State::OpenBut), sum(self.past, flow.told()))),
+            (None, refused) => Some((State::Refused(refused.clone().or_else(why)?), self.past)),
         }
+    }
+
+    fn counted(&self) -> Counted {
+        self.flow.as_ref().map_or(self.past, |flow| sum(self.past, flow.told()))
+    }
+
+    /// Another depth alone is no reason for another writer, of which readers would get once more what they have, and for which they would miss some: unless less would be kept for those who come late than there is, or nobody reads.
+    fn renew(&mut self, due: &Due) -> bool {
+        let depth = due.offer.depth;
+        let same = Due { offer: Offer { depth, ..self.due.offer.clone() }, ..self.due.clone() };
+        let suffices = !due.offer.transient_local || depth <= self.due.offer.depth;
+        self.flow.is_some() && same == *due && suffices && depth > 0 && self.due.offer.depth > 0
     }
 }
 
@@ -179,8 +196,22 @@ impl Flow {
         Ok(Flow { subscriber, counts })
     }
 
-    fn told(&self) -> (u64, u64, u64) {
+    /// All that was counted of it.
+    fn end(self) -> Counted {
+        let missed = self.subscriber.statistics().missed;
+        // First, so that nothing is written any more.
+        drop(self.subscriber);
+        self.counts.told(missed)
+    }
+
+    fn told(&self) -> Counted {
+        self.counts.told(self.subscriber.statistics().missed)
+    }
+}
+
+impl Counts {
+    fn told(&self, missed: u64) -> Counted {
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        (now(&self.counts.sent), now(&self.counts.bytes), self.subscriber.statistics().missed + now(&self.counts.refused))
+        (now(&self.sent), now(&self.bytes), missed + now(&self.refused))
     }
 }

@@ -7,6 +7,7 @@ use sinew::msg::Type;
 use sinew::{DomainEndpoint, DomainState, DomainTopic, Ghost, Id};
 
 use super::onward::{is_onward, passes_on};
+use crate::channels::DEEPEST;
 use crate::protocol::{Kind, Offer};
 use crate::rules::Decision;
 
@@ -45,7 +46,9 @@ pub struct LocalChannel {
     pub wanted: Option<Offer>,
     /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
     pub had: Option<Offer>,
-    /// The same where what others have brought counts, too, and may be sent onward (G38); of a service, and for a bridge, as `had`.
+    /// Messages that all of its publishers together keep, at most as many as a domain does for one; 0: somebody keeps all.
+    pub kept: u32,
+    /// What each of its publishers offers, where what others have brought counts, too, and may be sent onward (G38); of a service, and for a bridge, as `had`.
     pub brought: Option<Offer>,
     /// The names of the nodes that want it, in their order, each once.
     pub wanters: Vec<String>,
@@ -89,6 +92,7 @@ impl Local {
                     topic: topic.id,
                     wanted: present(publishers),
                     had: present(subscribers),
+                    kept: 0,
                     brought: present(subscribers),
                     wanters: owners(state, publishers),
                     havers: owners(state, subscribers),
@@ -101,6 +105,7 @@ impl Local {
                     topic: topic.id,
                     wanted: asked(subscribers),
                     had: offered(publishers.iter()),
+                    kept: kept(publishers),
                     brought: offered(publishers.iter().chain(carriers)),
                     wanters: owners(state, subscribers),
                     havers: owners(state, publishers),
@@ -188,6 +193,11 @@ fn offered<'a>(publishers: impl Iterator<Item = &'a &'a DomainEndpoint>) -> Opti
         lifespan: longer(a.lifespan, b.lifespan),
         lease: longer(a.lease, b.lease),
     })
+}
+
+fn kept(publishers: &[&DomainEndpoint]) -> u32 {
+    let together = |sum: u32, depth: u32| if sum == 0 || depth == 0 { 0 } else { sum.saturating_add(depth).min(DEEPEST) };
+    publishers.iter().map(|end| end.depth).reduce(together).unwrap_or_default()
 }
 
 fn offer_of(end: &DomainEndpoint) -> Offer {

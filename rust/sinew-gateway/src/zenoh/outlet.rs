@@ -16,7 +16,7 @@ use super::attached::{Attached, Message, TypeTag};
 use super::flow::{Beside, Flow, Payload};
 use super::network::Place;
 use super::{joined, kept, key, qos, said};
-use crate::bridge::{Channel, Due, Look, opened};
+use crate::bridge::{Channel, Counted, Due, Look, opened, sum};
 use crate::channels::State;
 use crate::link::Outgoing;
 
@@ -24,6 +24,8 @@ use crate::link::Outgoing;
 pub struct Outlet {
     // In the order in which they go.
     flow: Option<Flow>,
+    /// What was counted of flows before.
+    past: Counted,
     _kept: Option<Queryable<()>>,
     _listener: MatchingListener<()>,
     publisher: Arc<Publisher<'static>>,
@@ -65,6 +67,7 @@ impl Outlet {
         let kept = kept.transpose()?;
         Ok(Outlet {
             flow: None,
+            past: Counted::default(),
             _kept: kept,
             _listener: listener,
             publisher: Arc::new(publisher),
@@ -106,6 +109,7 @@ impl Channel for Outlet {
     fn look(&mut self) {
         let is_wanted = self.is_wanted.load(Ordering::Relaxed); // relaxed: see above
         if !is_wanted {
+            self.past = self.counted();
             self.flow = None;
             self.refused = None;
         } else if self.flow.is_none() {
@@ -116,9 +120,13 @@ impl Channel for Outlet {
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         match (&self.flow, &self.refused) {
-            (Some(flow), _) => Some((State::Open, flow.told())),
-            (None, Some(why)) => Some((State::Refused(why.clone()), (0, 0, 0))),
+            (Some(flow), _) => Some((State::Open, sum(self.past, flow.told()))),
+            (None, Some(why)) => Some((State::Refused(why.clone()), self.past)),
             (None, None) => None,
         }
+    }
+
+    fn counted(&self) -> Counted {
+        self.flow.as_ref().map_or(self.past, |flow| sum(self.past, flow.told()))
     }
 }

@@ -16,7 +16,7 @@ use super::network::Place;
 use super::stamps::Stamps;
 use super::token::Kind;
 use super::{names, time_ns};
-use crate::bridge::{Channel, Due, Key, Look, opened};
+use crate::bridge::{Channel, Counted, Due, Key, Look, opened, sum};
 use crate::channels::State;
 use crate::link::Outgoing;
 use crate::ros2::form::Form;
@@ -30,6 +30,8 @@ use crate::zenoh::{kept, said};
 pub struct Outlet {
     // In the order in which they go.
     flow: Option<Flow>,
+    /// What was counted of flows before.
+    past: Counted,
     _keeper: Option<Keeper>,
     _listener: MatchingListener<()>,
     publisher: Arc<Publisher<'static>>,
@@ -117,6 +119,7 @@ impl Outlet {
         let keeper = keeper.transpose().inspect_err(|_| place.graph.closed(key))?;
         let mut outlet = Outlet {
             flow: None,
+            past: Counted::default(),
             _keeper: keeper,
             _listener: listener,
             publisher: Arc::new(publisher),
@@ -158,6 +161,7 @@ impl Channel for Outlet {
     fn look(&mut self) {
         let is_wanted = self.is_wanted.load(Ordering::Relaxed); // relaxed: see above
         if !is_wanted {
+            self.past = self.counted();
             self.flow = None;
             self.refused = None;
         } else if self.flow.is_none() {
@@ -178,11 +182,15 @@ impl Channel for Outlet {
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         match (&self.flow, &self.refused, &self.lacking) {
             // rmw_zenoh matches whoever has the type.
-            (Some(flow), _, Some(why)) => Some((State::OpenBut(why.clone()), flow.told())),
-            (Some(flow), _, None) => Some((State::Open, flow.told())),
-            (None, Some(why), _) | (None, None, Some(why)) => Some((State::Refused(why.clone()), (0, 0, 0))),
+            (Some(flow), _, Some(why)) => Some((State::OpenBut(why.clone()), sum(self.past, flow.told()))),
+            (Some(flow), _, None) => Some((State::Open, sum(self.past, flow.told()))),
+            (None, Some(why), _) | (None, None, Some(why)) => Some((State::Refused(why.clone()), self.past)),
             (None, None, None) => None,
         }
+    }
+
+    fn counted(&self) -> Counted {
+        self.flow.as_ref().map_or(self.past, |flow| sum(self.past, flow.told()))
     }
 }
 

@@ -1,0 +1,118 @@
+//! Topics that go to ROS 2 over DDS while those who publish them and who subscribe come and go.
+
+mod common;
+
+use std::time::Duration;
+
+use common::ros2::{Domain, Peer, Robot, STRING, latched, reliable, text};
+use common::{all, until};
+use serde_json::json;
+use sinew::raw::{Publisher, PublisherOptions};
+use sinew::{Node, Qos};
+
+const NAME: &str = "std_msgs/msg/String";
+
+fn talker(node: &Node, qos: &Qos) -> Publisher {
+    Publisher::new(node, "chatter", STRING, qos, PublisherOptions::default()).expect("it may publish")
+}
+
+fn say(publisher: &Publisher, what: &str) {
+    publisher.publish(&[&text(what)]).expect("it is published");
+}
+
+fn sorted(mut streams: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    streams.sort();
+    streams
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_comes_late_gets_what_each_of_several_publishers_has_kept() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let nodes = ["a", "b", "c"].map(|name| robot.node(name));
+    let said = nodes.each_ref().map(|node| talker(node, &latched(1)));
+    for (publisher, what) in said.iter().zip(["old a", "old b", "old c"]) {
+        say(publisher, what);
+    }
+    for (publisher, what) in said.iter().zip(["a", "b", "c"]) {
+        say(publisher, what);
+    }
+    peer.ty(NAME, "string data\n");
+    let kept = json!({"transient_local": true, "depth": 100});
+    let all = ["a", "b", "c"].map(text);
+    for reader in ["first", "second"] {
+        peer.read(reader, "rt/chatter", NAME, &kept);
+        assert_eq!(sorted(peer.streams(reader, 3)), all, "{reader}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_misses_nothing_and_gets_nothing_twice_when_others_publish_it_too_and_go() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.ty(NAME, "string data\n");
+    let said = talker(&first, &reliable(10));
+    peer.read("heard", "rt/chatter", NAME, &json!({"depth": 0}));
+    peer.matched("heard", 1);
+    until("somebody there wants it", || said.statistics().subscribers == 1);
+    let numbers = |range: std::ops::Range<u32>| range.map(|number| text(&number.to_string())).collect::<Vec<_>>();
+    let publish = |range: std::ops::Range<u32>| {
+        for number in range {
+            say(&said, &number.to_string());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    publish(0..100);
+    let other = talker(&second, &reliable(20));
+    publish(100..300);
+    drop(other);
+    publish(300..400);
+    assert_eq!(peer.streams("heard", 400), numbers(0..400));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_kept_comes_no_second_time_when_one_of_two_publishers_goes() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    let (said, other) = (talker(&first, &latched(1)), talker(&second, &latched(2)));
+    say(&said, "map");
+    peer.ty(NAME, "string data\n");
+    peer.read("heard", "rt/chatter", NAME, &json!({"transient_local": true, "depth": 100}));
+    assert_eq!(peer.streams("heard", 1), [text("map")]);
+    drop(other);
+    std::thread::sleep(Duration::from_secs(1));
+    say(&said, "another");
+    assert_eq!(peer.streams("heard", 1), [text("another")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_are_counted_on_whoever_has_gone_meanwhile() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::with_key_hashes(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    peer.ty(NAME, "string data\n");
+    let mut said = talker(&node, &reliable(10));
+    for life in 1..=3 {
+        peer.read("heard", "rt/chatter", NAME, &json!({}));
+        peer.matched("heard", 1);
+        until("somebody there wants it", || said.statistics().subscribers == 1);
+        say(&said, "hello");
+        until("it is counted on", || robot.channel("chatter", true).is_some_and(|told| told.messages == life));
+        peer.ask(&json!({"do": "close", "id": "heard"}));
+        until("nobody wants it any more", || said.statistics().subscribers == 0);
+        if life == 2 {
+            // The topic itself goes, and comes again.
+            drop(said);
+            until("nobody has it", || {
+                !node.domain_state().expect("there is a manager").topics.values().any(|topic| topic.name == "chatter")
+            });
+            said = talker(&node, &reliable(10));
+        }
+    }
+}
