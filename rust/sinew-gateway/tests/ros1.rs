@@ -211,6 +211,8 @@ async fn a_type_that_differs_is_told_with_the_field() {
     let _said = publishes(&node, "said", STRING, &Qos::default());
     let why = "refused: /peer cannot read '/said': field 'data' is string here and int32 there";
     until("it is told", || robot.state("said", true) == why);
+    peer.ask(&json!({"do": "close", "id": "heard"}));
+    until("it is forgotten", || robot.channel("said", true).is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]

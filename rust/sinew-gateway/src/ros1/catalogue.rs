@@ -1,6 +1,6 @@
 //! What programs of ROS 1 have, as those are told who look for it in the domain. What a master answers may be anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sinew::GatewayEntry;
 
@@ -33,6 +33,13 @@ pub fn entries(state: &Value, types: &Value, own: &Own, known: &Types) -> Vec<Ga
     }
     entries.sort_by(|a, b| a.name.cmp(&b.name));
     entries
+}
+
+/// Nodes that subscribe to a topic, by the same.
+pub fn subscribers<'a>(state: &'a Value, topic: &str) -> BTreeSet<&'a str> {
+    let Some([_, subscribed, ..]) = state.list() else { return BTreeSet::new() };
+    let nodes = pairs(subscribed).filter(|(each, _)| *each == topic).flat_map(|(_, nodes)| nodes.list().unwrap_or_default());
+    nodes.filter_map(Value::text).collect()
 }
 
 /// Those in a list that are a text and something else.

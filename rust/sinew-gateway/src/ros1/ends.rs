@@ -96,6 +96,13 @@ impl Ends {
         self.state().offered.get(topic).map(|(_, offered)| Arc::clone(offered))
     }
 
+    /// What somebody cannot have who wants it, by the names of topics.
+    pub fn refusing(&self) -> Vec<(String, Arc<Offered>)> {
+        let state = self.state();
+        let refusing = state.offered.iter().filter(|(_, (_, offered))| offered.is_refused());
+        refusing.map(|(topic, (_, offered))| (topic.clone(), Arc::clone(offered))).collect()
+    }
+
     /// Who subscribes to this.
     pub fn followed(&self, topic: &str) -> Option<Arc<Followed>> {
         self.state().followed.get(topic).map(|(_, followed)| Arc::clone(followed))

@@ -59,9 +59,14 @@ impl Master {
         self.ask(&method, vec![topic.into(), self.at.as_str().into()]).await.map(drop)
     }
 
-    /// Which nodes publish and subscribe to what, and of which types that is, as it says both.
+    /// Which nodes publish and subscribe to what, as it says.
+    pub async fn nodes(&self) -> Result<Value, Unanswered> {
+        self.ask("getSystemState", Vec::new()).await
+    }
+
+    /// The same, and of which types that is, as it says both.
     pub async fn state(&self) -> Result<[Value; 2], Unanswered> {
-        Ok([self.ask("getSystemState", Vec::new()).await?, self.ask("getTopicTypes", Vec::new()).await?])
+        Ok([self.nodes().await?, self.ask("getTopicTypes", Vec::new()).await?])
     }
 
     async fn ask(&self, method: &str, arguments: Vec<Value>) -> Result<Value, Unanswered> {

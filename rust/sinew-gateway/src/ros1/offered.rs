@@ -1,6 +1,6 @@
 //! A topic of the domain as ROS 1 has it, and who takes it there. Shared between threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -29,8 +29,8 @@ struct Connected {
     /// By numbers from 1 on.
     lines: BTreeMap<u64, Arc<Line>>,
     last: u64,
-    /// Why somebody else is not.
-    refused: Option<String>,
+    /// Who else is not, and why.
+    refused: Option<(String, String)>,
     is_closed: bool,
 }
 
@@ -71,7 +71,8 @@ impl Offered {
             ])),
             Err(why) => {
                 let told = format!("{} cannot read '{}': {why}", printable(who), self.topic);
-                let is_new = self.connected().refused.replace(told.clone()).as_ref() != Some(&told);
+                let refused = (who.to_owned(), told.clone());
+                let is_new = self.connected().refused.replace(refused.clone()).as_ref() != Some(&refused);
                 if is_new {
                     log::warn!("{told}");
                 }
@@ -105,7 +106,17 @@ impl Offered {
 
     /// Why somebody cannot, if nobody has come since.
     pub fn refused(&self) -> Option<String> {
-        self.connected().refused.clone()
+        self.connected().refused.as_ref().map(|(_, why)| why.clone())
+    }
+
+    /// Whether somebody cannot, whom the master has to know.
+    pub fn is_refused(&self) -> bool {
+        self.connected().refused.is_some()
+    }
+
+    /// These are all who subscribe, as the master says: of others nothing is to be told.
+    pub fn forget_others(&self, subscribers: &BTreeSet<&str>) {
+        self.connected().refused.take_if(|(who, _)| !subscribers.contains(who.as_str()));
     }
 
     /// A message for all who take it now.

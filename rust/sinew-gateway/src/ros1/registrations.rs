@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use super::calls::Unanswered;
+use super::catalogue;
 use super::ends::Ends;
 use super::master::{Master, Role};
 
@@ -85,6 +86,12 @@ async fn agree(ends: &Ends, master: &Master, told: &mut Told) -> Result<bool, St
             followed.registered(before, publishers);
         }
         told.insert((role, topic), Registration { number: wish.number, ty: wish.ty, at: Instant::now() });
+    }
+    // Who was refused is not connected, so that only the master knows that it has gone.
+    let refusing = ends.refusing();
+    if !refusing.is_empty() {
+        let state = master.nodes().await.map_err(Unanswered::why)?;
+        refusing.iter().for_each(|(topic, offered)| offered.forget_others(&catalogue::subscribers(&state, topic)));
     }
     Ok(is_over)
 }
