@@ -29,7 +29,9 @@ pub(crate) use ghost::connected_ghost;
 pub(crate) use mark::mark;
 pub use network::{Channel, Counted, Look, Network};
 pub(crate) use network::{note, opened, sum};
-pub(crate) use waiting::{Waiting, Weighs};
+pub(crate) use waiting::Waiting;
+#[cfg(feature = "zenoh")]
+pub(crate) use waiting::Weighs;
 
 use crate::config::Settings;
 use crate::domain::{Followed, Looking};

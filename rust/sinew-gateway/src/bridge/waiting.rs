@@ -89,6 +89,7 @@ impl<T: Weighs> Waiting<T> {
     }
 
     /// Until with all that were there nothing is done any more.
+    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
     pub async fn settled(&self) {
         let until = self.queue().pushed;
         loop {
@@ -104,6 +105,7 @@ impl<T: Weighs> Waiting<T> {
     }
 
     /// How many there was no room for.
+    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
     pub fn lost(&self) -> u64 {
         self.queue().lost
     }
