@@ -46,6 +46,8 @@ fn end_by_second(signal: i32, first_ns: Arc<AtomicI64>) -> io::Result<()> {
     // SAFETY: it reads a clock, changes an atomic, and calls what may be called in a handler.
     unsafe { low_level::register(signal, obey) }.map(drop)
 }
+
+/// Whether the command was interrupted, for loops that wait.
 pub struct Interrupt(Arc<(Mutex<bool>, Condvar)>);
 
 impl Interrupt {

@@ -7,9 +7,13 @@ mod told;
 
 use std::io::IsTerminal;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
 use sinew::{DomainCounters, Node};
 
 use crate::cli::{Cli, Order};
@@ -23,6 +27,8 @@ use told::Told;
 
 /// An interval has so long at least.
 const SHORTEST: Duration = Duration::from_millis(10);
+/// How often it is looked for a signal.
+const OFTEN: Duration = Duration::from_millis(100);
 
 /// Shows it until it is ended.
 pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
@@ -32,13 +38,24 @@ pub fn run(cli: &Cli, interval: Duration, filter: &str, sort: Order) -> Done {
     let node = join(cli, "top")?;
     let mut app = App::new(View::of(&node)?, filter, sort);
     let mut domain = Domain::new(&node, &app)?;
+    let interval = interval.max(SHORTEST);
     if cli.json {
-        return tell(&mut app, &mut domain, interval.max(SHORTEST));
+        return tell(&mut app, &mut domain, interval);
+    }
+    let ended_by = Arc::new(AtomicUsize::new(0));
+    for signal in [SIGINT, SIGTERM] {
+        let registered = flag::register_usize(signal, Arc::clone(&ended_by), signal as usize);
+        registered.map_err(|why| Failure::Failed(format!("signals cannot be watched: {why}")))?;
     }
     let mut terminal = ratatui::try_init()?;
-    let ended = show(&mut terminal, &mut app, &mut domain, interval);
+    let ended = show(&mut terminal, &mut app, &mut domain, interval, &ended_by);
+    drop(terminal); // which shows the cursor again
     ratatui::restore();
-    ended
+    match ended_by.load(Ordering::Relaxed) {
+        0 => ended,
+        // As it would have ended where it has no terminal to leave as it was.
+        signal => Ok(low_level::emulate_default_handler(signal as i32)?),
+    }
 }
 
 /// Where what is shown comes from.
@@ -76,12 +93,26 @@ impl<'a> Domain<'a> {
     }
 }
 
-fn show(terminal: &mut ratatui::DefaultTerminal, app: &mut App, domain: &mut Domain<'_>, interval: Duration) -> Done {
+/// Until a key ends it, or a signal, whose number is noted then.
+fn show(
+    terminal: &mut ratatui::DefaultTerminal,
+    app: &mut App,
+    domain: &mut Domain<'_>,
+    interval: Duration,
+    ended_by: &AtomicUsize,
+) -> Done {
     // The first numbers come soon, those after them as often as asked.
     let mut next = domain.before.at + interval.min(Duration::from_millis(200));
     loop {
         terminal.draw(|frame| draw::draw(frame, app))?;
-        if event::poll(next.saturating_duration_since(Instant::now()))? && app.on_event(&event::read()?) == Next::End {
+        // A signal does not end the waiting.
+        while !event::poll(OFTEN.min(next.saturating_duration_since(Instant::now())))? && Instant::now() < next {
+            // relaxed: nothing else is told by it.
+            if ended_by.load(Ordering::Relaxed) != 0 {
+                return Ok(());
+            }
+        }
+        if event::poll(Duration::ZERO)? && app.on_event(&event::read()?) == Next::End || ended_by.load(Ordering::Relaxed) != 0 {
             return Ok(());
         }
         if Instant::now() < next {

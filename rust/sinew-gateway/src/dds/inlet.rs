@@ -94,7 +94,11 @@ impl Inlet {
         let topic = names::topic(&self.key.1);
         let writers = strangers.on(&topic, true).filter(|writer| self.ty.fits(&self.key.1, &writer.ty, writer.hash.as_deref()).is_ok());
         let writers: Vec<Guid> = writers.map(|writer| writer.guid).collect();
-        let policies: Option<Vec<String>> = self.intakes.iter().map(|intake| intake.matched.incompatible(writers.iter().copied()).filter(|_| !intake.matched.is_anybody())).collect();
+        let policies: Option<Vec<String>> = self
+            .intakes
+            .iter()
+            .map(|intake| intake.matched.incompatible(writers.iter().copied()).filter(|_| !intake.matched.is_anybody()))
+            .collect();
         policies?.into_iter().next()
     }
 
