@@ -23,6 +23,10 @@ std::int64_t coarse_now_ns() noexcept {
   return read(CLOCK_MONOTONIC_COARSE);
 }
 
+std::int64_t thread_time_ns() noexcept {
+  return read(CLOCK_THREAD_CPUTIME_ID);
+}
+
 void sleep_for(std::chrono::nanoseconds time) {
   const base::Uncancellable whole;
   std::this_thread::sleep_for(time);

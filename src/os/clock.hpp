@@ -10,6 +10,8 @@ namespace sinew::os {
 std::int64_t now_ns() noexcept;
 /// As it was at the kernel's last tick, so up to 10 ms ago, for a fraction of what now_ns() costs.
 std::int64_t coarse_now_ns() noexcept;
+/// What the calling thread has had of the processor; a system call.
+std::int64_t thread_time_ns() noexcept;
 
 /// As std::this_thread::sleep_for(); the thread is not cancelled meanwhile.
 void sleep_for(std::chrono::nanoseconds time);
