@@ -174,7 +174,7 @@ void Publisher::put_into_window(std::unique_lock<std::mutex>& lock, std::uint64_
 // Invariant: while no reader is attached, and no publish() exports (exporting_), only the loop's thread, which attaches them, touches the export. So it has the frames in their order, each once, whatever is published meanwhile.
 void Publisher::export_history(const std::shared_ptr<ForeignEnd>& end, std::size_t turn) {
   // Who publishes as fast as that copies would put it off for ever: then the rest is done at once.
-  constexpr std::size_t most_turns = 4 * shm::export_depth;
+  constexpr std::size_t most_turns = std::size_t{4} * shm::export_depth;
   while (export_next(end, turn >= most_turns)) {
     ++turn;
     try {
