@@ -11,15 +11,23 @@
 namespace sinew::system {
 namespace {
 
+// A publisher of another user whose ring the subscriber has.
+struct Connected {
+  explicit Connected(const char* name) : stranger(name), pair(stranger.meet_subscriber<Sample>("topic")) {
+    require(pair.receive().has_value(), "no AttachForeign");
+    shm::initialise(ring.as<shm::RingLayout>());
+    pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
+  }
+  Stranger stranger;
+  Talk pair;
+  Page ring{(sizeof(shm::RingLayout) + 4095) / 4096 * 4096};
+};
+
 // One chunk more than an export may have, and than may be on its way out.
 ROLE(foreign_with_many_chunks) {
   become_stranger();
-  Stranger stranger("many");
-  Talk pair = stranger.meet_subscriber<Sample>("topic");
-  require(pair.receive().has_value(), "no AttachForeign");
-  Page ring((sizeof(shm::RingLayout) + 4095) / 4096 * 4096);
-  shm::initialise(ring.as<shm::RingLayout>());
-  pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
+  Connected publisher("many");
+  Talk& pair = publisher.pair;
   const Page page;
   const auto send_chunk = [&](std::uint64_t id) {
     pair.send(wire::Chunk{id, (std::uint64_t{1} << 40) + id * os::page_size(), os::page_size()}, {page.file.get()});
@@ -55,12 +63,8 @@ std::optional<std::uint64_t> touched_by_hand() {
 // A publisher of another user that sends chunks without end: first each behind the answer to the one before it, then as fast as it can.
 ROLE(foreign_flooder) {
   become_stranger();
-  Stranger stranger("flooder");
-  Talk pair = stranger.meet_subscriber<Sample>("topic");
-  require(pair.receive().has_value(), "no AttachForeign");
-  Page ring((sizeof(shm::RingLayout) + 4095) / 4096 * 4096);
-  shm::initialise(ring.as<shm::RingLayout>());
-  pair.send(wire::Ring{static_cast<std::uint32_t>(ring.mapping.size()), 1}, {ring.file.get()});
+  Connected publisher("flooder");
+  Talk& pair = publisher.pair;
   const Page chunk(std::size_t{64} << 20);
   std::uint64_t id = 0;
   const auto send_chunk = [&] {
@@ -71,7 +75,8 @@ ROLE(foreign_flooder) {
     require(send_chunk(), "it is left though it waits for answers");
     for (int answers = 0; answers < 2; ++answers) require(pair.receive().has_value(), "an answer is missing");
   }
-  require(pair.send(wire::Chunk{++id, id << 40, chunk.mapping.size()}, {chunk.file.get()}) && pair.receive(), "no last chunk");
+  ++id;
+  require(pair.send(wire::Chunk{id, id << 40, chunk.mapping.size()}, {chunk.file.get()}) && pair.receive(), "no last chunk");
   say("waits for answers");
   next_order();
   bool goes_on = true;
