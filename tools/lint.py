@@ -132,10 +132,11 @@ def cargo(jobs):
     whole = ["--workspace", "--all-features", "--locked", "--jobs", str(jobs)]
     # Not members of the workspace, but they stand on its crates: a dependency that is new there must be in their lock files too.
     others = ["sinew-gateway/fuzz/Cargo.toml", "../bench/peers/rust/Cargo.toml"]
+    fuzzers = ["--manifest-path", others[0], "--locked", "--jobs", str(jobs)]
     # By itself it has fewer features than others ask of it.
     alone = ["--package", "sinew-msg", "--locked", "--jobs", str(jobs)]
     commands = [["cargo", "fmt", "--all", "--check"], *(["cargo", "fmt", "--manifest-path", other, "--check", "--", "--config-path", str(rust.WORKSPACE)] for other in others),
-                *(["cargo", "update", "--workspace", "--locked", "--quiet", "--manifest-path", other] for other in others), ["cargo", check, "--all-targets", *whole], ["cargo", check, *alone], ["cargo", "doc", "--no-deps", *whole]]
+                *(["cargo", "update", "--workspace", "--locked", "--quiet", "--manifest-path", other] for other in others), ["cargo", check, "--all-targets", *whole], ["cargo", check, *alone], ["cargo", check, *fuzzers], ["cargo", "doc", "--no-deps", *whole]]
     return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
 
 

@@ -109,9 +109,9 @@ class Robot(Case):
         for domain in ("robot", "station"):
             [manager] = stage.managers(domain)
             os.kill(manager, signal.SIGKILL)
-        self.assert_drives()
         self.assert_pictures_arrive()
-        self.assert_comes_to_be("all are known again", lambda: TOPICS <= stage.topics())
+        self.assert_comes_to_be("newcomers find all again", lambda: TOPICS <= stage.topics())
+        self.assert_drives()
 
     def test_it_is_recorded_and_played_elsewhere(self):
         stage.run("timeout", "--preserve-status", "--signal=INT", "4", "sinew", "--domain", "robot", "record", "--all", "--output", "drive")

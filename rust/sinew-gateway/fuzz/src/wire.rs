@@ -109,6 +109,7 @@ fn conversation(bytes: &[u8]) {
         topic,
         wanted: Some(Offer::default()),
         had: Some(Offer::default()),
+        kept: 1,
         brought: Some(Offer::default()),
         wanters: Vec::new(),
         havers: Vec::new(),
