@@ -32,6 +32,10 @@ def setUpModule():
     stack.callback(robot.stop)
     station = Launched(stage.folder / "station.yaml", stage.work / "station.log", stage.environment)
     stack.callback(station.stop)
+    for name in PROCESSES:
+        robot.wait_for(rf"^\[launch\] +{name} started, process")
+    while not all(stage.managers(domain) for domain in ("robot", "station")):
+        time.sleep(0.1)
 
 
 def story():

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <deque>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -41,10 +42,23 @@ void obey(Child& child, const std::string& order) {
   child.expect("done");
 }
 
+/// Files in which a process counts what its pairs do. They stay, as many as the most pairs needed that it had at once: of a subscriber that was late, also pairs whose publishers had gone.
+std::size_t counter_files_of(const Child& child) {
+  std::error_code gone;
+  std::size_t count = 0;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/" + std::to_string(child.pid()) + "/fd", gone)) {
+    count += std::filesystem::read_symlink(each, gone).string().starts_with("/memfd:sinew-counters") ? 1 : 0;
+  }
+  return count;
+}
+
 using Footprint = std::pair<std::size_t, std::size_t>;
-/// How many descriptors and mappings a process has when it changes no more.
+/// How many descriptors and mappings a process has when it changes no more, beside those of its files of counters.
 Footprint settled_footprint(const Child& child) {
-  return settled([&] { return Footprint(child.descriptors(), child.mappings()); });
+  return settled([&] {
+    const std::size_t counters = counter_files_of(child);
+    return Footprint(child.descriptors() - counters, child.mappings() - counters);
+  });
 }
 
 TEST_F(Lifetime, F2_a_message_outlives_its_subscriber_and_its_node_while_the_publisher_goes_on) {
@@ -137,19 +151,26 @@ ROLE(restarting_publisher) {
   }
 }
 
-// Keeps the newest message of all, until it is alone: how much of its publisher is there with it depends on how far that had come at its end.
+// Keeps the newest message of all, until it is alone: how much of its publisher is there with it depends on how far that had come at its end. Between "hold" and "go on" it is in
+// one callback.
 ROLE(lasting_subscriber) {
   std::atomic<std::uint64_t> received{0};
-  std::mutex mutex;
+  std::mutex mutex, going_on;
   std::shared_ptr<const Sample> kept;
   auto node = Node::create("subscriber");
   auto subscriber = node->create_subscriber<Sample>("topic", [&](std::shared_ptr<const Sample> sample) {
     require(is_whole(*sample), "not whole");
+    const std::lock_guard held(going_on);
     const std::lock_guard lock(mutex);
     kept = std::move(sample);
     ++received;
   });
   for (std::string order = next_order(); order != "end"; order = next_order()) {
+    if (order == "hold" || order == "go on") {
+      order == "hold" ? going_on.lock() : going_on.unlock();
+      say("done");
+      continue;
+    }
     const bool alone = order == "alone";
     require(eventually([&] { return alone ? subscriber->statistics().publishers == 0 : received == std::stoul(order); }),
             "waits for " + order);
@@ -175,6 +196,29 @@ TEST_F(Lifetime, S12_a_thousand_restarts_of_publishers_leave_a_subscriber_as_it_
       << ::testing::PrintToString(before) << ", now " << ::testing::PrintToString(settled_footprint(subscriber));
   EXPECT_TRUE(eventually([&] { return settled_footprint(publisher) == own_before; }))
       << ::testing::PrintToString(own_before) << ", now " << ::testing::PrintToString(settled_footprint(publisher));
+  for (Child* each : {&publisher, &subscriber}) {
+    each->order("end");
+    each->end();
+  }
+}
+
+TEST_F(Lifetime, S12_publishers_that_go_while_a_callback_takes_long_leave_nothing_but_room_to_count_so_many) {
+  Child subscriber("lasting_subscriber"), publisher("restarting_publisher");
+  obey(publisher, "20");
+  obey(subscriber, "40");
+  obey(subscriber, "alone");
+  const Footprint before = settled_footprint(subscriber);
+  const std::size_t files = counter_files_of(subscriber);
+  for (std::uint64_t received = 200; received <= 600; received += 160) {
+    obey(subscriber, "hold");
+    obey(publisher, "80");
+    obey(subscriber, "go on");
+    obey(subscriber, std::to_string(received));
+    obey(subscriber, "alone");
+    EXPECT_TRUE(eventually([&] { return settled_footprint(subscriber) == before; }))
+        << ::testing::PrintToString(before) << ", now " << ::testing::PrintToString(settled_footprint(subscriber));
+    EXPECT_EQ(counter_files_of(subscriber), files + 1);
+  }
   for (Child* each : {&publisher, &subscriber}) {
     each->order("end");
     each->end();
