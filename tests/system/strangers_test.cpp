@@ -178,7 +178,7 @@ TEST_F(StrangeSubscriber, ThatAnswersWhatWasNotAskedIsNotServedAnyMore) {
   ASSERT_TRUE(complaining.attach());
   complaining.pair.send(wire::ErrorText{0, "nothing suits me\n\x1b[1mwhatever it is"});
   complaining.pair.send(wire::ErrorText{0, "nothing at all"});
-  expect_goes_on("it says: nothing suits me??[1mwhatever it is");
+  expect_goes_on("is not served any more: it says: nothing suits me??[1mwhatever it is");
   EXPECT_EQ(victim->errors().find("nothing at all"), std::string::npos) << "W16";
 }
 

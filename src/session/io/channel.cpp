@@ -21,6 +21,11 @@ const std::vector<std::byte>& word_of_shortage() {
 
 }  // namespace
 
+std::string reason_of(const std::exception& why) {
+  const bool is_violation = dynamic_cast<const Violation*>(&why) != nullptr && dynamic_cast<const Farewell*>(&why) == nullptr;
+  return (is_violation ? "it broke the protocol: " : "") + std::string(why.what());
+}
+
 Channel::Channel(os::Fd socket, std::size_t limit) : socket_(std::move(socket)), limit_(limit) {
   word_of_shortage();  // is there when it is wanted
   close_in_child(socket_.get());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -23,11 +24,20 @@ class Violation : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The peer has said that it ends the connection, and why.
+class Farewell final : public Violation {
+ public:
+  using Violation::Violation;
+};
+
 /// This process has no room, no descriptor or no memory for what the peer sent: the connection ends, and is worth another try when there may be some again, as after any exception that is no Violation.
 class Shortage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// Why an exception ends a connection, for the log: whose fault it is.
+std::string reason_of(const std::exception& why);
 
 /// send() may be called from any thread; receive() from one at a time.
 class Channel {

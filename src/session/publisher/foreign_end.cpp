@@ -39,8 +39,7 @@ void ForeignEnd::fail(const std::exception& why) {
   ended();
   if (const auto publisher = publisher_.lock(); publisher && !is_violation) publisher->meet_readers_again();
   // Last: there may be no memory to say it.
-  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user " +
-                                      (is_violation ? "broke the protocol: " : "is not served any more: ") + why.what());
+  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' of another user is not served any more: " + reason_of(why));
 }
 
 void ForeignEnd::handle(Channel::Input& input) {
@@ -53,7 +52,7 @@ void ForeignEnd::handle(Channel::Input& input) {
     if (publisher->serves(endpoint())) throw Violation("its endpoint is that of another reader");
     publisher->start_exporting(shared_from_this());
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
-    throw Violation("it says: " + base::printable(error->text));
+    throw Farewell("it says: " + base::printable(error->text));
   } else if (!asked_) {
     throw Violation(std::string(wire::name_of(input.message)) + " came before AttachForeign");
   } else if (const auto* mapped = std::get_if<wire::ChunkMapped>(&input.message)) {

@@ -90,8 +90,7 @@ void PublisherEnd::fail(const std::exception& why) {
     ended();
   }
   // Last: there may be no memory to say it.
-  base::log(base::LogLevel::warn,
-            "subscriber '" + peer() + "' " + (is_violation ? "broke the protocol and " : "") + "is not served any more: " + why.what());
+  base::log(base::LogLevel::warn, "subscriber '" + peer() + "' is not served any more: " + reason_of(why));
 }
 
 void PublisherEnd::handle(Channel::Input& input) {
@@ -102,7 +101,7 @@ void PublisherEnd::handle(Channel::Input& input) {
   } else if (const auto* attach = std::get_if<wire::Attach>(&input.message)) {
     on_attach(*attach, input);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
-    throw Violation("it says: " + base::printable(error->text));
+    throw Farewell("it says: " + base::printable(error->text));
   } else if (std::holds_alternative<wire::ReadsPieces>(input.message)) {
     on_reads_pieces(*publisher);
   } else if (stage_ != Stage::serving && std::holds_alternative<wire::Unsubscribe>(input.message)) {

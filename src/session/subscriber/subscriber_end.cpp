@@ -133,7 +133,7 @@ void SubscriberEnd::fail(const std::exception& why) {
   hang_up(why.what());
   if (subscription && dynamic_cast<const Violation*>(&why) == nullptr) session_->introduce_again(*subscription);
   // Last: there may be no memory to say it.
-  base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + why.what());
+  base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + reason_of(why));
 }
 
 std::uint64_t SubscriberEnd::decided() const noexcept {
@@ -183,7 +183,7 @@ void SubscriberEnd::handle(Channel::Input& input) {
     if (!os::is_eventfd(input.descriptors[0])) throw Violation("Space carries no eventfd");
     space_ = std::move(input.descriptors[0]);
   } else if (const auto* error = std::get_if<wire::ErrorText>(&input.message)) {
-    throw Violation("the publisher says: " + base::printable(error->text));
+    throw Farewell("the publisher says: " + base::printable(error->text));
   } else {
     throw Violation(std::string(wire::name_of(input.message)) + " is not for a subscriber");
   }
