@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use sinew::msg::Type;
 use sinew::{
     DomainEndpoint, DomainNode, DomainPair, DomainState, DomainTopic, DomainUpdate, DomainWatch, Ghost, Id, Node, NodeOptions, Qos,
@@ -14,8 +15,11 @@ use crate::cli::Cli;
 use crate::failure::{Done, Failure};
 use crate::output::{say, shown};
 
-/// Joins the domain, to look at it.
+/// Joins the domain, to look at it. Each topic that it hears takes a descriptor, so it lets the process have as many as it may.
 pub fn join(cli: &Cli, verb: &str) -> Done<Node> {
+    let files = getrlimit(Resource::Nofile);
+    // What it must do without is told where it is missed.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
     let name = format!("sinew-{verb}-{}", std::process::id());
     Ok(Node::with_options(&name, &NodeOptions { domain: cli.domain.clone().unwrap_or_default(), by_caller: false })?)
 }

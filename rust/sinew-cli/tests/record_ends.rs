@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use common::{Domain, eventually};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
@@ -18,6 +18,61 @@ use sinew_bag::Bag;
 
 const NUMBER: &str = "test/Number{value:uint64;}";
 const SEVEN: [u8; 12] = [0, 1, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0];
+
+/// The command line in a shell that has set its limits before.
+fn limited(domain: &Domain, limits: &str, arguments: &str) -> Command {
+    let mut command = Command::new("bash");
+    command.args(["-c", &format!("{limits} && exec {} {arguments}", env!("CARGO_BIN_EXE_sinew"))]).env("SINEW_DOMAIN", domain.path());
+    command
+}
+
+/// A node with a publisher of each of 60 topics.
+fn sixty(domain: &Domain) -> (Node, Vec<Publisher>) {
+    let node = domain.node("robot");
+    let publish = |number| Publisher::new(&node, &format!("number_{number:02}"), NUMBER, &Qos::default(), PublisherOptions::default());
+    let publishers = (0..60).map(|number| publish(number).unwrap()).collect();
+    (node, publishers)
+}
+
+fn is_heard(publisher: &&Publisher) -> bool {
+    publisher.statistics().subscribers == 1
+}
+
+#[test]
+fn what_it_cannot_have_for_want_of_descriptors_is_said_at_once_and_at_the_end_and_it_fails() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let (_node, publishers) = sixty(&domain);
+    let mut command = limited(&domain, "ulimit -n 50", &format!("record --json --all -o {}", folder.path().join("a.mcap").display()));
+    let told = folder.path().join("told.txt");
+    let recorder = command.stdout(Stdio::piped()).stderr(File::create(&told).unwrap()).spawn().unwrap();
+    let said = || std::fs::read_to_string(&told).unwrap();
+    assert!(
+        eventually(|| said().contains("what robot publishes is not recorded: ") && publishers.iter().any(|each| is_heard(&each))),
+        "{}",
+        said()
+    );
+    kill(Pid::from_raw(recorder.id().cast_signed()), Signal::SIGINT).unwrap();
+    let ended = recorder.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(said().contains("error: not recorded, or not all of it: 'number_") && said().contains("ulimit -n"), "{}", said());
+    let recording: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let not_recorded = recording["not_recorded"].as_array().unwrap();
+    assert!((1..60).contains(&not_recorded.len()), "{recording}");
+    assert!(not_recorded.iter().all(|each| each["why"].as_str().unwrap().starts_with("node 'robot' is not heard: ")), "{recording}");
+}
+
+#[test]
+fn it_takes_as_many_descriptors_as_it_may_have() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let (_node, publishers) = sixty(&domain);
+    let mut command = limited(&domain, "ulimit -S -n 50", &format!("record --json --all -o {}", folder.path().join("a.mcap").display()));
+    let recorder = command.stdout(Stdio::piped()).spawn().unwrap();
+    assert!(eventually(|| publishers.iter().all(|each| is_heard(&each))));
+    kill(Pid::from_raw(recorder.id().cast_signed()), Signal::SIGINT).unwrap();
+    let ended = recorder.wait_with_output().unwrap();
+    assert!(ended.status.success());
+    assert_eq!(serde_json::from_slice::<serde_json::Value>(&ended.stdout).unwrap()["not_recorded"], serde_json::json!([]));
+}
 
 /// A publisher, and a recorder that has got one message of it.
 struct Scene {

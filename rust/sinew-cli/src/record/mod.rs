@@ -104,6 +104,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
             Err(_) => {
                 let counts = subscriptions.counts();
                 *lost.lock().expect("nobody panics with it") = lost_of(&counts);
+                subscriptions.tell_unheard();
                 line.print(begun.elapsed(), &told, &counts, subscriptions.is_empty());
             }
         }
@@ -112,6 +113,10 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
     // In this order: whoever receives may wait for room.
     queue.close();
     let counts = subscriptions.counts();
+    if let Some(view) = followed.changed() {
+        subscriptions.note_unheard(&view);
+    }
+    let not_recorded = subscriptions.not_recorded();
     drop(subscriptions);
     *lost.lock().expect("nobody panics with it") = lost_of(&counts);
     let seconds = begun.elapsed().as_secs_f64();
@@ -123,6 +128,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         bytes: total(|file| file.bytes),
         seconds,
         lost: counts.values().map(|counts| counts.lost).sum(),
+        not_recorded,
         topics: counts.into_iter().map(|(name, Counts { received, lost, .. })| OfTopic { name, received, lost }).collect(),
         files,
     };
@@ -135,6 +141,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         return Err(Failure::Failed(format!("{why}. What was recorded before can be read")));
     }
     recording.refuse_gone()?;
+    recording.refuse_not_recorded()?;
     recording.tell_of_empty(asked.topics.names())
 }
 

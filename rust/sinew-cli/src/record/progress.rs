@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::files::Recorded;
-use super::topics::Counts;
+use super::topics::{Counts, NotRecorded};
 use crate::cli::Cli;
 use crate::domain::service_of;
 use crate::failure::{Done, Failure};
@@ -33,6 +33,7 @@ pub struct Recording {
     pub seconds: f64,
     pub lost: u64,
     pub topics: Vec<OfTopic>,
+    pub not_recorded: Vec<NotRecorded>,
 }
 
 #[derive(Serialize)]
@@ -119,6 +120,15 @@ impl Recording {
             return Ok(());
         }
         Err(Failure::Failed(format!("deleted, renamed or replaced while it was recorded: {}", gone.join(", "))))
+    }
+
+    /// Fails when messages were there that it could not have.
+    pub fn refuse_not_recorded(&self) -> Done {
+        let told: Vec<String> = self.not_recorded.iter().map(|each| format!("'{}' ({})", shown(&each.name), shown(&each.why))).collect();
+        if told.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Failed(format!("not recorded, or not all of it: {}", told.join(", "))))
     }
 
     /// Says which of the topics that were named gave nothing. Fails when there was nothing to record at all: then a name is wrong, more likely than not.

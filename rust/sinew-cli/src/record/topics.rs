@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
 use sinew::raw::{Subscriber, SubscriberOptions};
-use sinew::{ErrorKind, Ghost, Node, Qos};
+use sinew::{ErrorKind, Ghost, Id, Node, Qos};
 
 use super::flight::Condition;
 use super::source::{Received, Source, offered};
@@ -22,6 +23,8 @@ pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
 const THREAD: u32 = 1;
 /// When the last publisher of a topic dies, what it published last is still to be taken.
 const PARTING: Duration = Duration::from_secs(5);
+/// Who is not heard for so long is told of. Before, it may only be on its way.
+const MEETING: Duration = Duration::from_secs(1);
 
 /// Subscribers of the topics that are recorded. They are ghosts: a topic is there as long as others want it. But for those that are to come from another domain: somebody has to want them here.
 pub struct Subscriptions {
@@ -38,13 +41,30 @@ pub struct Subscriptions {
     known: HashMap<(String, String), Arc<Source>>,
     /// By those who are not subscribed any more.
     before: BTreeMap<String, Counts>,
+    /// Publishers that are there and not heard, by the names of their topics and nodes.
+    unheard: BTreeMap<(String, String), Unheard>,
 }
 
 struct Subscription {
-    /// None: it was refused, and that was told.
-    subscriber: Option<Subscriber>,
+    /// Or why it was refused, which was told.
+    subscriber: Result<Subscriber, String>,
     /// It asks for what publishers have kept.
     asks_for_kept: bool,
+}
+
+/// Of a publisher.
+struct Unheard {
+    why: String,
+    since: Instant,
+    is_told: bool,
+}
+
+/// Whose messages are not recorded.
+#[derive(Clone, Debug, Serialize)]
+pub struct NotRecorded {
+    /// Of the topic.
+    pub name: String,
+    pub why: String,
 }
 
 /// What happened to the messages of a topic.
@@ -77,6 +97,7 @@ impl Subscriptions {
             brought: HashSet::new(),
             known: HashMap::new(),
             before: BTreeMap::new(),
+            unheard: BTreeMap::new(),
         }
     }
 
@@ -137,6 +158,53 @@ impl Subscriptions {
                 Some(_) => {}
             }
         }
+        self.note_unheard(view);
+    }
+
+    /// Says of publishers whose messages do not come, once, why.
+    pub fn tell_unheard(&mut self) {
+        for ((topic, node), unheard) in &mut self.unheard {
+            if !unheard.is_told && unheard.since.elapsed() >= MEETING {
+                say!("topic '{}': what {} publishes is not recorded: {}", shown(topic), shown(node), shown(&unheard.why));
+                unheard.is_told = true;
+            }
+        }
+    }
+
+    /// Topics that were refused, and publishers that are there and not heard.
+    pub fn not_recorded(&self) -> Vec<NotRecorded> {
+        let refused =
+            self.subscribed.iter().filter_map(|(name, subscription)| Some((name, subscription.subscriber.as_ref().err()?.clone())));
+        let unheard = self.unheard.iter().map(|((name, node), unheard)| (name, format!("node '{node}' is not heard: {}", unheard.why)));
+        let mut all: Vec<_> = refused.chain(unheard).map(|(name, why)| NotRecorded { name: name.clone(), why }).collect();
+        all.sort_by(|a, b| (&a.name, &a.why).cmp(&(&b.name, &b.why)));
+        all
+    }
+
+    /// Looks for publishers that are there and not heard.
+    pub fn note_unheard(&mut self, view: &View) {
+        let now = Instant::now();
+        let mut before = std::mem::take(&mut self.unheard);
+        // The view leaves out the node that looks.
+        let is_own = |end: Id| view.state.endpoints.get(&end).is_some_and(|end| !view.state.nodes.contains_key(&end.node));
+        for (name, subscription) in &self.subscribed {
+            let Some(topic) = view.state.topic(name).filter(|_| subscription.subscriber.is_ok()) else { continue };
+            for publisher in view.endpoints(topic.id, true) {
+                let pair = view.pairs(topic.id).find(|pair| pair.publisher == publisher.id && is_own(pair.subscriber));
+                if pair.is_some_and(|pair| pair.delivery.is_some()) {
+                    continue;
+                }
+                let key = (name.clone(), view.name_of(publisher.node).to_owned());
+                let noted = before.remove(&key);
+                // Who is introduced once more is not heard until it says so, and gives no reason meanwhile.
+                if let Some(why) = pair.map(|pair| pair.why.clone()).filter(|why| !why.is_empty()) {
+                    let (since, is_told) = noted.map_or((now, false), |noted| (noted.since, noted.is_told));
+                    self.unheard.insert(key, Unheard { why, since, is_told });
+                } else if let Some(noted) = noted {
+                    self.unheard.insert(key, noted);
+                }
+            }
+        }
     }
 
     /// Whether there is any.
@@ -156,12 +224,12 @@ impl Subscriptions {
 
     fn subscribe(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) {
         let subscriber = match self.subscriber(topic, signature, offered, asks_for_kept) {
-            Ok(subscriber) => Some(subscriber),
+            Ok(subscriber) => Ok(subscriber),
             // It has gone meanwhile, or the manager: then it comes again.
             Err(Refused::ForNow) => return,
             Err(Refused::For(why)) => {
                 say!("topic '{}' is not recorded: {}", shown(topic), shown(&why));
-                None
+                Err(why)
             }
         };
         self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept });
@@ -220,6 +288,6 @@ impl Subscription {
 
     /// Its topic is gone.
     fn is_over(&self) -> bool {
-        self.subscriber.as_ref().is_some_and(|subscriber| subscriber.statistics().detached)
+        self.subscriber.as_ref().is_ok_and(|subscriber| subscriber.statistics().detached)
     }
 }

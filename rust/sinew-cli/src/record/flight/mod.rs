@@ -173,7 +173,10 @@ impl Flight<'_> {
                     self.await_answered(followed);
                     return Ok(());
                 }
-                Err(_) => self.show(),
+                Err(_) => {
+                    self.subscriptions.tell_unheard();
+                    self.show();
+                }
             }
             let now = Instant::now();
             for node in self.deaths.iter_mut().flat_map(|deaths| deaths.dead(now)).collect::<Vec<_>>() {
