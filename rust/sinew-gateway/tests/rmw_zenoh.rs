@@ -5,8 +5,9 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use common::chatter::{NAME, STRING, chatter, latched, listener, peer, reliable, says, text};
+use common::chatter::{NAME, chatter, listener, peer, says};
 use common::ros2::{Peer, hex, told};
+use common::texts::{STRING, latched, reliable, text};
 use common::zenoh::{Robot, Router, a_while};
 use common::{PATIENCE, all, connected, grades, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;

@@ -5,8 +5,9 @@ mod common;
 
 use std::time::Duration;
 
-use common::chatter::{NAME, chatter, latched, listener, peer, says, text};
+use common::chatter::{NAME, chatter, listener, peer, says};
 use common::ros2::hex;
+use common::texts::{latched, text};
 use common::zenoh::{Robot, Router, a_while};
 use common::{all, next, until};
 use serde_json::json;

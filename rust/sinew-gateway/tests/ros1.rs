@@ -6,8 +6,9 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::ros1::{Master, ROS_STRING, Robot, STRING, has, latched, publishes, reliable, ros_text, subscribes, text};
+use common::ros1::{Master, ROS_STRING, Robot, has, publishes, ros_text, subscribes};
 use common::ros2::told;
+use common::texts::{STRING, latched, reliable, text};
 use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
 use sinew::{GatewayChannel, GatewayEntry, Qos};

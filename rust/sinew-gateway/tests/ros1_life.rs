@@ -8,7 +8,8 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use common::program::Program;
-use common::ros1::{Master, Peer, ROS_STRING, Robot, STRING, latched, publishes, reliable, ros_text, subscribes, text};
+use common::ros1::{Master, Peer, ROS_STRING, Robot, publishes, ros_text, subscribes};
+use common::texts::{STRING, latched, reliable, text};
 use common::{PATIENCE, all, next, until};
 use serde_json::json;
 use sinew::raw::{Publisher, Subscriber};

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::ros1::{Master, Robot, publishes, reliable, subscribes};
+use common::ros1::{Master, Robot, publishes, subscribes};
+use common::texts::reliable;
 use common::{all, image, next, number_of, publisher, subscriber, until};
 use sinew::msg::ros1::{Definition, Library};
 use sinew::msg::stream::Reader;

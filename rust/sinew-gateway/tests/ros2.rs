@@ -5,7 +5,8 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::program::Program;
-use common::ros2::{Domain, Peer, Robot, STRING, latched, reliable, text, told};
+use common::ros2::{Domain, Peer, Robot, told};
+use common::texts::{STRING, latched, reliable, text};
 use common::{PATIENCE, all, connected, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
 use sinew::msg::Type;

@@ -4,7 +4,8 @@ mod common;
 
 use std::time::Duration;
 
-use common::ros2::{Domain, Peer, Robot, STRING, latched, reliable, text};
+use common::ros2::{Domain, Peer, Robot};
+use common::texts::{STRING, latched, reliable, text};
 use common::{all, until};
 use serde_json::json;
 use sinew::raw::{Publisher, PublisherOptions};

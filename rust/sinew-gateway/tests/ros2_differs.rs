@@ -4,7 +4,8 @@ mod common;
 
 use std::time::Duration;
 
-use common::ros2::{Domain, Peer, Robot, STRING, reliable, text};
+use common::ros2::{Domain, Peer, Robot};
+use common::texts::{STRING, reliable, text};
 use common::{all, next, until};
 use serde_json::json;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};

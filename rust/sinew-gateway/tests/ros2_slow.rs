@@ -5,7 +5,8 @@ mod common;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use common::ros2::{Domain, Peer, Robot, STRING, hex, reliable, text};
+use common::ros2::{Domain, Peer, Robot, hex};
+use common::texts::{STRING, reliable, text};
 use common::{all, next, until};
 use serde_json::json;
 use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};

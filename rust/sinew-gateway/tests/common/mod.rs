@@ -13,6 +13,7 @@ pub mod ros1;
 pub mod ros2;
 pub mod services;
 pub mod stranger;
+pub mod texts;
 pub mod values;
 #[cfg(feature = "zenoh")]
 pub mod zenoh;

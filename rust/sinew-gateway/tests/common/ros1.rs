@@ -22,28 +22,11 @@ use super::{PATIENCE, node};
 const PYTHON: &str = "/usr/bin/python3";
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ros1_peer.py");
 
-pub const STRING: &str = "std_msgs/msg/String{data:string;}";
 pub const ROS_STRING: &str = "std_msgs/String";
-
-/// A message of std_msgs/msg/String.
-pub fn text(data: &str) -> Vec<u8> {
-    let mut stream = vec![0, 1, 0, 0];
-    stream.extend((data.len() as u32 + 1).to_le_bytes());
-    stream.extend(data.bytes().chain([0]));
-    stream
-}
 
 /// The same in ROS 1.
 pub fn ros_text(data: &str) -> Vec<u8> {
     [&(data.len() as u32).to_le_bytes()[..], data.as_bytes()].concat()
-}
-
-pub fn reliable(depth: u32) -> Qos {
-    Qos { reliable: true, ..Qos::keep_last(depth) }
-}
-
-pub fn latched(depth: u32) -> Qos {
-    Qos { transient_local: true, ..reliable(depth) }
 }
 
 pub fn publishes(node: &Node, topic: &str, signature: &str, qos: &Qos) -> Publisher {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value as Json, json};
-use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayChannel, GatewayEntry, Node, Qos};
+use sinew::{Client, GatewayCatalogue, GatewayCatalogueRequest, GatewayChannel, GatewayEntry, Node};
 use sinew_gateway::bridge::Bridge;
 use sinew_gateway::config::{Ros2, Settings, Transport};
 use sinew_gateway::dds;
@@ -228,24 +228,6 @@ pub fn told(node: &Node) -> Vec<GatewayEntry> {
     let mut peers = answer.read().expect("it is one").peers;
     assert_eq!(peers.len(), 1, "the network is one peer");
     peers.remove(0).entries
-}
-
-pub const STRING: &str = "std_msgs/msg/String{data:string;}";
-
-/// A message of std_msgs/msg/String.
-pub fn text(data: &str) -> Vec<u8> {
-    let mut stream = vec![0, 1, 0, 0];
-    stream.extend((data.len() as u32 + 1).to_le_bytes());
-    stream.extend(data.bytes().chain([0]));
-    stream
-}
-
-pub fn reliable(depth: u32) -> Qos {
-    Qos { reliable: true, ..Qos::keep_last(depth) }
-}
-
-pub fn latched(depth: u32) -> Qos {
-    Qos { transient_local: true, ..reliable(depth) }
 }
 
 pub fn hex(bytes: &[u8]) -> String {
