@@ -63,13 +63,14 @@ impl Teller {
     }
 }
 
-/// A channel, without rates, of which so many messages, bytes and lost messages were counted.
-pub fn channel(kind: Kind, name: &str, outgoing: bool, state: &State, (messages, bytes, lost): (u64, u64, u64)) -> GatewayChannel {
+/// A channel, without rates, of which so many messages, bytes and lost messages were counted. Without a state it is none any more.
+pub fn channel(kind: Kind, name: &str, outgoing: bool, state: Option<&State>, (messages, bytes, lost): (u64, u64, u64)) -> GatewayChannel {
     let (state, why) = match state {
-        State::Waiting => ("waiting", ""),
-        State::Open => ("open", ""),
-        State::OpenBut(why) => ("open", why.as_str()),
-        State::Refused(why) => ("refused", why.as_str()),
+        Some(State::Waiting) => ("waiting", ""),
+        Some(State::Open) => ("open", ""),
+        Some(State::OpenBut(why)) => ("open", why.as_str()),
+        Some(State::Refused(why)) => ("refused", why.as_str()),
+        None => ("closed", ""),
     };
     GatewayChannel {
         name: name.to_owned(),

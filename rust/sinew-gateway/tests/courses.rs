@@ -22,9 +22,7 @@ fn keep_all() -> Qos {
 
 /// Messages of a topic that a gateway has handed on, and those that it has lost.
 fn counted(robot: &Robot, topic: &str) -> (u64, u64) {
-    let status = robot.gateway.as_ref().map(sinew_gateway::gateway::Gateway::status).unwrap_or_default();
-    let of_topic = status.into_iter().flat_map(|peer| peer.channels).filter(|channel| channel.name == topic);
-    of_topic.fold((0, 0), |(messages, lost), channel| (messages + channel.messages, lost + channel.lost))
+    robot.channels(topic).iter().fold((0, 0), |(messages, lost), channel| (messages + channel.messages, lost + channel.lost))
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -27,9 +27,7 @@ async fn far_apart(lost_percent: u32) -> (Robot, Relay, Robot) {
 
 /// How many of its messages a gateway tells that it has lost, and how many that it has sent, or handed on.
 fn counted(robot: &Robot, topic: &str) -> (u64, u64) {
-    let status = robot.gateway.as_ref().map(sinew_gateway::gateway::Gateway::status).unwrap_or_default();
-    let of_topic = status.into_iter().flat_map(|peer| peer.channels).filter(|channel| channel.name == topic);
-    of_topic.fold((0, 0), |(lost, messages), channel| (lost + channel.lost, messages + channel.messages))
+    robot.channels(topic).iter().fold((0, 0), |(lost, messages), channel| (lost + channel.lost, messages + channel.messages))
 }
 
 /// The next messages.
@@ -240,6 +238,10 @@ async fn what_was_under_way_and_published_while_there_was_no_connection_is_count
     until("it is counted", || counted(&base, "image") == (9, 2));
     // What it has given to QUIC it takes for sent.
     until("it is counted", || counted(&drone, "image") == (6, 5));
+    drop(seen);
+    let is_closed = |robot: &Robot| robot.channels("image").iter().all(|channel| channel.state == "closed");
+    until("nobody wants it any more", || is_closed(&base) && is_closed(&drone));
+    assert_eq!((counted(&base, "image"), counted(&drone, "image")), ((9, 2), (6, 5)), "and what was lost is told of all the same");
 }
 
 /// A subscriber, and the numbers of what has come to it so far.

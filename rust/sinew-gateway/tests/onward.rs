@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{IMAGE, PATIENCE, Robot, all, connected, image, next, number_of, publisher, rules, subscriber, until};
+use common::{IMAGE, PATIENCE, Robot, all, connected, image, next, number_of, publisher, rules, subscriber, until, wanted};
 use sinew::raw::{Publisher, PublisherOptions, Subscriber};
 use sinew::{GatewayStatus, Node, Qos};
 use sinew_gateway::rules::Rules;
@@ -48,8 +48,7 @@ fn all_of(seen: &Subscriber, count: usize) -> Vec<u32> {
 
 /// "open", "waiting", "refused: ..." of what goes from here.
 fn state(robot: &Robot, name: &str) -> String {
-    let peers = robot.gateway.as_ref().map(|gateway| gateway.status()).unwrap_or_default();
-    let channel = peers.into_iter().flat_map(|peer| peer.channels).find(|channel| channel.name == name && channel.outgoing);
+    let channel = wanted(robot.channels(name)).find(|channel| channel.outgoing);
     channel.map(|channel| format!("{}{}", channel.state, channel.why)).unwrap_or_default()
 }
 
@@ -231,7 +230,7 @@ mod bridges {
     use zenoh::Wait;
 
     fn wants(bridge: &Bridge, topic: &str) -> bool {
-        bridge.status()[0].channels.iter().any(|channel| channel.name == topic)
+        wanted(bridge.status().remove(0).channels).any(|channel| channel.name == topic)
     }
 
     #[tokio::test(flavor = "multi_thread")]

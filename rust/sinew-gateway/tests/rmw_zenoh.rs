@@ -300,6 +300,11 @@ async fn what_no_node_of_ros_2_would_send_is_dropped_and_counted_and_harms_nobod
     until("all are counted", || lost() >= before + 4);
     arrives(&mut peer, &heard, "again");
     assert_eq!(lost(), before + 4);
+    drop(heard);
+    let told = || robot.bridge.as_ref().expect("it runs").status().remove(0).channels;
+    until("it is told of though nobody wants it any more", || {
+        told().iter().any(|told| (told.name.as_str(), told.state.as_str(), told.lost) == ("chatter", "closed", before + 4))
+    });
 }
 
 #[tokio::test(flavor = "multi_thread")]

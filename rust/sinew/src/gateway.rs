@@ -88,7 +88,8 @@ pub struct GatewayChannel {
     pub kind: String,
     /// The peer wants it: messages, or answers, go there. Else this domain does.
     pub outgoing: bool,
-    /// `open`; `waiting`: the other side does not have it, or its rules do not let it; `refused`.
+    /// `open`; `waiting`: the other side does not have it, or its rules do not let it; `refused`; `closed`: nobody wants it any more, or the connection is lost, and messages were lost before, which is why it
+    /// is told of at all.
     pub state: String,
     /// Why it was refused, or what is not as somebody wants though it is open. Empty: all is well.
     pub why: String,

@@ -267,15 +267,19 @@ impl Exchange {
 
     /// Without rates. The network is one peer.
     fn status(&self) -> GatewayPeer {
-        let channels: Vec<GatewayChannel> =
+        let mut channels: Vec<GatewayChannel> =
             self.channels.iter().filter_map(|(key, (_, open))| told(key, open, self.past.get(key))).collect();
         let bytes = |outgoing| channels.iter().filter(|channel| channel.outgoing == outgoing).map(|channel| channel.bytes).sum();
+        let (sent_bytes, received_bytes) = (bytes(true), bytes(false));
+        let closed = self.past.iter().filter(|(key, (.., lost))| *lost > 0 && !self.channels.contains_key(*key));
+        channels.extend(closed.map(|((kind, name, way), past)| status::channel(*kind, name, *way == Way::Out, None, *past)));
+        channels.sort_by(|a, b| (&a.name, a.outgoing).cmp(&(&b.name, b.outgoing)));
         GatewayPeer {
             name: self.name.clone(),
             tag: self.name.clone(),
             connected: self.is_connected,
-            sent_bytes: bytes(true),
-            received_bytes: bytes(false),
+            sent_bytes,
+            received_bytes,
             channels,
             ..GatewayPeer::default()
         }
@@ -324,5 +328,5 @@ fn told((kind, name, way): &Key, open: &Open, past: Option<&Counted>) -> Option<
         Ok(channel) => channel.told()?,
         Err(why) => (State::Refused(why.clone()), (0, 0, 0)),
     };
-    Some(status::channel(*kind, name, *way == Way::Out, &state, sum(counts, past.copied().unwrap_or_default())))
+    Some(status::channel(*kind, name, *way == Way::Out, Some(&state), sum(counts, past.copied().unwrap_or_default())))
 }

@@ -157,7 +157,10 @@ impl Peer {
             tag: self.tag.clone(),
             ..GatewayPeer::default()
         };
-        let Some(live) = &self.live else { return told };
+        let Some(live) = &self.live else {
+            told.channels = self.closed(&[]);
+            return told;
+        };
         let stats = live.session.connection.stats();
         told.connected = true;
         told.address = live.session.address().to_string();
@@ -165,8 +168,22 @@ impl Peer {
         (told.sent_bytes, told.received_bytes) = (stats.udp_tx.bytes, stats.udp_rx.bytes);
         (told.sent_packets, told.lost_packets) = (stats.path.sent_packets, stats.path.lost_packets);
         told.channels = live.ledger.states().map(|(is_ours, want, state)| self.channel(live, is_ours, want, state)).collect();
+        told.channels.extend(self.closed(&told.channels));
         told.channels.sort_by(|a, b| (&a.name, a.outgoing).cmp(&(&b.name, b.outgoing)));
         told
+    }
+
+    /// Topics that are not among these, and have lost messages.
+    fn closed(&self, open: &[GatewayChannel]) -> Vec<GatewayChannel> {
+        let open: HashSet<(bool, &str)> = open.iter().map(|channel| (channel.outgoing, channel.name.as_str())).collect();
+        let mut closed: HashMap<(bool, &str), Told> =
+            self.counted.iter().map(|((outgoing, name), told)| ((*outgoing, name.as_str()), *told)).collect();
+        for (name, received) in &self.received {
+            let told = closed.entry((false, name)).or_default();
+            *told = sum(*told, received.counts().told());
+        }
+        let losing = closed.into_iter().filter(|(key, (.., lost))| *lost > 0 && !open.contains(key));
+        losing.map(|((outgoing, name), told)| status::channel(Kind::Topic, name, outgoing, None, told)).collect()
     }
 
     fn channel(&self, live: &Live, is_ours: bool, want: &Want, state: &State) -> GatewayChannel {
@@ -177,7 +194,7 @@ impl Peer {
             (false, Kind::Service) => live.session.inlet.served(want.channel).map(|served| served.counts().told()),
         }
         .unwrap_or_default();
-        status::channel(want.kind, &want.name, !is_ours, state, counts)
+        status::channel(want.kind, &want.name, !is_ours, Some(state), counts)
     }
 
     /// What was counted of a topic that goes to the peer, or comes from it, with what is there now.

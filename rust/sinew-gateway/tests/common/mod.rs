@@ -23,7 +23,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
-use sinew::{Node, NodeOptions, Qos};
+use sinew::{GatewayChannel, Node, NodeOptions, Qos};
 use sinew_gateway::config::{Discovery, Security, Settings, Transport};
 use sinew_gateway::gateway::Gateway;
 use sinew_gateway::rules::Rules;
@@ -55,6 +55,11 @@ pub struct Robot {
     machine: Machine,
     pub gateway: Option<Gateway>,
     pub settings: Settings,
+}
+
+/// Of these, what is there: what is told of for the messages that it has lost is not.
+pub fn wanted(channels: Vec<GatewayChannel>) -> impl Iterator<Item = GatewayChannel> {
+    channels.into_iter().filter(|channel| channel.state != "closed")
 }
 
 impl Robot {
@@ -109,6 +114,12 @@ impl Robot {
         robot.settings.peers = peers.iter().map(|peer| peer.address().to_string()).collect();
         robot.start();
         robot
+    }
+
+    /// All that is told of a topic or a service, of all peers.
+    pub fn channels(&self, name: &str) -> Vec<GatewayChannel> {
+        let peers = self.gateway.as_ref().map(Gateway::status).unwrap_or_default();
+        peers.into_iter().flat_map(|peer| peer.channels).filter(|channel| channel.name == name).collect()
     }
 
     pub fn start(&mut self) {

@@ -16,7 +16,7 @@ use sinew_gateway::config::{Ros1, Settings, Transport};
 use sinew_gateway::ros1::{self, Uri};
 use sinew_gateway::rules::Rules;
 
-use super::{PATIENCE, node};
+use super::{PATIENCE, node, wanted};
 
 /// Debian's, which has Debian's packages.
 const PYTHON: &str = "/usr/bin/python3";
@@ -192,10 +192,10 @@ impl Robot {
         self.bridge.as_ref().is_some_and(|bridge| bridge.status()[0].connected)
     }
 
-    /// What is told of it, if anything is.
+    /// What is told of it, as long as somebody wants it.
     pub fn channel(&self, name: &str, outgoing: bool) -> Option<GatewayChannel> {
         let channels = self.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
-        channels.into_iter().find(|channel| channel.name == name && channel.outgoing == outgoing)
+        wanted(channels).find(|channel| channel.name == name && channel.outgoing == outgoing)
     }
 
     /// "open", "waiting", "refused: ...".

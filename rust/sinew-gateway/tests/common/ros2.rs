@@ -16,7 +16,7 @@ use sinew_gateway::config::{Ros2, Settings, Transport};
 use sinew_gateway::dds;
 use sinew_gateway::rules::Rules;
 
-use super::{PATIENCE, node};
+use super::{PATIENCE, node, wanted};
 
 /// A DDS domain that no other test has.
 pub struct Domain {
@@ -68,10 +68,10 @@ impl Robot {
         node(self.folder.path().join("domain").to_str().expect("a path is a text"), name)
     }
 
-    /// What is told of it, if anything is.
+    /// What is told of it, as long as somebody wants it.
     pub fn channel(&self, name: &str, outgoing: bool) -> Option<GatewayChannel> {
         let channels = self.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
-        channels.into_iter().find(|channel| channel.name == name && channel.outgoing == outgoing)
+        wanted(channels).find(|channel| channel.name == name && channel.outgoing == outgoing)
     }
 
     /// "open", "waiting", "refused: ...".

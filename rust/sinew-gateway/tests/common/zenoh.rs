@@ -11,7 +11,7 @@ use sinew_gateway::config::{RmwZenoh, Settings, Zenoh};
 use sinew_gateway::rules::Rules;
 use zenoh::{Config, Session, Wait};
 
-use super::{PATIENCE, node, until};
+use super::{PATIENCE, node, until, wanted};
 
 /// A port that was free a moment ago, and that no other test has.
 fn port() -> u16 {
@@ -126,10 +126,10 @@ impl Robot {
     }
 
     pub fn channels(&self) -> Vec<GatewayChannel> {
-        self.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default()
+        wanted(self.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default()).collect()
     }
 
-    /// What is told of it, if anything is.
+    /// What is told of it, as long as somebody wants it.
     pub fn channel(&self, name: &str) -> Option<GatewayChannel> {
         self.channels().into_iter().find(|channel| channel.name == name)
     }
