@@ -6,11 +6,15 @@ mod launch;
 
 use std::fs;
 use std::process::Command;
+use std::time::Duration;
 
 use common::Running;
 use launch::{Launched, Scene, is_gone, is_there, pid_in, script};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+
+/// As a person leaves between two Ctrl-C: what comes sooner is the same one.
+const BETWEEN_TWO: Duration = Duration::from_millis(200);
 
 #[test]
 fn a_process_that_is_killed_is_started_again() {
@@ -92,9 +96,11 @@ fn who_does_not_end_is_asked_by_sigterm_and_then_killed_and_each_ctrl_c_goes_on_
     launched.until("ready");
     launched.signal(Signal::SIGINT);
     launched.until("\"line\":\"int\"");
+    std::thread::sleep(BETWEEN_TWO);
     launched.signal(Signal::SIGINT);
     assert_eq!(launched.event("signalled")["signal"], "SIGTERM");
     launched.until("\"line\":\"term\"");
+    std::thread::sleep(BETWEEN_TWO);
     launched.signal(Signal::SIGINT);
     assert_eq!(launched.event("signalled")["signal"], "SIGKILL");
     assert_eq!(launched.event("ended")["signal"], "SIGKILL");

@@ -8,6 +8,8 @@ use rustix::process::Signal;
 const SIGNALS: [Signal; 3] = [Signal::INT, Signal::TERM, Signal::KILL];
 /// How long each may take.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Who asks again so soon has asked once: `timeout` tells its child and then the group of both. Shorter than between two Ctrl-C of a person.
+const SAME: Duration = Duration::from_millis(100);
 
 /// How far it has come.
 #[derive(Default)]
@@ -32,6 +34,11 @@ impl Stop {
         self.sent.map(|(_, due)| due)
     }
 
+    /// Whether a signal was sent so shortly before that nobody can mean another one.
+    pub fn has_just_sent(&self, now: Instant) -> bool {
+        self.sent.is_some_and(|(_, due)| now + PATIENCE < due + SAME)
+    }
+
     /// Begins, or goes on to the next signal: which is to be sent now.
     pub fn step(&mut self, now: Instant) -> Signal {
         let step = self.sent.map_or(0, |(step, _)| (step + 1).min(SIGNALS.len() - 1));
@@ -51,5 +58,13 @@ mod tests {
         let sent: Vec<_> = (0..4).map(|_| stop.step(now)).collect();
         assert_eq!(sent, [Signal::INT, Signal::TERM, Signal::KILL, Signal::KILL]);
         assert_eq!((stop.due(), stop.signal()), (Some(now + PATIENCE), Some(Signal::KILL)));
+    }
+
+    #[test]
+    fn who_asks_twice_at_once_has_asked_once() {
+        let (mut stop, now) = (Stop::default(), Instant::now());
+        assert!(!stop.has_just_sent(now));
+        stop.step(now);
+        assert!(stop.has_just_sent(now) && stop.has_just_sent(now + SAME / 2) && !stop.has_just_sent(now + SAME));
     }
 }

@@ -134,6 +134,7 @@ impl Supervisor {
                 _ if !self.stop.has_begun() => self.begin_stop(&signal_name(signal)),
                 // A terminal that goes may say so twice: by the kernel and by its shell.
                 SIGHUP => {}
+                _ if self.stop.has_just_sent(Instant::now()) => {}
                 _ => self.step(),
             }
         }
