@@ -35,7 +35,7 @@ struct Recorder {
 impl Recorder {
     fn start(domain: &Domain, folder: &Path, arguments: &[&str]) -> Recorder {
         let mut command = domain.command("record --json --last 60s -o");
-        command.arg(folder.join("flight.mcap")).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let node = domain.node("sinew-test");

@@ -462,6 +462,17 @@ fn it_ends_after_its_time_and_is_called_by_the_hour() {
 }
 
 #[test]
+fn it_records_into_a_folder_under_the_usual_name() {
+    let (scene, folder) = (Scene::new(), tempfile::tempdir().unwrap());
+    let record = |into: &str| format!("record --max-duration 10ms -o {}/{into}", folder.path().display());
+    assert!(scene.domain.run(&record("")).status.success());
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(names.len() == 1 && names[0].starts_with("sinew_20") && names[0].ends_with(".mcap"), "{names:?}");
+    let (status, complaint) = scene.domain.complaint(&record("none/"));
+    assert!(status == 1 && complaint.contains("No such file or directory"), "{status}: {complaint}");
+}
+
+#[test]
 fn a_file_that_is_there_stays_as_it_is() {
     let scene = Scene::new();
     let path = scene.path("a.mcap");

@@ -11,7 +11,7 @@ mod source;
 mod topics;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, mpsc};
 use std::time::Instant;
@@ -50,7 +50,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         return flight::run(cli, asked, last);
     }
     let plan = Plan {
-        path: asked.output.clone().unwrap_or_else(usual_path),
+        path: asked.output.as_deref().map_or_else(usual_path, |path| file_in(path, usual_path())),
         compression: asked.compression.into(),
         split_size: asked.split_size.map(|size| size.as_u64()),
         split_time: asked.split_time,
@@ -188,6 +188,12 @@ fn write(mut files: Files, queue: &Queue<Received>, told: &Told, clock: &Clock) 
 
 fn lost_of(counts: &BTreeMap<String, Counts>) -> BTreeMap<String, u64> {
     counts.iter().map(|(topic, counts)| (topic.clone(), counts.lost)).collect()
+}
+
+/// The file, or in the folder that is named the one of that name.
+fn file_in(path: &Path, name: impl AsRef<Path>) -> PathBuf {
+    let is_folder = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if is_folder { path.join(name) } else { path.to_owned() }
 }
 
 /// As `ros2 bag` calls them.
