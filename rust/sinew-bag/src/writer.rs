@@ -106,7 +106,7 @@ struct Records {
 }
 
 impl Writer {
-    /// Creates a file that is not there.
+    /// Creates a file that is not there; when it cannot be written, none is left.
     pub fn create(path: &Path, compression: Compression) -> Result<Writer> {
         let file = File::create_new(path).map_err(|why| BagError::cannot("created", path, &why))?;
         let mut writer = Writer {
@@ -122,11 +122,19 @@ impl Writer {
             chunk_indexes: Records::default(),
             metadata_indexes: Records::default(),
         };
+        if let Err(why) = writer.begin() {
+            // Nobody is to take it for one that somebody needs.
+            let _ = std::fs::remove_file(path);
+            return Err(why);
+        }
+        Ok(writer)
+    }
+
+    fn begin(&mut self) -> Result<()> {
         let mut begin = mcap::MAGIC.to_vec();
         append(&mut begin, op::HEADER, &Header { profile: "ros2".into(), library: concat!("sinew ", env!("CARGO_PKG_VERSION")).into() });
-        writer.put(&[&begin])?;
-        writer.write_metadata("rosbag2", [("serialized_metadata".to_owned(), ROSBAG2.to_owned())].into())?;
-        Ok(writer)
+        self.put(&[&begin])?;
+        self.write_metadata("rosbag2", [("serialized_metadata".to_owned(), ROSBAG2.to_owned())].into())
     }
 
     /// Where it is.

@@ -5,6 +5,8 @@ mod common;
 use std::io::{BufRead, BufReader, Lines, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use common::{Domain, Running, eventually};
 use sinew::raw::{Publisher, PublisherOptions};
@@ -119,6 +121,35 @@ fn process_that_is_killed() {
     assert!(eventually(|| images.statistics().subscribers == 1));
     (0..PUBLISHED).for_each(|n| images.publish(&[&image(n)]).unwrap());
     nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL).unwrap();
+}
+
+#[test]
+fn it_ends_also_while_a_condition_comes_to_hold_again_and_again() {
+    let scene = Scene::new();
+    let mut recorder = scene.recorder(&["--when", "number.value > 0", "--after", "0s"]);
+    let node = scene.domain.node("flapping");
+    let publisher = scene.publisher(&node, "number");
+    let images = Publisher::new(&node, "image", IMAGE, &Qos::default(), PublisherOptions::default()).unwrap();
+    assert!(eventually(|| images.statistics().subscribers == 1));
+    // To be written again takes longer than until it holds again.
+    (0..100).for_each(|n| images.publish(&[&image(n)]).unwrap());
+    recorder.has_received(100);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in (0..=1).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                publisher.publish(&[&number(n)]).unwrap();
+                std::thread::sleep(Duration::from_micros(200));
+            }
+        });
+        recorder.written();
+        recorder.interrupt();
+        let many = 100;
+        let written = recorder.lines.by_ref().take(many).count();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(written < many);
+    });
+    recorder.has_ended();
 }
 
 #[test]

@@ -263,13 +263,15 @@ fn the_domain_is_that_of_the_command_line_else_that_of_the_file() {
 
 #[test]
 fn a_relative_path_of_a_socket_is_one_domain_wherever_processes_run() {
-    for (of_file, arguments, inherited, from) in [
-        ("", " --domain ./x.sock", None, "launcher"),
-        ("", "", Some("./x.sock"), "launcher"),
-        ("domain: ./x.sock\n", "", None, "."),
-        ("environment: {SINEW_DOMAIN: ./x.sock}\n", "", None, "."),
+    const OWN: &str = ", environment: {SINEW_DOMAIN: ./x.sock}";
+    for (of_file, of_process, arguments, inherited, from) in [
+        ("", "", " --domain ./x.sock", None, "launcher"),
+        ("", "", "", Some("./x.sock"), "launcher"),
+        ("domain: ./x.sock\n", "", "", None, "."),
+        ("environment: {SINEW_DOMAIN: ./x.sock}\n", "", "", None, "."),
+        ("", OWN, "", None, "."),
     ] {
-        let process = "{command: printenv SINEW_DOMAIN, restart: never";
+        let process = format!("{{command: printenv SINEW_DOMAIN, restart: never{of_process}");
         let scene = Scene::new(&format!("{of_file}processes:\n  a: {process}, directory: a}}\n  b: {process}, directory: b}}\n"));
         ["a", "b", "launcher"].into_iter().for_each(|name| fs::create_dir(scene.path(name)).unwrap());
         let mut command = scene.domain.command(&scene.asked(arguments));

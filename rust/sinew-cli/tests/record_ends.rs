@@ -7,11 +7,13 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use common::{Domain, eventually};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rustix::process::{Resource, Rlimit, prlimit};
 use sinew::raw::{Publisher, PublisherOptions};
 use sinew::{Node, Qos};
 use sinew_bag::Bag;
@@ -58,7 +60,46 @@ fn what_it_cannot_have_for_want_of_descriptors_is_said_at_once_and_at_the_end_an
     let recording: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
     let not_recorded = recording["not_recorded"].as_array().unwrap();
     assert!((1..60).contains(&not_recorded.len()), "{recording}");
-    assert!(not_recorded.iter().all(|each| each["why"].as_str().unwrap().starts_with("node 'robot' is not heard: ")), "{recording}");
+    assert!(not_recorded.iter().all(|each| each["why"].as_str().unwrap().starts_with("node 'robot' was not heard: ")), "{recording}");
+}
+
+#[test]
+fn what_it_could_not_have_is_told_also_when_that_has_gone_before_the_end() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let (node, publishers) = sixty(&domain);
+    let mut command = limited(&domain, "ulimit -n 50", &format!("record --json --all -o {}", folder.path().join("a.mcap").display()));
+    let told = folder.path().join("told.txt");
+    let recorder = command.stdout(Stdio::piped()).stderr(File::create(&told).unwrap()).spawn().unwrap();
+    let said = || std::fs::read_to_string(&told).unwrap();
+    assert!(eventually(|| said().contains("what robot publishes is not recorded: ")), "{}", said());
+    let _looker = domain.node("looker");
+    drop((publishers, node));
+    assert!(eventually(|| !domain.text("node list").contains("robot")));
+    kill(Pid::from_raw(recorder.id().cast_signed()), Signal::SIGINT).unwrap();
+    let ended = recorder.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(said().contains("error: not recorded, or not all of it: 'number_"), "{}", said());
+}
+
+#[test]
+fn a_disk_that_is_full_when_another_file_begins_ends_it_and_leaves_no_empty_files() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let node = domain.node("robot");
+    let publisher = Publisher::new(&node, "number", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
+    let path = folder.path().join("a.mcap");
+    let mut command = limited(&domain, "trap '' XFSZ", &format!("record --split-time 100ms -o {}", path.display()));
+    let mut recorder = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    assert!(eventually(|| publisher.statistics().subscribers == 1));
+    publisher.publish(&[&SEVEN]).unwrap();
+    let counters = node.domain_counters().unwrap();
+    assert!(eventually(|| counters.read().unwrap().pairs.iter().any(|pair| pair.messages == 1)));
+    let none = Rlimit { current: Some(0), maximum: None };
+    prlimit(rustix::process::Pid::from_raw(recorder.id().cast_signed()), Resource::Fsize, none).unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    publisher.publish(&[&SEVEN]).unwrap();
+    assert_eq!(recorder.wait().unwrap().code(), Some(1));
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(names, ["a_0.mcap"]);
 }
 
 #[test]

@@ -91,8 +91,7 @@ pub fn plans(file: &File, arguments: &BTreeMap<String, String>, around: &Surroun
     if let Some(domain) = domain.or_else(|| (around.variable)(DOMAIN).as_deref().map(of_launcher)) {
         common.insert(DOMAIN.to_owned(), domain);
     }
-    let variables = filling.variables(&file.environment).into_iter();
-    common.extend(variables.map(|(name, value)| if name == DOMAIN { (name, one_for_all(&value, around.folder)) } else { (name, value) }));
+    common.extend(filling.variables(&file.environment));
     file.processes.iter().filter_map(|process| filling.plan(process, &common)).collect()
 }
 
@@ -117,7 +116,9 @@ impl Filling<'_, '_> {
     }
 
     fn variables(&mut self, variables: &[(String, Value)]) -> Vec<(String, String)> {
-        variables.iter().filter_map(|(name, value)| Some((name.clone(), self.value(value)?))).collect()
+        let folder = self.around.folder;
+        let filled = variables.iter().filter_map(|(name, value)| Some((name.clone(), self.value(value)?)));
+        filled.map(|(name, value)| if name == DOMAIN { (name, one_for_all(&value, folder)) } else { (name, value) }).collect()
     }
 
     /// Of a value that means something.

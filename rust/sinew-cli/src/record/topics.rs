@@ -1,5 +1,6 @@
 //! Follows the topics that are recorded, as they come and go.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
 const THREAD: u32 = 1;
 /// When the last publisher of a topic dies, what it published last is still to be taken.
 const PARTING: Duration = Duration::from_secs(5);
-/// Who is not heard for so long is told of. Before, it may only be on its way.
+/// Who is not heard for so long is told of. Before, the two may be about to agree.
 const MEETING: Duration = Duration::from_secs(1);
 
 /// Subscribers of the topics that are recorded. They are ghosts: a topic is there as long as others want it. But for those that are to come from another domain: somebody has to want them here.
@@ -41,22 +42,32 @@ pub struct Subscriptions {
     known: HashMap<(String, String), Arc<Source>>,
     /// By those who are not subscribed any more.
     before: BTreeMap<String, Counts>,
-    /// Publishers that are there and not heard, by the names of their topics and nodes.
-    unheard: BTreeMap<(String, String), Unheard>,
+    /// Publishers that are there and not heard, by their ids.
+    unheard: BTreeMap<Id, Unheard>,
+    /// What could not be had, for whatever time: who was not heard (none: the topic was refused), and why. All of it was told.
+    missing: BTreeMap<(String, Option<String>), String>,
 }
 
 struct Subscription {
-    /// Or why it was refused, which was told.
-    subscriber: Result<Subscriber, String>,
+    subscriber: Result<Subscriber, Refused>,
     /// It asks for what publishers have kept.
     asks_for_kept: bool,
 }
 
-/// Of a publisher.
+/// A publisher.
+#[derive(Clone)]
 struct Unheard {
+    topic: String,
+    node: String,
     why: String,
     since: Instant,
-    is_told: bool,
+}
+
+/// A topic of this type.
+struct Refused {
+    signature: String,
+    /// It lacked memory or descriptors, of which there may be some again.
+    is_for_want: bool,
 }
 
 /// Whose messages are not recorded.
@@ -98,6 +109,7 @@ impl Subscriptions {
             known: HashMap::new(),
             before: BTreeMap::new(),
             unheard: BTreeMap::new(),
+            missing: BTreeMap::new(),
         }
     }
 
@@ -134,7 +146,11 @@ impl Subscriptions {
     /// Subscribes to what has come, and lets go of what is gone.
     pub fn update(&mut self, view: &View) {
         let now = Instant::now();
-        let gone = self.subscribed.extract_if(|_, subscription| subscription.is_over());
+        let is_over = |name: &String, subscription: &mut Subscription| match &subscription.subscriber {
+            Ok(subscriber) => subscriber.statistics().detached,
+            Err(_) => view.state.topic(name).is_none(),
+        };
+        let gone = self.subscribed.extract_if(is_over);
         self.parting.extend(gone.map(|(name, subscription)| (now, name, subscription)));
         let late: Vec<_> = self.parting.extract_if(.., |(since, ..)| now.saturating_duration_since(*since) >= PARTING).collect();
         late.into_iter().for_each(|(_, name, subscription)| self.count(name, &subscription));
@@ -155,6 +171,9 @@ impl Subscriptions {
                     self.unsubscribe(&topic.name);
                     self.subscribe(&topic.name, &topic.signature, &offered(view, topic), false);
                 }
+                Some(Subscription { subscriber: Err(refused), .. }) if refused.is_for_want || refused.signature != topic.signature => {
+                    self.subscribe(&topic.name, &topic.signature, &offered(view, topic), all_keep);
+                }
                 Some(_) => {}
             }
         }
@@ -163,26 +182,34 @@ impl Subscriptions {
 
     /// Says of publishers whose messages do not come, once, why.
     pub fn tell_unheard(&mut self) {
-        for ((topic, node), unheard) in &mut self.unheard {
-            if !unheard.is_told && unheard.since.elapsed() >= MEETING {
-                say!("topic '{}': what {} publishes is not recorded: {}", shown(topic), shown(node), shown(&unheard.why));
-                unheard.is_told = true;
-            }
+        let late: Vec<Unheard> = self.unheard.values().filter(|unheard| unheard.since.elapsed() >= MEETING).cloned().collect();
+        for Unheard { topic, node, why, .. } in late {
+            self.miss(topic, Some(node), why);
         }
     }
 
-    /// Topics that were refused, and publishers that are there and not heard.
+    /// What could not be had, or not all the time: topics that were refused, and publishers that were not heard.
     pub fn not_recorded(&self) -> Vec<NotRecorded> {
-        let refused =
-            self.subscribed.iter().filter_map(|(name, subscription)| Some((name, subscription.subscriber.as_ref().err()?.clone())));
-        let unheard = self.unheard.iter().map(|((name, node), unheard)| (name, format!("node '{node}' is not heard: {}", unheard.why)));
-        let mut all: Vec<_> = refused.chain(unheard).map(|(name, why)| NotRecorded { name: name.clone(), why }).collect();
-        all.sort_by(|a, b| (&a.name, &a.why).cmp(&(&b.name, &b.why)));
-        all
+        let told = self.missing.iter().map(|((name, node), why)| {
+            let why = node.as_ref().map_or_else(|| why.clone(), |node| format!("node '{node}' was not heard: {why}"));
+            NotRecorded { name: name.clone(), why }
+        });
+        told.collect()
+    }
+
+    fn miss(&mut self, topic: String, node: Option<String>, why: String) {
+        let Entry::Vacant(new) = self.missing.entry((topic, node)) else { return };
+        let topic = shown(&new.key().0);
+        match &new.key().1 {
+            Some(node) => say!("topic '{topic}': what {} publishes is not recorded: {}", shown(node), shown(&why)),
+            None => say!("topic '{topic}' is not recorded: {}", shown(&why)),
+        }
+        new.insert(why);
     }
 
     /// Looks for publishers that are there and not heard.
     pub fn note_unheard(&mut self, view: &View) {
+        self.tell_unheard();
         let now = Instant::now();
         let mut before = std::mem::take(&mut self.unheard);
         // The view leaves out the node that looks.
@@ -194,15 +221,13 @@ impl Subscriptions {
                 if pair.is_some_and(|pair| pair.delivery.is_some()) {
                     continue;
                 }
-                let key = (name.clone(), view.name_of(publisher.node).to_owned());
-                let noted = before.remove(&key);
+                let noted = before.remove(&publisher.id);
                 // Who is introduced once more is not heard until it says so, and gives no reason meanwhile.
-                if let Some(why) = pair.map(|pair| pair.why.clone()).filter(|why| !why.is_empty()) {
-                    let (since, is_told) = noted.map_or((now, false), |noted| (noted.since, noted.is_told));
-                    self.unheard.insert(key, Unheard { why, since, is_told });
-                } else if let Some(noted) = noted {
-                    self.unheard.insert(key, noted);
-                }
+                let why = pair.map(|pair| pair.why.clone()).filter(|why| !why.is_empty());
+                let Some(why) = why.or_else(|| noted.as_ref().map(|noted| noted.why.clone())) else { continue };
+                let (topic, node) = (name.clone(), view.name_of(publisher.node).to_owned());
+                let since = noted.map_or(now, |noted| noted.since);
+                self.unheard.insert(publisher.id, Unheard { topic, node, why, since });
             }
         }
     }
@@ -226,21 +251,21 @@ impl Subscriptions {
         let subscriber = match self.subscriber(topic, signature, offered, asks_for_kept) {
             Ok(subscriber) => Ok(subscriber),
             // It has gone meanwhile, or the manager: then it comes again.
-            Err(Refused::ForNow) => return,
-            Err(Refused::For(why)) => {
-                say!("topic '{}' is not recorded: {}", shown(topic), shown(&why));
-                Err(why)
+            Err(NoSubscriber::ForNow) => return,
+            Err(NoSubscriber::Refused { why, is_for_want }) => {
+                self.miss(topic.to_owned(), None, why);
+                Err(Refused { signature: signature.to_owned(), is_for_want })
             }
         };
         self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept });
     }
 
-    fn subscriber(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) -> Result<Subscriber, Refused> {
+    fn subscriber(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) -> Result<Subscriber, NoSubscriber> {
         let key = (topic.to_owned(), signature.to_owned());
         let source = match self.known.get(&key) {
             Some(source) => Arc::clone(source),
             None => {
-                let source = Source::new(self.known.len(), topic, signature, offered).map_err(Refused::For)?;
+                let source = Source::new(self.known.len(), topic, signature, offered).map_err(NoSubscriber::for_good)?;
                 if source.described.schema_encoding == "omgidl" {
                     let name = shown(topic);
                     say!(
@@ -258,8 +283,8 @@ impl Subscriptions {
         let on_frame = move |frame| sink(Received { source: Arc::clone(&source), frame });
         let created = Subscriber::with_callback(&self.node, topic, signature, &qos, options, on_frame);
         created.map_err(|why| match why.kind() {
-            ErrorKind::Unavailable | ErrorKind::Disconnected => Refused::ForNow,
-            _ => Refused::For(why.to_string()),
+            ErrorKind::Unavailable | ErrorKind::Disconnected => NoSubscriber::ForNow,
+            kind => NoSubscriber::Refused { why: why.to_string(), is_for_want: kind == ErrorKind::Exhausted },
         })
     }
 
@@ -274,9 +299,16 @@ impl Subscriptions {
     }
 }
 
-enum Refused {
+/// Why there is none.
+enum NoSubscriber {
     ForNow,
-    For(String),
+    Refused { why: String, is_for_want: bool },
+}
+
+impl NoSubscriber {
+    fn for_good(why: String) -> NoSubscriber {
+        NoSubscriber::Refused { why, is_for_want: false }
+    }
 }
 
 impl Subscription {
@@ -284,10 +316,5 @@ impl Subscription {
         let statistics = self.subscriber.as_ref().map(Subscriber::statistics).unwrap_or_default();
         let lost = statistics.missed + statistics.rejected;
         Counts { received: statistics.received, lost, copied: statistics.over_quota }
-    }
-
-    /// Its topic is gone.
-    fn is_over(&self) -> bool {
-        self.subscriber.as_ref().is_ok_and(|subscriber| subscriber.statistics().detached)
     }
 }

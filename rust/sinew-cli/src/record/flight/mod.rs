@@ -107,6 +107,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         pending: None,
         is_writing: false,
         is_ending: false,
+        has_begun_last: false,
         answered: Vec::new(),
         is_shown: std::io::stderr().is_terminal() && !cli.json,
     };
@@ -129,6 +130,8 @@ struct Flight<'a> {
     pending: Option<Pending>,
     is_writing: bool,
     is_ending: bool,
+    /// It writes the last file, with all that came before; whatever happens now is not written.
+    has_begun_last: bool,
     /// By what was written since it is ending: names of nodes.
     answered: Vec<String>,
     is_shown: bool,
@@ -187,6 +190,7 @@ impl Flight<'_> {
             {
                 self.is_writing = true;
                 if self.is_ending {
+                    self.has_begun_last = true;
                     self.answered.extend(pending.callers.iter().map(|caller| caller.info().publisher));
                 }
                 start(self.job(pending));
@@ -237,6 +241,12 @@ impl Flight<'_> {
 
     /// Another reason to write what is held, with those that there are already.
     fn trigger(&mut self, reason: String, caller: Option<Caller>) {
+        if self.has_begun_last {
+            if let Some(caller) = caller {
+                let _ = caller.fail("the recorder ends, and writes its last file already");
+            }
+            return;
+        }
         self.store.lock().expect("nobody panics with it").stay(clock::now_ns());
         let after = if self.is_ending { Duration::ZERO } else { self.asked.after };
         let due = Instant::now() + after;
