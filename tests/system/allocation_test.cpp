@@ -284,6 +284,24 @@ TEST_F(Allocations, OneThatFailsOnTheThreadForSocketsWhileInterfacesAreMadeLeave
   ADD_FAILURE() << "it never ends";
 }
 
+TEST_F(Allocations, OneThatFailsOnTheThreadForSocketsWhileTheStateIsToldCostsAtMostThatLook) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("a/topic/whose/name/is/not/short");
+  for (int nth = 0; nth < 10'000; ++nth) {
+    fail_allocations_of_other_threads(nth, 1);
+    try {
+      EXPECT_EQ(node->domain_state().topics.size(), 1U) << nth;
+    } catch (const Error& error) {
+      EXPECT_NE(error.kind(), ErrorKind::unavailable) << error.what() << " at " << nth;
+    }
+    const bool reached = allocation_of_other_threads_has_failed();
+    fail_no_allocation();
+    EXPECT_EQ(node->domain_state().topics.size(), 1U) << nth;
+    if (!reached || HasFailure()) return;
+  }
+  ADD_FAILURE() << "it never ends";
+}
+
 TEST_F(Allocations, WhatTheManagerCannotBeToldOfForWantOfThemIsToldByTheEndOfTheSession) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");
