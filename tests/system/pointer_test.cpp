@@ -406,6 +406,18 @@ TEST_F(Pointer, WhatLeavesTheHistoryIsDeletedWithoutALock) {
   EXPECT_EQ(answered, 1);
 }
 
+TEST_F(Pointer, WhatLeavesTheHistoryMayEndThePublisher) {
+  auto node = Node::create("node");
+  auto publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(1).transient_local());
+  publisher->publish(std::shared_ptr<const Sample>(new Sample(sample_of(1, 1, 10)), [&](const Sample* gone) {
+    publisher.reset();
+    delete gone;
+  }));
+  Publisher<Sample>& publishes = *publisher;
+  EXPECT_EQ(publishes.publish(sample_of(1, 2, 10)), PublishResult::published);
+  EXPECT_FALSE(publisher);
+}
+
 TEST_F(Pointer, WhatWaitsForASubscriberWhoseNodeIsDestroyedIsDeletedWithoutALock) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");

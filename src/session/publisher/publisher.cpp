@@ -96,8 +96,9 @@ void Publisher::count_missed_deadlines() noexcept {
 // What is made beside the message, for other processes and for those of this one that want copies, is made without the mutex; whether it is needed is known only under it.
 Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   count_missed_deadlines();
-  struct LettingGo {  // behind all locks: a message's deleter may publish
+  struct LettingGo {  // behind all locks: a message's deleter may publish, or end this publisher
     Publisher& publisher;
+    std::shared_ptr<Publisher> alive = publisher.history_ > 0 ? publisher.shared_from_this() : nullptr;
     LocalDelivery::Leftovers leftovers{};
     ~LettingGo() {
       if (publisher.history_ > 0) publisher.let_go_of_history();
