@@ -93,7 +93,7 @@ std::optional<int> await_child(pid_t pid, int looks) {
       deadline = later(now_ns(), std::chrono::nanoseconds(one_look).count());
     }
     pollfd end{pidfd.get(), POLLIN, 0};
-    const int wait = static_cast<int>((deadline - now_ns()) / 1'000'000 + 1);
+    const int wait = static_cast<int>(std::max<std::int64_t>(deadline - now_ns(), 0) / 1'000'000 + 1);  // less than 0 were for ever
     if (pidfd && call(fault::Call::poll, [&] { return ::poll(&end, 1, wait); }) >= 0) continue;
     sleep_for(pause);
     pause = std::min(2 * pause, longest_pause);
