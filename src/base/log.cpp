@@ -72,14 +72,15 @@ bool try_to_write(std::span<const iovec> pieces) noexcept {
 
 /// False when there is no room for that either.
 bool tell_what_is_left_out() noexcept {
-  const std::uint64_t count = left_out.load(std::memory_order_relaxed);
+  if (left_out.load(std::memory_order_relaxed) == 0) return true;
+  const std::uint64_t count = left_out.exchange(0, std::memory_order_relaxed);  // others may be about to tell as well
   if (count == 0) return true;
   std::array<char, 128> text;
   const int size = std::snprintf(text.data(), text.size(), "sinew [warn] %llu lines are left out here: nobody read standard error\n",
                                  static_cast<unsigned long long>(count));
-  if (!try_to_write(std::array{piece({text.data(), static_cast<std::size_t>(size)})})) return false;
-  left_out.fetch_sub(count, std::memory_order_relaxed);
-  return true;
+  const bool is_told = try_to_write(std::array{piece({text.data(), static_cast<std::size_t>(size)})});
+  if (!is_told) left_out.fetch_add(count, std::memory_order_relaxed);
+  return is_told;
 }
 
 // Pieces instead of one string: a line must come out also when memory is short.

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace sinew::base {
 namespace {
@@ -85,21 +88,25 @@ TEST(Log, a_line_that_nobody_reads_ends_nobody) {
   EXPECT_EQ(status, 0);
 }
 
-/// What comes of the lines of a process that does not wait, whose standard error is `error` and has no room for all of them before `other` end of it is read.
-std::string written_without_waiting(int error, int other) {
+/// What comes of the lines of a process that does not wait, whose standard error is `error` and has no room for all of them before `other` end of it is read. Those of several threads
+/// are read meanwhile, too slowly.
+std::string written_without_waiting(int error, int other, int threads, int lines) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::dup2(error, STDERR_FILENO);
     ::setenv("SINEW_LOG", "info", 1);
     log_without_waiting();
-    for (int line = 0; line < 10'000; ++line) log(LogLevel::info, "nobody reads this, and it is not short either");
+    std::vector<std::jthread> all;
+    for (int thread = 0; thread < threads; ++thread) {
+      all.emplace_back([&] {
+        for (int line = 0; line < lines / threads; ++line) log(LogLevel::info, "nobody reads this, and it is not short either");
+      });
+    }
+    all.clear();
     ::kill(::getpid(), SIGSTOP);
     log(LogLevel::info, "somebody reads");
     ::_exit(::fcntl(STDERR_FILENO, F_GETFL) & O_NONBLOCK);
   }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, WUNTRACED), child);
-  EXPECT_TRUE(WIFSTOPPED(status));
   ::close(error);
   std::string text;
   std::array<char, 4096> piece;
@@ -107,6 +114,12 @@ std::string written_without_waiting(int error, int other) {
   const auto read_on = [&] {
     for (ssize_t got; (got = ::read(other, piece.data(), piece.size())) > 0;) text.append(piece.data(), static_cast<std::size_t>(got));
   };
+  int status = 0;
+  while (::waitpid(child, &status, WUNTRACED | WNOHANG) == 0) {
+    if (threads > 1) read_on();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  EXPECT_TRUE(WIFSTOPPED(status));
   read_on();
   ::kill(child, SIGCONT);
   EXPECT_EQ(::waitpid(child, &status, 0), child);
@@ -117,7 +130,7 @@ std::string written_without_waiting(int error, int other) {
 }
 
 /// More than once where room comes again meanwhile, as a terminal's does.
-void expect_some_left_out(const std::string& text, const std::string& end) {
+void expect_some_left_out(const std::string& text, int lines, const std::string& end) {
   int written = 0;
   for (auto at = text.find("nobody reads this"); at != text.npos; at = text.find("nobody reads this", at + 1)) ++written;
   int left_out = 0;
@@ -126,14 +139,20 @@ void expect_some_left_out(const std::string& text, const std::string& end) {
     left_out += std::stoi(text.substr(number, told - number));
   }
   EXPECT_GT(left_out, 1000);
-  EXPECT_EQ(written + left_out, 10'000);
+  EXPECT_EQ(written + left_out, lines);
   EXPECT_TRUE(text.ends_with("sinew [info] somebody reads" + end)) << text.substr(text.size() - std::min<std::size_t>(text.size(), 200));
 }
 
 TEST(Log, lines_that_a_pipe_has_no_room_for_are_left_out_and_counted_where_nobody_may_wait) {
   std::array<int, 2> pipe_ends{};
   ASSERT_EQ(::pipe(pipe_ends.data()), 0);
-  expect_some_left_out(written_without_waiting(pipe_ends[1], pipe_ends[0]), "\n");
+  expect_some_left_out(written_without_waiting(pipe_ends[1], pipe_ends[0], 1, 10'000), 10'000, "\n");
+}
+
+TEST(Log, lines_of_several_threads_that_are_left_out_are_counted_once) {
+  std::array<int, 2> pipe_ends{};
+  ASSERT_EQ(::pipe(pipe_ends.data()), 0);
+  expect_some_left_out(written_without_waiting(pipe_ends[1], pipe_ends[0], 4, 200'000), 200'000, "\n");
 }
 
 TEST(Log, lines_that_a_terminal_has_no_room_for_are_left_out_and_counted_where_nobody_may_wait) {
@@ -142,7 +161,7 @@ TEST(Log, lines_that_a_terminal_has_no_room_for_are_left_out_and_counted_where_n
   ASSERT_TRUE(::grantpt(keyboard) == 0 && ::unlockpt(keyboard) == 0);
   const int screen = ::open(::ptsname(keyboard), O_RDWR | O_NOCTTY);
   ASSERT_GE(screen, 0);
-  expect_some_left_out(written_without_waiting(screen, keyboard), "\r\n");
+  expect_some_left_out(written_without_waiting(screen, keyboard, 1, 10'000), 10'000, "\r\n");
 }
 
 TEST(Log, a_terminal_that_was_stopped_holds_nobody_up_who_may_not_wait) {
