@@ -64,7 +64,7 @@ void IoLoop::run(const std::function<void()>& task) {
   bool posted = false;
   {
     const std::lock_guard lock(mutex_);
-    if (running_ && std::this_thread::get_id() != thread_.get_id()) {  // while it runs nobody joins the thread
+    if (running_ && !is_inside()) {
       tasks_.push_back([&] {
         try {
           task();
@@ -170,6 +170,7 @@ void IoLoop::unwatch(const os::Fd& fd, WatchId id) noexcept {
 }
 
 void IoLoop::loop() {
+  runs_in_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   std::array<os::Poller::Event, 64> events;
   for (;;) {
     std::size_t count = 0;
@@ -188,8 +189,9 @@ void IoLoop::loop() {
     run_timers();
     run_tasks();
     const std::lock_guard lock(mutex_);
-    if (!running_ && tasks_.empty()) return;
+    if (!running_ && tasks_.empty()) break;
   }
+  runs_in_.store({}, std::memory_order_relaxed);  // the id may become another thread's
 }
 
 void IoLoop::handle(const os::Poller::Event& event) {

@@ -1,6 +1,7 @@
 // The thread of a node that handles its control sockets. It never runs user code, but deleters of messages that a history lets go of, and never waits for anything but its descriptors.
 #pragma once
 
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,9 @@ class IoLoop {
   /// Runs `task` on the loop's thread and waits for it. On the loop's thread, or after stop(), runs it at once. REQUIRES: the caller holds no lock that a handler takes.
   void run(const std::function<void()>& task);
 
+  /// The calling thread is the loop's, which must not wait for what a socket is to bring. Any thread.
+  bool is_inside() const noexcept { return runs_in_.load(std::memory_order_relaxed) == std::this_thread::get_id(); }
+
   static constexpr std::int64_t never = os::never;
   /// A timer. Its members are the loop's business.
   struct TimerId {
@@ -82,7 +86,8 @@ class IoLoop {
   os::Poller poller_;
   os::Fd wake_;
   std::thread thread_;
-  std::mutex mutex_;  // guards what follows
+  std::atomic<std::thread::id> runs_in_{};  // relaxed: a thread finds its own id, or not
+  std::mutex mutex_;                        // guards what follows
   std::unordered_map<WatchId, std::weak_ptr<Handler>> handlers_;
   std::vector<std::function<void()>> tasks_;
   Timers timers_;

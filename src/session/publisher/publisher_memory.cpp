@@ -6,6 +6,7 @@
 
 #include "base/point.hpp"
 #include "os/clock.hpp"
+#include "session/node/node_session.hpp"
 #include "session/publisher/foreign_end.hpp"
 #include "session/publisher/publisher.hpp"
 #include "session/publisher/publisher_end.hpp"
@@ -169,7 +170,7 @@ bool Publisher::await_unmapped() noexcept {
     const std::size_t before = window_->usage().unreleased;
     announce_changes_locked();
     const auto has_come = [&] { return window_->usage().unreleased < before; };
-    const bool may_wait = filling_.load(std::memory_order_relaxed) != std::this_thread::get_id();  // else nobody reads the answers
+    const bool may_wait = !session_->loop().is_inside();  // else nobody reads the answers
     const std::int64_t deadline = os::now_ns() + unmapping_patience.count();
     while (!has_come() && may_wait && !waited_in_vain_.load(std::memory_order_relaxed)) {
       lock.unlock();

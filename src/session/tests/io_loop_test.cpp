@@ -127,6 +127,20 @@ TEST_F(Timers, A_task_that_throws_ends_nothing) {
   await(os::now_ns() + ms);
 }
 
+TEST_F(Timers, Only_what_the_loop_runs_is_inside_of_it) {
+  bool inside = false, also_in_a_timer = false;
+  loop_.run([&] { inside = loop_.is_inside(); });
+  const std::int64_t when = os::now_ns();
+  loop_.at(when, [&] { also_in_a_timer = loop_.is_inside(); });
+  await(when + 1);
+  EXPECT_TRUE(inside);
+  EXPECT_TRUE(also_in_a_timer);
+  EXPECT_FALSE(loop_.is_inside());
+  loop_.stop();
+  loop_.run([&] { inside = loop_.is_inside(); });
+  EXPECT_FALSE(inside) << "whose thread has ended";
+}
+
 TEST_F(Timers, What_still_waits_is_dropped_with_the_loop) {
   const auto kept = std::make_shared<bool>(false);
   loop_.at(os::now_ns() + 1'000'000 * ms, [kept] { *kept = true; });
