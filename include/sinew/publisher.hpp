@@ -153,7 +153,8 @@ class Loan {
 /// Messages of one thread arrive in the order of its publish() calls.
 ///
 /// publish() may wait, in each of its forms: for another thread's publish() of the same publisher; for a reliable keep-all subscriber that is a whole ring behind, at most max_blocking; and with WhenFull::wait
-/// for memory, at most max_blocking in vain. For subscribers in other processes it allocates nothing on the heap, once its lists have grown; for those
+/// for memory, at most max_blocking in vain. Where subscribers have yet to unmap too much of what was given back (memory_budget), it waits for them with any WhenFull, 0.1 s and
+/// no longer than max_blocking, but not again before they have unmapped some; so does who builds a loan. For subscribers in other processes it allocates nothing on the heap, once its lists have grown; for those
 /// in this one what a shared pointer needs, and the copies that it speaks of.
 ///
 /// When the publisher is destroyed, or its process dies, messages that were published stay

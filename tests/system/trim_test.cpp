@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 #include <thread>
 
@@ -112,6 +115,66 @@ TEST_F(Trimming, M4_WhatStoppedReadersHaveMappedIsNoMoreThanTheBudgetAndOneChunk
   }
   for (Child& each : stopped) each.kill();
   EXPECT_TRUE(eventually([&] { return publisher->statistics().memory_mapped < 20'000'000; })) << "nothing is given back when they are gone";
+}
+
+constexpr std::size_t kib = 1024;
+
+PublishResult publish(Publisher<Heap>& publisher, std::size_t size) {
+  auto loan = publisher.loan();
+  loan.build([&](Heap& heap) { heap.content.assign(size, 1); });
+  return publisher.publish(std::move(loan));
+}
+
+ROLE(reader_of_the_newest_heap) {
+  auto node = Node::create("reader");
+  auto subscriber = node->create_subscriber<Heap>("heaps", [](const Heap&) {}, Qos{}.keep_last(1));
+  until_finished();
+}
+
+/// A publisher of 8 MiB. When it has published 6600 KiB next, a reader that is stopped has so much mapped of what was given back that there can be no chunk but this one.
+class BesideAStoppedReader {
+ public:
+  explicit BesideAStoppedReader(PublisherOptions options) {
+    options.memory_budget = 8192 * kib;
+    publisher = node->create_publisher<Heap>("heaps", Qos{}.keep_last(1), options);
+    stopped.emplace("reader_of_the_newest_heap");
+    await_subscribers(*publisher, 1);
+    for (const std::size_t size : {1024 * kib, 3072 * kib}) publish_and_leave(size);
+    EXPECT_TRUE(eventually([&] { return chunks_mapped_by(stopped->pid()) >= chunks_mapped_by(::getpid()); }));
+    stopped->stop();
+    publish_and_leave(5120 * kib);
+  }
+  void publish_and_leave(std::size_t size) {
+    EXPECT_EQ(publish(*publisher, size), PublishResult::published);
+    EXPECT_TRUE(eventually([&] { return publisher->subscribers().at(0).waiting == 0 || stopped->is_stopped(); }));
+    EXPECT_EQ(publish(*publisher, kib), PublishResult::published);
+  }
+
+  std::shared_ptr<Node> node = Node::create("node");
+  std::shared_ptr<Publisher<Heap>> publisher;
+  std::optional<Child> stopped;
+};
+
+TEST_F(Trimming, M4_WhoIsToWaitForRoomDoesSoBesideAStoppedReaderToo) {
+  BesideAStoppedReader all({.when_full = WhenFull::wait, .max_blocking = std::chrono::hours(1)});
+  auto holder = all.node->create_subscriber<Heap>("heaps", Qos{}.keep_last(1), as_from_elsewhere());
+  await_subscribers(*all.publisher, 2);
+  ASSERT_EQ(publish(*all.publisher, 6600 * kib), PublishResult::published);
+  std::shared_ptr<const Heap> held = take_soon(*holder);
+  ASSERT_EQ(publish(*all.publisher, kib), PublishResult::published);
+  const auto publish_until = [&](std::size_t size, const std::function<void()>& makes_room) {
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // so that it is waited for; else nothing is shown
+      makes_room();
+    });
+    EXPECT_EQ(publish(*all.publisher, size), PublishResult::published);
+    later.join();
+  };
+  publish_until(6144 * kib, [&] { held.reset(); });
+  while (holder->take()) continue;
+  publish_until(7168 * kib, [&] { all.stopped->go_on(); });
+  holder.reset();
+  all.stopped->end();
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
     bool lock_memory = false;                 ///< keep them in memory
     std::uint64_t withdraw_at_most = 0;       ///< frames that may be taken back from slow readers to make room for one message
     bool wait_for_room = false;               ///< or else wait, at most max_blocking, until readers let go
-    std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers
+    std::chrono::nanoseconds max_blocking{};  ///< how long publish() waits for reliable keep-all readers, and for readers to unmap chunks
     wire::Qos qos;
     std::uint64_t endpoint =
         0;  ///< of a service's client or provider: messages are sent to one reader each, by send(); 0: by publish(), to all
@@ -364,6 +364,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   std::uint64_t ever_matched_ = 0;                 // readers of all kinds
   std::vector<Withdrawal> withdrawals_;
   std::int64_t next_look_ = 0;  // for chunks that may go
+  // What readers had yet to unmap, in bytes, when they were waited for in vain; 0 when they have unmapped something since.
+  std::size_t not_unmapped_in_time_ = 0;
   std::vector<std::shared_ptr<ForeignEnd>> foreign_;
   std::unique_ptr<Export> export_;                      // made for the first of them
   std::map<const PublisherEnd*, KeptFrames> lanes_;     // of those of connections_, when messages go to one reader each

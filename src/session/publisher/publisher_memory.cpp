@@ -170,16 +170,21 @@ bool Publisher::await_unmapped() noexcept {
     const std::size_t before = window_->usage().unreleased;
     announce_changes_locked();
     const auto has_come = [&] { return window_->usage().unreleased < before; };
-    const bool may_wait = !session_->loop().is_inside();  // else nobody reads the answers
-    const std::int64_t deadline = os::now_ns() + unmapping_patience.count();
-    while (!has_come() && may_wait && !waited_in_vain_.load(std::memory_order_relaxed)) {
+    if (has_come()) return true;
+    if (options_.wait_for_room) return false;           // make_room() will wait for this, too
+    if (session_->loop().is_inside()) return false;     // where nobody else reads the answers
+    if (before == not_unmapped_in_time_) return false;  // else a reader that is stopped would hold up each message
+    const std::chrono::nanoseconds patience =
+        options_.endpoint != 0 ? unmapping_patience : std::min(unmapping_patience, options_.max_blocking);
+    for (const std::int64_t deadline = os::now_ns() + patience.count(); os::now_ns() < deadline;) {
       lock.unlock();
       os::sleep_for(look_again);
       lock.lock();
       if (closed_) return false;
-      if (os::now_ns() >= deadline) waited_in_vain_.store(true, std::memory_order_relaxed);
+      if (has_come()) return true;
     }
-    return has_come();
+    not_unmapped_in_time_ = before;
+    return false;
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -202,13 +207,14 @@ bool Publisher::withdraw_oldest_locked() {
 }
 
 bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  const std::size_t before = window_->usage().unreleased;
   const std::int64_t deadline = os::later(os::now_ns(), options_.max_blocking.count());
   while (!waited_in_vain_.load(std::memory_order_relaxed) && os::now_ns() < deadline) {
     lock.unlock();
     os::sleep_for(look_again);
     lock.lock();
     if (closed_) return false;
-    if (sweep_locked()) return true;
+    if (sweep_locked() || window_->usage().unreleased < before) return true;
   }
   waited_in_vain_.store(true, std::memory_order_relaxed);  // a message of many parts waits once, not for each
   return false;

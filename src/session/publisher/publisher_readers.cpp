@@ -206,6 +206,7 @@ void Publisher::stop_waiting_locked(const PublisherEnd& end, std::optional<std::
     std::erase(each.waits_for, &end);
     if (!each.waits_for.empty()) return false;
     window_->reuse_address(each.chunk);
+    not_unmapped_in_time_ = 0;
     if (trimmer_) trimmer_->set(os::now_ns());  // more may go now
     return true;
   });
