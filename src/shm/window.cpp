@@ -117,7 +117,8 @@ struct Window::Impl {
   void put_address(std::uintptr_t address, std::size_t bytes);
   Mapped& map_chunk(std::uintptr_t address, std::size_t bytes);
   std::unique_ptr<Mapped> take_out(Mapped& chunk);
-  void drop(Mapped& chunk) { take_out(chunk).reset(); }
+  void tell_dropped(std::uint64_t id) const noexcept;
+  void drop(Mapped& chunk);
   Mapped* largest_idle() noexcept;
   bool drop_largest_idle();
   bool free(std::uintptr_t address);
@@ -271,15 +272,25 @@ Window::Impl::Mapped& Window::Impl::map_chunk(std::uintptr_t address, std::size_
   return chunk;
 }
 
-// Out of the books; it is unmapped when the caller lets go of it.
+// Out of the books; it is unmapped when the caller lets go of it, who tells the observer then.
 std::unique_ptr<Window::Impl::Mapped> Window::Impl::take_out(Mapped& chunk) {
   blocks.remove(chunk.area);
   mark_units(chunk.chunk, 0);
   mapped -= chunk.chunk.size;
   unreleased_bytes += chunk.chunk.size;
   unreleased.insert(std::move(chunk.to_release));
-  if (observer != nullptr) observer->chunk_dropped(chunk.chunk.id);
   return std::exchange(*std::find_if(chunks.begin(), chunks.end(), [&](const auto& each) { return each.get() == &chunk; }), nullptr);
+}
+
+// Not while it is mapped: where there is no reader to wait for, its addresses are given to a new chunk at once.
+void Window::Impl::tell_dropped(std::uint64_t id) const noexcept {
+  if (observer != nullptr) observer->chunk_dropped(id);
+}
+
+void Window::Impl::drop(Mapped& chunk) {
+  const std::uint64_t id = chunk.chunk.id;
+  take_out(chunk).reset();
+  tell_dropped(id);
 }
 
 Window::Impl::Mapped* Window::Impl::largest_idle() noexcept {
@@ -432,13 +443,17 @@ bool Window::look_for_idle() noexcept {
 
 bool Window::trim_next() noexcept {
   const HeapScope heap;
-  std::unique_ptr<Impl::Mapped> dropped;  // unmapped without the lock
-  const std::lock_guard lock(impl_->mutex);
+  std::unique_lock lock(impl_->mutex);
   if (impl_->closed || impl_->unreleased_bytes > 0) return false;
   const Impl::Mapped* const kept = impl_->largest_idle();
   for (const auto& each : impl_->chunks) {
     if (!each || !each->may_go() || each.get() == kept) continue;
-    dropped = impl_->take_out(*each);
+    const std::uint64_t id = each->chunk.id;
+    std::unique_ptr<Impl::Mapped> dropped = impl_->take_out(*each);
+    lock.unlock();
+    dropped.reset();
+    lock.lock();
+    impl_->tell_dropped(id);
     return true;
   }
   return false;

@@ -42,7 +42,7 @@ class Window : public std::enable_shared_from_this<Window> {
   struct Observer {
     /// When it throws, the chunk is not made.
     virtual void chunk_added(const Chunk& chunk) = 0;
-    /// The address range is not used again before reuse_address(id). Must not throw: make room for this note when the chunk is added.
+    /// It is mapped here no more, but by readers in this process. The address range is not used again before reuse_address(id). Must not throw: make room for this note when the chunk is added.
     virtual void chunk_dropped(std::uint64_t id) = 0;
     /// Unlike the others without the mutex, by a thread whose allocate() found no room: frees blocks if it can. True: there may be room now.
     virtual bool make_room() noexcept { return false; }
