@@ -172,6 +172,7 @@ std::uintptr_t Window::Impl::allocate(std::size_t bytes, std::size_t alignment) 
     refuse(closed ? "The publisher of this message is gone." : "No message can be larger than its publisher's window of addresses.");
     return 0;
   }
+  awaits_readers = false;
   std::uintptr_t address = blocks.allocate(bytes, alignment);
   if (address == 0 && add_chunk(Blocks::bytes_needed(bytes, alignment)) != nullptr) address = blocks.allocate(bytes, alignment);
   return address;
@@ -343,20 +344,18 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
   const HeapScope heap;  // for the bookkeeping, and for the observer's
   for (;;) {
     Observer* observer = nullptr;
-    bool awaits_readers = false;
+    Refusal refusal;
     try {
       const std::lock_guard lock(impl_->mutex);
       if (const std::uintptr_t address = impl_->allocate(size, alignment)) return reinterpret_cast<void*>(address);
       if (size <= impl_->size && alignment <= impl_->size && impl_->may_ever_be_admitted(Blocks::bytes_needed(size, alignment))) {
         observer = impl_->observer;  // else what others wait for would be thrown away in vain
       }
-      awaits_readers = impl_->awaits_readers;
+      if (impl_->awaits_readers) refusal.unreleased = impl_->unreleased_bytes;
     } catch (const std::bad_alloc&) {
       return nullptr;  // not even the bookkeeping could be had: the last sentence stays
     }
-    if (observer == nullptr) return nullptr;
-    if (awaits_readers && observer->await_unmapped()) continue;
-    if (!observer->make_room()) return nullptr;
+    if (observer == nullptr || !observer->make_room(refusal)) return nullptr;
   }
 }
 

@@ -37,6 +37,10 @@ class Window : public std::enable_shared_from_this<Window> {
     bool lock = false;       ///< chunks are locked into memory; one that cannot be is not made
     std::function<std::uint64_t()> available = os::available_memory;  ///< admission: asked before every new chunk (S4)
   };
+  /// Why allocate() found no room.
+  struct Refusal {
+    std::size_t unreleased = 0;  ///< Usage::unreleased, when that is too much for another chunk; else 0
+  };
   /// Told of every new chunk, before a block of it is given out, and of every chunk that holds no block any more and was dropped from the allocator.
   /// Called under the window's mutex from whatever thread allocates or frees: it must only take note.
   struct Observer {
@@ -44,10 +48,8 @@ class Window : public std::enable_shared_from_this<Window> {
     virtual void chunk_added(const Chunk& chunk) = 0;
     /// It is mapped here no more, but by readers in this process. The address range is not used again before reuse_address(id). Must not throw: make room for this note when the chunk is added.
     virtual void chunk_dropped(std::uint64_t id) = 0;
-    /// Unlike the others without the mutex, by a thread whose allocate() found no room: frees blocks if it can. True: there may be room now.
-    virtual bool make_room() noexcept { return false; }
-    /// Likewise, when readers have too much mapped of what was dropped: sees to it that they know, and waits a moment for them. True: some have let go.
-    virtual bool await_unmapped() noexcept { return false; }
+    /// Unlike the others without the mutex, by a thread whose allocate() found no room: frees blocks if it can, and where readers have too much mapped of what was dropped, sees to it that they know. True: there may be room now.
+    virtual bool make_room(const Refusal& /*refusal*/) noexcept { return false; }
     virtual ~Observer() = default;
   };
 

@@ -224,8 +224,8 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
 
   void chunk_added(const shm::Chunk& chunk) override;
   void chunk_dropped(std::uint64_t id) override;
-  bool make_room() noexcept override;
-  bool await_unmapped() noexcept override;
+  bool make_room(const shm::Window::Refusal& refusal) noexcept override;
+  bool await_unmapped(std::unique_lock<std::mutex>& lock, std::size_t unreleased);
   void withdraw_chunk_locked(std::uint64_t chunk);
   static constexpr std::int64_t trim_interval = 1'000'000'000;  // longer than a reader is late at times
   std::int64_t trim();
@@ -245,7 +245,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   static std::size_t room_for(std::uint32_t depth) noexcept;
   bool free_some(std::unique_lock<std::mutex>& lock);
   bool withdraw_oldest_locked();
-  bool wait_for_room(std::unique_lock<std::mutex>& lock);
+  bool wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t unreleased);
   void retire_up_to_locked(std::uint64_t sequence);
   std::uint64_t slowest_reliable_locked() const;
   bool wait_for_space(std::unique_lock<std::mutex>& lock);

@@ -145,11 +145,13 @@ std::int64_t Publisher::trim() {
 
 // --- memory is short (TZC III-E) ---------------------------------------------------------------------------------------------------
 
-bool Publisher::make_room() noexcept {
+bool Publisher::make_room(const shm::Window::Refusal& refusal) noexcept {
   try {
     std::unique_lock lock(mutex_);
     if (closed_) return false;
     if (free_some(lock)) return true;
+    if (closed_) return false;
+    if (refusal.unreleased > 0 && await_unmapped(lock, refusal.unreleased)) return true;
     while (!closed_ && withdraw_from_observers_locked()) {
       if (free_some(lock)) return true;
     }
@@ -157,37 +159,31 @@ bool Publisher::make_room() noexcept {
     while (withdrawn_for_next_.load(std::memory_order_relaxed) < options_.withdraw_at_most && withdraw_oldest_locked()) {
       if (free_some(lock)) return true;
     }
-    return options_.wait_for_room && wait_for_room(lock);
+    return options_.wait_for_room && wait_for_room(lock, refusal.unreleased);
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-bool Publisher::await_unmapped() noexcept {
-  try {
-    std::unique_lock lock(mutex_);
+// True when readers have unmapped some of what they had yet to when there was no room.
+bool Publisher::await_unmapped(std::unique_lock<std::mutex>& lock, std::size_t unreleased) {
+  announce_changes_locked();
+  const auto has_come = [&] { return window_->usage().unreleased < unreleased; };
+  if (has_come()) return true;
+  if (options_.wait_for_room) return false;               // wait_for_room() waits for this, too
+  if (session_->loop().is_inside()) return false;         // where nobody else reads the answers
+  if (unreleased == not_unmapped_in_time_) return false;  // else a reader that is stopped would hold up each message
+  const std::chrono::nanoseconds patience =
+      options_.endpoint != 0 ? unmapping_patience : std::min(unmapping_patience, options_.max_blocking);
+  for (const std::int64_t deadline = os::now_ns() + patience.count(); os::now_ns() < deadline;) {
+    lock.unlock();
+    os::sleep_for(look_again);
+    lock.lock();
     if (closed_) return false;
-    const std::size_t before = window_->usage().unreleased;
-    announce_changes_locked();
-    const auto has_come = [&] { return window_->usage().unreleased < before; };
     if (has_come()) return true;
-    if (options_.wait_for_room) return false;           // make_room() will wait for this, too
-    if (session_->loop().is_inside()) return false;     // where nobody else reads the answers
-    if (before == not_unmapped_in_time_) return false;  // else a reader that is stopped would hold up each message
-    const std::chrono::nanoseconds patience =
-        options_.endpoint != 0 ? unmapping_patience : std::min(unmapping_patience, options_.max_blocking);
-    for (const std::int64_t deadline = os::now_ns() + patience.count(); os::now_ns() < deadline;) {
-      lock.unlock();
-      os::sleep_for(look_again);
-      lock.lock();
-      if (closed_) return false;
-      if (has_come()) return true;
-    }
-    not_unmapped_in_time_ = before;
-    return false;
-  } catch (const std::bad_alloc&) {
-    return false;
   }
+  not_unmapped_in_time_ = unreleased;
+  return false;
 }
 
 // True when it may have freed something.
@@ -206,15 +202,15 @@ bool Publisher::withdraw_oldest_locked() {
   return true;
 }
 
-bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock) {
-  const std::size_t before = window_->usage().unreleased;
+// `unreleased`: as for await_unmapped().
+bool Publisher::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t unreleased) {
   const std::int64_t deadline = os::later(os::now_ns(), options_.max_blocking.count());
   while (!waited_in_vain_.load(std::memory_order_relaxed) && os::now_ns() < deadline) {
     lock.unlock();
     os::sleep_for(look_again);
     lock.lock();
     if (closed_) return false;
-    if (sweep_locked() || window_->usage().unreleased < before) return true;
+    if (sweep_locked() || window_->usage().unreleased < unreleased) return true;
   }
   waited_in_vain_.store(true, std::memory_order_relaxed);  // a message of many parts waits once, not for each
   return false;

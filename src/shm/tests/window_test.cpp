@@ -240,7 +240,7 @@ TEST(Window, a_block_beyond_the_budget_is_refused_with_a_sentence) {
 TEST(Window, a_block_beyond_the_whole_budget_is_refused_with_both_sizes_and_nobody_makes_room_in_vain) {
   struct Asked : Notes {
     int times = 0;
-    bool make_room() noexcept override { return ++times < 3; }
+    bool make_room(const Window::Refusal& /*refusal*/) noexcept override { return ++times < 3; }
   } asked;
   const auto window = new_window({.budget = 10 * mib}, &asked);
   EXPECT_EQ(window->allocate(20 * mib, 64), nullptr);
@@ -253,7 +253,7 @@ TEST(Window, a_block_beyond_the_whole_budget_is_refused_with_both_sizes_and_nobo
 TEST(Window, who_only_tries_gets_new_chunks_too_but_nobody_is_asked_to_make_room) {
   struct Asked : Notes {
     int times = 0;
-    bool make_room() noexcept override { return ++times < 3; }
+    bool make_room(const Window::Refusal& /*refusal*/) noexcept override { return ++times < 3; }
   } asked;
   const auto window = new_window({.budget = 10 * mib}, &asked);
   EXPECT_NE(window->try_to_allocate(6 * mib, 64), nullptr);

@@ -84,8 +84,8 @@ TEST(Window, F3_of_a_chunk_that_is_dropped_is_told_when_it_is_mapped_here_no_mor
 }
 
 struct Readers final : Notes {
-  bool await_unmapped() noexcept override {
-    ++asked;
+  bool make_room(const Window::Refusal& refusal) noexcept override {
+    refusals.push_back(refusal);
     if (!answer || dropped.empty()) return false;
     window->reuse_address(dropped.back());
     dropped.pop_back();
@@ -93,7 +93,7 @@ struct Readers final : Notes {
   }
   Window* window = nullptr;
   bool answer = false;
-  int asked = 0;
+  std::vector<Window::Refusal> refusals;
 };
 
 TEST(Window, M4_what_readers_do_not_unmap_counts_and_there_is_room_for_as_much_again) {
@@ -107,7 +107,8 @@ TEST(Window, M4_what_readers_do_not_unmap_counts_and_there_is_room_for_as_much_a
   }
   EXPECT_EQ(window->usage().unreleased, 20 * mib);
   EXPECT_EQ(window->allocate(30 * mib, 64), nullptr) << "two that were dropped, and this one";
-  EXPECT_EQ(readers.asked, 1);
+  ASSERT_EQ(readers.refusals.size(), 1u);
+  EXPECT_EQ(readers.refusals[0].unreleased, 20 * mib);
   EXPECT_NE(window->why_refused().find("stopped"), std::string::npos) << window->why_refused();
   const Window::Usage usage = window->usage();
   EXPECT_LE(usage.mapped + usage.unreleased, 64 * mib);
@@ -117,7 +118,8 @@ TEST(Window, M4_what_readers_do_not_unmap_counts_and_there_is_room_for_as_much_a
   readers.answer = true;
   void* const block = window->allocate(30 * mib, 64);
   EXPECT_NE(block, nullptr) << window->why_refused();
-  EXPECT_EQ(readers.asked, 2);
+  ASSERT_EQ(readers.refusals.size(), 2u);
+  EXPECT_EQ(readers.refusals[1].unreleased, 20 * mib);
 }
 
 }  // namespace
