@@ -119,6 +119,7 @@ struct Window::Impl {
   std::unique_ptr<Mapped> take_out(Mapped& chunk);
   void tell_dropped(std::uint64_t id) const noexcept;
   void drop(Mapped& chunk);
+  bool has_chunk_for(std::size_t needed) const noexcept;
   Mapped* largest_idle() noexcept;
   bool drop_largest_idle();
   bool free(std::uintptr_t address);
@@ -294,6 +295,11 @@ void Window::Impl::drop(Mapped& chunk) {
   tell_dropped(id);
 }
 
+// If it were empty.
+bool Window::Impl::has_chunk_for(std::size_t needed) const noexcept {
+  return std::ranges::any_of(chunks, [&](const auto& each) { return each && each->chunk.size >= needed; });
+}
+
 Window::Impl::Mapped* Window::Impl::largest_idle() noexcept {
   Mapped* largest = nullptr;
   for (const auto& each : chunks) {
@@ -351,7 +357,7 @@ void* Window::allocate(std::size_t size, std::size_t alignment) noexcept {
       if (size <= impl_->size && alignment <= impl_->size && impl_->may_ever_be_admitted(Blocks::bytes_needed(size, alignment))) {
         observer = impl_->observer;  // else what others wait for would be thrown away in vain
       }
-      if (impl_->awaits_readers) refusal.unreleased = impl_->unreleased_bytes;
+      if (impl_->awaits_readers) refusal = {impl_->unreleased_bytes, impl_->has_chunk_for(Blocks::bytes_needed(size, alignment))};
     } catch (const std::bad_alloc&) {
       return nullptr;  // not even the bookkeeping could be had: the last sentence stays
     }

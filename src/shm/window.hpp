@@ -40,6 +40,7 @@ class Window : public std::enable_shared_from_this<Window> {
   /// Why allocate() found no room.
   struct Refusal {
     std::size_t unreleased = 0;  ///< Usage::unreleased, when that is too much for another chunk; else 0
+    bool may_fit = true;  ///< when enough blocks are freed; not where there can be no other chunk, and no one that there is could hold it
   };
   /// Told of every new chunk, before a block of it is given out, and of every chunk that holds no block any more and was dropped from the allocator.
   /// Called under the window's mutex from whatever thread allocates or frees: it must only take note.

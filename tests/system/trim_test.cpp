@@ -177,5 +177,20 @@ TEST_F(Trimming, M4_WhoIsToWaitForRoomDoesSoBesideAStoppedReaderToo) {
   all.stopped->end();
 }
 
+TEST_F(Trimming, M4_NothingIsWithdrawnForAMessageThatAStoppedReaderIsInTheWayOf) {
+  BesideAStoppedReader all({.max_blocking = std::chrono::nanoseconds(0)});
+  ASSERT_EQ(publish(*all.publisher, 6600 * kib), PublishResult::published);
+  auto slow = all.node->create_subscriber<Heap>("heaps", Qos{}.keep_last(100), as_from_elsewhere());
+  await_subscribers(*all.publisher, 2);
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(publish(*all.publisher, kib), PublishResult::published);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(publish(*all.publisher, 7168 * kib), PublishResult::no_memory);
+  EXPECT_EQ(all.publisher->statistics().withdrawn, 0U);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(publish(*all.publisher, 6400 * kib), PublishResult::published) << "there is a chunk for it";
+  EXPECT_GT(all.publisher->statistics().withdrawn, 0U);
+  EXPECT_NE(take_soon(*slow), nullptr);
+  slow.reset();
+  all.stopped->kill();
+}
+
 }  // namespace
 }  // namespace sinew::system

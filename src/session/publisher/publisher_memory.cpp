@@ -152,11 +152,12 @@ bool Publisher::make_room(const shm::Window::Refusal& refusal) noexcept {
     if (free_some(lock)) return true;
     if (closed_) return false;
     if (refusal.unreleased > 0 && await_unmapped(lock, refusal.unreleased)) return true;
-    while (!closed_ && withdraw_from_observers_locked()) {
+    // Nothing that others wait for is thrown away in vain.
+    while (!closed_ && refusal.may_fit && withdraw_from_observers_locked()) {
       if (free_some(lock)) return true;
     }
     if (filling_.load(std::memory_order_relaxed) == std::this_thread::get_id()) return false;
-    while (withdrawn_for_next_.load(std::memory_order_relaxed) < options_.withdraw_at_most && withdraw_oldest_locked()) {
+    while (refusal.may_fit && withdrawn_for_next_.load(std::memory_order_relaxed) < options_.withdraw_at_most && withdraw_oldest_locked()) {
       if (free_some(lock)) return true;
     }
     return options_.wait_for_room && wait_for_room(lock, refusal.unreleased);

@@ -109,6 +109,7 @@ TEST(Window, M4_what_readers_do_not_unmap_counts_and_there_is_room_for_as_much_a
   EXPECT_EQ(window->allocate(30 * mib, 64), nullptr) << "two that were dropped, and this one";
   ASSERT_EQ(readers.refusals.size(), 1u);
   EXPECT_EQ(readers.refusals[0].unreleased, 20 * mib);
+  EXPECT_FALSE(readers.refusals[0].may_fit) << "into the one of 24 MiB";
   EXPECT_NE(window->why_refused().find("stopped"), std::string::npos) << window->why_refused();
   const Window::Usage usage = window->usage();
   EXPECT_LE(usage.mapped + usage.unreleased, 64 * mib);
@@ -120,6 +121,21 @@ TEST(Window, M4_what_readers_do_not_unmap_counts_and_there_is_room_for_as_much_a
   EXPECT_NE(block, nullptr) << window->why_refused();
   ASSERT_EQ(readers.refusals.size(), 2u);
   EXPECT_EQ(readers.refusals[1].unreleased, 20 * mib);
+}
+
+TEST(Window, what_would_fit_into_a_chunk_that_is_there_is_said_to_when_there_can_be_no_other) {
+  Readers readers;
+  const auto window = new_window({.budget = 32 * mib}, &readers);
+  void* block = nullptr;
+  for (const std::size_t size : {20 * mib, 24 * mib}) {
+    window->free(block);
+    block = window->allocate(size, 64);
+    ASSERT_NE(block, nullptr) << window->why_refused();
+  }
+  EXPECT_EQ(window->allocate(24 * mib, 64), nullptr);
+  EXPECT_EQ(window->allocate(21 * mib, 64), nullptr);
+  ASSERT_EQ(readers.refusals.size(), 2u);
+  for (const Window::Refusal& refusal : readers.refusals) EXPECT_TRUE(refusal.may_fit);
 }
 
 }  // namespace
