@@ -16,6 +16,7 @@
 #include "base/tests/heap.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
+#include "tests/system/stranger.hpp"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which bring their own malloc
 
@@ -254,6 +255,33 @@ TEST_F(Allocations, ThoseThatFailOnTheThreadForSocketsWhileAChunkIsToldEndTheCon
     fail_no_allocation();
     EXPECT_TRUE(!message || is_whole(*message)) << nth;
     EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == subscriber->statistics().publishers; })) << nth;
+    if (!reached || HasFailure()) return;
+  }
+  ADD_FAILURE() << "it never ends";
+}
+
+TEST_F(Allocations, OneThatFailsWhileAChunkIsUnmappedIsToldOfLater) {
+  auto node = Node::create("subscriber");
+  auto subscriber = node->create_subscriber<Sample>("topic", Qos{}, as_from_elsewhere());
+  for (int nth = 0; nth < 10'000; ++nth) {
+    Stranger stranger("stranger" + std::to_string(nth));
+    HandPublisher publisher(stranger.meet_subscriber<Sample>("topic"), stranger.window);
+    ASSERT_TRUE(publisher.take_attach());
+    publisher.send_ring();
+    publisher.send_chunk(1);
+    publisher.pair.expect<wire::ChunkMapped>();
+    fail_allocations_of_other_threads(nth, 1);
+    publisher.pair.send(wire::ChunkWithdrawn{1});
+    publisher.send_chunk(2);  // at the same addresses, which are free only when the first is unmapped
+    bool unmapped = false, mapped = false, ended = false;
+    while (!ended && !(unmapped && mapped)) {
+      const auto answer = publisher.pair.receive();
+      ended = !answer || std::holds_alternative<wire::ErrorText>(*answer);
+      unmapped = unmapped || (answer && std::holds_alternative<wire::ChunkUnmapped>(*answer));
+      mapped = mapped || (answer && std::holds_alternative<wire::ChunkMapped>(*answer));
+    }
+    const bool reached = allocation_of_other_threads_has_failed();
+    fail_no_allocation();
     if (!reached || HasFailure()) return;
   }
   ADD_FAILURE() << "it never ends";

@@ -80,11 +80,13 @@ void Channel::send(const wire::Message& message, std::span<const int> descriptor
   }
 }
 
-void Channel::try_send(const wire::Message& message) noexcept {
+bool Channel::try_send(const wire::Message& message) noexcept {
   try {
     send(message);
+    return true;
   } catch (const std::exception& error) {
     base::log(base::LogLevel::warn, error.what());
+    return false;
   }
 }
 

@@ -58,8 +58,8 @@ class Channel {
   /// Sends or queues a message; never blocks. Descriptors stay the caller's. Messages to a peer that is gone vanish: its hang-up is seen by the reading side.
   /// Throws Violation when the peer lets too much wait, std::bad_alloc and Error; the message is not sent then.
   void send(const wire::Message& message, std::span<const int> descriptors = {});
-  /// The same, where nothing can be done about it when it fails but to log that.
-  void try_send(const wire::Message& message) noexcept;
+  /// The same, where nothing can be done about it at once when it fails but to log that. True when it was sent.
+  bool try_send(const wire::Message& message) noexcept;
   /// The last that the peer hears from this end: an ErrorText, which says so where there is no memory for the text and needs none then, for the peer must not take this end for one that goes on.
   void complain(const char* why) noexcept;
   /// Sends what is queued, as far as it goes. True when nothing is left.

@@ -1,5 +1,7 @@
 // The publisher's chunks, as a SubscriberEnd maps them and lets go of them.
 #include <algorithm>
+#include <list>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -74,13 +76,22 @@ SharedMapping SubscriberEnd::map_chunk(const wire::Chunk& message, const os::Fd&
   return std::move(anywhere.mapping);
 }
 
-// The publisher uses the addresses again only after this answer, so it is sent when the last table that held the mapping is gone, on whatever thread (F3).
+// The publisher uses the addresses again, and gives other chunks back, only after this answer, so it is sent when the last table that held the mapping is gone, on whatever thread (F3); if it cannot be, with what is read next.
 SharedMapping SubscriberEnd::answered_when_unmapped(SharedMapping mapping, std::uint64_t chunk) {
   const os::Mapping* const plain = mapping.get();
-  return {plain, [mapping = std::move(mapping), end = weak_from_this(), chunk](const os::Mapping*) mutable {
+  std::list<std::uint64_t> note{chunk};  // made now: there may be no memory then
+  return {plain, [mapping = std::move(mapping), end = weak_from_this(), note = std::move(note)](const os::Mapping*) mutable {
             mapping.reset();
-            if (const auto alive = end.lock()) alive->channel_.try_send(wire::ChunkUnmapped{chunk});
+            const auto alive = end.lock();
+            if (!alive || alive->channel_.try_send(wire::ChunkUnmapped{note.front()})) return;
+            const std::lock_guard lock(alive->chunks_mutex_);
+            alive->unmapped_untold_.splice(alive->unmapped_untold_.end(), note);
           }};
+}
+
+void SubscriberEnd::tell_unmapped() {
+  const std::lock_guard lock(chunks_mutex_);
+  for (; !unmapped_untold_.empty(); unmapped_untold_.pop_front()) channel_.send(wire::ChunkUnmapped{unmapped_untold_.front()});
 }
 
 void SubscriberEnd::on_withdrawn(const wire::ChunkWithdrawn& message) {

@@ -115,6 +115,7 @@ void SubscriberEnd::read(const os::Poller::Event& event, std::int64_t longest) {
       if (os::now_ns() >= end) break;
     }
     answer_chunk();
+    tell_unmapped();
     if (channel_.state() != Channel::State::closed) return;
     hang_up("the publisher's process has ended the connection");
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -178,6 +179,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   void on_withdrawn(const wire::ChunkWithdrawn& message);
   SharedMapping map_chunk(const wire::Chunk& message, const os::Fd& memfd);
   void answer_chunk();
+  void tell_unmapped();
   os::Access access() const noexcept;
   void read_pieces(const std::string& why);
   void tell_blocked_publisher(std::uint64_t head) noexcept;
@@ -241,6 +243,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   mutable std::mutex chunks_mutex_;
   std::shared_ptr<const ChunkTable> chunks_;  // guarded by chunks_mutex_
   std::string why_not_in_place_;              // likewise
+  std::list<std::uint64_t> unmapped_untold_;  // likewise: chunks of which the publisher could not be told, for want of memory
   const Reading reading_;
   const bool in_place_;                 // its type is one that can be read so
   std::uint64_t chunk_bytes_ = 0;       // the loop's
