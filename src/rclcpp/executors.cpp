@@ -167,6 +167,7 @@ void SingleThreadedExecutor::cancel() {
 
 // One node runs on its own executor, which wakes sooner than one that waits for several.
 void spin(const std::shared_ptr<Node>& node) {
+  const std::shared_ptr<const Node> kept = node;
   const auto callbacks = node->sinew_node().executor();
   if (const detail::Spinning spinning(*callbacks); spinning) {
     while (spinning.goes_on()) callbacks->spin();
@@ -178,6 +179,7 @@ void spin(const std::shared_ptr<Node>& node) {
 }
 
 void spin_some(const std::shared_ptr<Node>& node) {
+  const std::shared_ptr<const Node> kept = node;
   executors::SingleThreadedExecutor executor;
   executor.add_node(node);
   executor.spin_some();

@@ -58,6 +58,50 @@ TEST_F(Rclcpp, AnExecutorDoesNotKeepNodesAndOneMayEndInItsOwnCallback) {
   const rclcpp::Node again("node");  // the name is free
 }
 
+/// Does `once` in the callback of its timer, and says whether it was there afterwards.
+class Drops : public rclcpp::Node {
+ public:
+  Drops(std::function<void()> once, bool& was_kept) : Node("drops") {
+    is_gone_ = std::make_shared<bool>(false);
+    timer_ = create_wall_timer(1ms, [this, once, &was_kept, gone = is_gone_] {
+      timer_->cancel();
+      once();
+      was_kept = !*gone;
+    });
+  }
+  ~Drops() override { *is_gone_ = true; }
+
+ private:
+  std::shared_ptr<bool> is_gone_;
+  rclcpp::TimerBase::SharedPtr timer_;
+};
+
+TEST_F(Rclcpp, WhatSpinsANodeKeepsItAlsoWhenItsCallbackLetsGoOfIt) {
+  std::shared_ptr<rclcpp::Node> node;
+  bool was_kept = false;
+  const auto expect_kept = [&](const std::function<void()>& then, const std::function<void()>& spin) {
+    was_kept = false;
+    node = std::make_shared<Drops>(
+        [&node, then] {
+          node.reset();
+          then();
+        },
+        was_kept);
+    spin();
+    EXPECT_TRUE(was_kept);
+    EXPECT_FALSE(node);
+  };
+  expect_kept([] { rclcpp::shutdown(); }, [&] { rclcpp::spin(node); });
+  begin();
+  expect_kept([] {},
+              [&] {
+                while (node) rclcpp::spin_some(node);
+              });
+  std::promise<void> promise;
+  const auto future = promise.get_future().share();
+  expect_kept([&] { promise.set_value(); }, [&] { rclcpp::spin_until_future_complete(node, future); });
+}
+
 // --- when it stops ---------------------------------------------------------------------------------------------------------------------
 
 TEST_F(Rclcpp, SpinUntilAFutureIsReadyEndsWithACallbackThatFulfilsItAndWithShutdown) {

@@ -66,6 +66,8 @@ class MultiThreadedExecutor {
 
 }  // namespace executors
 
+// These keep the node, of which its callbacks may let go.
+
 /// Runs the callbacks of the node until shutdown(), which Ctrl-C does.
 SINEW_API void spin(const std::shared_ptr<Node>& node);
 /// Runs what is due, and returns.
@@ -73,6 +75,7 @@ SINEW_API void spin_some(const std::shared_ptr<Node>& node);
 template <class Future, class Rep = std::int64_t, class Period = std::nano>
 FutureReturnCode spin_until_future_complete(const std::shared_ptr<Node>& node, const Future& future,
                                             std::chrono::duration<Rep, Period> timeout = std::chrono::nanoseconds(-1)) {
+  const std::shared_ptr<const Node> kept = node;
   executors::SingleThreadedExecutor executor;
   executor.add_node(node);
   return executor.spin_until_future_complete(future, timeout);
