@@ -34,10 +34,10 @@ void Executor::dispatch() {
   detail::ExecutorAccess::dispatch(*this, {});
 }
 
-void detail::ExecutorAccess::dispatch(Executor& executor, const std::function<bool()>& is_over) {
+void detail::ExecutorAccess::dispatch(Executor& executor, const std::function<bool()>& is_over, std::optional<std::int64_t> only_of) {
   const base::Uncancellable whole;
   const shm::HeapScope heap;
-  if (!session::forked()) executor.shared_->for_caller()->dispatch(is_over);
+  if (!session::forked()) executor.shared_->for_caller()->dispatch(is_over, only_of);
 }
 
 int Executor::fd() {

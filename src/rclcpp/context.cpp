@@ -101,6 +101,20 @@ int over() {
   return bell;
 }
 
+namespace {
+thread_local const std::function<bool()>* ends_now = nullptr;  // of the innermost that runs callbacks
+}  // namespace
+
+bool ends_here() {
+  return !ok() || session::forked() || (ends_now && (*ends_now)());
+}
+
+Ends::Ends(const std::function<bool()>& ends) noexcept : before_(std::exchange(ends_now, &ends)) {}
+
+Ends::~Ends() {
+  ends_now = before_;
+}
+
 Spinning::Spinning(Executor& executor) noexcept {
   for (std::size_t i = 0; i < spinning.size() && place_ < 0; ++i) {
     Executor* nobody = nullptr;

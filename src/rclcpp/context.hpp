@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "os/fd.hpp"
@@ -18,6 +19,20 @@ int over();
 
 /// Monotonic nanoseconds so long from now; nothing when it is below 0.
 std::optional<std::int64_t> deadline_of(std::int64_t nanoseconds) noexcept;
+
+/// Whether whoever runs callbacks on this thread is to stop: a callback that is a row of them asks between two.
+bool ends_here();
+/// As long as it lives `ends`, which outlives it, says so, on this thread.
+class Ends {
+ public:
+  explicit Ends(const std::function<bool()>& ends) noexcept;
+  ~Ends();
+  Ends(const Ends&) = delete;
+  Ends& operator=(const Ends&) = delete;
+
+ private:
+  const std::function<bool()>* const before_;
+};
 
 /// As long as it lives, the executor is stopped when the program is to end.
 class Spinning {

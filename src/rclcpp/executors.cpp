@@ -20,7 +20,6 @@ namespace executors {
 namespace {
 
 constexpr std::uint64_t over_key = 0, cancel_key = 1, first_key = 2;
-constexpr int most_rounds = 128;                // of spin_some(): whoever always has something to do does not keep it
 constexpr std::int64_t look_again = 5'000'000;  // at a future, of which nobody tells that it is ready
 
 /// A node, and the executor that has its callbacks, which lives longer.
@@ -55,26 +54,53 @@ struct SingleThreadedExecutor::Impl {
     return found == members.end() ? std::nullopt : std::optional(*found);
   }
 
+  bool is_to_end() const noexcept {
+    return is_cancelled.load(std::memory_order_acquire) || !ok();  // sync: CANCELLED (with cancel)
+  }
+  /// Runs what is due of the node, with `ends` saying when it is to stop.
+  void dispatch(std::uint64_t key, const std::function<bool()>& ends, std::optional<std::int64_t> only_of = {}) {
+    const auto due = member(key);
+    if (!due) return;
+    // Its callbacks are part of it, so it stays meanwhile.
+    const auto node = due->node.lock();
+    if (!node) return remove(key);
+    const detail::Ends here(ends);
+    sinew::detail::ExecutorAccess::dispatch(*due->callbacks, ends, only_of);
+  }
   /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_over` says so, which may not throw.
   Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_over) {
     std::array<os::Poller::Event, 16> events;
     const std::size_t count = poller.wait(events, deadline);
-    const std::function<bool()> ends = [&] {
-      return is_cancelled.load(std::memory_order_acquire) || !ok() || is_over();  // sync: CANCELLED (with cancel)
-    };
+    const std::function<bool()> ends = [&] { return is_to_end() || is_over(); };
     for (std::size_t i = 0; i < count && !ends(); ++i) {
       if (events[i].key == cancel_key) os::drain(cancelled.get());
-      const auto due = member(events[i].key);
-      if (!due) continue;
-      // Its callbacks are part of it, so it stays meanwhile.
-      if (const auto node = due->node.lock()) {
-        sinew::detail::ExecutorAccess::dispatch(*due->callbacks, ends);
-      } else {
-        remove(due->key);
-      }
+      dispatch(events[i].key, ends);
     }
     // Else what rings is a cancel() that has ended a spin already.
-    return {count > 0, is_cancelled.exchange(false, std::memory_order_acq_rel)};  // sync: CANCELLED (with cancel)
+    return {count > 0, take_cancelled()};
+  }
+  bool take_cancelled() noexcept { return is_cancelled.exchange(false, std::memory_order_acq_rel); }  // sync: CANCELLED (with cancel)
+  /// A cancel() that came before is for what comes after.
+  template <class Run>
+  void keep_cancel(Run run) {
+    const bool was_cancelled = take_cancelled();
+    run();
+    if (was_cancelled) {
+      cancel();
+    } else {
+      take_cancelled();
+    }
+  }
+  void cancel() {
+    is_cancelled.store(true, std::memory_order_release);  // sync: CANCELLED (with run_once)
+    os::ring(cancelled.get());
+  }
+  std::vector<std::uint64_t> keys() {
+    const std::lock_guard lock(mutex);
+    std::vector<std::uint64_t> all;
+    all.reserve(members.size());
+    for (const Member& each : members) all.push_back(each.key);
+    return all;
   }
   void remove(std::uint64_t key) {
     const std::lock_guard lock(mutex);
@@ -131,12 +157,26 @@ void SingleThreadedExecutor::spin() {
 }
 
 void SingleThreadedExecutor::spin_some(std::chrono::nanoseconds at_most) {
+  const std::int64_t begin = os::now_ns();
+  const auto deadline = at_most.count() > 0 ? detail::deadline_of(at_most.count()) : std::nullopt;
+  const std::function<bool()> ends = [&] { return impl_->is_to_end() || is_past(deadline); };
+  impl_->keep_cancel([&] {
+    for (const std::uint64_t key : impl_->keys()) {
+      if (ends()) return;
+      impl_->dispatch(key, ends, begin);
+    }
+  });
+}
+
+void SingleThreadedExecutor::spin_all(std::chrono::nanoseconds at_most) {
   const auto deadline = at_most.count() > 0 ? detail::deadline_of(at_most.count()) : std::nullopt;
   const auto is_over = [&] { return is_past(deadline); };
-  for (int round = 0; round < most_rounds && ok() && !is_over(); ++round) {
-    const Round done = impl_->run_once(0, is_over);
-    if (!done.had_news || done.is_cancelled) return;
-  }
+  impl_->keep_cancel([&] {
+    while (ok() && !is_over()) {
+      const Round done = impl_->run_once(0, is_over);
+      if (!done.had_news || done.is_cancelled) return;
+    }
+  });
 }
 
 FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>& is_ready, std::chrono::nanoseconds timeout) {
@@ -159,8 +199,7 @@ FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>&
 }
 
 void SingleThreadedExecutor::cancel() {
-  impl_->is_cancelled.store(true, std::memory_order_release);  // sync: CANCELLED (with run_once)
-  os::ring(impl_->cancelled.get());
+  impl_->cancel();
 }
 
 }  // namespace executors

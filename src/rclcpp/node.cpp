@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "os/clock.hpp"
 #include "os/event.hpp"
 #include "rclcpp/context.hpp"
 #include "rclcpp/rules.hpp"
@@ -35,18 +36,11 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
     work_.push_back(std::move(what));
     if (timer_) timer_->reset();
   }
-  /// Does the next of it. One at a time, as it is callbacks; the timer is due as long as there are more.
-  void do_next() {
-    std::function<void()> next;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!work_.empty()) {
-        next = std::move(work_.front());
-        work_.pop_front();
-      }
-      if (work_.empty() && timer_) timer_->cancel();
+  /// Does some of it; the timer is due as long as there is more. For so long, as it is callbacks, and others have their turn.
+  void do_some() {
+    constexpr std::int64_t share = 5'000'000;
+    for (const std::int64_t end = os::later(os::now_ns(), share); do_next() && !detail::ends_here() && os::now_ns() < end;) {
     }
-    if (next) next();
   }
 
   bool wait_for_provider(const std::string& service, std::chrono::nanoseconds timeout) override {
@@ -57,6 +51,23 @@ class ForClients final : public detail::ClientNode, public std::enable_shared_fr
   }
 
  private:
+  /// True when there is more.
+  bool do_next() {
+    std::function<void()> next;
+    bool has_more = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!work_.empty()) {
+        next = std::move(work_.front());
+        work_.pop_front();
+      }
+      has_more = !work_.empty();
+      if (!has_more && timer_) timer_->cancel();
+    }
+    if (next) next();
+    return has_more;
+  }
+
   static constexpr ThreadId watching = 1;  // not spin()'s, which may be waiting
 
   static bool wait_for_provider(sinew::Node& node, const std::string& service, std::chrono::nanoseconds timeout) {
@@ -105,7 +116,7 @@ struct Node::Impl {
     for (const Parameter& each : options.parameter_overrides()) rules.parameters.try_emplace(each.get_name(), each.get_parameter_value());
     for_clients = std::make_shared<ForClients>(node);
     posted = node->create_timer(std::chrono::nanoseconds(1), [clients = std::weak_ptr(for_clients)] {
-      if (const auto still = clients.lock()) still->do_next();
+      if (const auto still = clients.lock()) still->do_some();
     });
     for_clients->set(posted.get());
   }

@@ -219,6 +219,52 @@ TEST_F(Rclcpp, WhenTheTimeIsOverTheCallbackThatRunsIsTheLast) {
   EXPECT_LE(calls, 10);
 }
 
+// --- what spin_some() runs -------------------------------------------------------------------------------------------------------------
+
+TEST_F(Rclcpp, SpinSomeRunsATimerOnceHoweverLongItsCallbackTakes) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  int calls = 0, others = 0;
+  const auto slow = [&](int& which) {
+    ++which;
+    std::this_thread::sleep_for(5ms);
+  };
+  const auto timer = node->create_wall_timer(1ms, [&] { slow(calls); });
+  const auto always = node->create_wall_timer(0ms, [&] { slow(others); });
+  std::this_thread::sleep_for(2ms);
+  rclcpp::spin_some(node);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(others, 1);
+}
+
+TEST_F(Rclcpp, SpinSomeRunsNoMessageThatItsOwnCallbackPublishesAndSpinAllDoes) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto publisher = node->create_publisher<Int32>("topic", 10);
+  int calls = 0;
+  const auto subscription = node->create_subscription<Int32>("topic", 10, [&](const Int32&) {
+    if (++calls < 100) publisher->publish(Int32());
+  });
+  await_subscriptions(publisher, 1);
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  executor.spin_some();
+  publisher->publish(Int32());
+  publisher->publish(Int32());
+  executor.spin_some();
+  EXPECT_EQ(calls, 2);
+  executor.spin_all(0s);
+  EXPECT_EQ(calls, 101);
+}
+
+TEST_F(Ends, SpinSomeAndSpinAllDoNotTakeACancelThatCameBefore) {
+  receive([] {});
+  executor->cancel();
+  executor->spin_some();
+  EXPECT_GE(calls, 1);
+  executor->spin_all(0s);
+  EXPECT_EQ(calls, waiting);
+  executor->spin();  // at once
+}
+
 TEST_F(Rclcpp, AFutureThatNoCallbackFulfilsEndsTheSpinAsWell) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::promise<void> promise;

@@ -128,19 +128,19 @@ bool ExecutionThread::takes_leave() noexcept {
   return left > 0 || is_over || forked();
 }
 
-void ExecutionThread::dispatch(const std::function<bool()>& is_over) {
+void ExecutionThread::dispatch(const std::function<bool()>& is_over, std::optional<std::int64_t> only_of) {
   const auto self = shared_from_this();
-  run_once(is_over);
+  run_once(is_over, only_of);
   let_go_of_removed();
 }
 
 // The same order as in run_until(), in which the caller's loop does the waiting.
-void ExecutionThread::run_once(const std::function<bool()>& is_over) {
+void ExecutionThread::run_once(const std::function<bool()>& is_over, std::optional<std::int64_t> only_of) {
   const Running running(*this);
   os::await_doorbell(doorbell_.eventfd().get(), 0);
   doorbell_.sleeper().mark_awake();
   refresh();
-  run_all(stopping_, is_over);
+  run_all(Turn(stopping_, is_over, only_of));
   if (forked()) return;
   doorbell_.sleeper().mark_asleep();
   if (has_news() || has_changed()) doorbell_.ring();  // one round at a time, for the sake of what else the caller's loop has to do
@@ -245,15 +245,14 @@ bool ExecutionThread::refresh() noexcept {
 
 void ExecutionThread::run_due_timers(const Turn& turn) noexcept {
   if (seen_.timers.empty()) return;
-  const std::int64_t now = os::now_ns();
+  const std::int64_t now = turn.only_of().value_or(os::now_ns());
   for (const auto& timer : seen_.timers) {
     if (turn.has_ended()) return;
     timer->run(now);
   }
 }
 
-bool ExecutionThread::run_all(const std::atomic<bool>& end, const std::function<bool()>& is_over) noexcept {
-  Turn turn(end, is_over);
+bool ExecutionThread::run_all(Turn turn) noexcept {
   run_due_timers(turn);
   std::int64_t tick = os::coarse_now_ns();
   bool more = false;
@@ -295,11 +294,12 @@ bool ExecutionThread::spin_for_news(const std::atomic<bool>& end) const noexcept
 
 // The order is normative (spec/shared-memory.md): awake, scan all, asleep (seq_cst), scan all heads again, wait, which drains.
 void ExecutionThread::run_until(const std::atomic<bool>& end) noexcept {
+  const std::function<bool()> is_over;            // `end` alone says so
   while (!end.load(std::memory_order_acquire)) {  // sync: STOP (with stop, leave)
     doorbell_.sleeper().mark_awake();
     refresh();
     // Who came meanwhile does not wait until those that were there run out of messages.
-    while (run_all(end) && !has_changed()) {
+    while (run_all(Turn(end, is_over)) && !has_changed()) {
     }
     if (forked()) return;  // in a callback, and this is the child: what is looked at next does not exist there
     if (spin_for_news(end)) continue;

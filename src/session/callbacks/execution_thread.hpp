@@ -56,8 +56,8 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   // Without a thread of its own. One call at a time, others wait. REQUIRES: not in a callback of this, see is_inside().
   /// Runs callbacks until leave() was called: each call ends one of these. After stop() they end at once.
   void spin();
-  /// Runs what is due, and returns; before that when `is_over`, asked between callbacks, says so. It may be empty, and must not throw.
-  void dispatch(const std::function<bool()>& is_over = {});
+  /// Runs what is due, and returns; before that when `is_over`, asked between callbacks, says so. It may be empty, and must not throw. `only_of` as of a Turn.
+  void dispatch(const std::function<bool()>& is_over = {}, std::optional<std::int64_t> only_of = {});
   /// Readable when dispatch() is to be called. Throws Error(exhausted).
   int descriptor();
   /// Async-signal-safe.
@@ -84,10 +84,10 @@ class ExecutionThread : public std::enable_shared_from_this<ExecutionThread> {
   bool takes_leave() noexcept;
   void changed() noexcept;
   void let_go_of_removed() noexcept;
-  void run_once(const std::function<bool()>& is_over);
+  void run_once(const std::function<bool()>& is_over, std::optional<std::int64_t> only_of);
   /// False when there was no memory: the lists are those of before.
   bool refresh() noexcept;
-  bool run_all(const std::atomic<bool>& end, const std::function<bool()>& is_over = {}) noexcept;
+  bool run_all(Turn turn) noexcept;
   void run_due_timers(const Turn& turn) noexcept;
   // sync: WAKES (with wake)
   bool has_changed() const noexcept { return wakes_.load(std::memory_order_seq_cst) != seen_wakes_; }

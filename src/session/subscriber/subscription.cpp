@@ -13,7 +13,7 @@
 namespace sinew::session {
 namespace {
 
-constexpr int frames_per_turn = 32;
+constexpr std::uint64_t frames_per_turn = 32;
 constexpr std::chrono::milliseconds pause{1};  // while there is no memory
 // A subscriber that is only asked by take(), and seldom, must not collect the leftovers of a publisher that restarts again and again.
 constexpr std::ptrdiff_t departed_kept = 16;
@@ -283,9 +283,19 @@ void Subscription::let_go_of_finished() {
   if (in_the_way) in_the_way->make_way(*this);
 }
 
+// So many messages are offered in one turn; at least 1, with which publishers that have finished are let go of.
+std::uint64_t Subscription::most_of(const Turn& turn) {
+  if (!turn.only_of()) return frames_per_turn;
+  refresh();
+  const std::uint64_t kept = options_.qos.depth == 0 ? ~std::uint64_t{0} : options_.qos.depth;  // what is older is not handed out
+  std::uint64_t waiting = 0;
+  seen_.each([&](const auto& source) { waiting += std::min(source.waiting(), kept); });
+  return std::max<std::uint64_t>(waiting, 1);
+}
+
 bool Subscription::run_some(const Turn& turn) {
   const std::lock_guard lock(taking_);
-  for (int i = 0; i < frames_per_turn; ++i) {
+  for (std::uint64_t left = most_of(turn); left > 0; --left) {
     if (closed_.load(std::memory_order_relaxed) || turn.has_ended()) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     const bool any = offer_next(*receiver_).has_value();

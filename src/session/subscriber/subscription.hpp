@@ -175,6 +175,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void let_go_of_finished();
   void await_callback();
   void refresh();
+  std::uint64_t most_of(const Turn& turn);
 
   const std::uint64_t id_, identity_;
   const std::shared_ptr<Counters> counters_;
