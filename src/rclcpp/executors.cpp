@@ -12,22 +12,46 @@
 #include "os/clock.hpp"
 #include "os/event.hpp"
 #include "rclcpp/context.hpp"
+#include "rclcpp/spun.hpp"
 #include "sinew/executor.hpp"
 #include "sinew/rclcpp/context.hpp"
 
 namespace sinew::rclcpp {
+namespace detail {
+
+Claim::Claim(std::shared_ptr<Spun> spun) : spun_(std::move(spun)) {
+  const std::lock_guard lock(spun_->mutex_);
+  if (std::exchange(spun_->is_claimed_, true)) {
+    throw Error(ErrorKind::invalid_argument, "node '" + spun_->node_ +
+                                                 "' is spun by another executor already: remove_node() it there, or let that spin end, "
+                                                 "first; a callback does not spin its own node");
+  }
+}
+
+Claim::~Claim() {
+  if (!spun_) return;
+  const std::lock_guard lock(spun_->mutex_);
+  spun_->is_claimed_ = false;
+}
+
+int Claim::fd() const {
+  if (spun_->fd_ < 0) spun_->fd_ = spun_->callbacks_->fd();
+  return spun_->fd_;
+}
+
+}  // namespace detail
+
 namespace executors {
 namespace {
 
 constexpr std::uint64_t over_key = 0, cancel_key = 1, first_key = 2;
 constexpr std::int64_t look_again = 5'000'000;  // at a future, of which nobody tells that it is ready
 
-/// A node, and the executor that has its callbacks, which lives longer.
+/// A node, and its callbacks, which live longer.
 struct Member {
   std::uint64_t key = 0;
   std::weak_ptr<Node> node;
-  std::shared_ptr<Executor> callbacks;
-  int fd = -1;  // of `callbacks`
+  detail::Claim claim;
 };
 
 /// What became of a wait.
@@ -48,24 +72,42 @@ struct SingleThreadedExecutor::Impl {
     poller.add(cancelled, cancel_key);
   }
 
-  std::optional<Member> member(std::uint64_t key) {
-    const std::lock_guard lock(mutex);
-    const auto found = std::ranges::find(members, key, &Member::key);
-    return found == members.end() ? std::nullopt : std::optional(*found);
-  }
+  /// As long as it lives no other thread spins here, and no callback does.
+  class Running {
+   public:
+    explicit Running(Impl& self) : self_(self) {
+      const std::lock_guard lock(self_.mutex);
+      if (std::exchange(self_.is_spinning, true))
+        throw Error(ErrorKind::invalid_argument, "this executor spins already: spin it on one thread, and not in its callbacks");
+    }
+    ~Running() {
+      const std::lock_guard lock(self_.mutex);
+      self_.is_spinning = false;
+    }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    Impl& self_;
+  };
 
   bool is_to_end() const noexcept {
     return is_cancelled.load(std::memory_order_acquire) || !ok();  // sync: CANCELLED (with cancel)
   }
   /// Runs what is due of the node, with `ends` saying when it is to stop.
   void dispatch(std::uint64_t key, const std::function<bool()>& ends, std::optional<std::int64_t> only_of = {}) {
-    const auto due = member(key);
-    if (!due) return;
-    // Its callbacks are part of it, so it stays meanwhile.
-    const auto node = due->node.lock();
+    std::shared_ptr<Node> node;  // its callbacks are part of it, so it stays meanwhile
+    std::shared_ptr<Executor> callbacks;
+    {
+      const std::lock_guard lock(mutex);
+      const auto found = std::ranges::find(members, key, &Member::key);
+      if (found == members.end()) return;
+      node = found->node.lock();
+      callbacks = found->claim.shared_callbacks();
+    }
     if (!node) return remove(key);
     const detail::Ends here(ends);
-    sinew::detail::ExecutorAccess::dispatch(*due->callbacks, ends, only_of);
+    sinew::detail::ExecutorAccess::dispatch(*callbacks, ends, only_of);
   }
   /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_over` says so, which may not throw.
   Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_over) {
@@ -106,7 +148,7 @@ struct SingleThreadedExecutor::Impl {
     const std::lock_guard lock(mutex);
     const auto found = std::ranges::find(members, key, &Member::key);
     if (found == members.end()) return;
-    poller.remove(detail::Borrowed(found->fd).get());
+    poller.remove(detail::Borrowed(found->claim.fd()).get());
     members.erase(found);
   }
 
@@ -116,6 +158,7 @@ struct SingleThreadedExecutor::Impl {
   std::atomic<bool> is_cancelled{false};
   std::mutex mutex;
   std::vector<Member> members;         // guarded by mutex
+  bool is_spinning = false;            // likewise
   std::uint64_t next_key = first_key;  // guarded by mutex
 };
 
@@ -123,15 +166,16 @@ SingleThreadedExecutor::SingleThreadedExecutor() : impl_(std::make_unique<Impl>(
 
 SingleThreadedExecutor::~SingleThreadedExecutor() = default;
 
-void SingleThreadedExecutor::add_node(const std::shared_ptr<Node>& node) {
-  const auto callbacks = node->sinew_node().executor();
+void SingleThreadedExecutor::add_node(const std::shared_ptr<Node>& node, bool) {
+  const auto& spun = detail::spun(*node);
   {
     const std::lock_guard lock(impl_->mutex);
-    if (std::ranges::any_of(impl_->members, [&](const Member& each) { return each.callbacks == callbacks; })) return;
+    if (std::ranges::any_of(impl_->members, [&](const Member& each) { return each.claim.is_of(spun); })) return;
   }
-  const int fd = callbacks->fd();  // may wait for who spins it
+  detail::Claim claim(spun);
+  const int fd = claim.fd();
   const std::lock_guard lock(impl_->mutex);
-  impl_->members.push_back({impl_->next_key, node, callbacks, fd});
+  impl_->members.push_back({impl_->next_key, node, std::move(claim)});
   try {
     impl_->poller.add(detail::Borrowed(fd).get(), impl_->next_key++);
   } catch (...) {
@@ -140,23 +184,30 @@ void SingleThreadedExecutor::add_node(const std::shared_ptr<Node>& node) {
   }
 }
 
-void SingleThreadedExecutor::remove_node(const std::shared_ptr<Node>& node) {
-  const auto callbacks = node->sinew_node().executor();
+void SingleThreadedExecutor::remove_node(const std::shared_ptr<Node>& node, bool) {
+  const auto& spun = detail::spun(*node);
   const auto key = [&]() -> std::optional<std::uint64_t> {
     const std::lock_guard lock(impl_->mutex);
-    const auto found = std::ranges::find(impl_->members, callbacks, &Member::callbacks);
+    const auto found = std::ranges::find_if(impl_->members, [&](const Member& each) { return each.claim.is_of(spun); });
     return found == impl_->members.end() ? std::nullopt : std::optional(found->key);
   }();
   if (key) impl_->remove(*key);
 }
 
+bool SingleThreadedExecutor::is_spinning() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->is_spinning;
+}
+
 void SingleThreadedExecutor::spin() {
+  const Impl::Running running(*impl_);
   const auto never = [] { return false; };
   while (ok() && !impl_->run_once(std::nullopt, never).is_cancelled) {
   }
 }
 
 void SingleThreadedExecutor::spin_some(std::chrono::nanoseconds at_most) {
+  const Impl::Running running(*impl_);
   const std::int64_t begin = os::now_ns();
   const auto deadline = at_most.count() > 0 ? detail::deadline_of(at_most.count()) : std::nullopt;
   const std::function<bool()> ends = [&] { return impl_->is_to_end() || is_past(deadline); };
@@ -169,6 +220,7 @@ void SingleThreadedExecutor::spin_some(std::chrono::nanoseconds at_most) {
 }
 
 void SingleThreadedExecutor::spin_all(std::chrono::nanoseconds at_most) {
+  const Impl::Running running(*impl_);
   const auto deadline = at_most.count() > 0 ? detail::deadline_of(at_most.count()) : std::nullopt;
   const auto is_over = [&] { return is_past(deadline); };
   impl_->keep_cancel([&] {
@@ -180,6 +232,7 @@ void SingleThreadedExecutor::spin_all(std::chrono::nanoseconds at_most) {
 }
 
 FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>& is_ready, std::chrono::nanoseconds timeout) {
+  const Impl::Running running(*impl_);
   const auto deadline = detail::deadline_of(timeout.count());
   for (bool has_run = false;; has_run = true) {
     if (is_ready()) return FutureReturnCode::SUCCESS;
@@ -207,10 +260,12 @@ void SingleThreadedExecutor::cancel() {
 // One node runs on its own executor, which wakes sooner than one that waits for several.
 void spin(const std::shared_ptr<Node>& node) {
   const std::shared_ptr<const Node> kept = node;
-  const auto callbacks = node->sinew_node().executor();
-  if (const detail::Spinning spinning(*callbacks); spinning) {
-    while (spinning.goes_on()) callbacks->spin();
-    return;
+  {
+    const detail::Claim claim(detail::spun(*node));
+    if (const detail::Spinning spinning(claim.callbacks()); spinning) {
+      while (spinning.goes_on()) claim.callbacks().spin();
+      return;
+    }
   }
   executors::SingleThreadedExecutor executor;
   executor.add_node(node);

@@ -10,6 +10,7 @@
 #include "os/event.hpp"
 #include "rclcpp/context.hpp"
 #include "rclcpp/rules.hpp"
+#include "rclcpp/spun.hpp"
 #include "sinew/domain_watch.hpp"
 #include "sinew/rclcpp/context.hpp"
 
@@ -107,12 +108,13 @@ ClientNode::~ClientNode() = default;
 
 struct Node::Impl {
   Impl(const std::string& name, const std::string& name_space, const NodeOptions& options) : rules(detail::rules()) {
-    executor = Executor::create({.by_caller = true});
+    const auto executor = Executor::create({.by_caller = true});
     node = sinew::Node::create(full_name(rules.node_name.value_or(name), rules.name_space.value_or(name_space)), {.executor = executor});
     const std::size_t last = node->name().rfind('/');
     own_name = last == std::string::npos ? node->name() : node->name().substr(last + 1);
     own_space = last == std::string::npos ? "/" : "/" + node->name().substr(0, last);
     shown_name = "/" + node->name();
+    spun = std::make_shared<detail::Spun>(shown_name, executor);
     for (const Parameter& each : options.parameter_overrides()) rules.parameters.try_emplace(each.get_name(), each.get_parameter_value());
     for_clients = std::make_shared<ForClients>(node);
     posted = node->create_timer(std::chrono::nanoseconds(1), [clients = std::weak_ptr(for_clients)] {
@@ -125,8 +127,8 @@ struct Node::Impl {
   Impl& operator=(const Impl&) = delete;
 
   detail::Rules rules;
-  std::shared_ptr<Executor> executor;
   std::shared_ptr<sinew::Node> node;
+  std::shared_ptr<detail::Spun> spun;
   std::string own_name, own_space, shown_name;
   std::shared_ptr<ForClients> for_clients;
   std::shared_ptr<sinew::Timer> posted;
@@ -158,6 +160,10 @@ Logger Node::get_logger() const {
   std::string name = impl_->node->name();
   std::ranges::replace(name, '/', '.');
   return Logger(std::move(name));
+}
+
+const std::shared_ptr<detail::Spun>& detail::spun(const Node& node) noexcept {
+  return node.impl_->spun;
 }
 
 sinew::Node& Node::sinew_node() const noexcept {

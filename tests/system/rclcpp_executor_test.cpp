@@ -58,6 +58,70 @@ TEST_F(Rclcpp, AnExecutorDoesNotKeepNodesAndOneMayEndInItsOwnCallback) {
   const rclcpp::Node again("node");  // the name is free
 }
 
+TEST_F(Rclcpp, ANodeMayBeRemovedFromItsExecutorAndAddedAgainInItsOwnCallback) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  int calls = 0;
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    executor.remove_node(node);
+    executor.add_node(node);
+    if (++calls == 5) executor.cancel();
+  });
+  executor.spin();
+  EXPECT_EQ(calls, 5);
+}
+
+TEST_F(Rclcpp, ANodeThatIsSpunAlreadyIsRefusedAtOnce) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const std::shared_future<void> never = std::promise<void>().get_future().share();
+  const auto expect_refused = [&] {
+    rclcpp::executors::SingleThreadedExecutor other;
+    for (const auto& spin : {std::function<void()>([&] { rclcpp::spin(node); }), std::function<void()>([&] { rclcpp::spin_some(node); }),
+                             std::function<void()>([&] { rclcpp::spin_until_future_complete(node, never, 1ms); }),
+                             std::function<void()>([&] { other.add_node(node); })}) {
+      EXPECT_NE(sentence_of(spin).find("node '/node' is spun by another executor already"), std::string::npos);
+    }
+  };
+  int calls = 0;
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    expect_refused();
+    if (++calls == 1) rclcpp::shutdown();
+  });
+  rclcpp::spin(node);
+  EXPECT_EQ(calls, 1);
+  begin();
+  {
+    rclcpp::executors::SingleThreadedExecutor executor;
+    executor.add_node(node);
+    expect_refused();
+    executor.remove_node(node);
+    EXPECT_TRUE(spin_until(node, [&] { return calls >= 2; }));
+    executor.add_node(node);
+  }
+  EXPECT_TRUE(spin_until(node, [&] { return calls >= 3; }));
+}
+
+TEST_F(Rclcpp, AnExecutorThatSpinsRefusesAnotherThreadAndItsCallbacks) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  EXPECT_FALSE(executor.is_spinning());
+  const auto expect_refused = [&] {
+    EXPECT_TRUE(executor.is_spinning());
+    for (const auto& spin : {std::function<void()>([&] { executor.spin(); }), std::function<void()>([&] { executor.spin_some(); })}) {
+      EXPECT_NE(sentence_of(spin).find("this executor spins already"), std::string::npos);
+    }
+  };
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    expect_refused();
+    std::thread(expect_refused).join();
+    executor.cancel();
+  });
+  executor.spin();
+  EXPECT_FALSE(executor.is_spinning());
+}
+
 /// Does `once` in the callback of its timer, and says whether it was there afterwards.
 class Drops : public rclcpp::Node {
  public:
@@ -138,6 +202,7 @@ class Ends : public Rclcpp {
   void expect_one_and_then_all() {
     EXPECT_EQ(calls, 1);
     if (!rclcpp::ok()) begin();
+    executor.reset();
     EXPECT_TRUE(spin_until(node, [&] { return calls == waiting; }));
   }
   void TearDown() override {
@@ -181,7 +246,7 @@ TEST_F(Ends, ACallOfCancelEndsOneSpinAlsoBeforeItBegins) {
   std::thread ending([&] { executor->cancel(); });
   executor->spin();
   ending.join();
-  executor->spin_some();
+  executor.reset();
   EXPECT_TRUE(spin_until(node, [&] { return calls == waiting; }));
 }
 

@@ -18,7 +18,8 @@ enum class FutureReturnCode : std::uint8_t { SUCCESS, INTERRUPTED, TIMEOUT };
 
 namespace executors {
 
-/// Runs the callbacks of any number of nodes on the thread that calls spin(), one at a time. Not to be used inside of them. One thread at a time; cancel() and shutdown() anywhere.
+/// Runs the callbacks of any number of nodes on the thread that calls spin(), one at a time. What spins throws Error(invalid_argument) when it is called meanwhile: inside of them, or by another thread. The rest is thread-safe, and may be
+/// called in callbacks.
 class SINEW_API SingleThreadedExecutor : public Pointers<SingleThreadedExecutor> {
  public:
   /// Throws Error(exhausted) when there are no descriptors to be had.
@@ -27,9 +28,12 @@ class SINEW_API SingleThreadedExecutor : public Pointers<SingleThreadedExecutor>
   SingleThreadedExecutor(const SingleThreadedExecutor&) = delete;
   SingleThreadedExecutor& operator=(const SingleThreadedExecutor&) = delete;
 
-  /// Does not keep the node. Adding it twice changes nothing. Throws Error(exhausted).
-  void add_node(const std::shared_ptr<Node>& node);
-  void remove_node(const std::shared_ptr<Node>& node);
+  /// Does not keep the node. Adding it twice changes nothing. Throws Error(exhausted), and Error(invalid_argument) when another executor has it, or spin(node) and the like run.
+  void add_node(const std::shared_ptr<Node>& node, bool notify = true);
+  /// A callback of it that runs goes on. Others may spin it from now on, also when this object goes.
+  void remove_node(const std::shared_ptr<Node>& node, bool notify = true);
+  /// Whether something spins here now.
+  bool is_spinning() const;
 
   // What ends them ends them after the callback that runs; what waits then is run the next time.
 
@@ -69,7 +73,7 @@ class MultiThreadedExecutor {
 
 }  // namespace executors
 
-// These keep the node, of which its callbacks may let go.
+// These keep the node, of which its callbacks may let go, and throw Error(invalid_argument) when it is spun already: by one of these, or because it was added to an executor.
 
 /// Runs the callbacks of the node until shutdown(), which Ctrl-C does.
 SINEW_API void spin(const std::shared_ptr<Node>& node);

@@ -47,6 +47,12 @@ class NodeOptions {
   std::vector<Parameter> overrides_;
 };
 
+class Node;
+namespace detail {
+class Spun;
+const std::shared_ptr<Spun>& spun(const Node& node) noexcept;
+}  // namespace detail
+
 /// A node whose callbacks are run by spin(), one at a time: on no thread of the library's.
 ///
 /// Names of topics and services: "x" is "NAMESPACE/x", "~/x" is "NODE/x", "/x" is x wherever the node is; then they are renamed as the command line says. Names of nodes are unique in a domain.
@@ -203,6 +209,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
   sinew::Node& sinew_node() const noexcept;
 
  private:
+  friend const std::shared_ptr<detail::Spun>& detail::spun(const Node& node) noexcept;
   struct Impl;
 
   std::chrono::nanoseconds native_period(std::chrono::nanoseconds period) const;
