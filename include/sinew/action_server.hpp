@@ -118,8 +118,7 @@ class ServerGoal {
   std::atomic<std::uint64_t> last_{0};  // number of its feedback
 };
 
-/// Made by Node::create_action_server. Thread-safe. When it is destroyed, goals that are executed are to end (accept_cancel()); it waits for them, unless one of them destroys it, whose client learns that it is lost, and their results
-/// are sent. Goals that were not begun are rejected, lost, or executed by another server.
+/// Made by Node::create_action_server. Thread-safe. When it is destroyed, goals that are executed are to end (accept_cancel()); it waits for them, but for one that destroys it, and their results are sent. Goals that were not begun are rejected, lost, or executed by another server.
 template <class Goal, class Feedback, class Result>
 class ActionServer {
  public:

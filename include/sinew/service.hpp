@@ -289,7 +289,7 @@ class ServiceCall {
   Loan<Message> response_;
 };
 
-/// Made by Node::create_service_provider. Thread-safe. When it is destroyed, it waits for handlers that are running, unless it is destroyed by one, and their responses are sent. Requests that it has not
+/// Made by Node::create_service_provider. Thread-safe. When it is destroyed, it waits for handlers that are running, but for one that destroys it, and their responses are sent. Requests that it has not
 /// begun to execute go to other providers; but those that it has received and had no thread for yet (`parallel` above 1) end with ServiceError::Kind::lost when it is one that executes `at_most_once`.
 template <class Request, class Response>
 class ServiceProvider {

@@ -21,6 +21,20 @@ constexpr std::size_t most_early = shm::ring_capacity;
 
 constexpr std::int64_t retry_pause = 5'000'000;
 
+/// A handler that runs on this thread, and those that it runs in.
+struct Running {
+  const void* provider;
+  bool is_closed = false;  // by it
+  Running* outer;
+};
+thread_local Running* running_here = nullptr;
+
+Running* find_running(const void* provider) noexcept {
+  Running* found = running_here;
+  while (found && found->provider != provider) found = found->outer;
+  return found;
+}
+
 // Of those that wait for memory, or of what clients have lost; in one turn of the loop, which has others to look after.
 constexpr int most_errors_per_turn = 256;
 
@@ -96,6 +110,7 @@ std::shared_ptr<RunningCall> ServiceProviderCore::Impl::begin(std::uint64_t endp
 bool ServiceProviderCore::Impl::note_begun(const std::shared_ptr<RunningCall>& call, session::Reach reach) {
   const std::uint64_t endpoint = call->endpoint, id = call->id;
   const std::lock_guard lock(mutex);
+  if (closed) return false;  // another provider has it
   if (is_excess_locked(endpoint, reach)) {
     ++counters.excess;
     if (!std::exchange(excess_reported, true)) {
@@ -179,6 +194,8 @@ void ServiceProviderCore::Impl::work() {
 
 void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call, const void* request) {
   if (call->cancelled.load(std::memory_order_relaxed)) return fail(*call, ServiceStatus::dropped, {});
+  Running here{this, false, running_here};
+  running_here = &here;
   try {
     serve(request, call, *this);
   } catch (const std::bad_alloc&) {
@@ -188,6 +205,12 @@ void ServiceProviderCore::Impl::execute(const std::shared_ptr<RunningCall>& call
   } catch (...) {
     fail(*call, ServiceStatus::threw, {"the provider's handler threw something that is no std::exception"});
   }
+  running_here = here.outer;
+  if (!here.is_closed || session::forked()) return;
+  const base::Uncancellable whole;
+  const shm::HeapScope heap;
+  session->remove(ends.subscription);
+  end();
 }
 
 // --- answers -----------------------------------------------------------------------------------------------------------------------------
@@ -371,7 +394,9 @@ std::int64_t ServiceProviderCore::Impl::try_again() {
 }
 
 void ServiceProviderCore::Impl::close() {
-  if (ends.subscription) session->remove(ends.subscription);  // first: nothing new is begun
+  // First: nothing new is begun. But as long as a call is to be answered the client must not think that its provider is gone.
+  Running* const own = find_running(this);
+  if (!own && ends.subscription) session->remove(ends.subscription);
   std::vector<std::thread> ended;
   std::list<Waiting> not_begun;
   {
@@ -388,6 +413,14 @@ void ServiceProviderCore::Impl::close() {
       thread.join();
     }
   }
+  if (own) {
+    own->is_closed = true;
+  } else {
+    end();
+  }
+}
+
+void ServiceProviderCore::Impl::end() {
   watch->stop();
   timer->stop();
   if (ends.publisher) session->remove(*ends.publisher);

@@ -75,7 +75,9 @@ struct ServiceProviderCore::Impl final : session::EndpointWatcher, std::enable_s
   bool try_owed_again();
   bool try_all_again();
   std::int64_t try_again();
+  /// Waits for handlers that run, but for the one that it is called from, if any: when that has answered, what is left ends with it.
   void close();
+  void end();
 
   const std::shared_ptr<Watch> watch = std::make_shared<Watch>(*this);
   std::string service;

@@ -242,6 +242,21 @@ TEST_F(Services, TheCallbackOfARequestThatIsRemovedIsNotCalledNorThatOfAClientTh
   adder.end();
 }
 
+TEST_F(Services, AServiceThatItsOwnCallbackDestroysAnswersFirst) {
+  int runs = 0;
+  rclcpp::Service<AddTwoInts>::SharedPtr service;
+  service = node->create_service<AddTwoInts>(
+      "add", [&](const std::shared_ptr<AddTwoInts::Request> request, std::shared_ptr<AddTwoInts::Response> response) {
+        ++runs;
+        response->sum = request->a + request->b;
+        service.reset();
+      });
+  auto sent = client->async_send_request(request(20, 22));
+  EXPECT_EQ(rclcpp::spin_until_future_complete(node, sent, 10s), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(sent.get()->sum, 42);
+  EXPECT_EQ(runs, 1);
+}
+
 TEST_F(Services, WhatTheServiceThrowsReachesTheCaller) {
   Child adder("adder");
   auto result = client->async_send_request(request(-1, 2));

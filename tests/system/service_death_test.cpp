@@ -240,7 +240,8 @@ TEST_F(ServiceDeath, OfAProviderOfTheSameProcessItIsKnownWhatItHasTaken) {
   provider = server->create_service_provider<Work::Request, Work::Response>("work",
                                                                             [&](const Work::Request&) {
                                                                               EXPECT_TRUE(eventually([&] { return go_on.load(); }));
-                                                                              provider.reset();  // with its first request
+                                                                              provider.reset();
+                                                                              server.reset();  // with its first request
                                                                               return Work::Response{};
                                                                             },
                                                                             {.at_most_once = true});

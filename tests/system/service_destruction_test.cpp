@@ -84,5 +84,71 @@ TEST_F(ServiceDestruction, ACallbackMayDestroyTheClientOfWhichAnotherThreadWaits
   Child("waits_for_a_client_that_a_callback_destroys", {}, {{"SINEW_AT", "service.led:1:hold"}}).end();
 }
 
+// --- a provider, by its own handler ----------------------------------------------------------------------------------------------------
+
+ROLE(asks_for_an_addition) {
+  const auto node = Node::create("asker");
+  const auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  const auto response = client->call_and_wait(addition(7));
+  require(is_right(*response, 7) && response->provider == "first", "the answer of " + response->provider + " is wrong");
+}
+
+TEST_F(ServiceDestruction, AHandlerMayDestroyItsProviderAndItsResponseIsSent) {
+  const auto node = Node::create("node");
+  const auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  for (const std::uint32_t parallel : {1U, 2U}) {
+    std::shared_ptr<WorkProvider> provider;
+    std::atomic<int> runs{0};
+    const auto provide = [&] {
+      provider = node->create_service_provider<Work::Request, Work::Response>("work",
+                                                                              [&](const Work::Request& request) {
+                                                                                provider.reset();
+                                                                                ++runs;
+                                                                                return result_of(request, "first");
+                                                                              },
+                                                                              {.execution_thread = 1, .parallel = parallel});
+    };
+    provide();
+    Child("asks_for_an_addition").end();
+    EXPECT_EQ(runs, 1);
+    provide();
+    EXPECT_TRUE(is_right(*client->call_and_wait(addition(1), std::chrono::seconds(10)), 1));
+    EXPECT_EQ(runs, 2);
+  }
+}
+
+TEST_F(ServiceDestruction, AHandlerThatDestroysItsProviderWaitsForTheOthersWhichAnswerToo) {
+  const auto node = Node::create("node");
+  const auto client = node->create_service_client<Work::Request, Work::Response>("work");
+  std::atomic<int> begun{0};
+  std::atomic<bool> destroying{false}, destroyed{false};
+  std::shared_ptr<WorkProvider> provider;
+  provider = node->create_service_provider<Work::Request, Work::Response>(
+      "work",
+      [&](const Work::Request& request) {
+        ++begun;
+        require(eventually([&] { return begun == 2; }), "the second one is not begun");
+        if (request.number == 1) {
+          destroying = true;
+          provider.reset();
+          destroyed = true;
+        } else {
+          require(eventually([&] { return destroying.load(); }), "the provider is not destroyed");
+          EXPECT_FALSE(destroyed);
+        }
+        return result_of(request, "first");
+      },
+      {.execution_thread = 1, .parallel = 2});
+  auto first = client->call(addition(1)), second = client->call(addition(2)), third = client->call(addition(3));
+  for (auto* const each : {&first, &second}) {
+    ASSERT_EQ(each->wait_for(std::chrono::seconds(10)), std::future_status::ready);
+    EXPECT_EQ(each->get().provider, "first");
+  }
+  const auto next = node->create_service_provider<Work::Request, Work::Response>(
+      "work", [](const Work::Request& request) { return result_of(request, "next"); });
+  EXPECT_EQ(third.get().provider, "next");
+  EXPECT_EQ(begun, 2);
+}
+
 }  // namespace
 }  // namespace sinew::system
