@@ -6,6 +6,7 @@
 //   sync.registerCallback([](const std::shared_ptr<const Image>& left, const std::shared_ptr<const Image>& right) { ... });
 #pragma once
 
+#include "sinew/message_filters/connection.hpp"    // IWYU pragma: export
 #include "sinew/message_filters/stamp.hpp"         // IWYU pragma: export
 #include "sinew/message_filters/subscriber.hpp"    // IWYU pragma: export
 #include "sinew/message_filters/synchronizer.hpp"  // IWYU pragma: export

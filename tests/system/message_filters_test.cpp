@@ -76,6 +76,35 @@ TEST_F(MessageFilters, ASubscriberIsSubscribedAndUnsubscribedByAnyThread) {
   right.join();
 }
 
+TEST_F(MessageFilters, WhatIsDisconnectedIsCalledNoMore) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  message_filters::Subscriber<Image> left(node, "left"), right(node, "right"), other(node, "other");
+  std::vector<rclcpp::Publisher<Image>::SharedPtr> publishers;
+  for (const auto* const topic : {"left", "right", "other"}) {
+    publishers.push_back(node->create_publisher<Image>(topic, 10));
+    await_subscriptions(publishers.back(), 1);
+  }
+  int pairs = 0, called = 0, last = 0;
+  message_filters::TimeSynchronizer<Image, Image> sync(left, right, 10);
+  sync.connectInput(left, other);
+  sync.registerCallback([&](const Image&, const Image&) { ++pairs; });
+  auto connection = left.registerCallback([&](const std::shared_ptr<const Image>&) { ++called; });
+  other.registerCallback([&](const std::shared_ptr<const Image>&) { ++last; });
+  const auto publish = [&](int number) {
+    for (const auto& publisher : publishers) publisher->publish(image_at(number));
+    EXPECT_TRUE(spin_until(node, [&] { return last == number; }));
+    rclcpp::spin_some(node);
+  };
+  publish(1);
+  EXPECT_EQ(pairs, 1);
+  EXPECT_EQ(called, 1);
+  connection.disconnect();
+  connection.disconnect();
+  publish(2);
+  EXPECT_EQ(pairs, 2);
+  EXPECT_EQ(called, 1);
+}
+
 TEST_F(MessageFilters, AFilterThatIsWrittenForRclcppRunsInSpin) {
   class Stereo : public rclcpp::Node {
    public:

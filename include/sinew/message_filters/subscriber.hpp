@@ -1,6 +1,7 @@
 // Where synchronizers get their messages from.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sinew/message_filters/connection.hpp"
 #include "sinew/node.hpp"
 #include "sinew/qos.hpp"
 
@@ -61,30 +63,49 @@ class Subscriber {
     return topic_;
   }
 
-  /// Called with each message from now on, after those that were registered before, where callbacks of the node run. There is no taking it back.
-  void registerCallback(Callback callback) { callbacks_->add(std::move(callback)); }  // NOLINT(readability-identifier-naming)
+  /// Called with each message from now on, after those that were registered before, where callbacks of the node run, until the connection is disconnected.
+  Connection registerCallback(Callback callback) {  // NOLINT(readability-identifier-naming)
+    return Connection([id = callbacks_->add(std::move(callback)), weak = std::weak_ptr(callbacks_)] {
+      if (const auto callbacks = weak.lock()) callbacks->remove(id);
+    });
+  }
 
  private:
   class Callbacks {
    public:
-    void add(Callback callback) {
+    std::uint64_t add(Callback callback) {
+      std::shared_ptr<const All> before;  // what ends with it ends without the lock
       const std::lock_guard lock(mutex_);
-      auto more = std::make_shared<std::vector<Callback>>(*all_);
-      more->push_back(std::move(callback));
-      all_ = std::move(more);
+      auto more = std::make_shared<All>(*all_);
+      more->push_back({++last_id_, std::move(callback)});
+      before = std::exchange(all_, std::move(more));
+      return last_id_;
+    }
+    void remove(std::uint64_t id) {
+      std::shared_ptr<const All> before;
+      const std::lock_guard lock(mutex_);
+      auto fewer = std::make_shared<All>(*all_);
+      std::erase_if(*fewer, [id](const Registered& each) { return each.id == id; });
+      before = std::exchange(all_, std::move(fewer));
     }
     void call(const std::shared_ptr<const T>& message) const {
-      std::shared_ptr<const std::vector<Callback>> now;
+      std::shared_ptr<const All> now;
       {
         const std::lock_guard lock(mutex_);
         now = all_;
       }
-      for (const Callback& each : *now) each(message);
+      for (const Registered& each : *now) each.callback(message);
     }
 
    private:
+    struct Registered {
+      std::uint64_t id;
+      Callback callback;
+    };
+    using All = std::vector<Registered>;
     mutable std::mutex mutex_;
-    std::shared_ptr<const std::vector<Callback>> all_ = std::make_shared<std::vector<Callback>>();  // guarded by mutex_
+    std::uint64_t last_id_ = 0;                                       // guarded by mutex_
+    std::shared_ptr<const All> all_ = std::make_shared<const All>();  // likewise
   };
 
   const std::shared_ptr<Callbacks> callbacks_ = std::make_shared<Callbacks>();

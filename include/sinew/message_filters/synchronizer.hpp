@@ -137,22 +137,38 @@ class Synchronizer {
   Synchronizer(const Synchronizer&) = delete;
   Synchronizer& operator=(const Synchronizer&) = delete;
   ~Synchronizer() {
+    disconnectAll();
+    // What is in these may wait for who feeds this, so it ends without the lock.
+    std::shared_ptr<const typename Shared::Callbacks> callbacks;
+    std::unique_ptr<detail::Matcher> matcher;
     const std::lock_guard lock(shared_->mutex);
-    shared_->callbacks.reset();
-    shared_->matcher.reset();
+    callbacks.swap(shared_->callbacks);
+    matcher.swap(shared_->matcher);
   }
 
   // NOLINTBEGIN(readability-identifier-naming): as in ROS
+  /// In place of those that it was connected to.
   template <class... Subscribers>
   void connectInput(Subscribers&... subscribers) {
     static_assert(sizeof...(Subscribers) == std::tuple_size_v<Messages>,
                   "sinew: a synchronizer takes as many subscribers as its policy has messages");
+    disconnectAll();
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      (subscribers.registerCallback([shared = shared_](const std::shared_ptr<const std::tuple_element_t<i, Messages>>& message) {
-        shared->template add<i>(message);
-      }),
+      (connect(subscribers,
+               [shared = shared_](const std::shared_ptr<const std::tuple_element_t<i, Messages>>& message) {
+                 shared->template add<i>(message);
+               }),
        ...);
     }(std::index_sequence_for<Subscribers...>());
+  }
+  /// From its Subscribers; from what has no Connection to give messages go on coming.
+  void disconnectAll() {
+    std::vector<std::function<void()>> before;
+    {
+      const std::lock_guard lock(connecting_);
+      before.swap(connections_);
+    }
+    for (const auto& disconnect : before) disconnect();
   }
   /// (std::shared_ptr<const M>...) or (const M&...), also made by std::bind(). Called with the sets that are complete from now on, after those that were registered before.
   template <class Callback>
@@ -197,6 +213,16 @@ class Synchronizer {
   }
 
  private:
+  template <class Subscriber, class Feed>
+  void connect(Subscriber& subscriber, Feed feed) {
+    if constexpr (requires { subscriber.registerCallback(feed).disconnect(); }) {
+      const std::lock_guard lock(connecting_);
+      connections_.push_back([connection = subscriber.registerCallback(std::move(feed))]() mutable { connection.disconnect(); });
+    } else {
+      subscriber.registerCallback(std::move(feed));
+    }
+  }
+
   struct Shared {
     using Callbacks = std::vector<typename Calling::Callback>;
 
@@ -213,19 +239,23 @@ class Synchronizer {
     template <std::size_t i>
     void add(const std::shared_ptr<const std::tuple_element_t<i, Messages>>& message) {
       const std::int64_t stamp = detail::stamp(*message);
+      std::unique_ptr<detail::Matcher> gone;  // what is in there ends without the lock
       const std::lock_guard lock(mutex);
       if (!matcher) return;
       struct Run {
         Shared& shared;
-        explicit Run(Shared& of) : shared(of) { shared.runs_in.store(std::this_thread::get_id(), std::memory_order_relaxed); }
+        std::unique_ptr<detail::Matcher>& before;
+        Run(Shared& of, std::unique_ptr<detail::Matcher>& gone) : shared(of), before(gone) {
+          shared.runs_in.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        }
         ~Run() {
           shared.runs_in.store({}, std::memory_order_relaxed);
-          if (shared.anew) shared.matcher = std::move(shared.anew);
+          if (shared.anew) before = std::exchange(shared.matcher, std::move(shared.anew));
         }
         Run(const Run&) = delete;
         Run& operator=(const Run&) = delete;
       };
-      const Run running(*this);
+      const Run running(*this, gone);
       matcher->add(i, stamp, message, [this](std::span<const detail::Held> set) {
         if (anew) return;  // it was let go by the callback of the set before
         for (const auto now = callbacks; const auto& each : *now) Calling::call(each, set);
@@ -241,14 +271,17 @@ class Synchronizer {
   };
   template <class Change>
   void change(Change apply) {
+    std::unique_ptr<detail::Matcher> before;  // what waits in there ends without the lock
     shared_->look([&] {
       apply(shared_->policy);
       const bool is_running = shared_->runs_in.load(std::memory_order_relaxed) != std::thread::id();
-      (is_running ? shared_->anew : shared_->matcher) = shared_->policy.make();
+      before = std::exchange(is_running ? shared_->anew : shared_->matcher, shared_->policy.make());
     });
   }
 
   const std::shared_ptr<Shared> shared_;
+  std::mutex connecting_;
+  std::vector<std::function<void()>> connections_;  // what ends each; guarded by connecting_
 };
 
 /// Messages with equal stamps.

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "sinew/message_filters/synchronizer.hpp"
@@ -157,11 +158,67 @@ TEST(Synchronizer, two_to_nine_topics_are_synchronized) {
   EXPECT_EQ(calls, 1);
 }
 
+/// Knows no disconnecting.
+struct Feed {
+  std::vector<std::function<void(const std::shared_ptr<const Scan>&)>> callbacks;
+  void registerCallback(std::function<void(const std::shared_ptr<const Scan>&)> callback) { callbacks.push_back(std::move(callback)); }
+};
+/// Has one callback.
+struct Source {
+  struct Registered {
+    Source* source;
+    void disconnect() { source->callback = nullptr; }
+  };
+  Registered registerCallback(std::function<void(const std::shared_ptr<const Scan>&)> its) {
+    callback = std::move(its);
+    return {this};
+  }
+  std::function<void(const std::shared_ptr<const Scan>&)> callback;
+};
+
+TEST(Synchronizer, it_is_connected_in_place_of_what_it_was_connected_to_before_and_not_at_all_when_it_is_gone) {
+  Source before[2], left, right;
+  {
+    TimeSynchronizer<Scan, Scan> sync(before[0], before[1], 10);
+    sync.connectInput(left, right);
+    EXPECT_FALSE(before[0].callback || before[1].callback);
+    int calls = 0;
+    sync.registerCallback([&](const Scan&, const Scan&) { ++calls; });
+    left.callback(scan(1));
+    right.callback(scan(1));
+    EXPECT_EQ(calls, 1);
+  }
+  EXPECT_FALSE(left.callback || right.callback);
+}
+
+TEST(Synchronizer, what_it_lets_go_of_may_wait_for_who_feeds_it) {
+  Feed left, right;
+  int feeding = 0;
+  const auto feed = [&](const void*) {
+    ++feeding;
+    std::thread([&] { left.callbacks.at(0)(scan(1)); }).join();
+  };
+  auto sync = std::make_unique<Synchronizer<ApproximateTime<Scan, Scan>>>(ApproximateTime<Scan, Scan>(10), left, right);
+  sync->registerCallback([kept = std::shared_ptr<const Scan>(new Scan, [&](const Scan* scan) {
+                            feed(scan);
+                            delete scan;
+                          })](const Scan&, const Scan&) {});
+  const auto waiting = [&] {
+    return std::shared_ptr<const Scan>(new Scan, [&](const Scan* scan) {
+      feed(scan);
+      delete scan;
+    });
+  };
+  sync->add<0>(waiting());
+  sync->setAgePenalty(0);
+  EXPECT_EQ(feeding, 1);
+  sync->add<0>(waiting());
+  sync.reset();
+  EXPECT_EQ(feeding, 3);
+}
+
 TEST(Synchronizer, messages_that_come_when_it_is_gone_go_nowhere) {
-  struct Source {
-    std::vector<std::function<void(const std::shared_ptr<const Scan>&)>> callbacks;
-    void registerCallback(std::function<void(const std::shared_ptr<const Scan>&)> callback) { callbacks.push_back(std::move(callback)); }
-  } left, right;
+  Feed left, right;
   auto sync = std::make_unique<TimeSynchronizer<Scan, Scan>>(left, right, 10);
   int calls = 0;
   sync->registerCallback([&](const Scan&, const Scan&) { ++calls; });
