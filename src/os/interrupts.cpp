@@ -3,38 +3,53 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
 
 #include "os/call.hpp"
 
 namespace sinew::os {
 namespace {
 
-void (*on_interrupt)() noexcept = nullptr;  // set before the signals lead to it
+// What follows is set before the signals lead to who reads it.
+void (*on_interrupt)() noexcept = nullptr;
+constexpr int signals[] = {SIGINT, SIGTERM};
+struct sigaction before[2]{};  // what each of `signals` did
 
-// Only while Interrupts lives, which knows what was wanted before.
-struct sigaction by_default() noexcept {
-  struct sigaction action{};
-  action.sa_handler = SIG_DFL;
-  return action;
+bool is_handled(const struct sigaction& action) noexcept {
+  return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
-void interrupted(int) {
-  const struct sigaction action = by_default();
-  for (const int signal : {SIGINT, SIGTERM}) {
+// Only while Interrupts lives.
+void interrupted(int signal, siginfo_t* info, void* context) {
+  struct sigaction by_default{};
+  by_default.sa_handler = SIG_DFL;
+  for (std::size_t i = 0; i < std::size(signals); ++i) {
     struct sigaction is{};
-    if (::sigaction(signal, nullptr, &is) == 0 && is.sa_handler == &interrupted) ::sigaction(signal, &action, nullptr);
+    if (::sigaction(signals[i], nullptr, &is) != 0 || (is.sa_flags & SA_SIGINFO) == 0 || is.sa_sigaction != &interrupted) continue;
+    // Who ignored it did not know of us: whoever asks again is obeyed.
+    ::sigaction(signals[i], is_handled(before[i]) ? &before[i] : &by_default, nullptr);
   }
   on_interrupt();
+  const struct sigaction& its = before[signal == SIGINT ? 0 : 1];
+  if (!is_handled(its)) return;
+  if ((its.sa_flags & SA_SIGINFO) != 0) {
+    its.sa_sigaction(signal, info, context);
+  } else {
+    its.sa_handler(signal);
+  }
 }
 
 std::optional<struct sigaction> lead(int signal, bool wanted) noexcept {
   if (!wanted) return std::nullopt;
-  struct sigaction action{}, before{};
-  action.sa_handler = &interrupted;
+  struct sigaction& its = before[signal == SIGINT ? 0 : 1];
+  ::sigaction(signal, nullptr, &its);  // these fail for signals that there are not only
+  struct sigaction action{};
+  action.sa_sigaction = &interrupted;
+  action.sa_flags = SA_SIGINFO;
   ::sigaddset(&action.sa_mask, SIGINT);
   ::sigaddset(&action.sa_mask, SIGTERM);
-  ::sigaction(signal, &action, &before);  // fails for signals that there are not only
-  return before;
+  ::sigaction(signal, &action, nullptr);
+  return its;
 }
 
 }  // namespace

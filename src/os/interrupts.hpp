@@ -7,8 +7,8 @@
 
 namespace sinew::os {
 
-/// While it lives, the first SIGINT or SIGTERM, of those that are wanted, calls `interrupted`, which may do only what is async-signal-safe; from then on both do what they do by default, so that whoever asks again is obeyed by the
-/// kernel. At most one at a time. When it is destroyed, the signals do again what they did before.
+/// While it lives, the first SIGINT or SIGTERM, of those that are wanted, calls `interrupted`, which may do only what is async-signal-safe, and the handler that was there before, if there was one; from then on both do what that handler
+/// does, else what they do by default, so that whoever asks again is obeyed by the kernel. At most one at a time. When it is destroyed, the signals do again what they did before.
 class Interrupts {
  public:
   Interrupts(bool sigint, bool sigterm, void (*interrupted)() noexcept) noexcept;

@@ -73,5 +73,34 @@ TEST(Interrupts, afterwards_signals_do_what_they_did_before) {
   EXPECT_TRUE(WIFEXITED(ended) && WEXITSTATUS(ended) == 1) << ended;
 }
 
+std::atomic<int> own_calls{0};
+void count_own(int) {
+  own_calls.fetch_add(1, std::memory_order_relaxed);
+}
+void count_own_with_info(int signal, siginfo_t* info, void* context) {
+  if (info && context && info->si_signo == signal && info->si_pid == ::getpid()) own_calls.fetch_add(1, std::memory_order_relaxed);
+}
+
+TEST(Interrupts, a_handler_that_was_there_before_is_called_as_well_and_is_there_again_for_the_second_signal) {
+  for (const bool with_info : {false, true}) {
+    const int ended = ending_of([&] {
+      struct sigaction own{};
+      if (with_info) {
+        own.sa_sigaction = &count_own_with_info;
+        own.sa_flags = SA_SIGINFO;
+      } else {
+        own.sa_handler = &count_own;
+      }
+      ::sigaction(SIGINT, &own, nullptr);
+      const Interrupts interrupts(true, true, &count);
+      ::raise(SIGINT);
+      if (calls != 1 || own_calls != 1) ::_exit(98);
+      ::raise(SIGINT);
+      if (calls != 1 || own_calls != 2) ::_exit(99);
+    });
+    EXPECT_TRUE(WIFEXITED(ended) && WEXITSTATUS(ended) == 1) << ended;
+  }
+}
+
 }  // namespace
 }  // namespace sinew::os
