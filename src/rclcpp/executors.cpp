@@ -247,7 +247,8 @@ FutureReturnCode SingleThreadedExecutor::spin_until(const std::function<bool()>&
       }
     };
     const std::int64_t soon = os::later(os::now_ns(), look_again);
-    if (impl_->run_once(std::min(soon, deadline.value_or(soon)), is_over).is_cancelled) return FutureReturnCode::INTERRUPTED;
+    if (impl_->run_once(std::min(soon, deadline.value_or(soon)), is_over).is_cancelled)
+      return is_ready() ? FutureReturnCode::SUCCESS : FutureReturnCode::INTERRUPTED;
   }
 }
 

@@ -202,6 +202,19 @@ class Ends : public Rclcpp {
   void expect_one_and_then_all() {
     EXPECT_EQ(calls, 1);
     if (!rclcpp::ok()) begin();
+TEST_F(Rclcpp, AFutureThatIsReadyIsASuccessAlsoWhereTheExecutorIsCancelled) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  std::promise<void> promise;
+  const auto timer = node->create_wall_timer(1ms, [&](rclcpp::TimerBase& self) {
+    self.cancel();
+    promise.set_value();
+    executor.cancel();
+  });
+  EXPECT_EQ(executor.spin_until_future_complete(promise.get_future()), rclcpp::FutureReturnCode::SUCCESS);
+}
+
     executor.reset();
     EXPECT_TRUE(spin_until(node, [&] { return calls == waiting; }));
   }
