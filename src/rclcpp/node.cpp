@@ -115,7 +115,14 @@ struct Node::Impl {
     own_space = last == std::string::npos ? "/" : "/" + node->name().substr(0, last);
     shown_name = "/" + node->name();
     spun = std::make_shared<detail::Spun>(shown_name, executor);
-    for (const Parameter& each : options.parameter_overrides()) rules.parameters.try_emplace(each.get_name(), each.get_parameter_value());
+    for (const Parameter& each : options.parameter_overrides())
+      rules.parameters.insert_or_assign(each.get_name(), each.get_parameter_value());
+    const auto simulated = rules.parameters.find("use_sim_time");
+    if (simulated != rules.parameters.end() && simulated->second != ParameterValue(false)) {
+      throw Error(ErrorKind::invalid_argument, "parameter 'use_sim_time' of node '" + node->name() +
+                                                   "': there is no time of a simulation, clocks show the machine's: leave it out");
+    }
+    parameters.emplace("use_sim_time", false);  // as every node of ROS has it
     for_clients = std::make_shared<ForClients>(node);
     posted = node->create_timer(std::chrono::nanoseconds(1), [clients = std::weak_ptr(for_clients)] {
       if (const auto still = clients.lock()) still->do_some();

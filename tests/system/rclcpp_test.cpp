@@ -342,12 +342,21 @@ TEST_F(Given, ParametersThatDoNotFitAreRefusedWithASentence) {
   EXPECT_NE(sentence_of([&] { with->declare_parameter<int>("needed"); }).find("-p needed:=VALUE"), std::string::npos);
 }
 
-TEST_F(Given, OptionsOfANodeGiveValuesThatTheCommandLineReplaces) {
+TEST_F(Given, OptionsOfANodeGiveValuesAlsoInPlaceOfTheCommandLines) {
   begin({"--ros-args", "-p", "b:=2"});
   const rclcpp::Node with("node", rclcpp::NodeOptions().parameter_overrides({{"a", 10}, {"b", 20}}).use_intra_process_comms(true));
   rclcpp::Node& node = const_cast<rclcpp::Node&>(with);
   EXPECT_EQ(node.declare_parameter("a", 0), 10);
-  EXPECT_EQ(node.declare_parameter("b", 0), 2);
+  EXPECT_EQ(node.declare_parameter("b", 0), 20);
+}
+
+TEST_F(Given, ThereIsNoTimeOfASimulationAndAParameterSaysSo) {
+  const auto plain = node({});
+  EXPECT_FALSE(plain->get_parameter("use_sim_time").as_bool());
+  EXPECT_NE(sentence_of([] {
+              const rclcpp::Node simulated("simulated", rclcpp::NodeOptions().parameter_overrides({{"use_sim_time", true}}));
+            }).find("no time of a simulation"),
+            std::string::npos);
 }
 
 TEST_F(Given, ArgumentsThatMeanNothingHereAreRefusedWithASentence) {

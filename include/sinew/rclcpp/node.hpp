@@ -34,7 +34,7 @@ enum class CallbackGroupType : std::uint8_t { MutuallyExclusive, Reentrant };
 /// A value; every setter returns the object itself.
 class NodeOptions {
  public:
-  /// Values that declared parameters get instead of their defaults, unless the command line gives others.
+  /// Values that declared parameters get instead of their defaults, and of what the command line gives.
   NodeOptions& parameter_overrides(std::vector<Parameter> overrides) {
     overrides_ = std::move(overrides);
     return *this;
@@ -155,7 +155,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
 
   // --- parameters: see sinew/rclcpp/parameter.hpp ---
 
-  /// Its value: what the command line or the options give, else `default_value`. A value of another type than that of `default_value`, and a parameter that is declared twice, throw Error(invalid_argument).
+  /// Its value: what the options or else the command line give, else `default_value`. A value of another type than that of `default_value`, and a parameter that is declared twice, throw Error(invalid_argument).
   template <class T, class... More>
   auto declare_parameter(const std::string& name, const T& default_value, const More&...) {
     static_assert(sizeof...(More) == 0, "sinew: parameters have a name and a value; there are no descriptors");
