@@ -142,6 +142,7 @@ struct Node::Impl {
 
   std::mutex mutex;
   std::map<std::string, ParameterValue> parameters;  // declared ones; guarded by mutex
+  std::shared_ptr<Node> unowned;                     // points to the node and does not keep it; null until somebody wants it; likewise
 };
 
 Node::Node(const std::string& name, const NodeOptions& options) : Node(name, "", options) {}
@@ -150,6 +151,13 @@ Node::Node(const std::string& name, const std::string& name_space, const NodeOpt
     : impl_(std::make_unique<Impl>(name, name_space, options)), clock_(std::make_shared<Clock>(ClockType::ros)) {}
 
 Node::~Node() = default;
+
+std::shared_ptr<Node> Node::get_node_base_interface() {
+  if (auto owned = weak_from_this().lock()) return owned;
+  const std::lock_guard lock(impl_->mutex);
+  if (!impl_->unowned) impl_->unowned = std::shared_ptr<Node>(this, [](Node*) {});
+  return impl_->unowned;
+}
 
 const char* Node::get_name() const noexcept {
   return impl_->own_name.c_str();

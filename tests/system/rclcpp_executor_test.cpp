@@ -58,6 +58,26 @@ TEST_F(Rclcpp, AnExecutorDoesNotKeepNodesAndOneMayEndInItsOwnCallback) {
   const rclcpp::Node again("node");  // the name is free
 }
 
+TEST_F(Rclcpp, ANodeThatNoPointerOwnsYetIsSpunByItsBaseInterface) {
+  rclcpp::executors::SingleThreadedExecutor executor;
+  struct Ticking : rclcpp::Node {
+    explicit Ticking(const std::string& name, rclcpp::executors::SingleThreadedExecutor& by) : Node(name) {
+      by.add_node(get_node_base_interface());
+    }
+    int ticks = 0;
+    rclcpp::TimerBase::SharedPtr timer = create_wall_timer(1ms, [this] { ++ticks; });
+  };
+  Ticking local("local", executor);
+  const auto shared = std::make_shared<Ticking>("shared", executor);
+  executor.add_node(shared);
+  EXPECT_TRUE(eventually([&] {
+    executor.spin_some();
+    return local.ticks > 1 && shared->ticks > 1;
+  }));
+  executor.remove_node(local.get_node_base_interface());
+  EXPECT_TRUE(spin_until(local.get_node_base_interface(), [&, before = local.ticks] { return local.ticks > before; }));
+}
+
 TEST_F(Rclcpp, ANodeMayBeRemovedFromItsExecutorAndAddedAgainInItsOwnCallback) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   rclcpp::executors::SingleThreadedExecutor executor;
@@ -182,6 +202,19 @@ TEST_F(Rclcpp, SpinUntilAFutureIsReadyEndsWithACallbackThatFulfilsItAndWithShutd
   EXPECT_EQ(rclcpp::spin_until_future_complete(node, unfulfilled.get_future()), rclcpp::FutureReturnCode::INTERRUPTED);
 }
 
+TEST_F(Rclcpp, AFutureThatIsReadyIsASuccessAlsoWhereTheExecutorIsCancelled) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  std::promise<void> promise;
+  const auto timer = node->create_wall_timer(1ms, [&](rclcpp::TimerBase& self) {
+    self.cancel();
+    promise.set_value();
+    executor.cancel();
+  });
+  EXPECT_EQ(executor.spin_until_future_complete(promise.get_future()), rclcpp::FutureReturnCode::SUCCESS);
+}
+
 class Ends : public Rclcpp {
  protected:
   static constexpr int waiting = 20;
@@ -202,19 +235,6 @@ class Ends : public Rclcpp {
   void expect_one_and_then_all() {
     EXPECT_EQ(calls, 1);
     if (!rclcpp::ok()) begin();
-TEST_F(Rclcpp, AFutureThatIsReadyIsASuccessAlsoWhereTheExecutorIsCancelled) {
-  const auto node = std::make_shared<rclcpp::Node>("node");
-  rclcpp::executors::SingleThreadedExecutor executor;
-  executor.add_node(node);
-  std::promise<void> promise;
-  const auto timer = node->create_wall_timer(1ms, [&](rclcpp::TimerBase& self) {
-    self.cancel();
-    promise.set_value();
-    executor.cancel();
-  });
-  EXPECT_EQ(executor.spin_until_future_complete(promise.get_future()), rclcpp::FutureReturnCode::SUCCESS);
-}
-
     executor.reset();
     EXPECT_TRUE(spin_until(node, [&] { return calls == waiting; }));
   }

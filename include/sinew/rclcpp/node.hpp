@@ -183,8 +183,8 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
     return found;
   }
 
-  /// For code that hands this on to add_node() or spin().
-  std::shared_ptr<Node> get_node_base_interface() { return shared_from_this(); }
+  /// For code that hands this on to add_node() or spin(). Where no std::shared_ptr owns the node, as one on the stack, or in a constructor, it does not keep the node, which must stay while it is spun.
+  std::shared_ptr<Node> get_node_base_interface();
 
   // --- what there is none of here ---
 
