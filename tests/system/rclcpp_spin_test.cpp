@@ -328,6 +328,10 @@ TEST(RclcppTime, IsCountedWith) {
   EXPECT_EQ(begin + rclcpp::Duration::from_seconds(2.5), end);
   EXPECT_EQ(end - rclcpp::Duration(2s), rclcpp::Time(10, 500'000'000));
   EXPECT_TRUE(rclcpp::Duration(1s) * 2.0 == rclcpp::Duration(2, 0) && rclcpp::Duration(1ms) < 1s);
+  // No double has so many digits.
+  const auto long_one = rclcpp::Duration::from_nanoseconds(1'700'000'000'123'456'789);
+  EXPECT_EQ(long_one * 1.0, long_one);
+  EXPECT_EQ(rclcpp::Duration(0, 1001) * 3.0, rclcpp::Duration(0, 3003));
   EXPECT_EQ(rclcpp::Duration(1500ms).to_chrono<std::chrono::milliseconds>(), 1500ms);
   EXPECT_EQ(rclcpp::Clock(RCL_STEADY_TIME).now().get_clock_type(), RCL_STEADY_TIME);
   EXPECT_NE(sentence_of([&] { (void)(begin < rclcpp::Clock(RCL_STEADY_TIME).now()); }).find("times of different clocks"),

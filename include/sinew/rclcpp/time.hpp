@@ -65,7 +65,13 @@ class Duration {
   constexpr auto operator<=>(const Duration&) const noexcept = default;
   constexpr Duration operator+(const Duration& other) const noexcept { return from_nanoseconds(nanoseconds_ + other.nanoseconds_); }
   constexpr Duration operator-(const Duration& other) const noexcept { return from_nanoseconds(nanoseconds_ - other.nanoseconds_); }
-  constexpr Duration operator*(double factor) const noexcept { return from_seconds(seconds() * factor); }
+  constexpr Duration operator-() const noexcept { return from_nanoseconds(-nanoseconds_); }
+  /// Exact where a long double has 64 digits, as on x86-64 and 64-bit ARM.
+  constexpr Duration operator*(double factor) const noexcept {
+    return from_nanoseconds(static_cast<std::int64_t>(static_cast<long double>(nanoseconds_) * static_cast<long double>(factor)));
+  }
+  constexpr Duration& operator+=(const Duration& other) noexcept { return *this = *this + other; }
+  constexpr Duration& operator-=(const Duration& other) noexcept { return *this = *this - other; }
 
  private:
   std::int64_t nanoseconds_ = 0;
