@@ -109,14 +109,15 @@ struct SingleThreadedExecutor::Impl {
     const detail::Ends here(ends);
     sinew::detail::ExecutorAccess::dispatch(*callbacks, ends, only_of);
   }
-  /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_over` says so, which may not throw.
-  Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_over) {
+  /// Waits, and runs what is due of each node, until cancel(), shutdown(), or `is_over` says so, which may not throw. `once`: only what is due when the wait is over.
+  Round run_once(std::optional<std::int64_t> deadline, const std::function<bool()>& is_over, bool once = false) {
     std::array<os::Poller::Event, 16> events;
     const std::size_t count = poller.wait(events, deadline);
+    const auto only_of = once ? std::optional(os::now_ns()) : std::nullopt;
     const std::function<bool()> ends = [&] { return is_to_end() || is_over(); };
     for (std::size_t i = 0; i < count && !ends(); ++i) {
       if (events[i].key == cancel_key) os::drain(cancelled.get());
-      dispatch(events[i].key, ends);
+      dispatch(events[i].key, ends, only_of);
     }
     // Else what rings is a cancel() that has ended a spin already.
     return {count > 0, take_cancelled()};
@@ -134,7 +135,7 @@ struct SingleThreadedExecutor::Impl {
     }
   }
   void cancel() {
-    is_cancelled.store(true, std::memory_order_release);  // sync: CANCELLED (with run_once)
+    is_cancelled.store(true, std::memory_order_release);  // sync: CANCELLED (with is_to_end, take_cancelled)
     os::ring(cancelled.get());
   }
   std::vector<std::uint64_t> keys() {
@@ -219,6 +220,11 @@ void SingleThreadedExecutor::spin_some(std::chrono::nanoseconds at_most) {
   });
 }
 
+void SingleThreadedExecutor::spin_once(std::chrono::nanoseconds timeout) {
+  const Impl::Running running(*impl_);
+  impl_->run_once(detail::deadline_of(timeout.count()), [] { return false; }, true);
+}
+
 void SingleThreadedExecutor::spin_all(std::chrono::nanoseconds at_most) {
   const Impl::Running running(*impl_);
   const auto deadline = at_most.count() > 0 ? detail::deadline_of(at_most.count()) : std::nullopt;
@@ -278,6 +284,13 @@ void spin_some(const std::shared_ptr<Node>& node) {
   executors::SingleThreadedExecutor executor;
   executor.add_node(node);
   executor.spin_some();
+}
+
+void spin_all(const std::shared_ptr<Node>& node, std::chrono::nanoseconds at_most) {
+  const std::shared_ptr<const Node> kept = node;
+  executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  executor.spin_all(at_most);
 }
 
 }  // namespace sinew::rclcpp

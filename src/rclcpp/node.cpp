@@ -197,6 +197,14 @@ std::string Node::resolve(const std::string& name) const {
   return detail::resolve(impl_->rules, name, impl_->node->name());
 }
 
+std::size_t Node::count_endpoints(const std::string& topic, bool publishers) const {
+  const DomainState state = impl_->node->domain_state();
+  const auto found = std::ranges::find(state.topics, resolve(topic), &DomainTopic::name);
+  if (found == state.topics.end()) return 0;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      state.endpoints, [&](const DomainEndpoint& each) { return each.topic == found->id && each.publishes == publishers; }));
+}
+
 std::weak_ptr<detail::ClientNode> Node::client_node() const {
   return impl_->for_clients;
 }

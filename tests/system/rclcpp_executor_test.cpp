@@ -353,6 +353,21 @@ TEST_F(Rclcpp, SpinSomeRunsNoMessageThatItsOwnCallbackPublishesAndSpinAllDoes) {
   EXPECT_EQ(calls, 101);
 }
 
+TEST_F(Rclcpp, SpinOnceWaitsForWhatIsDueAndRunsItOnce) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node);
+  executor.spin_once(0s);  // returns
+  int calls = 0;
+  const auto timer = node->create_wall_timer(5ms, [&] {
+    ++calls;
+    std::this_thread::sleep_for(10ms);
+  });
+  while (calls == 0) executor.spin_once();  // it may be woken for other things as well
+  EXPECT_EQ(calls, 1);
+  rclcpp::spin_all(std::make_shared<rclcpp::Node>("other"), 0s);
+}
+
 TEST_F(Ends, SpinSomeAndSpinAllDoNotTakeACancelThatCameBefore) {
   receive([] {});
   executor->cancel();

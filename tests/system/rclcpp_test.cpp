@@ -443,6 +443,15 @@ TEST_F(Rclcpp, QosIsWhatItSays) {
             std::string::npos);
 }
 
+TEST_F(Rclcpp, PublishersAndSubscriptionsOfATopicAreCounted) {
+  const auto node = std::make_shared<rclcpp::Node>("node", "front"), other = std::make_shared<rclcpp::Node>("other");
+  const auto publisher = node->create_publisher<Int32>("topic", 1);
+  const auto first = other->create_subscription<Int32>("/front/topic", 1, [](const Int32&) {});
+  const auto second = node->create_subscription<Int32>("topic", 1, [](const Int32&) {});
+  EXPECT_TRUE(eventually([&] { return node->count_subscribers("topic") == 2 && other->count_publishers("front/topic") == 1; }));
+  EXPECT_EQ(node->count_publishers("other"), 0U);
+}
+
 TEST_F(Rclcpp, EventsAreToldInSpin) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::uint64_t publishers = 0, subscriptions = 0, missed = 0;

@@ -42,6 +42,8 @@ class SINEW_API SingleThreadedExecutor : public Pointers<SingleThreadedExecutor>
   /// Runs what is due when it is called, once, and returns; at most so long, when `at_most` is above 0. No timer runs twice, and no message that a callback of its own topic publishes; messages of each subscription for some milliseconds, at least
   /// one: what is left is for the next time.
   void spin_some(std::chrono::nanoseconds at_most = std::chrono::nanoseconds(0));
+  /// Waits until something is due, at most so long (below 0: as long as it takes), and runs what is due then, as spin_some(). It may be nothing that calls back.
+  void spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1));
   /// Until nothing is due; at most so long, when `at_most` is above 0. Without, it does not return while callbacks take longer than their period.
   void spin_all(std::chrono::nanoseconds at_most);
   /// Until the future is ready, or for so long (below 0: as long as it takes; 0: what is due is run), or until cancel() or shutdown(). A future that no callback fulfils is looked at every few milliseconds.
@@ -51,7 +53,7 @@ class SINEW_API SingleThreadedExecutor : public Pointers<SingleThreadedExecutor>
     return spin_until([&future] { return future.wait_for(std::chrono::nanoseconds(0)) == std::future_status::ready; },
                       std::chrono::duration_cast<std::chrono::nanoseconds>(timeout));
   }
-  /// Ends what spins here now; else the next spin() or spin_until_future_complete(), but no spin_some() or spin_all(). Anywhere, also in callbacks.
+  /// Ends what spins here now; else the next one of them, but no spin_some() or spin_all(). Anywhere, also in callbacks.
   void cancel();
 
  private:
@@ -79,6 +81,8 @@ class MultiThreadedExecutor {
 SINEW_API void spin(const std::shared_ptr<Node>& node);
 /// Runs what is due when it is called, once, and returns.
 SINEW_API void spin_some(const std::shared_ptr<Node>& node);
+/// Until nothing is due; at most so long, when `at_most` is above 0.
+SINEW_API void spin_all(const std::shared_ptr<Node>& node, std::chrono::nanoseconds at_most);
 template <class Future, class Rep = std::int64_t, class Period = std::nano>
 FutureReturnCode spin_until_future_complete(const std::shared_ptr<Node>& node, const Future& future,
                                             std::chrono::duration<Rep, Period> timeout = std::chrono::nanoseconds(-1)) {

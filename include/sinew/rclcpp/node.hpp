@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -153,6 +154,10 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
                                        client_node());
   }
 
+  /// Publishers and subscriptions of this name, as create_publisher() takes it, in the domain now. Block until the manager has told. Throw Error, as sinew::Node::domain_state().
+  std::size_t count_publishers(const std::string& topic) const { return count_endpoints(topic, true); }
+  std::size_t count_subscribers(const std::string& topic) const { return count_endpoints(topic, false); }
+
   // --- parameters: see sinew/rclcpp/parameter.hpp ---
 
   /// Its value: what the options or else the command line give, else `default_value`. A value of another type than that of `default_value`, and a parameter that is declared twice, throw Error(invalid_argument).
@@ -214,6 +219,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
 
   std::chrono::nanoseconds native_period(std::chrono::nanoseconds period) const;
   std::string resolve(const std::string& name) const;
+  std::size_t count_endpoints(const std::string& topic, bool publishers) const;
   ParameterValue declare(const std::string& name, ParameterValue value, bool must_be_given);
   std::weak_ptr<detail::ClientNode> client_node() const;
 
