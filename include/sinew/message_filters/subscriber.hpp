@@ -51,7 +51,7 @@ class Subscriber {
     topic_ = topic;
     made.swap(subscription_);  // goes behind the lock, should another thread have subscribed meanwhile
   }
-  /// No callback runs any more when this returns, except the one that it is called from.
+  /// No callback runs any more when this returns, except the one that it is called from: so not in the callback of a Synchronizer that another thread feeds through this one, as the two would wait for each other.
   void unsubscribe() {
     std::shared_ptr<void> gone;  // behind the lock, as it waits for a running callback
     const std::lock_guard lock(mutex_);
