@@ -6,10 +6,11 @@ mod common;
 use std::time::Duration;
 
 use common::chatter::{NAME, chatter, listener, peer, says};
+use common::numbers::{self, Listener, say, say_among_others};
 use common::ros2::hex;
-use common::texts::{latched, text};
+use common::texts::{latched, reliable, text};
 use common::zenoh::{Robot, Router, a_while};
-use common::{all, next, until};
+use common::{all, next, rules, until};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,4 +156,20 @@ async fn who_waits_here_gets_what_a_node_that_comes_later_has_kept() {
         says(&mut peer, life);
         assert_eq!(next(&heard).to_vec(), text(life));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_misses_nothing_when_others_publish_it_too_and_go() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(rules(r#"{ "topics": { "base_rule": "both", "reliable": true } }"#), &router).connected();
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    let said = chatter(&first, &reliable(100));
+    peer.read("heard", "chatter", NAME, &json!({"depth": 100}));
+    until("it is read", || said.statistics().subscribers == 1);
+    say(&said, 0..1);
+    let mut streams = peer.streams("heard", 1);
+    say_among_others(&said, 1..1500, &second, &reliable(200));
+    streams.extend(peer.streams("heard", 1499));
+    assert_eq!(streams, numbers::texts(0..1500));
 }

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use common::numbers::{Listener, say_among_others, talker};
 use common::program::Program;
 use common::ros1::{Master, Peer, ROS_STRING, Robot, publishes, ros_text, subscribes};
 use common::texts::{STRING, latched, reliable, text};
@@ -208,4 +209,19 @@ async fn topics_that_come_and_go_at_random_leave_nothing_behind() {
     });
     bridge.signal("TERM");
     assert_eq!(bridge.end(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hears_a_topic_that_is_latched_misses_nothing_and_gets_nothing_twice_when_others_publish_it_too_and_go() {
+    let Some(master) = Master::new() else { return };
+    let Some(mut peer) = master.peer("peer") else { return };
+    let robot = Robot::new(all(), &master.uri);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    let said = talker(&first, &latched(100));
+    peer.read("heard", "/chatter", ROS_STRING);
+    peer.connected("heard", 1);
+    until("it is read", || said.statistics().subscribers == 1);
+    say_among_others(&said, 0..1500, &second, &latched(100));
+    let expected: Vec<Vec<u8>> = (0..1500_u32).map(|number| ros_text(&number.to_string())).collect();
+    assert_eq!(peer.messages("heard", 1500), expected);
 }

@@ -1,9 +1,10 @@
-//! Topics that go to ROS 2 over DDS while those who publish them and who subscribe come and go.
+//! Topics between the domain and ROS 2 over DDS while those who publish them and who subscribe come and go.
 
 mod common;
 
 use std::time::Duration;
 
+use common::numbers::Listener;
 use common::ros2::{Domain, Peer, Robot};
 use common::texts::{STRING, latched, reliable, text};
 use common::{all, until};

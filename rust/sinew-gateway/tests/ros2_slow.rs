@@ -3,13 +3,15 @@
 mod common;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::ros2::{Domain, Peer, Robot, hex};
 use common::texts::{STRING, reliable, text};
 use common::{all, next, until};
 use serde_json::json;
-use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, NodeOptions, Qos};
 
 /// Of a program that stands still: nothing is ever taken in its node.

@@ -5,6 +5,8 @@ mod common;
 
 use std::time::{Duration, Instant};
 
+use common::numbers::{Listener, say, say_among_others, talker};
+use common::texts;
 use common::zenoh::{Robot, Router, a_while};
 use common::{IMAGE, PATIENCE, all, connected, grades, image, next, number_of, publisher, rules, subscriber, until};
 use sinew::Qos;
@@ -409,4 +411,19 @@ async fn all_who_ask_at_once_get_what_was_kept() {
     let all: Vec<_> = (0..24).map(|_| asked()).collect();
     let answered = all.iter().filter(|replies| replies.recv().is_ok_and(|reply| reply.result().is_ok()));
     assert_eq!(answered.count(), 24);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hears_a_topic_misses_nothing_when_others_publish_it_too_and_go() {
+    let router = Router::new();
+    for (offered, more) in [(texts::reliable(100), texts::reliable(200)), (texts::latched(100), texts::latched(100))] {
+        let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
+        let (first, second, viewer) = (drone.node("first"), drone.node("second"), base.node("viewer"));
+        let said = talker(&first, &offered);
+        let heard = Listener::new(&viewer, &Qos { depth: 512, ..offered.clone() });
+        heard.begins(|_| say(&said, 0..1));
+        say_among_others(&said, 1..1500, &second, &more);
+        heard.has_heard(1..1500);
+        assert_eq!([&drone, &base].map(|robot| robot.channel("chatter").map(|told| told.lost)), [Some(0); 2]);
+    }
 }

@@ -35,6 +35,15 @@ pub struct Due {
     pub traffic: Traffic,
 }
 
+impl Due {
+    /// Whether the same is due now, but for how many messages are kept. All of them are neither before nor now.
+    pub fn differs_in_depth_alone(&self, now: &Due) -> bool {
+        let depth = now.offer.depth;
+        let same = Due { offer: Offer { depth, ..self.offer.clone() }, ..self.clone() };
+        same == *now && depth > 0 && self.offer.depth > 0
+    }
+}
+
 /// All that the domain and the rules together give. The network as a whole is one peer, with this tag.
 pub fn due(local: &Local, rules: &Rules, tag: &str) -> BTreeMap<Key, Due> {
     let mut all = BTreeMap::new();

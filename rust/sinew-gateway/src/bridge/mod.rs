@@ -5,6 +5,7 @@
 //! | `due` | what is to be open; pure |
 //! | `network` | what such a network is to do |
 //! | `ghost`, `mark` | who publishes here what comes from there, and by what bridges of one domain know each other |
+//! | `source` | a subscriber of the domain, in whose place a deeper one can be put |
 //! | `waiting` | messages that have come, and wait to be published here |
 //! | `exchange` | the thread that opens and closes what is to go over |
 
@@ -13,6 +14,7 @@ mod exchange;
 mod ghost;
 mod mark;
 mod network;
+mod source;
 mod waiting;
 
 use std::thread::JoinHandle;
@@ -29,6 +31,7 @@ pub(crate) use ghost::connected_ghost;
 pub(crate) use mark::mark;
 pub use network::{Channel, Counted, Look, Network};
 pub(crate) use network::{note, opened, sum};
+pub(crate) use source::{At, Source};
 pub(crate) use waiting::Waiting;
 #[cfg(feature = "zenoh")]
 pub(crate) use waiting::Weighs;

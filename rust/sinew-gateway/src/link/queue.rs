@@ -97,6 +97,12 @@ impl Queue {
         Queue { sequence: last, taken: last, ..self }
     }
 
+    /// From the next message on.
+    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
+    pub fn keep(&mut self, keep: Keep) {
+        self.keep = keep;
+    }
+
     /// Takes a message in, and gives up what does not fit. Each gets a number, also what is refused.
     pub fn push(&mut self, message: Outgoing) {
         self.sequence += 1;

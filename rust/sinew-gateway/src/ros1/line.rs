@@ -88,6 +88,11 @@ impl Line {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// So much may wait from now on.
+    pub fn widen(&self, room: Room) {
+        self.waiting().room = room;
+    }
+
     /// Takes one in that nobody wants from `expires` on; the oldest go where there is no room.
     pub fn push(&self, message: Bytes, expires: Option<Instant>) {
         let lost = self.waiting().push(message, expires);

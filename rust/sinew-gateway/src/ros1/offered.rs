@@ -18,14 +18,14 @@ pub struct Offered {
     topic: String,
     ty: RosType,
     is_latched: bool,
-    room: Room,
     counts: Arc<Counts>,
     connected: Mutex<Connected>,
     look: Look,
 }
 
-#[derive(Default)]
 struct Connected {
+    /// Of each.
+    room: Room,
     /// By numbers from 1 on.
     lines: BTreeMap<u64, Arc<Line>>,
     last: u64,
@@ -37,7 +37,8 @@ struct Connected {
 impl Offered {
     /// Nobody takes it so far. `look` is called when that changes.
     pub fn new(topic: String, ty: RosType, is_latched: bool, room: Room, look: Look) -> Offered {
-        Offered { topic, ty, is_latched, room, counts: Arc::default(), connected: Mutex::default(), look }
+        let connected = Connected { room, lines: BTreeMap::new(), last: 0, refused: None, is_closed: false };
+        Offered { topic, ty, is_latched, counts: Arc::default(), connected: Mutex::new(connected), look }
     }
 
     fn connected(&self) -> MutexGuard<'_, Connected> {
@@ -83,20 +84,27 @@ impl Offered {
 
     /// Somebody takes it from now on. None: it is not offered any more.
     pub fn connect(self: &Arc<Offered>) -> Option<Connection> {
-        let line = Arc::new(Line::new(self.room, &self.counts));
-        let number = {
+        let (line, number) = {
             let mut connected = self.connected();
             if connected.is_closed {
                 return None;
             }
+            let line = Arc::new(Line::new(connected.room, &self.counts));
             connected.last += 1;
             connected.refused = None;
             let number = connected.last;
             connected.lines.insert(number, Arc::clone(&line));
-            number
+            (line, number)
         };
         (self.look)();
         Some(Connection { line, offered: Arc::clone(self), number })
+    }
+
+    /// So much may wait for each from now on.
+    pub fn widen(&self, room: Room) {
+        let mut connected = self.connected();
+        connected.room = room;
+        connected.lines.values().for_each(|line| line.widen(room));
     }
 
     /// Those who take it.

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use sinew::Ghost;
-use sinew::raw::{Frame, MessageInfo, Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, MessageInfo};
 
 use super::line::Room;
 use super::names;
 use super::network::Place;
 use super::offered::Offered;
 use super::types::Said;
-use crate::bridge::{Channel, Due, Look, note};
+use crate::bridge::{At, Channel, Counted, Due, Look, Source, note};
 use crate::channels::{Reading, State};
 
 /// Execution threads on which messages are made, so that a small one need not wait behind a large one of another topic.
@@ -25,7 +24,9 @@ const SHARED: u64 = 0;
 /// Offers the topic. The domain is read only while somebody there subscribes: once for all of them, or, where something is kept for those who come late, once for each, so that each gets that first.
 pub struct Outlet {
     // First, so that nothing is pushed any more.
-    flows: BTreeMap<u64, Subscriber>,
+    flows: BTreeMap<u64, Source>,
+    /// What flows before have missed.
+    missed: u64,
     offered: Arc<Offered>,
     said: Said,
     refused: Option<String>,
@@ -47,30 +48,33 @@ impl Outlet {
         let room = Room::of(&Reading::of(&due.offer, true, &due.traffic));
         let offered = Arc::new(Offered::new(topic.clone(), ty, due.offer.transient_local, room, look));
         place.ends.offer(&topic, Arc::clone(&offered));
-        let (flows, place, name, due) = (BTreeMap::new(), place.clone(), name.to_owned(), due.clone());
-        Ok(Outlet { flows, offered, said, refused: None, place, name, topic, due })
+        let (flows, missed, place, name, due) = (BTreeMap::new(), 0, place.clone(), name.to_owned(), due.clone());
+        Ok(Outlet { flows, missed, offered, said, refused: None, place, name, topic, due })
     }
 
-    fn flow(&self, to: To) -> sinew::Result<Subscriber> {
+    fn flow(&self, to: To) -> sinew::Result<Source> {
         let (due, most) = (&self.due, self.place.max_message);
         let mut hasher = DefaultHasher::new();
         self.name.hash(&mut hasher);
-        let options = SubscriberOptions {
-            ghost: Ghost::Carrier,
+        let at = At {
+            node: self.place.node.clone(),
+            name: self.name.clone(),
+            signature: due.signature.clone(),
             max_rate: due.traffic.max_rate.unwrap_or_default(),
             execution_thread: (hasher.finish() % u64::from(THREADS)) as u32,
-            ..SubscriberOptions::default()
         };
         let reading = Reading::of(&due.offer, true, &due.traffic);
         let (said, counts, lifespan, mut seq) = (self.said.clone(), Arc::clone(self.offered.counts()), due.offer.lifespan, 0_u32);
-        let take = move |frame: Frame| match message(&frame, &said, seq).filter(|message| message.len() as u64 <= most + LENGTH as u64) {
+        let take = move |frame: Frame, info: &MessageInfo| match message(&frame, &said, seq)
+            .filter(|message| message.len() as u64 <= most + LENGTH as u64)
+        {
             Some(message) => {
                 seq = seq.wrapping_add(1);
-                to(message, lifespan.map(|lifespan| published(&frame.info()) + lifespan));
+                to(message, lifespan.map(|lifespan| published(info) + lifespan));
             }
             None => counts.lose(1),
         };
-        Subscriber::with_callback(&self.place.node, &self.name, &due.signature, &reading.qos, options, take)
+        Source::open(at, &reading.qos, take)
     }
 }
 
@@ -79,7 +83,10 @@ impl Channel for Outlet {
         let lines = self.offered.lines();
         let wanted: BTreeSet<u64> =
             if self.due.offer.transient_local { lines.keys().copied().collect() } else { lines.keys().take(1).map(|_| SHARED).collect() };
-        self.flows.retain(|number, _| wanted.contains(number));
+        let gone: Vec<u64> = self.flows.keys().copied().filter(|number| !wanted.contains(number)).collect();
+        for number in gone {
+            self.missed += self.flows.remove(&number).map_or(0, Source::end);
+        }
         let mut refused = None;
         for number in wanted {
             if self.flows.contains_key(&number) {
@@ -101,16 +108,32 @@ impl Channel for Outlet {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        let (messages, bytes, lost) = self.offered.counts().told();
-        let missed: u64 = self.flows.values().map(|flow| flow.statistics().missed).sum();
-        let counts = (messages, bytes, lost + missed);
         let state = match (self.flows.is_empty(), self.refused.clone().or_else(|| self.offered.refused())) {
             (false, None) => State::Open,
             (false, Some(why)) => State::OpenBut(why),
             (true, Some(why)) => State::Refused(why),
             (true, None) => return None,
         };
-        Some((state, counts))
+        Some((state, self.counted()))
+    }
+
+    fn counted(&self) -> Counted {
+        let (messages, bytes, lost) = self.offered.counts().told();
+        let missed: u64 = self.flows.values().map(Source::missed).sum();
+        (messages, bytes, lost + self.missed + missed)
+    }
+
+    fn renew(&mut self, due: &Due) -> bool {
+        if !self.due.differs_in_depth_alone(due) {
+            return false;
+        }
+        if due.offer.depth <= self.due.offer.depth {
+            return true;
+        }
+        self.due = due.clone();
+        let reading = Reading::of(&due.offer, true, &due.traffic);
+        self.offered.widen(Room::of(&reading));
+        Source::renew(self.flows.values_mut(), &reading.qos).is_ok()
     }
 }
 

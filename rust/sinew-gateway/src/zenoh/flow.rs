@@ -5,8 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
-use sinew::Ghost;
-use sinew::raw::{Subscriber, SubscriberOptions};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use zenoh::Wait;
@@ -16,7 +14,7 @@ use zenoh::time::Timestamp;
 
 use super::network::Place;
 use super::{joined, said};
-use crate::bridge::Due;
+use crate::bridge::{At, Due, Source};
 use crate::channels::{Reading, Taken, outgoing};
 use crate::link::{Outgoing, Queue};
 use crate::protocol::Packing;
@@ -35,7 +33,7 @@ pub type Payload = Arc<dyn Fn(Vec<Bytes>) -> Option<ZBytes> + Send + Sync>;
 /// A topic that is read here and published there, until it is dropped.
 pub struct Flow {
     // First, so that nothing is pushed any more.
-    subscriber: Subscriber,
+    source: Source,
     line: Arc<Line>,
     task: AbortHandle,
 }
@@ -72,13 +70,11 @@ impl Flow {
         });
         let (to, lifespan) = (Arc::clone(&line), due.offer.lifespan);
         let taken = Taken { max_message: place.max_message, compression: 0 };
-        let options = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
-        let subscriber = Subscriber::with_callback(&place.node, name, &due.signature, &reading.qos, options, move |frame| {
-            let info = frame.info();
-            match outgoing(frame, &info, lifespan, Packing::None, taken) {
-                Some(message) => to.push(message),
-                None => _ = to.refused.fetch_add(1, Ordering::Relaxed),
-            }
+        let (node, name, signature) = (place.node.clone(), name.to_owned(), due.signature.clone());
+        let at = At { node, name, signature, max_rate: 0.0, execution_thread: 0 };
+        let source = Source::open(at, &reading.qos, move |frame, info| match outgoing(frame, info, lifespan, Packing::None, taken) {
+            Some(message) => to.push(message),
+            None => _ = to.refused.fetch_add(1, Ordering::Relaxed),
         })?;
         let (from, publisher) = (Arc::clone(&line), Arc::clone(publisher));
         let task = place.runtime.spawn(async move {
@@ -88,13 +84,20 @@ impl Flow {
                 from.put(&publisher, next, beside);
             }
         });
-        Ok(Flow { subscriber, line, task: task.abort_handle() })
+        Ok(Flow { source, line, task: task.abort_handle() })
+    }
+
+    /// Goes on with another depth. Blocks for a moment.
+    pub fn renew(&mut self, due: &Due) -> sinew::Result<()> {
+        let reading = Reading::of(&due.offer, true, &due.traffic);
+        self.line.queue().keep(reading.keep);
+        Source::renew([&mut self.source], &reading.qos)
     }
 
     /// Messages that were sent, their bytes, and messages that were lost.
     pub fn told(&self) -> (u64, u64, u64) {
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let lost = self.line.queue().dropped() + self.subscriber.statistics().missed + now(&self.line.refused);
+        let lost = self.line.queue().dropped() + self.source.missed() + now(&self.line.refused);
         (now(&self.line.sent), now(&self.line.bytes), lost)
     }
 }

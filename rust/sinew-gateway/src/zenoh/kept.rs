@@ -1,7 +1,7 @@
 //! What was kept for those who come late, for those in the Zenoh network who ask.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sinew::Ghost;
@@ -43,8 +43,8 @@ pub struct Asked {
     pub key: String,
     /// In the domain.
     pub name: String,
-    /// What it is like there.
-    pub due: Due,
+    /// What it is like there now.
+    pub due: Arc<Mutex<Due>>,
     /// What is told of each message.
     pub payload: Payload,
 }
@@ -82,6 +82,7 @@ pub fn answer(place: &Place, asked: Asked, beside: impl Fn(&Outgoing) -> Beside 
 
 fn tell(place: &Place, asked: &Asked, beside: impl Fn(&Outgoing) -> Beside, query: &Query) -> Result<(), String> {
     let Asked { key, name, due, .. } = asked;
+    let due = due.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let options = SubscriberOptions { ghost: Ghost::Carrier, ..SubscriberOptions::default() };
     let mut qos = Reading::of(&due.offer, true, &due.traffic).qos;
     if let Some(wanted) = query.parameters().get(WANTED).and_then(|wanted| wanted.parse::<u32>().ok()) {

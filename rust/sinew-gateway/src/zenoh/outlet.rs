@@ -1,7 +1,7 @@
 //! A topic of the domain that goes to the Zenoh network.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use sinew::msg::Type;
@@ -33,7 +33,9 @@ pub struct Outlet {
     refused: Option<String>,
     place: Place,
     name: String,
-    due: Due,
+    due: Arc<Mutex<Due>>,
+    /// What is told of messages.
+    said: Arc<Mutex<Message>>,
     ty: Type,
 }
 
@@ -59,10 +61,12 @@ impl Outlet {
             look();
         });
         let listener = listener.wait().map_err(|why| said(&why))?;
+        let (said, shared) = (Arc::new(Mutex::new(message(place, due, &ty))), Arc::new(Mutex::new(due.clone())));
         let kept = due.offer.transient_local.then(|| {
-            let message = Message { is_kept: true, ..message(place, due, &ty) };
-            let asked = kept::Asked { at: key.clone(), key, name: name.to_owned(), due: due.clone(), payload: payload() };
-            kept::answer(place, asked, move |outgoing| beside(&message, outgoing))
+            let source = place.drawn();
+            let said = Arc::clone(&said);
+            let asked = kept::Asked { at: key.clone(), key, name: name.to_owned(), due: Arc::clone(&shared), payload: payload() };
+            kept::answer(place, asked, move |outgoing| beside(&Message { source, is_kept: true, ..lock(&said).clone() }, outgoing))
         });
         let kept = kept.transpose()?;
         Ok(Outlet {
@@ -75,19 +79,25 @@ impl Outlet {
             refused: None,
             place: place.clone(),
             name: name.to_owned(),
-            due: due.clone(),
+            due: shared,
+            said,
             ty,
         })
     }
 
     fn flow(&self) -> sinew::Result<Flow> {
-        let (opened, keeps) = (Instant::now(), self.due.offer.transient_local);
-        let message = message(&self.place, &self.due, &self.ty);
-        Flow::open(&self.place, &self.name, &self.due, &self.publisher, payload(), move |outgoing, sequence| {
+        let due = lock(&self.due).clone();
+        let (opened, keeps, said) = (Instant::now(), due.offer.transient_local, Arc::clone(&self.said));
+        *lock(&said) = message(&self.place, &due, &self.ty);
+        Flow::open(&self.place, &self.name, &due, &self.publisher, payload(), move |outgoing, sequence| {
             let is_kept = keeps && outgoing.published < opened;
-            beside(&Message { sequence, is_kept, ..message.clone() }, outgoing)
+            beside(&Message { sequence, is_kept, ..lock(&said).clone() }, outgoing)
         })
     }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Messages go as they are.
@@ -128,5 +138,20 @@ impl Channel for Outlet {
 
     fn counted(&self) -> Counted {
         self.flow.as_ref().map_or(self.past, |flow| sum(self.past, flow.told()))
+    }
+
+    fn renew(&mut self, due: &Due) -> bool {
+        let before = lock(&self.due).clone();
+        if !before.differs_in_depth_alone(due) {
+            return false;
+        }
+        if due.offer.depth <= before.offer.depth {
+            return true;
+        }
+        *lock(&self.due) = due.clone();
+        let is_renewed = self.flow.as_mut().is_none_or(|flow| flow.renew(due).is_ok());
+        // Of another source, as those there take what is offered from the first message of each.
+        *lock(&self.said) = message(&self.place, due, &self.ty);
+        is_renewed
     }
 }

@@ -7,6 +7,7 @@ pub mod chatter;
 pub mod grades;
 pub mod machine;
 pub mod net;
+pub mod numbers;
 pub mod program;
 pub mod relay;
 pub mod ros1;

@@ -1,7 +1,7 @@
 //! A topic of the domain that goes to nodes of rmw_zenoh.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zenoh::liveliness::LivelinessToken;
 use zenoh::matching::MatchingListener;
@@ -42,7 +42,7 @@ pub struct Outlet {
     stamping: Arc<Stamping>,
     place: Place,
     key: Key,
-    due: Due,
+    due: Arc<Mutex<Due>>,
     form: Form,
     ty: RosType,
 }
@@ -54,10 +54,17 @@ struct Keeper {
 }
 
 impl Keeper {
-    fn open(place: &Place, data: String, key: &Key, due: &Due, payload: Payload, stamping: &Arc<Stamping>) -> Result<Keeper, String> {
+    fn open(
+        place: &Place,
+        data: String,
+        key: &Key,
+        due: &Arc<Mutex<Due>>,
+        payload: Payload,
+        stamping: &Arc<Stamping>,
+    ) -> Result<Keeper, String> {
         let session = &place.zenoh.session;
         let at = names::keeper(&data, &session.zid().to_string());
-        let asked = kept::Asked { at: at.clone(), key: data, name: key.1.clone(), due: due.clone(), payload };
+        let asked = kept::Asked { at: at.clone(), key: data, name: key.1.clone(), due: Arc::clone(due), payload };
         let stamping = Arc::clone(stamping);
         let queryable = kept::answer(&place.zenoh, asked, move |outgoing| stamping.beside(outgoing))?;
         let token = session.liveliness().declare_token(at).wait().map_err(|why| said(&why))?;
@@ -115,7 +122,8 @@ impl Outlet {
         let listener = listener.wait().map_err(|why| said(&why))?;
         let gid = place.graph.opened(key, (&key.1, &ty.dds, &ty.hash), qos::of_writer(&due.offer));
         let stamping = Arc::new(Stamping { session: session.clone(), gid, stamps: place.stamped.of(&data) });
-        let keeper = due.offer.transient_local.then(|| Keeper::open(place, data, key, due, payload(&form, &ty), &stamping));
+        let shared = Arc::new(Mutex::new(due.clone()));
+        let keeper = due.offer.transient_local.then(|| Keeper::open(place, data, key, &shared, payload(&form, &ty), &stamping));
         let keeper = keeper.transpose().inspect_err(|_| place.graph.closed(key))?;
         let mut outlet = Outlet {
             flow: None,
@@ -129,7 +137,7 @@ impl Outlet {
             stamping,
             place: place.clone(),
             key: key.clone(),
-            due: due.clone(),
+            due: shared,
             form,
             ty,
         };
@@ -140,7 +148,12 @@ impl Outlet {
     fn flow(&self) -> sinew::Result<Flow> {
         let stamping = Arc::clone(&self.stamping);
         let beside = move |outgoing: &Outgoing, _: u64| stamping.beside(outgoing);
-        Flow::open(&self.place.zenoh, &self.key.1, &self.due, &self.publisher, payload(&self.form, &self.ty), beside)
+        let due = self.due().clone();
+        Flow::open(&self.place.zenoh, &self.key.1, &due, &self.publisher, payload(&self.form, &self.ty), beside)
+    }
+
+    fn due(&self) -> MutexGuard<'_, Due> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What subscriptions there ask for that is not offered, and why those of other types get nothing.
@@ -149,7 +162,7 @@ impl Outlet {
         let (mut lacking, mut other) = (None, None);
         for (_, end) in strangers.on(Kind::Subscription, &self.key.1) {
             match self.ty.fits(&self.key.1, &end.ty, Some(&end.hash)) {
-                Ok(()) => lacking = lacking.or_else(|| qos::lacking(&self.due.offer, &end.qos)),
+                Ok(()) => lacking = lacking.or_else(|| qos::lacking(&self.due().offer, &end.qos)),
                 Err(why) => other = Some(why),
             }
         }
@@ -191,6 +204,20 @@ impl Channel for Outlet {
 
     fn counted(&self) -> Counted {
         self.flow.as_ref().map_or(self.past, |flow| sum(self.past, flow.told()))
+    }
+
+    /// Those there are told of the depth that there was first: how many they are to get of what is kept, they say themselves.
+    fn renew(&mut self, due: &Due) -> bool {
+        let due = Due { offer: self.form.offer_there(&due.offer), ..due.clone() };
+        let before = self.due().clone();
+        if !before.differs_in_depth_alone(&due) {
+            return false;
+        }
+        if due.offer.depth <= before.offer.depth {
+            return true;
+        }
+        *self.due() = due.clone();
+        self.flow.as_mut().is_none_or(|flow| flow.renew(&due).is_ok())
     }
 }
 
