@@ -225,3 +225,25 @@ async fn who_hears_a_topic_that_is_latched_misses_nothing_and_gets_nothing_twice
     let expected: Vec<Vec<u8>> = (0..1500_u32).map(|number| ros_text(&number.to_string())).collect();
     assert_eq!(peer.messages("heard", 1500), expected);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_topic_has_lost_is_told_when_nobody_there_wants_it_any_more() {
+    let Some(master) = Master::new() else { return };
+    let Some(mut peer) = master.peer("peer") else { return };
+    let mut robot = Robot::new(all(), &master.uri);
+    robot.bridge = None;
+    robot.settings.max_message = 1000;
+    robot.start();
+    let node = robot.node("node");
+    let said = talker(&node, &reliable(10));
+    peer.read("heard", "/chatter", ROS_STRING);
+    until("it is read", || said.statistics().subscribers == 1);
+    said.publish(&[&text(&"x".repeat(2000))]).expect("it is published");
+    until("it is lost", || robot.channel("chatter", true).is_some_and(|told| told.lost == 1));
+    peer.close("heard");
+    until("nobody reads it any more", || said.statistics().subscribers == 0);
+    let told = || robot.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
+    until("it is told all the same", || {
+        told().iter().any(|told| (told.name.as_str(), told.state.as_str(), told.lost) == ("chatter", "closed", 1))
+    });
+}

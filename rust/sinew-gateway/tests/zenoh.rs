@@ -427,3 +427,22 @@ async fn who_hears_a_topic_misses_nothing_when_others_publish_it_too_and_go() {
         assert_eq!([&drone, &base].map(|robot| robot.channel("chatter").map(|told| told.lost)), [Some(0); 2]);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_topic_has_lost_is_told_when_nobody_there_wants_it_any_more() {
+    let router = Router::new();
+    let drone = Robot::new(all(), &router).connected();
+    let camera = drone.node("camera");
+    let images = publisher(&camera, "image", &Qos::default());
+    let other = router.client();
+    let subscribed = other.declare_subscriber("sinew/image").wait().expect("it may");
+    until("it is read", || images.statistics().subscribers == 1);
+    images.publish(&[&image(1, 9 << 20)]).expect("it is published");
+    until("it is lost", || drone.channel("image").is_some_and(|told| told.lost == 1));
+    drop(subscribed);
+    until("nobody reads it any more", || images.statistics().subscribers == 0);
+    let told = || drone.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
+    until("it is told all the same", || {
+        told().iter().any(|told| (told.name.as_str(), told.state.as_str(), told.lost) == ("image", "closed", 1))
+    });
+}

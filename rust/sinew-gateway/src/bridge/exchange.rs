@@ -267,12 +267,21 @@ impl Exchange {
 
     /// Without rates. The network is one peer.
     fn status(&self) -> GatewayPeer {
-        let mut channels: Vec<GatewayChannel> =
-            self.channels.iter().filter_map(|(key, (_, open))| told(key, open, self.past.get(key))).collect();
+        let past = |key: &Key| self.past.get(key).copied().unwrap_or_default();
+        let mut channels = Vec::new();
+        // What is closed, or wanted by nobody at the moment, is told of for what it has lost.
+        let mut closed: Vec<(&Key, Counted)> = Vec::new();
+        for (key, (_, open)) in &self.channels {
+            match told(key, open, past(key)) {
+                Some(told) => channels.push(told),
+                None => closed.push((key, sum(open.as_ref().map_or((0, 0, 0), |channel| channel.counted()), past(key)))),
+            }
+        }
+        closed.extend(self.past.iter().filter(|(key, _)| !self.channels.contains_key(*key)).map(|(key, past)| (key, *past)));
         let bytes = |outgoing| channels.iter().filter(|channel| channel.outgoing == outgoing).map(|channel| channel.bytes).sum();
         let (sent_bytes, received_bytes) = (bytes(true), bytes(false));
-        let closed = self.past.iter().filter(|(key, (.., lost))| *lost > 0 && !self.channels.contains_key(*key));
-        channels.extend(closed.map(|((kind, name, way), past)| status::channel(*kind, name, *way == Way::Out, None, *past)));
+        let closed = closed.into_iter().filter(|(_, (.., lost))| *lost > 0);
+        channels.extend(closed.map(|((kind, name, way), counts)| status::channel(*kind, name, *way == Way::Out, None, counts)));
         channels.sort_by(|a, b| (&a.name, a.outgoing).cmp(&(&b.name, b.outgoing)));
         GatewayPeer {
             name: self.name.clone(),
@@ -323,10 +332,10 @@ fn remember(past: &mut BTreeMap<Key, Counted>, key: &Key, counted: Counted) {
 }
 
 /// None: there is nothing to tell, as nobody wants it.
-fn told((kind, name, way): &Key, open: &Open, past: Option<&Counted>) -> Option<GatewayChannel> {
+fn told((kind, name, way): &Key, open: &Open, past: Counted) -> Option<GatewayChannel> {
     let (state, counts) = match open {
         Ok(channel) => channel.told()?,
         Err(why) => (State::Refused(why.clone()), (0, 0, 0)),
     };
-    Some(status::channel(*kind, name, *way == Way::Out, Some(&state), sum(counts, past.copied().unwrap_or_default())))
+    Some(status::channel(*kind, name, *way == Way::Out, Some(&state), sum(counts, past)))
 }
