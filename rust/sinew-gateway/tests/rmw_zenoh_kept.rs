@@ -173,3 +173,23 @@ async fn a_node_misses_nothing_when_others_publish_it_too_and_go() {
     streams.extend(peer.streams("heard", 1499));
     assert_eq!(streams, numbers::texts(0..1500));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hears_a_node_misses_nothing_when_others_here_hear_it_too_and_go() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.write("said", "chatter", NAME, &json!({"depth": 10}));
+    let heard = Listener::new(&first, &reliable(100));
+    until("it is heard", || heard.subscriber.statistics().publishers == 1);
+    heard.begins(|first| says(&mut peer, first));
+    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|number| says(&mut peer, &number.to_string()));
+    say(1..300);
+    let other = Listener::new(&second, &reliable(200));
+    say(300..600);
+    other.hears(599);
+    drop(other);
+    say(600..900);
+    heard.has_heard(1..900);
+}

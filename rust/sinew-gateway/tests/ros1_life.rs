@@ -227,6 +227,27 @@ async fn who_hears_a_topic_that_is_latched_misses_nothing_and_gets_nothing_twice
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() {
+    let Some(master) = Master::new() else { return };
+    let Some(mut peer) = master.peer("peer") else { return };
+    let robot = Robot::new(all(), &master.uri);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.write("said", "/chatter", ROS_STRING, false);
+    let heard = Listener::new(&first, &reliable(100));
+    peer.connected("said", 1);
+    until("it is heard", || heard.subscriber.statistics().publishers == 1);
+    heard.begins(|first| peer.publish("said", ROS_STRING, &ros_text(first)));
+    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|n| peer.publish("said", ROS_STRING, &ros_text(&n.to_string())));
+    say(1..300);
+    let other = Listener::new(&second, &reliable(200));
+    say(300..600);
+    other.hears(599);
+    drop(other);
+    say(600..900);
+    heard.has_heard(1..900);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_topic_has_lost_is_told_when_nobody_there_wants_it_any_more() {
     let Some(master) = Master::new() else { return };
     let Some(mut peer) = master.peer("peer") else { return };

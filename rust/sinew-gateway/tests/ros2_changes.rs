@@ -109,3 +109,60 @@ async fn messages_are_counted_on_when_a_topic_goes_and_comes_again() {
         until("nobody has it", || robot.channel("chatter", true).is_none());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.ty(NAME, "string data\n");
+    peer.write("said", "rt/chatter", NAME, &json!({"depth": 0}));
+    let heard = Listener::new(&first, &reliable(100));
+    peer.matched("said", 1);
+    until("it is heard", || heard.subscriber.statistics().publishers == 1);
+    heard.begins(|first| peer.publish("said", NAME, &text(first)));
+    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+    say(1..300);
+    let other = Listener::new(&second, &reliable(200));
+    say(300..600);
+    other.hears(599);
+    drop(other);
+    say(600..900);
+    heard.has_heard(1..900);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hears_a_topic_misses_nothing_when_somebody_here_comes_who_keeps_all() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.ty(NAME, "string data\n");
+    peer.write("said", "rt/chatter", NAME, &json!({"depth": 0}));
+    let heard = Listener::new(&first, &reliable(100));
+    peer.matched("said", 1);
+    until("it is heard", || heard.subscriber.statistics().publishers == 1);
+    heard.begins(|first| peer.publish("said", NAME, &text(first)));
+    let mut say = |numbers: std::ops::Range<u32>| numbers.for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+    say(1..300);
+    let other = Listener::new(&second, &Qos::reliable());
+    say(300..900);
+    other.hears(899);
+    heard.has_heard(1..900);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_for_more_of_what_was_kept_there_than_those_before_gets_it() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.ty(NAME, "string data\n");
+    peer.write("said", "rt/chatter", NAME, &json!({"transient_local": true, "depth": 20}));
+    (0..10_u32).for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+    let few = Listener::new(&first, &latched(1));
+    few.hears(9);
+    let all = Listener::new(&second, &latched(10));
+    (0..10).for_each(|number| all.hears(number));
+}

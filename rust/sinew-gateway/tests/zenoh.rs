@@ -429,6 +429,44 @@ async fn who_hears_a_topic_misses_nothing_when_others_publish_it_too_and_go() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() {
+    let router = Router::new();
+    let (drone, base) = (Robot::new(whole(), &router).connected(), Robot::new(whole(), &router).connected());
+    let (talks, first, second) = (drone.node("talks"), base.node("first"), base.node("second"));
+    let said = talker(&talks, &texts::latched(10));
+    let heard = Listener::new(&first, &texts::latched(100));
+    say(&said, 0..1);
+    heard.hears(0);
+    say(&said, 1..300);
+    let other = Listener::new(&second, &texts::latched(200));
+    say(&said, 300..600);
+    other.hears(599);
+    drop(other);
+    say(&said, 600..900);
+    heard.has_heard(0..900);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_program_of_zenoh_alone_says_reaches_those_too_who_come_later_and_ask_for_more() {
+    let router = Router::new();
+    let drone = Robot::new(whole(), &router).connected();
+    let (robot, other) = (drone.node("robot"), router.client());
+    let heard_by = |subscriber: &Subscriber, number: u32| {
+        until("it arrives", || {
+            other.put("sinew/command", image(number, 10)).wait().expect("it is put");
+            subscriber.take(Duration::from_millis(20)).expect("it can be taken").is_some_and(|frame| number_of(&frame) == number)
+        });
+    };
+    let easy = subscriber(&robot, "command", &Qos::default());
+    heard_by(&easy, 1);
+    let strict = subscriber(&robot, "command", &Qos { reliable: true, ..Qos::default() });
+    heard_by(&strict, 2);
+    heard_by(&easy, 2);
+    let within = Qos { reliable: true, deadline: Some(Duration::from_secs(1)), ..Qos::default() };
+    heard_by(&subscriber(&robot, "command", &within), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_a_topic_has_lost_is_told_when_nobody_there_wants_it_any_more() {
     let router = Router::new();
     let drone = Robot::new(all(), &router).connected();

@@ -42,6 +42,19 @@ impl Due {
         let same = Due { offer: Offer { depth, ..self.offer.clone() }, ..self.clone() };
         same == *now && depth > 0 && self.offer.depth > 0
     }
+
+    /// Of what is wanted, so much that it does for what is wanted now, too; and whether that takes more than it did so far. None: something else is due.
+    pub fn doing_for(&self, now: &Due) -> Option<(Due, bool)> {
+        if (Due { offer: now.offer.clone(), ..self.clone() }) != *now {
+            return None;
+        }
+        let (before, offer) = (&self.offer, &now.offer);
+        let depth = if before.depth == 0 || offer.depth == 0 { 0 } else { before.depth.max(offer.depth) };
+        let transient_local = before.transient_local || offer.transient_local;
+        // What comes is taken at once, so that a depth matters for what was kept, and where all is to be kept.
+        let is_more = depth == 0 && before.depth > 0 || offer.transient_local && (!before.transient_local || depth != before.depth);
+        Some((Due { offer: Offer { depth, transient_local, ..offer.clone() }, ..self.clone() }, is_more))
+    }
 }
 
 /// All that the domain and the rules together give. The network as a whole is one peer, with this tag.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use sinew::raw::{Loan, Publisher};
 use tokio::task::AbortHandle;
@@ -20,10 +21,15 @@ use crate::channels::State;
 use crate::protocol::Offer;
 use crate::ros2::form::{self, Form};
 
+/// So long a reader stays that another one takes the place of: nobody tells when writers know of that.
+const OVERLAP: Duration = Duration::from_secs(1);
+
 /// Wants the topic. The domain has a ghost for it while somebody there publishes it: one for each grade of what those offer.
 pub struct Inlet {
     /// By their grades. While nobody publishes it, one without a landing.
     intakes: Vec<Intake>,
+    /// Those whose place others have taken, and since when.
+    before: Vec<(Intake, Instant)>,
     refused: Option<String>,
     /// Why messages of somebody there who publishes it are not taken.
     misfit: Option<String>,
@@ -31,7 +37,10 @@ pub struct Inlet {
     look: Look,
     place: Place,
     key: Key,
+    /// At least what is wanted.
     due: Due,
+    /// By all who are there now.
+    wanted: Offer,
     form: Form,
     ty: RosType,
 }
@@ -60,6 +69,7 @@ impl Inlet {
         let (form, ty) = Form::of(&place.types, &place.actions, &key.1, &due.signature)?;
         let mut inlet = Inlet {
             intakes: Vec::new(),
+            before: Vec::new(),
             refused: None,
             misfit: None,
             counts: Arc::default(),
@@ -67,6 +77,7 @@ impl Inlet {
             place: place.clone(),
             key: key.clone(),
             due: due.clone(),
+            wanted: due.offer.clone(),
             form,
             ty,
         };
@@ -129,6 +140,8 @@ impl Inlet {
                 counts: Arc::clone(&self.counts),
                 grade,
                 wants_kept: self.due.offer.transient_local,
+                // Who asks for what was kept gets all of it from the new one.
+                yields: AtomicBool::new(!self.before.is_empty() && !grade.is_kept()),
             }))
         };
         let at = back_end::Place { topic: &names::topic(&self.key.1), ty: &self.ty.dds, qos: asked, user_data: &self.ty.user_data() };
@@ -162,6 +175,33 @@ impl Inlet {
         opened
     }
 
+    /// Others in place of all that there are. Those stay for a while, so that nothing is missed, and of what comes to both each message is published once.
+    fn reopen(&mut self) {
+        let now = Instant::now();
+        for intake in self.intakes.drain(..) {
+            if let Some(landing) = &intake.landing {
+                landing.yields.store(true, Ordering::Relaxed);
+            }
+            self.before.push((intake, now));
+        }
+        self.look();
+        let look = Arc::clone(&self.look);
+        self.place.runtime.spawn(async move {
+            tokio::time::sleep(OVERLAP).await;
+            look();
+        });
+    }
+
+    /// Closes those that have stayed for long enough.
+    fn close_before(&mut self) {
+        self.before.retain(|(_, since)| since.elapsed() < OVERLAP);
+        if self.before.is_empty() {
+            for landing in self.intakes.iter().filter_map(|intake| intake.landing.as_ref()) {
+                landing.yields.store(false, Ordering::Relaxed);
+            }
+        }
+    }
+
     fn readers(&self) -> impl Iterator<Item = Guid> {
         self.intakes.iter().map(|intake| intake.reader.guid())
     }
@@ -169,6 +209,7 @@ impl Inlet {
 
 impl Channel for Inlet {
     fn look(&mut self) {
+        self.close_before();
         let (offers, why) = self.writers();
         let (misfit, mut refused) = if offers.is_empty() { (None, why) } else { (why, None) };
         note(&mut self.misfit, misfit);
@@ -185,13 +226,25 @@ impl Channel for Inlet {
             (Some(why), _) => State::Refused(why.clone()),
             (None, _) if landings.is_empty() => State::Waiting,
             (None, Some(policy)) => State::Refused(qos::offers_less(&policy)),
-            (None, None) => match qos::stands(&self.due.offer, ghosts()) {
+            (None, None) => match qos::stands(&self.wanted, ghosts()) {
                 State::Open => self.misfit.clone().map_or(State::Open, State::OpenBut),
                 other => other,
             },
         };
         let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Some((state, (now(&self.counts.messages), now(&self.counts.bytes), now(&self.counts.lost))))
+    }
+
+    /// Who comes, or goes, takes nothing from those who are there. Where somebody wants more of what was kept, those get it once more.
+    fn renew(&mut self, due: &Due) -> bool {
+        let Some((doing, is_more)) = self.due.doing_for(due) else { return false };
+        (self.due, self.wanted) = (doing, due.offer.clone());
+        if is_more {
+            self.reopen();
+        } else {
+            self.look();
+        }
+        true
     }
 }
 
@@ -217,6 +270,8 @@ struct Landing {
     counts: Arc<Counts>,
     grade: Grade,
     wants_kept: bool,
+    /// There is another one for the same messages, and what came there does not come here.
+    yields: AtomicBool,
 }
 
 enum Room {
@@ -306,7 +361,10 @@ impl Landing {
         if let Err(why) = self.fits(writer) {
             return self.lose(1, || format!("a message is not taken: {why}"));
         }
-        self.note(message.identity);
+        let is_new = self.note(message.identity);
+        if !is_new && self.yields.load(Ordering::Relaxed) {
+            return;
+        }
         match (room, &self.late) {
             (Room::Shared(loan), _) => self.count(self.form.publish(loan, message.size, &self.ty)),
             (Room::Own(own), Some(late)) => {
@@ -317,12 +375,14 @@ impl Landing {
         }
     }
 
-    /// What did not come before this one is lost.
-    fn note(&self, message: Identity) {
+    /// What did not come before this one is lost. Whether it is new.
+    fn note(&self, message: Identity) -> bool {
         let missing = self.counts.numbers.lock().unwrap_or_else(PoisonError::into_inner).missing(message);
-        self.lose(missing, || {
+        self.lose(missing.unwrap_or_default(), || {
+            let missing = missing.unwrap_or_default();
             format!("{missing} messages on '{}' did not arrive: what is published is more than what comes through", self.name)
         });
+        missing.is_some()
     }
 
     /// Whether what it writes is of the type. DDS connects who has a type of this name.

@@ -35,6 +35,8 @@ pub struct Followed {
     /// What has come.
     pub counts: Counts,
     links: Mutex<Links>,
+    /// Somebody asks for what was kept.
+    wants_kept: AtomicBool,
     is_told: AtomicBool,
 }
 
@@ -72,11 +74,17 @@ impl Followed {
     /// Nobody is known who publishes it.
     pub fn new(place: Place, name: String, topic: String, due: Due, ty: RosType) -> Followed {
         let (counts, links, is_told) = (Counts::default(), Mutex::default(), AtomicBool::new(false));
-        Followed { place, name, topic, due, ty, counts, links, is_told }
+        let wants_kept = AtomicBool::new(due.offer.transient_local);
+        Followed { place, name, topic, due, ty, counts, links, wants_kept, is_told }
     }
 
     fn links(&self) -> MutexGuard<'_, Links> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Somebody asks for what was kept from now on, or nobody does.
+    pub fn wants(&self, kept: bool) {
+        self.wants_kept.store(kept, Ordering::Relaxed);
     }
 
     /// How the master is to call its type.
@@ -158,7 +166,7 @@ impl Followed {
         if connected.is_empty() {
             return refused.map_or(State::Waiting, State::Refused);
         }
-        if self.due.offer.transient_local && !connected.iter().any(|(latches, _)| *latches) {
+        if self.wants_kept.load(Ordering::Relaxed) && !connected.iter().any(|(latches, _)| *latches) {
             let has_subscribers = |ghost: Arc<Publisher>| ghost.statistics().subscribers > 0;
             let is_read = connected.iter().any(|(_, ghost)| ghost.upgrade().is_some_and(has_subscribers));
             let why = KEEPS_NOTHING.to_owned();

@@ -11,6 +11,8 @@ use crate::channels::State;
 /// Wants the topic. The domain has a ghost for each who publishes it there.
 pub struct Inlet {
     followed: Arc<Followed>,
+    /// At least what is wanted.
+    due: Due,
 }
 
 impl Inlet {
@@ -20,13 +22,20 @@ impl Inlet {
         let topic = names::topic(name);
         let followed = Arc::new(Followed::new(place.clone(), name.to_owned(), topic.clone(), due.clone(), ty));
         place.ends.follow(&topic, Arc::clone(&followed));
-        Ok(Inlet { followed })
+        Ok(Inlet { followed, due: due.clone() })
     }
 }
 
 impl Channel for Inlet {
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         Some((self.followed.state(), self.followed.counts.told()))
+    }
+
+    fn renew(&mut self, due: &Due) -> bool {
+        let Some((doing, false)) = self.due.doing_for(due) else { return false };
+        self.due = doing;
+        self.followed.wants(due.offer.transient_local);
+        true
     }
 }
 

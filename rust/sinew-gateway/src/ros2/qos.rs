@@ -99,6 +99,11 @@ impl Grade {
         // What is not reliable is not kept, either.
         Grade { reliable: offered.reliable, transient_local: offered.reliable && offered.transient_local && wants_kept }
     }
+
+    /// Whether those who come late get what was kept.
+    pub fn is_kept(self) -> bool {
+        self.transient_local
+    }
 }
 
 /// Why somebody here gets nothing from a writer there.

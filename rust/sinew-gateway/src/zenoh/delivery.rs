@@ -88,6 +88,10 @@ pub struct Delivery {
     recent: Recent,
     /// What they said, of those that a storage may have, too.
     contents: Recent,
+    /// What is wanted in the domain now.
+    wanted: Arc<Mutex<Offer>>,
+    /// And what of that is offered.
+    offered: Offer,
     /// The last number of each channel.
     sequences: HashMap<u64, u64>,
     /// It was logged that something was refused.
@@ -95,8 +99,8 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Into the domain, in which this is wanted.
-    pub fn new(place: &Place, name: &str, due: &Due, ledger: &Arc<Ledger>) -> Result<Delivery, String> {
+    /// Into the domain, in which this is wanted; how much of it may change.
+    pub fn new(place: &Place, name: &str, due: &Due, wanted: &Arc<Mutex<Offer>>, ledger: &Arc<Ledger>) -> Result<Delivery, String> {
         let ty: Type = due.signature.parse().map_err(|why| format!("its type cannot be read: {why}"))?;
         Ok(Delivery {
             place: place.clone(),
@@ -107,6 +111,8 @@ impl Delivery {
             ledger: Arc::clone(ledger),
             recent: Recent::default(),
             contents: Recent::default(),
+            wanted: Arc::clone(wanted),
+            offered: due.offer.clone(),
             sequences: HashMap::new(),
             is_told: false,
         })
@@ -155,7 +161,11 @@ impl Delivery {
 
     fn deliver(&mut self, payload: &ZBytes, message: Option<Message>, was_asked: bool) {
         let content = (was_asked || self.due.offer.transient_local).then(|| hash_of(payload));
-        let is_new_source = message.as_ref().is_some_and(|message| self.count_lost(message));
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_new_source = match &message {
+            Some(message) => self.count_lost(message),
+            None => wanted != self.offered,
+        };
         match &message {
             Some(message) => {
                 // Whoever wants nothing that was kept does not get it, either, because somebody else does.
@@ -175,7 +185,7 @@ impl Delivery {
             }
         }
         // Of what a stranger sends nothing is known, so it is offered as it is wanted.
-        let offer = message.map_or_else(|| self.due.offer.clone(), |message| message.offer);
+        let offer = message.map_or(wanted, |message| message.offer);
         match tokio::task::block_in_place(|| self.publish(payload, &offer, is_new_source)) {
             Ok(()) => {
                 self.ledger.messages.fetch_add(1, Ordering::Relaxed);
@@ -203,6 +213,9 @@ impl Delivery {
                 ghost
             }
         };
+        if ghost.offer == *offer {
+            self.offered.clone_from(offer);
+        }
         *ghost.heard() = Instant::now();
         ghost.publisher.publish(&payload.slices().collect::<Vec<_>>())
     }

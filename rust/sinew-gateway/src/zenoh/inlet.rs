@@ -1,6 +1,6 @@
 //! A topic of the Zenoh network that comes into the domain.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
@@ -23,7 +23,12 @@ pub struct Inlet {
     _subscriber: Subscriber<()>,
     waiting: Arc<Waiting>,
     ledger: Arc<Ledger>,
+    /// At least what is wanted.
+    due: Due,
+    /// By all who are there now.
     wanted: Offer,
+    /// As much as is wanted, for what comes of strangers, of whom nothing is known.
+    offered: Arc<Mutex<Offer>>,
     again: Arc<Notify>,
     task: AbortHandle,
 }
@@ -37,7 +42,8 @@ impl Inlet {
         let subscriber = place.session.declare_subscriber(key.clone()).allowed_origin(Locality::Remote);
         let subscriber = subscriber.callback(move |sample| _ = to.push(sample)).wait().map_err(|why| said(&why))?;
         let ledger = Arc::<Ledger>::default();
-        let mut delivery = Delivery::new(place, name, due, &ledger)?;
+        let offered = Arc::new(Mutex::new(due.offer.clone()));
+        let mut delivery = Delivery::new(place, name, due, &offered, &ledger)?;
         let again = Arc::new(Notify::new());
         let (from, asked, place, wants_kept) = (Arc::clone(&waiting), Arc::clone(&again), place.clone(), due.offer.transient_local);
         let task = place.runtime.clone().spawn(async move {
@@ -58,7 +64,12 @@ impl Inlet {
                 }
             }
         });
-        Ok(Inlet { _subscriber: subscriber, waiting, ledger, wanted: due.offer.clone(), again, task: task.abort_handle() })
+        let (due, wanted, task) = (due.clone(), due.offer.clone(), task.abort_handle());
+        Ok(Inlet { _subscriber: subscriber, waiting, ledger, due, wanted, offered, again, task })
+    }
+
+    fn offered(&self) -> MutexGuard<'_, Offer> {
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -71,6 +82,15 @@ impl Channel for Inlet {
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let (state, (messages, bytes, lost)) = self.ledger.told(&self.wanted);
         Some((state, (messages, bytes, lost + self.waiting.lost())))
+    }
+
+    /// What was kept is asked for once, when it begins to be wanted.
+    fn renew(&mut self, due: &Due) -> bool {
+        let begins_to_be_kept = due.offer.transient_local && !self.due.offer.transient_local;
+        let Some((doing, _)) = self.due.doing_for(due).filter(|_| !begins_to_be_kept) else { return false };
+        self.offered().clone_from(&doing.offer);
+        (self.due, self.wanted) = (doing, due.offer.clone());
+        true
     }
 }
 

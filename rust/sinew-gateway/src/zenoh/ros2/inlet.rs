@@ -37,7 +37,10 @@ pub struct Inlet {
     refused: Option<String>,
     place: Place,
     key: Key,
+    /// At least what is wanted.
     due: Due,
+    /// By all who are there now.
+    wanted: Offer,
     form: Form,
     ty: RosType,
 }
@@ -91,9 +94,9 @@ impl Inlet {
             }
         });
         let task = task.abort_handle();
-        let (place, key, due) = (place.clone(), key.clone(), due.clone());
+        let (place, key, due, wanted) = (place.clone(), key.clone(), due.clone(), due.offer.clone());
         let (subscribers, keepers) = (BTreeMap::new(), BTreeSet::new());
-        let mut inlet = Inlet { subscribers, waiting, landing, asking, keepers, task, refused: None, place, key, due, form, ty };
+        let mut inlet = Inlet { subscribers, waiting, landing, asking, keepers, task, refused: None, place, key, due, wanted, form, ty };
         inlet.subscribe(&BTreeSet::new())?;
         // What is asked for in the domain is as much as this can be asked for there.
         let wanted = Qos { lifespan: None, ..qos::of_writer(&inlet.due.offer) };
@@ -199,10 +202,16 @@ impl Channel for Inlet {
         let state = match &self.refused {
             Some(why) => State::Refused(why.clone()),
             None if ghosts.is_empty() => State::Waiting,
-            None => qos::stands(&self.due.offer, offers()),
+            None => qos::stands(&self.wanted, offers()),
         };
         let (messages, bytes, lost) = self.landing.told();
         Some((state, (messages, bytes, lost + self.waiting.lost())))
+    }
+
+    fn renew(&mut self, due: &Due) -> bool {
+        let Some((doing, false)) = self.due.doing_for(due) else { return false };
+        (self.due, self.wanted) = (doing, due.offer.clone());
+        true
     }
 }
 
