@@ -111,6 +111,33 @@ async fn messages_are_counted_on_when_a_topic_goes_and_comes_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_publisher_that_keeps_more_than_the_first_one_loses_no_more_than_alone() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.ty(NAME, "string data\n");
+    let _said = talker(&first, &reliable(1));
+    peer.read("heard", "rt/chatter", NAME, &json!({"depth": 0}));
+    peer.matched("heard", 1);
+    let other = talker(&second, &reliable(300));
+    until("it is read", || other.statistics().subscribers > 0);
+    let told = || robot.channel("chatter", true).map(|told| (told.messages, told.lost)).unwrap_or_default();
+    let mut published = 0;
+    let mut burst = || {
+        let before = told();
+        (0..200).for_each(|_| say(&other, "a burst"));
+        published += 200;
+        until("all are sent, or lost", || told().0 + told().1 == published);
+        (told().0 - before.0, told().1 - before.1)
+    };
+    until("nothing of a burst is lost", || burst() == (200, 0));
+    for _ in 0..5 {
+        assert_eq!(burst(), (200, 0));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_hears_a_topic_misses_nothing_when_others_here_hear_it_too_and_go() {
     let domain = Domain::new();
     let Some(mut peer) = Peer::new(&domain) else { return };

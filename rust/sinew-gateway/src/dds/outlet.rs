@@ -4,8 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sinew::Ghost;
-use sinew::raw::{Frame, Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, MessageInfo};
 
 use super::back_end::{self, Listener, Writer};
 use super::guid::Guid;
@@ -14,9 +13,8 @@ use super::network::Place;
 use super::strangers::Endpoint;
 use super::types::RosType;
 use super::{names, qos};
-use crate::bridge::{Channel, Counted, Due, Key, Look, note, opened, sum};
+use crate::bridge::{At, Channel, Counted, Due, Key, Look, Source, note, opened, sum};
 use crate::channels::{Reading, State};
-use crate::protocol::Offer;
 use crate::ros2::form::Form;
 
 /// Execution threads that messages are sent on, so that a small one need not wait behind a large one of another topic.
@@ -137,10 +135,16 @@ impl Channel for Outlet {
 
     /// Another depth alone is no reason for another writer, of which readers would get once more what they have, and for which they would miss some: unless less would be kept for those who come late than there is, or nobody reads.
     fn renew(&mut self, due: &Due) -> bool {
-        let depth = due.offer.depth;
-        let same = Due { offer: Offer { depth, ..self.due.offer.clone() }, ..self.due.clone() };
-        let suffices = !due.offer.transient_local || depth <= self.due.offer.depth;
-        self.flow.is_some() && same == *due && suffices && depth > 0 && self.due.offer.depth > 0
+        let is_deeper = due.offer.depth > self.due.offer.depth;
+        let Some(flow) = &mut self.flow else { return false };
+        if !self.due.differs_in_depth_alone(due) || due.offer.transient_local && is_deeper {
+            return false;
+        }
+        if !is_deeper {
+            return true;
+        }
+        self.due = due.clone();
+        flow.renew(due, &self.told.0).is_ok()
     }
 }
 
@@ -152,7 +156,7 @@ impl Drop for Outlet {
 
 /// Messages on their way, each written by the thread that takes it.
 struct Flow {
-    subscriber: Subscriber,
+    source: Source,
     counts: Arc<Counts>,
 }
 
@@ -173,15 +177,16 @@ impl Flow {
         let waits = qos::of_keeper(&offer).depth == 0;
         let execution_thread =
             if waits { THREADS + (hasher.finish() % u64::from(WAITING)) as u32 } else { (hasher.finish() % u64::from(THREADS)) as u32 };
-        let options = SubscriberOptions {
-            ghost: Ghost::Carrier,
+        let at = At {
+            node: place.node.clone(),
+            name: name.to_owned(),
+            signature: due.signature.clone(),
             max_rate: due.traffic.max_rate.unwrap_or_default(),
             execution_thread,
-            ..SubscriberOptions::default()
         };
         let counts = Arc::<Counts>::default();
         let (to, told, counted, most) = (Arc::clone(writer), Arc::clone(told), Arc::clone(&counts), place.max_message);
-        let write = move |frame: Frame| {
+        let write = move |frame: Frame, _: &MessageInfo| {
             let size = frame.size() as u64;
             let (form, ty) = &*told;
             let is_sent = size <= most && form.write(frame.extents(), ty, |parts| to.write(parts, None)).flatten().is_some();
@@ -192,20 +197,24 @@ impl Flow {
                 counted.refused.fetch_add(1, Ordering::Relaxed);
             }
         };
-        let subscriber = Subscriber::with_callback(&place.node, name, &due.signature, &reading.qos, options, write)?;
-        Ok(Flow { subscriber, counts })
+        Ok(Flow { source: Source::open(at, &reading.qos, write)?, counts })
+    }
+
+    /// Goes on with another depth. Blocks for a moment.
+    fn renew(&mut self, due: &Due, form: &Form) -> sinew::Result<()> {
+        let reading = Reading::of(&form.offer_there(&due.offer), true, &due.traffic);
+        Source::renew([&mut self.source], &reading.qos)
     }
 
     /// All that was counted of it.
     fn end(self) -> Counted {
-        let missed = self.subscriber.statistics().missed;
         // First, so that nothing is written any more.
-        drop(self.subscriber);
+        let missed = self.source.end();
         self.counts.told(missed)
     }
 
     fn told(&self) -> Counted {
-        self.counts.told(self.subscriber.statistics().missed)
+        self.counts.told(self.source.missed())
     }
 }
 
