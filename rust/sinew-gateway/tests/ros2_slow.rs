@@ -158,3 +158,31 @@ async fn of_a_topic_that_keeps_all_for_those_who_come_late_no_more_is_kept_than_
     kept.extend(peer.so_far("late"));
     assert_eq!((kept.len(), kept.last()), (512, Some(&text("2000"))));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::with_key_hashes(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let count = Arc::<AtomicU64>::default();
+    let counted = Arc::clone(&count);
+    let hear = move |_: Frame| {
+        std::thread::sleep(Duration::from_millis(3));
+        counted.fetch_add(1, Ordering::Relaxed);
+    };
+    let options = SubscriberOptions::default();
+    let heard = Subscriber::with_callback(&node, "log", STRING, &Qos::reliable(), options, hear).expect("it may subscribe");
+    peer.ty("std_msgs/msg/String", "string data\n");
+    peer.write("log", "rt/log", "std_msgs/msg/String", &json!({"depth": 0}));
+    peer.matched("log", 1);
+    until("it is heard", || heard.statistics().publishers == 1);
+    // More than there is room for in the domain, and less than may wait in the bridge.
+    let line = hex(&text("a line"));
+    peer.ask(&json!({"do": "publish", "id": "log", "name": "std_msgs/msg/String", "stream": line, "times": 1200}));
+    std::thread::sleep(Duration::from_millis(300));
+    peer.ask(&json!({"do": "close", "id": "log"}));
+    until("all are heard", || count.load(Ordering::Relaxed) == 1200);
+    assert_eq!(robot.channel("log", false).map(|told| told.lost), Some(0));
+    until("nobody publishes it any more", || heard.statistics().publishers == 0);
+}

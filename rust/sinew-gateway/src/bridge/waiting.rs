@@ -88,8 +88,13 @@ impl<T: Weighs> Waiting<T> {
         }
     }
 
+    /// Whether with all that there were nothing is done any more.
+    pub fn is_settled(&self) -> bool {
+        let queue = self.queue();
+        queue.settled >= queue.pushed
+    }
+
     /// Until with all that were there nothing is done any more.
-    #[cfg_attr(not(feature = "zenoh"), allow(dead_code))]
     pub async fn settled(&self) {
         let until = self.queue().pushed;
         loop {

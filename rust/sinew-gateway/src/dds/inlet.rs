@@ -157,7 +157,12 @@ impl Inlet {
             grades.insert(self.grade(&qos::of_writer(&self.due.offer)));
         }
         let before: Vec<Guid> = self.readers().collect();
-        self.intakes.retain(|intake| grades.contains(&intake.grade) && intake.landing.is_some() != offers.is_empty());
+        let look = &self.look;
+        self.intakes.retain(|intake| {
+            let is_due = grades.contains(&intake.grade) && intake.landing.is_some() != offers.is_empty();
+            // What waits its subscribers are to get, though its writers have gone.
+            is_due || intake.landing.as_ref().is_some_and(|landing| landing.waits(look))
+        });
         let mut opened = Ok(());
         for grade in grades {
             if self.intakes.iter().all(|intake| intake.grade != grade) {
@@ -194,7 +199,9 @@ impl Inlet {
 
     /// Closes those that have stayed for long enough.
     fn close_before(&mut self) {
-        self.before.retain(|(_, since)| since.elapsed() < OVERLAP);
+        let look = &self.look;
+        self.before
+            .retain(|(intake, since)| since.elapsed() < OVERLAP || intake.landing.as_ref().is_some_and(|landing| landing.waits(look)));
         if self.before.is_empty() {
             for landing in self.intakes.iter().filter_map(|intake| intake.landing.as_ref()) {
                 landing.yields.store(false, Ordering::Relaxed);
@@ -284,6 +291,8 @@ enum Room {
 struct Late {
     waiting: Arc<Waiting<Vec<u8>>>,
     task: AbortHandle,
+    /// Somebody is to be told when nothing waits any more.
+    is_awaited: Arc<AtomicBool>,
 }
 
 impl Late {
@@ -297,7 +306,7 @@ impl Late {
                 tokio::task::block_in_place(|| landing.publish(message));
             }
         });
-        Late { waiting, task: task.abort_handle() }
+        Late { waiting, task: task.abort_handle(), is_awaited: Arc::default() }
     }
 }
 
@@ -317,6 +326,20 @@ impl Landing {
         if messages > 0 && !self.counts.is_told.swap(true, Ordering::Relaxed) {
             log::warn!("{}", why());
         }
+    }
+
+    /// Whether messages wait for subscribers here. `look` is called when none does any more.
+    fn waits(&self, look: &Look) -> bool {
+        let Some(late) = self.late.as_ref().filter(|late| !late.waiting.is_settled()) else { return false };
+        if !late.is_awaited.swap(true, Ordering::Relaxed) {
+            let (waiting, is_awaited, look) = (Arc::clone(&late.waiting), Arc::clone(&late.is_awaited), Arc::clone(look));
+            self.place.runtime.spawn(async move {
+                waiting.settled().await;
+                is_awaited.store(false, Ordering::Relaxed);
+                look();
+            });
+        }
+        true
     }
 
     fn room_for(&self, size: usize) -> Option<*mut u8> {
