@@ -186,3 +186,33 @@ async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
     assert_eq!(robot.channel("log", false).map(|told| told.lost), Some(0));
     until("nobody publishes it any more", || heard.statistics().publishers == 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_large_is_lost_once_whoever_else_publishes_the_topic() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let mut robot = Robot::new(all(), &domain);
+    robot.stop().await;
+    robot.settings.max_message = 10_000;
+    robot.start();
+    let node = robot.node("node");
+    let heard = Subscriber::new(&node, "log", STRING, &Qos::default(), SubscriberOptions::default()).expect("it may subscribe");
+    peer.ty("std_msgs/msg/String", "string data\n");
+    for (id, reliable) in [("more", true), ("less", false)] {
+        peer.write(id, "rt/log", "std_msgs/msg/String", &json!({"reliable": reliable, "depth": 0}));
+    }
+    // Of the one that offers less there is a reader with which both are connected.
+    peer.matched("more", 2);
+    peer.matched("less", 1);
+    until("both are there", || heard.statistics().publishers == 2);
+    let publish = |peer: &mut Peer, size: usize, times: u32| {
+        let line = hex(&text(&"x".repeat(size)));
+        peer.ask(&json!({"do": "publish", "id": "more", "name": "std_msgs/msg/String", "stream": line, "times": times}));
+    };
+    publish(&mut peer, 20_000, 10);
+    publish(&mut peer, 1, 1);
+    next(&heard);
+    until("all are counted", || robot.channel("log", false).is_some_and(|told| told.messages == 1 && told.lost >= 10));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(robot.channel("log", false).map(|told| told.lost), Some(10));
+}

@@ -130,6 +130,7 @@ impl Inlet {
             let is_late = offer.depth == 0;
             Some(Arc::new_cyclic(|landing| Landing {
                 room: Mutex::new(None),
+                no_room: Mutex::new(None),
                 late: is_late.then(|| Late::new(&self.place, landing)),
                 publisher: ghost,
                 name: self.key.1.clone(),
@@ -265,6 +266,8 @@ impl Drop for Inlet {
 struct Landing {
     /// Of the message that comes. Before the publisher, of which it is.
     room: Mutex<Option<Room>>,
+    /// Why there is none for it. Whose it is is known later.
+    no_room: Mutex<Option<String>>,
     /// None: messages are published by the thread that brings them.
     late: Option<Late>,
     publisher: Publisher,
@@ -321,6 +324,10 @@ impl Landing {
         self.room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn no_room(&self) -> MutexGuard<'_, Option<String>> {
+        self.no_room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lose(&self, messages: u64, why: impl FnOnce() -> String) {
         self.counts.lost.fetch_add(messages, Ordering::Relaxed);
         if messages > 0 && !self.counts.is_told.swap(true, Ordering::Relaxed) {
@@ -344,7 +351,8 @@ impl Landing {
 
     fn room_for(&self, size: usize) -> Option<*mut u8> {
         if size as u64 > self.place.max_message {
-            self.lose(1, || format!("a message has {size} bytes, where \"max_message\" of this bridge are {}", self.place.max_message));
+            let most = self.place.max_message;
+            *self.no_room() = Some(format!("a message has {size} bytes, where \"max_message\" of this bridge are {most}"));
             return None;
         }
         if self.late.is_some() || matches!(self.form, Form::Status) {
@@ -362,7 +370,7 @@ impl Landing {
                 Some(room)
             }
             Err(why) => {
-                self.lose(1, || format!("a message {}", no_room(why)));
+                *self.no_room() = Some(format!("a message {}", no_room(why)));
                 None
             }
         }
@@ -464,10 +472,13 @@ impl Listener for Heard {
     }
 
     fn unwanted(&self, message: Identity) {
-        if let Some(landing) = &self.landing
-            && landing.is_for_us(message.writer)
-        {
+        let Some(landing) = &self.landing else { return };
+        let why = landing.no_room().take();
+        if landing.is_for_us(message.writer) {
             landing.note(message);
+            if let Some(why) = why {
+                landing.lose(1, || why);
+            }
         }
     }
 }
