@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "sinew/detail/language.hpp"
+
 namespace sinew::message_filters {
 
 /// What registerCallback() of a Subscriber gives. A value: the callback stays registered when it goes. Thread-safe as an int is.

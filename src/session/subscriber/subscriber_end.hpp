@@ -125,7 +125,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// A frame that was taken turned out to be gone.
   void lose_taken() noexcept;
   /// A frame that was taken is not delivered: what was missed before it, as its Arrival says, is told with the next one.
-  void not_delivered(std::uint64_t missed) noexcept { missed_.fetch_add(missed, std::memory_order_relaxed); }
+  void not_delivered(std::uint64_t missed) noexcept { missed_ += missed; }
 
   // --- any thread ---
   /// Nothing while it does not serve yet.
@@ -140,16 +140,10 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t held() const noexcept;
   /// Adds up what was missed, withdrawn, skipped, expired, or beyond the quota.
   void count_losses(SubscriberStatistics& into) const noexcept;
-  /// The connection behind this one had to wait until all of this one was taken.
-  void make_way(const Subscription& subscription) const noexcept;
   /// It ended though the publisher goes on, which may be introduced again.
-  bool is_cut_off() const noexcept { return hung_up() && is_cut_off_.load(std::memory_order_relaxed); }
+  bool is_cut_off() const noexcept { return hung_up() && is_cut_off_; }
   /// Of one that is cut off, when it is finished or forgotten: what follow() says of the next one.
   std::uint64_t decided() const noexcept;
-  /// Losses that no message has told of yet; once.
-  std::uint64_t take_untold() noexcept {
-    return missed_.load(std::memory_order_relaxed) > 0 ? missed_.exchange(0, std::memory_order_relaxed) : 0;
-  }
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
@@ -214,8 +208,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // pair READS_PIECES: who takes knows it before the first chunk that lies elsewhere. relaxed: the loop's thread, which writes it; and who only tells it
   std::atomic<bool> reads_pieces_{false};
   const bool must_copy_;
-  const std::uint32_t reach_limit_;       // so many of the newest frames can be had at all
-  std::atomic<std::uint64_t> missed_{0};  // relaxed: of who takes; and, when it has ended, of the connection behind it
+  const std::uint32_t reach_limit_;  // so many of the newest frames can be had at all
+  std::uint64_t missed_ = 0;
   std::uint64_t seen_version_ = 0;
   std::shared_ptr<const ChunkTable> seen_chunks_;
   std::atomic<const ChunkTable*> prefetched_chunks_{nullptr};  // relaxed: the same, for prefetch(), which looks at nothing of it
@@ -234,8 +228,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> connection_;  // relaxed: only what is told of the path follows from it
   std::uint64_t manager_;                  // the loop's, and of who ends it
   Channel channel_;
-  std::uint64_t follows_ = 0;            // 0: there was none before, or it is not known
-  std::atomic<bool> is_cut_off_{false};  // relaxed: written before hung_up_, but for a publisher whose memory is wrong
+  std::uint64_t follows_ = 0;  // 0: there was none before, or it is not known
+  bool is_cut_off_ = false;    // written before hung_up_
   bool authenticated_ = false;
   bool attached_ = false;
   os::Fd ack_fd_;

@@ -109,7 +109,7 @@ bool Subscription::is_served_by(std::uint64_t endpoint) const {
 }
 
 template <class Connection>
-void Subscription::count_locked(Connection& gone) {
+void Subscription::count_locked(const Connection& gone) {
   gone.count_losses(before_);
   remember_locked(gone);
   const std::int64_t newest = gone.newest();
@@ -117,7 +117,7 @@ void Subscription::count_locked(Connection& gone) {
 }
 
 template <class Connection>
-void Subscription::forget_locked(Connection& gone) {
+void Subscription::forget_locked(const Connection& gone) {
   count_locked(gone);
   before_.missed += gone.waiting();
 }
@@ -127,12 +127,11 @@ bool Subscription::tells_gaps(const SubscriberEnd& end, std::uint64_t publisher)
   return publisher != 0 && end.endpoint() == 0 && end.identity() == publisher && end.is_cut_off();
 }
 
-void Subscription::remember_locked(SubscriberEnd& gone) noexcept {
+void Subscription::remember_locked(const SubscriberEnd& gone) noexcept {
   if (!tells_gaps(gone, gone.identity())) return;
   auto place = std::ranges::find(cut_off_, gone.identity(), &CutOff::publisher);
   if (place == cut_off_.end()) place = cut_off_.begin() + static_cast<std::ptrdiff_t>(next_cut_off_++ % cut_off_.size());
-  const std::uint64_t untold = place->publisher == gone.identity() ? place->untold : 0;
-  *place = {gone.identity(), gone.decided(), untold + gone.take_untold()};
+  *place = {gone.identity(), gone.decided()};
 }
 
 bool Subscription::has_left_over(std::uint64_t publisher) const noexcept {
@@ -148,16 +147,6 @@ std::uint64_t Subscription::decided_of(std::uint64_t publisher) const noexcept {
     if (tells_gaps(*end, publisher)) decided = std::max(decided, end->decided());
   }
   return decided;
-}
-
-std::uint64_t Subscription::take_untold_of(std::uint64_t publisher) noexcept {
-  const std::lock_guard lock(mutex_);
-  const auto noted = std::ranges::find(cut_off_, publisher, &CutOff::publisher);
-  std::uint64_t untold = publisher == 0 || noted == cut_off_.end() ? 0 : std::exchange(noted->untold, 0);
-  for (const auto& end : connections_.ends) {
-    if (tells_gaps(*end, publisher)) untold += end->take_untold();
-  }
-  return untold;
 }
 
 void Subscription::let_go_of_chunks(SubscriberEnd& end) {
@@ -266,8 +255,6 @@ Subscription::Next Subscription::next_from_histories() const noexcept {
 // Publishers that are gone. Their mappings end here, or with the last handle.
 void Subscription::let_go_of_finished() {
   if (!seen_.any([](const auto& source) { return source->finished(); })) return;
-  const auto cut_off = std::ranges::find_if(seen_.ends, [](const auto& end) { return end->finished() && end->is_cut_off(); });
-  const std::shared_ptr<SubscriberEnd> in_the_way = cut_off == seen_.ends.end() ? nullptr : *cut_off;
   {
     const std::lock_guard lock(mutex_);
     const auto counted = [&](const auto& source) {
@@ -280,7 +267,6 @@ void Subscription::let_go_of_finished() {
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   refresh();
-  if (in_the_way) in_the_way->make_way(*this);
 }
 
 // So many messages are offered in one turn; at least 1, with which publishers that have finished are let go of.
@@ -367,7 +353,7 @@ void Subscription::close() {
   {
     const std::lock_guard lock(mutex_);
     std::swap(gone, connections_);
-    gone.each([this](auto& source) { count_locked(source); });
+    gone.each([this](const auto& source) { count_locked(source); });
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   if (!thread_) silent_->ring();  // who is in wait() holds taking_
