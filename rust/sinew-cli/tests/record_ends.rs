@@ -5,7 +5,7 @@ mod common;
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -36,6 +36,13 @@ fn sixty(domain: &Domain) -> (Node, Vec<Publisher>) {
     (node, publishers)
 }
 
+/// A recorder of all topics under these limits, and the file in which is what it says.
+fn recorder_of_all(domain: &Domain, limits: &str, folder: &Path) -> (Child, PathBuf) {
+    let told = folder.join("told.txt");
+    let mut command = limited(domain, limits, &format!("record --json --all -o {}", folder.join("a.mcap").display()));
+    (command.stdout(Stdio::piped()).stderr(File::create(&told).unwrap()).spawn().unwrap(), told)
+}
+
 fn is_heard(publisher: &&Publisher) -> bool {
     publisher.statistics().subscribers == 1
 }
@@ -44,9 +51,7 @@ fn is_heard(publisher: &&Publisher) -> bool {
 fn what_it_cannot_have_for_want_of_descriptors_is_said_at_once_and_at_the_end_and_it_fails() {
     let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
     let (_node, publishers) = sixty(&domain);
-    let mut command = limited(&domain, "ulimit -n 50", &format!("record --json --all -o {}", folder.path().join("a.mcap").display()));
-    let told = folder.path().join("told.txt");
-    let recorder = command.stdout(Stdio::piped()).stderr(File::create(&told).unwrap()).spawn().unwrap();
+    let (recorder, told) = recorder_of_all(&domain, "ulimit -n 50", folder.path());
     let said = || std::fs::read_to_string(&told).unwrap();
     assert!(
         eventually(|| said().contains("what robot publishes is not recorded: ") && publishers.iter().any(|each| is_heard(&each))),
@@ -67,9 +72,7 @@ fn what_it_cannot_have_for_want_of_descriptors_is_said_at_once_and_at_the_end_an
 fn what_it_could_not_have_is_told_also_when_that_has_gone_before_the_end() {
     let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
     let (node, publishers) = sixty(&domain);
-    let mut command = limited(&domain, "ulimit -n 50", &format!("record --json --all -o {}", folder.path().join("a.mcap").display()));
-    let told = folder.path().join("told.txt");
-    let recorder = command.stdout(Stdio::piped()).stderr(File::create(&told).unwrap()).spawn().unwrap();
+    let (recorder, told) = recorder_of_all(&domain, "ulimit -n 50", folder.path());
     let said = || std::fs::read_to_string(&told).unwrap();
     assert!(eventually(|| said().contains("what robot publishes is not recorded: ")), "{}", said());
     let _looker = domain.node("looker");
@@ -106,8 +109,7 @@ fn a_disk_that_is_full_when_another_file_begins_ends_it_and_leaves_no_empty_file
 fn it_takes_as_many_descriptors_as_it_may_have() {
     let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
     let (_node, publishers) = sixty(&domain);
-    let mut command = limited(&domain, "ulimit -S -n 50", &format!("record --json --all -o {}", folder.path().join("a.mcap").display()));
-    let recorder = command.stdout(Stdio::piped()).spawn().unwrap();
+    let (recorder, _) = recorder_of_all(&domain, "ulimit -S -n 50", folder.path());
     assert!(eventually(|| publishers.iter().all(|each| is_heard(&each))));
     kill(Pid::from_raw(recorder.id().cast_signed()), Signal::SIGINT).unwrap();
     let ended = recorder.wait_with_output().unwrap();
