@@ -29,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
 RUN_SECONDS = 900
 FUZZ_SECONDS = 30
-# What is repeated of a failed test below the last table, thousands of lines after it was printed.
+# What is repeated of a failed test above the last table, thousands of lines after it was printed.
 LINES_OF_A_FAILURE = 12
 
 # A sanitizer's finding must end the program that it found it in, with a status that no test takes for success.
@@ -205,7 +205,9 @@ def main():
         lines.append(f"  {name:<8} {passed:5} passed {failed:5} failed {skipped:5} skipped   {time.monotonic() - start:6.0f} s")
         all_passed, all_failed = all_passed + passed, all_failed + failed
         all_failures += [f"{name} {what}" for what in failures]
-    print("\n=== test: all suites\n" + "\n".join(lines + all_failures))
+    # The names last, a line each: whoever sees only the end of the output sees what to run again.
+    names = [failure.splitlines()[0] for failure in all_failures]
+    print("\n=== test: all suites\n" + "\n".join(all_failures + lines + names))
     print(f"{all_passed} passed, {all_failed} failed")
     return 1 if all_failed else 0
 
