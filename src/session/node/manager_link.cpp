@@ -135,7 +135,8 @@ void ManagerLink::lose(const char* why) {
     ended = std::move(channel_);
     std::erase_if(notes_, [](const auto& each) { return each.second.is_withdrawn; });
     for (auto& [key, note] : notes_) {
-      note.is_told = note.is_answered = note.is_refused = note.is_to_renew = false;
+      note.is_told = note.is_answered = note.is_refused = false;
+      note.renew_at = IoLoop::never;
       note.renewed_as = 0;
       id_of(note.registration) = key.second;
     }

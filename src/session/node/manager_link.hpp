@@ -95,6 +95,8 @@ class ManagerLink {
   void release_window(const wire::Window& window, std::uint64_t manager) noexcept;
   /// It is registered once more after a pause, which becomes longer when that did not help, so that the manager introduces it to all again. Nothing where that comes of itself, for want of a manager.
   void renew(const Key& key) noexcept;
+  /// The same at once, where it is to be renewed: what was in the way is not any more.
+  void renew_now(const Key& key) noexcept;
   /// As `key` was announced, whatever it is called at the manager since renew().
   Key announced_as(const Key& key) const;
   /// The publisher has so many bytes mapped.
@@ -114,7 +116,9 @@ class ManagerLink {
     bool is_deleted = false;                         // it has heard the former
     bool was_taken = false;                          // by any manager
     bool is_detached = false;
-    bool is_to_renew = false;
+    // It is to be registered once more then; it was then, for the last time; and so long behind what was the reason.
+    std::int64_t renew_at = IoLoop::never, renewed_at = 0;
+    std::chrono::nanoseconds renewal_pause{0};
     std::uint64_t renewed_as = 0;  // the id of its second registration, which has yet to be answered; 0: there is none
   };
 
@@ -141,6 +145,7 @@ class ManagerLink {
   void tell_withdrawn_locked(Notes::iterator note);
   void tell_ghosts();
   Key announced_as_locked(const Key& key) const;
+  void renew_at_locked(Note& note, std::int64_t when) noexcept;
   void renew_all_due();
   void register_again_locked(const Key& key, Note& note);
   void take_over_locked(const Key& key, Note& note);
@@ -171,8 +176,6 @@ class ManagerLink {
   Notes notes_;
   std::map<Key, std::uint64_t> renewed_;  // of what this manager knows by another id: as it was announced
   IoLoop::TimerId renewal_;               // made at the start, as the others
-  std::int64_t renewed_at_ = 0;
-  std::chrono::nanoseconds renewal_pause_{0};
   std::vector<CounterFile> counters_;
   std::string trouble_;
 };

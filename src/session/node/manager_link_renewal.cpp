@@ -32,31 +32,48 @@ ManagerLink::Key ManagerLink::announced_as_locked(const Key& key) const {
 
 void ManagerLink::renew(const Key& key) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto note = notes_.find(key);
-  if (lost_ || note == notes_.end()) return;
-  note->second.is_to_renew = true;
-  if (renewal_.when != IoLoop::never) return;
+  const auto found = notes_.find(key);
+  if (lost_ || found == notes_.end() || found->second.renew_at != IoLoop::never) return;
+  Note& note = found->second;
   const std::int64_t now = os::now_ns();
-  const bool was_in_vain = now - renewed_at_ < 2 * renewal_pause_.count();
-  renewal_pause_ = was_in_vain ? std::min(2 * renewal_pause_, longest_renewal) : first_renewal;
-  renewal_ = loop_->move(renewal_, now + renewal_pause_.count());
+  const bool was_in_vain = now - note.renewed_at < 2 * note.renewal_pause.count();
+  note.renewal_pause = was_in_vain ? std::min(2 * note.renewal_pause, longest_renewal) : first_renewal;
+  renew_at_locked(note, now + note.renewal_pause.count());
+}
+
+void ManagerLink::renew_now(const Key& key) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = notes_.find(key);
+  if (lost_ || found == notes_.end() || found->second.renew_at == IoLoop::never) return;
+  renew_at_locked(found->second, os::now_ns());
+}
+
+void ManagerLink::renew_at_locked(Note& note, std::int64_t when) noexcept {
+  note.renew_at = when;
+  if (when < renewal_.when) renewal_ = loop_->move(renewal_, when);
 }
 
 void ManagerLink::renew_all_due() {
   const std::lock_guard lock(mutex_);
-  renewal_ = loop_->move(renewal_, IoLoop::never);
-  renewed_at_ = os::now_ns();
-  if (lost_ || stopped_.load(std::memory_order_relaxed)) return;
-  try {
-    for (auto& [key, note] : notes_) {
-      if (!note.is_to_renew) continue;
-      // One that is being registered is introduced to all behind that.
-      if (note.is_answered && note.renewed_as == 0 && !note.is_withdrawn && !note.is_detached) register_again_locked(key, note);
-      note.is_to_renew = false;
+  const std::int64_t now = os::now_ns();
+  std::int64_t next = IoLoop::never;
+  if (!lost_ && !stopped_.load(std::memory_order_relaxed)) {
+    try {
+      for (auto& [key, note] : notes_) {
+        if (note.renew_at > now) {
+          next = std::min(next, note.renew_at);
+          continue;
+        }
+        // One that is being registered is introduced to all behind that.
+        if (note.is_answered && note.renewed_as == 0 && !note.is_withdrawn && !note.is_detached) register_again_locked(key, note);
+        note.renew_at = IoLoop::never;
+        note.renewed_at = now;
+      }
+    } catch (const std::bad_alloc&) {
+      next = now + retry_pause.count();
     }
-  } catch (const std::bad_alloc&) {
-    renewal_ = loop_->move(renewal_, renewed_at_ + retry_pause.count());
   }
+  renewal_ = loop_->move(renewal_, next);
 }
 
 void ManagerLink::register_again_locked(const Key& key, Note& note) {

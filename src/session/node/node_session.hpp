@@ -87,6 +87,8 @@ class NodeSession final : public IoLoop::Handler, public std::enable_shared_from
   /// A connection of it did not come about, or has ended, for want of something that this process may have again: after a pause the manager introduces it to all once more. Any thread.
   void introduce_again(const Publisher& publisher) noexcept { link_.renew({Kind::publisher, publisher.id()}); }
   void introduce_again(const Subscription& subscription) noexcept { link_.renew({Kind::subscriber, subscription.id()}); }
+  /// What was in the way of that is not any more.
+  void introduce_now(const Subscription& subscription) noexcept { link_.renew_now({Kind::subscriber, subscription.id()}); }
   /// Nothing of a publisher that was removed is left in its window. Any thread.
   void release_window_of(std::uint64_t publisher) noexcept { link_.release_window(publisher); }
 

@@ -210,7 +210,7 @@ void NodeSession::on_connect(const wire::ConnectSubscriber& introduction, os::Fd
     if (subscription) introduce_again(*subscription);
     return log_lost_introduction(name(), introduction.peer);
   }
-  if (subscription && subscription->has_left_over(introduction.identity)) {  // else its messages came out of order
+  if (subscription && subscription->awaits_left_over(introduction.identity)) {  // else its messages came out of order
     tell_path(introduction.connection, wire::Path::none, "the subscriber has yet to take what the connection before this one has left");
     introduce_again(*subscription);
     os::close_connection(std::move(socket));

@@ -128,13 +128,17 @@ void SubscriberEnd::fail(const std::exception& why) {
   const auto subscription = subscription_.lock();
   // relaxed: set by this thread; and who misses it takes one more, which decided() knows
   if (serving_.load(std::memory_order_relaxed)) end_.store(claims_->head(), std::memory_order_relaxed);
-  is_cut_off_ = true;
+  is_cut_off_.store(true, std::memory_order_relaxed);
   tell_lost(0);
   channel_.complain(why.what());
   hang_up(why.what());
   if (subscription && dynamic_cast<const Violation*>(&why) == nullptr) session_->introduce_again(*subscription);
   // Last: there may be no memory to say it.
   base::log(base::LogLevel::warn, "connection to publisher '" + peer() + "' ended: " + reason_of(why));
+}
+
+void SubscriberEnd::make_way(const Subscription& subscription) const noexcept {
+  session_->introduce_now(subscription);
 }
 
 std::uint64_t SubscriberEnd::decided() const noexcept {
@@ -206,6 +210,12 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   quota_ = message.quota;
   claims_->advance_cursor(message.start - 1);
   history_end_ = claims_->head();
+  const auto subscription = subscription_.lock();
+  if (subscription && follows_ > 0) {
+    // Anew: who takes may have been about to take one more of the connection before this.
+    follows_ = std::max(follows_, subscription->decided_of(introduction_.identity));
+    missed_.fetch_add(subscription->take_untold_of(introduction_.identity), std::memory_order_relaxed);
+  }
   if (follows_ >= message.start) {
     claims_->advance_cursor(std::min(follows_, history_end_));
   } else if (follows_ > 0) {
@@ -213,10 +223,9 @@ void SubscriberEnd::on_ring(const wire::Ring& message, const os::Fd& memfd) {
   }
   ack_fd_.reset();
   serving_.store(true, std::memory_order_release);  // sync: SERVING (with has_news)
-  if (const auto subscription = subscription_.lock()) {
-    subscription->wake();
-    subscription->status().publishers_changed();
-  }
+  if (!subscription) return;
+  subscription->wake();
+  subscription->status().publishers_changed();
 }
 
 // Before newest_chunk_ says so: no frame of a chunk that lies elsewhere is read in place.
@@ -291,7 +300,7 @@ std::uint64_t SubscriberEnd::waiting() const noexcept {
 }
 
 void SubscriberEnd::lost(std::uint64_t count) noexcept {
-  missed_ += count;
+  missed_.fetch_add(count, std::memory_order_relaxed);
   shm::add(ack_->missed, count);
   shm::add(counts().missed, count);
   if (loss_listener_) loss_listener_->raise();
@@ -433,7 +442,7 @@ std::optional<Arrival> SubscriberEnd::take(std::uint32_t depth) {
     shm::add(ack_->received, 1);
     const bool over_quota = exceeds_quota(claim) || exhausted;
     if (over_quota) shm::add(counts().over_quota, 1);
-    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, over_quota || must_copy_, in_pieces, std::exchange(missed_, 0)};
+    return Arrival{this, seen_chunks_.get(), claim.frame, claim.slot, over_quota || must_copy_, in_pieces, take_untold()};
   }
   return std::nullopt;
 }

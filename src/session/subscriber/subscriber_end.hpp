@@ -125,7 +125,7 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   /// A frame that was taken turned out to be gone.
   void lose_taken() noexcept;
   /// A frame that was taken is not delivered: what was missed before it, as its Arrival says, is told with the next one.
-  void not_delivered(std::uint64_t missed) noexcept { missed_ += missed; }
+  void not_delivered(std::uint64_t missed) noexcept { missed_.fetch_add(missed, std::memory_order_relaxed); }
 
   // --- any thread ---
   /// Nothing while it does not serve yet.
@@ -140,10 +140,17 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::uint64_t held() const noexcept;
   /// Adds up what was missed, withdrawn, skipped, expired, or beyond the quota.
   void count_losses(SubscriberStatistics& into) const noexcept;
+  /// All of this one was taken, for which the connection behind it had to wait.
+  void make_way(const Subscription& subscription) const noexcept;
+  bool is_awaited = false;  // it has to; guarded by the subscription's mutex
   /// It ended though the publisher goes on, which may be introduced again.
-  bool is_cut_off() const noexcept { return hung_up() && is_cut_off_; }
+  bool is_cut_off() const noexcept { return hung_up() && is_cut_off_.load(std::memory_order_relaxed); }
   /// Of one that is cut off, when it is finished or forgotten: what follow() says of the next one.
   std::uint64_t decided() const noexcept;
+  /// Losses that no message has told of yet; once.
+  std::uint64_t take_untold() noexcept {
+    return missed_.load(std::memory_order_relaxed) > 0 ? missed_.exchange(0, std::memory_order_relaxed) : 0;
+  }
   /// What is published from now on is for this subscriber.
   bool is_served() const noexcept { return serving_.load(std::memory_order_acquire) && !hung_up(); }  // sync: SERVING (with on_ring)
   bool hung_up() const noexcept { return hung_up_.load(std::memory_order_acquire); }                  // sync: HUNG_UP (with hang_up)
@@ -208,8 +215,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   // pair READS_PIECES: who takes knows it before the first chunk that lies elsewhere. relaxed: the loop's thread, which writes it; and who only tells it
   std::atomic<bool> reads_pieces_{false};
   const bool must_copy_;
-  const std::uint32_t reach_limit_;  // so many of the newest frames can be had at all
-  std::uint64_t missed_ = 0;
+  const std::uint32_t reach_limit_;       // so many of the newest frames can be had at all
+  std::atomic<std::uint64_t> missed_{0};  // relaxed: of who takes; and, when it has ended, of the connection behind it
   std::uint64_t seen_version_ = 0;
   std::shared_ptr<const ChunkTable> seen_chunks_;
   std::atomic<const ChunkTable*> prefetched_chunks_{nullptr};  // relaxed: the same, for prefetch(), which looks at nothing of it
@@ -228,8 +235,8 @@ class SubscriberEnd final : public IoLoop::Handler, public std::enable_shared_fr
   std::atomic<std::uint64_t> connection_;  // relaxed: only what is told of the path follows from it
   std::uint64_t manager_;                  // the loop's, and of who ends it
   Channel channel_;
-  std::uint64_t follows_ = 0;  // 0: there was none before, or it is not known
-  bool is_cut_off_ = false;    // written before hung_up_
+  std::uint64_t follows_ = 0;            // 0: there was none before, or it is not known
+  std::atomic<bool> is_cut_off_{false};  // relaxed: written before hung_up_, but for a publisher whose memory is wrong
   bool authenticated_ = false;
   bool attached_ = false;
   os::Fd ack_fd_;

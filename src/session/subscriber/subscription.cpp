@@ -109,7 +109,7 @@ bool Subscription::is_served_by(std::uint64_t endpoint) const {
 }
 
 template <class Connection>
-void Subscription::count_locked(const Connection& gone) {
+void Subscription::count_locked(Connection& gone) {
   gone.count_losses(before_);
   remember_locked(gone);
   const std::int64_t newest = gone.newest();
@@ -117,7 +117,7 @@ void Subscription::count_locked(const Connection& gone) {
 }
 
 template <class Connection>
-void Subscription::forget_locked(const Connection& gone) {
+void Subscription::forget_locked(Connection& gone) {
   count_locked(gone);
   before_.missed += gone.waiting();
 }
@@ -127,16 +127,22 @@ bool Subscription::tells_gaps(const SubscriberEnd& end, std::uint64_t publisher)
   return publisher != 0 && end.endpoint() == 0 && end.identity() == publisher && end.is_cut_off();
 }
 
-void Subscription::remember_locked(const SubscriberEnd& gone) noexcept {
+void Subscription::remember_locked(SubscriberEnd& gone) noexcept {
   if (!tells_gaps(gone, gone.identity())) return;
   auto place = std::ranges::find(cut_off_, gone.identity(), &CutOff::publisher);
   if (place == cut_off_.end()) place = cut_off_.begin() + static_cast<std::ptrdiff_t>(next_cut_off_++ % cut_off_.size());
-  *place = {gone.identity(), gone.decided()};
+  const std::uint64_t untold = place->publisher == gone.identity() ? place->untold : 0;
+  *place = {gone.identity(), gone.decided(), untold + gone.take_untold()};
 }
 
-bool Subscription::has_left_over(std::uint64_t publisher) const noexcept {
+bool Subscription::awaits_left_over(std::uint64_t publisher) noexcept {
   const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(connections_.ends, [&](const auto& end) { return tells_gaps(*end, publisher) && !end->finished(); });
+  bool awaits = false;
+  for (const auto& end : connections_.ends) {
+    if (!tells_gaps(*end, publisher) || end->finished()) continue;
+    awaits = end->is_awaited = true;
+  }
+  return awaits;
 }
 
 std::uint64_t Subscription::decided_of(std::uint64_t publisher) const noexcept {
@@ -147,6 +153,16 @@ std::uint64_t Subscription::decided_of(std::uint64_t publisher) const noexcept {
     if (tells_gaps(*end, publisher)) decided = std::max(decided, end->decided());
   }
   return decided;
+}
+
+std::uint64_t Subscription::take_untold_of(std::uint64_t publisher) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto noted = std::ranges::find(cut_off_, publisher, &CutOff::publisher);
+  std::uint64_t untold = publisher == 0 || noted == cut_off_.end() ? 0 : std::exchange(noted->untold, 0);
+  for (const auto& end : connections_.ends) {
+    if (tells_gaps(*end, publisher)) untold += end->take_untold();
+  }
+  return untold;
 }
 
 void Subscription::let_go_of_chunks(SubscriberEnd& end) {
@@ -255,6 +271,7 @@ Subscription::Next Subscription::next_from_histories() const noexcept {
 // Publishers that are gone. Their mappings end here, or with the last handle.
 void Subscription::let_go_of_finished() {
   if (!seen_.any([](const auto& source) { return source->finished(); })) return;
+  std::shared_ptr<SubscriberEnd> in_the_way;
   {
     const std::lock_guard lock(mutex_);
     const auto counted = [&](const auto& source) {
@@ -262,11 +279,16 @@ void Subscription::let_go_of_finished() {
       count_locked(*source);
       return true;
     };
-    std::erase_if(connections_.ends, counted);
+    std::erase_if(connections_.ends, [&](const auto& end) {
+      if (!counted(end)) return false;
+      if (end->is_awaited) in_the_way = end;
+      return true;
+    });
     std::erase_if(connections_.queues, counted);
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   refresh();
+  if (in_the_way) in_the_way->make_way(*this);
 }
 
 // So many messages are offered in one turn; at least 1, with which publishers that have finished are let go of.
@@ -353,7 +375,7 @@ void Subscription::close() {
   {
     const std::lock_guard lock(mutex_);
     std::swap(gone, connections_);
-    gone.each([this](const auto& source) { count_locked(source); });
+    gone.each([this](auto& source) { count_locked(source); });
     version_.fetch_add(1, std::memory_order_release);  // sync: VERSION (with refresh)
   }
   if (!thread_) silent_->ring();  // who is in wait() holds taking_

@@ -73,10 +73,12 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   void add(std::shared_ptr<SubscriberEnd> end);
   /// The end of a connection with this publisher that stands since an earlier manager has introduced the two; null: there is none. On the loop's thread.
   std::shared_ptr<SubscriberEnd> end_of(const wire::ConnectSubscriber& introduction) const;
-  /// A connection with this publisher was cut off, and what it has left is yet to be taken. On the loop's thread.
-  bool has_left_over(std::uint64_t publisher) const noexcept;
+  /// A connection with this publisher was cut off, and what it has left is yet to be taken: then the publisher is to be introduced again, and is so as soon as all is taken. On the loop's thread.
+  bool awaits_left_over(std::uint64_t publisher) noexcept;
   /// Up to here, what this publisher has published was decided about before its connection was cut off; 0: that is not known. REQUIRES: nothing is left over.
   std::uint64_t decided_of(std::uint64_t publisher) const noexcept;
+  /// What those have lost, and no message has told of; once.
+  std::uint64_t take_untold_of(std::uint64_t publisher) noexcept;
   /// There is a connection with a publisher of this endpoint, as Publisher::serves(). On the loop's thread.
   bool is_served_by(std::uint64_t endpoint) const;
   /// This publisher offers less than is asked for, and does not come. On the loop's thread.
@@ -157,11 +159,11 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   std::optional<std::vector<std::shared_ptr<Connection>>> enlist(std::shared_ptr<Connection> connection,
                                                                  std::vector<std::shared_ptr<Connection>>& among);
   template <class Connection>
-  void count_locked(const Connection& gone);
+  void count_locked(Connection& gone);
   template <class Connection>
-  void forget_locked(const Connection& gone);
-  void remember_locked(const SubscriberEnd& gone) noexcept;
-  void remember_locked(const LocalQueue&) noexcept {}
+  void forget_locked(Connection& gone);
+  void remember_locked(SubscriberEnd& gone) noexcept;
+  void remember_locked(LocalQueue&) noexcept {}
   bool tells_gaps(const SubscriberEnd& end, std::uint64_t publisher) const noexcept;
 
   // While a transient-local subscription catches up with what was published before it came.
@@ -201,7 +203,7 @@ class Subscription final : public Runnable, public std::enable_shared_from_this<
   SubscriberStatistics before_;          // losses of those that are gone; likewise
   // Likewise: the last ones that were cut off, by the identity of their publisher. So many and no more, for nothing may fail where they are noted.
   struct CutOff {
-    std::uint64_t publisher = 0, decided = 0;
+    std::uint64_t publisher = 0, decided = 0, untold = 0;
   };
   std::array<CutOff, 32> cut_off_{};
   std::size_t next_cut_off_ = 0;
