@@ -242,6 +242,10 @@ class Replacement(Case):
         host = self.build("host", "host.cpp")
         self.assertGreater(self.bytes_copied(host, self.plugin("plugin.so")), 0)
 
+    def test_S10_a_preloaded_plugin_in_a_cpp_program_that_does_not_know_sinew_builds_loans_in_place(self):
+        host, plugin = self.build("host", "host.cpp"), self.plugin("plugin.so")
+        self.assertEqual(self.bytes_copied("env", f"LD_PRELOAD={plugin}", host, plugin), 0)
+
     def test_S10_a_plugin_in_a_c_program_builds_loans_in_place(self):
         host = self.build("c_host", "host.c", compiler="cc", standard="-std=c11")
         self.assertEqual(self.bytes_copied(host, self.plugin("c_plugin.so")), 0)
