@@ -2,7 +2,8 @@
 """Takes out one safety measure after the other (tests/seeded/faults.toml) in a copy of the sources, and expects of the tests named there that each of them fails.
 
 Usage: seeded.py [--check] [--jobs N] [--only F3]...
-A run over all of them takes an hour or two, mostly spent waiting for what then never comes. It writes docs/hazards.md when each test failed without its measure and passed with it; the exit status is 0 when they did.
+A run over all of them takes an hour and a half or more, mostly spent waiting for what then never comes. It writes docs/hazards.md, with how many there were and at which version, when each test failed without its measure and passed
+with it; the exit status is 0 when they did.
 --check runs nothing: it says whether each fault can still be applied and whether its tests are there.
 """
 
@@ -15,6 +16,7 @@ import sys
 import tomllib
 
 import bounded
+import soak
 import test
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -26,13 +28,16 @@ RUN_SECONDS = 300
 SCRIPT_SECONDS = 1800
 # F1 to F8, S1 to S16 and M1 to M9: what a design review found to be in the way of shared-memory messaging. G1: between machines.
 FINDINGS = [f"{kind}{number}" for kind, last in (("F", 8), ("S", 16), ("M", 9), ("G", 1)) for number in range(1, last + 1)]
+# A line of the page.
+LAST_RUN = re.compile(r"^The last run over all .*$", re.MULTILINE)
 OPTIONAL = {"preset": "dev", "root": False, "tries": 1}
 KEYS = {"mend", "file", "where", "old", "new", "program", "tests"}
 
 HEAD = """# Hazards of messages in shared memory
 
-Written by `make seeded`. What can go wrong when processes share memory, what sinew does about it, and the test that fails when just that is taken out of the code. Each row was tried: without the measure
-each test named in it failed, with it they all passed. How it is taken out is in [tests/seeded/faults.toml](../tests/seeded/faults.toml); how to add one, in [CONTRIBUTING.md](../CONTRIBUTING.md).
+Written by [tools/seeded.py](../tools/seeded.py), from [tests/seeded/faults.toml](../tests/seeded/faults.toml). What can go wrong when processes share memory, what sinew does about it, and the test that fails when just that is taken out of the code: {count} measures.
+{last_run}
+How each is taken out is in that file; how to add one, in [CONTRIBUTING.md](../CONTRIBUTING.md).
 F is what would corrupt memory or crash a correct program, S what is serious, M what is minor; G is what goes on between machines. *Open* says what nothing is done about, or what no test shows.
 
 | no. | hazard | mend | place | test |
@@ -235,7 +240,15 @@ def run_all(faults, jobs):
 # --- the table ---------------------------------------------------------------------------------------------------------------------------------
 
 
-def table(findings):
+def told(count, commit):
+    """The line about a run over all of them that found nothing wrong."""
+    return f"The last run over all took out {count} measures, at {commit}: without its measure each test that is named failed, with it they all passed. Who adds a row, or changes one, tries that by itself."
+
+
+def table(findings, last_run=None):
+    """The page. What it says of the last run over all stays, unless there was another."""
+    if last_run is None:
+        last_run = LAST_RUN.search(TABLE.read_text())[0]
     lines = []
     for number, finding in findings.items():
         first = f"{number} | {finding['hazard']}"
@@ -247,7 +260,7 @@ def table(findings):
             first = f"{number} | "
         if finding.get("open"):
             lines.append(f"| {first} | *Open:* {finding['open']} | | |")
-    return HEAD + "\n".join(lines) + "\n"
+    return HEAD.format(count=len(faults_of(findings)), last_run=last_run) + "\n".join(lines) + "\n"
 
 
 def main():
@@ -270,7 +283,7 @@ def main():
     print("\n".join([f"=== seeded: {len(faults)} faults, " + ("all caught" if not failures else f"{len(failures)} things wrong"), *failures]))
     if not failures and not arguments.only:
         TABLE.parent.mkdir(exist_ok=True)
-        TABLE.write_text(table(findings))
+        TABLE.write_text(table(findings, told(len(faults), soak.commit())))
     return 1 if failures else 0
 
 

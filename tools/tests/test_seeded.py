@@ -89,6 +89,14 @@ class Seeded(unittest.TestCase):
     def test_a_test_that_passes_without_the_measure_is_told(self):
         self.assertEqual(self.try_out("passed")[0], ["At/Eye.F1_looks_twice/noon passed without it"])
 
+    def test_the_page_says_what_the_last_run_over_all_was_until_there_is_another(self):
+        findings = {"F1": {"hazard": "It was seen once.", "faults": [{**seeded.OPTIONAL, "finding": "F1", **FAULT}]}}
+        with mock.patch.object(seeded, "TABLE", self.root / "hazards.md"):
+            page = seeded.table(findings, seeded.told(1, "1234567"))
+            self.assertIn("took out 1 measures, at 1234567: without", page)
+            self.write("hazards.md", page)
+            self.assertEqual(seeded.table(findings), page)
+
     def test_the_copy_has_what_the_checkout_has_and_keeps_its_builds(self):
         subprocess.run(["git", "init", "--quiet", self.root], check=True)
         with tempfile.TemporaryDirectory() as folder:
