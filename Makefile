@@ -63,7 +63,7 @@ bench-counts: ## Instructions and cache lines of publishing, receiving, checking
 	$(BUILD)
 	$(PYTHON) bench/counts.py
 
-bench-peers: ## The experiments of the papers, beside other systems and the floors, in interleaved rounds (hours; bench/peers.py --help); writes bench/results/
+bench-peers: ## The experiments of the papers, beside other systems and the floors, in interleaved rounds (two hours; bench/peers.py --help); writes bench/results/
 	@tools/setup bench python
 	@tools/setup peers || echo "going on without what is missing: the report names it"
 	$(CONFIGURE) -DSINEW_BENCH=ON -DSINEW_PEERS=ON
@@ -113,7 +113,7 @@ soak: ## Kill ten thousand processes, fail every system call, attack the manager
 	@tools/setup test
 	@tools/soak.py --jobs $(JOBS)
 
-seeded: ## Take out one safety measure after the other, and see its tests fail (two hours); writes docs/hazards.md
+seeded: ## Take out one safety measure after the other, and see its tests fail (an hour and a half, or more); writes docs/hazards.md
 	@tools/setup test
 	@tools/seeded.py --jobs $(JOBS)
 

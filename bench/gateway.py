@@ -2,7 +2,7 @@
 """Measures what goes between two machines through gateways: beside nothing, beside bare quinn, and beside Zenoh, over a good cable and over bad ones. Writes gateway.json, gateway.md, and plots.
 
 Examples:
-  bench/gateway.py                    five rounds, about twenty minutes; leave the machine alone meanwhile
+  bench/gateway.py                    five rounds, about half an hour; leave the machine alone meanwhile
   bench/gateway.py --quick            one short round: shows that all of it works
   bench/gateway.py --only cable idle  only these
 

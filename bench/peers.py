@@ -2,7 +2,7 @@
 """Repeats the experiments of the papers with sinew, with what a user would pick instead, and with the floors of this machine, in interleaved rounds. Writes tables, plots, one page of HTML and all samples.
 
 Examples:
-  bench/peers.py                                 all experiments; leave the machine alone meanwhile
+  bench/peers.py                                 all experiments, three rounds, about two hours; leave the machine alone meanwhile
   bench/peers.py --list                          which there are, after which figures, and how long they take
   bench/peers.py --only lot_latency --rounds 9   one of them, with narrower intervals
   bench/peers.py --systems sinew floor ros1-tcp  only these

@@ -2,7 +2,7 @@
 """Measures sinew in Python beside sinew in C++ and beside eCAL's and Zenoh's Python packages, in interleaved rounds, and what messages of ROS cost to generate and to compile. Writes python.json and python.md.
 
 Examples:
-  bench/python.py            seven rounds, about a quarter of an hour; leave the machine alone meanwhile
+  bench/python.py            seven rounds, about eleven minutes; leave the machine alone meanwhile
   bench/python.py --quick    one short round: shows that all of it works
 
 `make bench-python` builds what it needs: the drivers in C++, and an environment with the packages of all (bench/peers/python/requirements.txt).

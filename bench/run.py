@@ -2,8 +2,8 @@
 """Measures sinew beside the floors of this machine, in interleaved rounds, and writes results.json, report.md and a plot.
 
 Examples:
-  bench/run.py                        the whole benchmark, about seventeen minutes; leave the machine alone meanwhile
-  bench/run.py --graph-seconds 120    the same with the graphs in full length, about half an hour
+  bench/run.py                        the whole benchmark, about sixteen minutes; leave the machine alone meanwhile
+  bench/run.py --graph-seconds 120    the same with the graphs in full length, about forty minutes
   bench/run.py --quick                two sizes, one round, about a minute: shows that all of it works, not how fast it is
 """
 import argparse

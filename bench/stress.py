@@ -3,7 +3,7 @@
 publishing and receiving threads (of sinew the callback's execution thread) run at SCHED_FIFO. After figure 10 of the Agnocast paper. Writes stress.json and stress.md.
 
 Examples:
-  bench/stress.py             three rounds, about a quarter of an hour; leave the machine alone meanwhile
+  bench/stress.py             three rounds, about twelve minutes; leave the machine alone meanwhile
   bench/stress.py --quick     one short round, about a minute: shows that all of it works
 
 Needs stress-ng, and root or a limit of rtprio (ulimit -r) of at least the priority.
