@@ -251,6 +251,87 @@ class Replacement(Case):
         self.assertEqual(self.bytes_copied(host, self.plugin("c_plugin.so")), 0)
 
 
+class Viewers(Case):
+    """One program run five times beside a camera of full-HD images, each under a name of its own by SINEW_NODE. Each looks at every byte of every image, and of the three that it holds."""
+
+    NAMES = [f"viewer{number}" for number in range(1, 6)]
+
+    @classmethod
+    def setUpClass(cls):
+        for name in "camera", "viewer":
+            # They fill and read hundreds of megabytes a second.
+            must(["c++", "-std=c++20", "-O2", HERE / f"programs/{name}.cpp", *flags(), "-o", work / f"images-{name}"])
+
+    def start(self, domain, name):
+        return domain.start("env", f"SINEW_NODE={name}", work / "images-viewer")
+
+    def start_all(self, domain):
+        """The camera, and of each viewer its name and process, when each holds three images."""
+        camera = domain.start(work / "images-camera")
+        viewers = {name: self.start(domain, name) for name in self.NAMES}
+        self.assert_viewed_by(domain, camera, self.NAMES, 1)
+        self.assert_go_on(domain, viewers.values())
+        return camera, viewers
+
+    def assert_go_on(self, domain, viewers):
+        """Each gets thirty more images, of which it holds three."""
+        until = {viewer: len(self.images(domain, viewer)) + 30 for viewer in viewers}
+        for viewer, times in until.items():
+            self.assert_prints(domain, viewer, r"(?m)^image \d+, native, holds 3$", times)
+
+    def assert_viewed_by(self, domain, camera, names, times):
+        """By these and nobody else, as often as that was so."""
+        self.assert_prints(domain, camera, rf"(?m)^viewed by {' '.join(names)}$", times)
+
+    def images(self, domain, viewer):
+        return re.findall(r"(?m)^image \d+, .+$", domain.said(viewer))
+
+    def assert_viewers_end_well(self, domain, viewers):
+        """With all images right, and three still held."""
+        for viewer in viewers:
+            viewer.terminate()
+        for viewer in viewers:
+            said = self.assert_ends_well(domain, viewer)
+            self.assertRegex(said, rf"(?m)^seen {len(self.images(domain, viewer))}, held 3, wrong 0, not in place 0$", domain.story())
+
+    def assert_camera_copied_nothing(self, domain, camera):
+        camera.terminate()
+        self.assertRegex(self.assert_ends_well(domain, camera), r"(?m)^published [1-9]\d*, refused 0, bytes copied 0$")
+
+    def test_of_one_program_renamed_by_SINEW_NODE_get_right_images_in_place_five_times_and_nothing_is_copied(self):
+        with Domain() as domain:
+            camera, viewers = self.start_all(domain)
+            self.assert_viewers_end_well(domain, viewers.values())
+            self.assert_camera_copied_nothing(domain, camera)
+
+    def test_go_on_beside_one_that_is_killed_while_it_holds_images_and_beside_the_next_of_its_name(self):
+        with Domain() as domain:
+            camera, viewers = self.start_all(domain)
+            domain.kill(viewers["viewer3"])
+            self.assertEqual(viewers["viewer3"].returncode, -signal.SIGKILL)
+            self.assert_viewed_by(domain, camera, [name for name in self.NAMES if name != "viewer3"], 1)
+            viewers["viewer3"] = self.start(domain, "viewer3")
+            self.assert_viewed_by(domain, camera, self.NAMES, 2)
+            self.assert_go_on(domain, viewers.values())
+            self.assert_viewers_end_well(domain, viewers.values())
+            self.assert_camera_copied_nothing(domain, camera)
+
+    def test_hold_right_images_of_a_camera_that_is_killed_and_get_those_of_the_next(self):
+        with Domain() as domain:
+            killed, viewers = self.start_all(domain)
+            domain.kill(killed)
+            self.assertEqual(killed.returncode, -signal.SIGKILL)
+            for viewer in viewers.values():
+                self.assert_prints(domain, viewer, r"(?m)^cameras 0$", 1)
+            # Two look at what they hold while there is no camera, the others also when the first image of the next one comes.
+            self.assert_viewers_end_well(domain, [viewers.pop(name) for name in self.NAMES[:2]])
+            camera = domain.start(work / "images-camera")
+            self.assert_viewed_by(domain, camera, viewers, 1)
+            self.assert_go_on(domain, viewers.values())
+            self.assert_viewers_end_well(domain, viewers.values())
+            self.assert_camera_copied_nothing(domain, camera)
+
+
 class OtherLibrary(Case):
     """Programs built with libc++ and with libstdc++ in one domain: in place among their like, in pieces between the two."""
 
