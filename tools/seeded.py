@@ -16,6 +16,7 @@ import sys
 import tomllib
 
 import bounded
+import rust
 import soak
 import test
 
@@ -61,13 +62,15 @@ def faults_of(findings):
 
 
 def names_of_tests(root):
-    """Suite.name of all tests of C++ sources, Class.name of those of Python's, and the names of the trials of memory orders."""
+    """Suite.name of all tests of C++ sources, Class.name of those of Python's, and the names of those of Rust's and of the trials of memory orders."""
     names = set()
     for source in (root / "models/orders").glob("*_trials.cpp"):
         names |= set(re.findall(r"\{\"(\w+)\", run<", source.read_text()))
     for folder in ("src", "manager", "tests"):
         for source in (root / folder).rglob("*_test.cpp"):
             names |= {f"{suite}.{name}" for suite, name in re.findall(r"\bTEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\)", source.read_text())}
+    for source in (root / "rust").glob("*/tests/*.rs"):
+        names |= set(re.findall(r"#\[(?:tokio::)?test\b[^\n]*\]\n(?:async )?fn (\w+)", source.read_text()))
     for source in (root / "tests").rglob("test_*.py"):
         suite = ""
         for line in source.read_text().splitlines():
@@ -142,6 +145,18 @@ def is_script(program):
     return program.endswith(".py")
 
 
+def is_of_rust(program):
+    """The tests of a crate, as the path of their source."""
+    return program.endswith(".rs")
+
+
+def cargo_test(program, *words, seconds):
+    """(status, what was said) of `cargo test` of one such program. With all features, as the tests of the workspace."""
+    path = pathlib.PurePath(program)
+    command = ["cargo", "test", "--package", path.parts[1], "--all-features", "--locked", "--test", path.stem, *words]
+    return bounded.run(command, seconds=seconds, capture=True, env=rust.environment("test", COPY), cwd=COPY / rust.WORKSPACE.relative_to(ROOT), kill_rest=True)
+
+
 def prefix_of(preset):
     return test.fixed_addresses() if preset == "tsan" else []
 
@@ -150,6 +165,11 @@ def build(preset, program, jobs):
     """(whether it is built, what was said)"""
     if is_script(program):
         return True, ""
+    if is_of_rust(program):
+        if not rust.install(jobs, COPY):
+            return False, "the library for Rust does not build"
+        status, said = cargo_test(program, "--jobs", str(jobs), "--no-run", seconds=BUILD_SECONDS)
+        return status == 0, said
     said = ""
     for command in (
         ["cmake", "--log-level=WARNING", "--preset", preset],
@@ -167,9 +187,9 @@ def verdict(status, said, name):
     """passed, failed, or in words why it is neither."""
     if status == bounded.TIMED_OUT:
         return "failed"
-    if re.search(r"^\[  SKIPPED \] |\(skipped=\d+\)$", said, re.MULTILINE):
+    if re.search(r"^\[  SKIPPED \] |\(skipped=\d+\)$|^test \S+ \.\.\. ignored", said, re.MULTILINE):
         return f"{name} was skipped here"
-    if re.search(r"^Running 0 tests|0 tests? from 0 test suites ran|^Ran 0 tests", said, re.MULTILINE):
+    if re.search(r"^[Rr]unning 0 tests|0 tests? from 0 test suites ran|^Ran 0 tests", said, re.MULTILINE):
         return f"there is no {name}"
     return "failed" if status != 0 else "passed"
 
@@ -178,12 +198,15 @@ def run(preset, program, name, tries=1):
     """passed when it passed each time, failed as soon as it failed, or in words why it is neither."""
     result = "passed"
     for _ in range(tries):
-        if is_script(program):
-            command, seconds = ["python3", program, name], SCRIPT_SECONDS
-        else:
-            command, seconds = [*prefix_of(preset), COPY / f"build-{preset}" / "bin" / program, f"--gtest_filter={name}"], RUN_SECONDS
         # A test that fails may leave children behind that nobody tells to end.
-        status, said = bounded.run(command, seconds=seconds, capture=True, env=test.ENVIRONMENT.get(preset), cwd=COPY, kill_rest=True)
+        if is_of_rust(program):
+            status, said = cargo_test(program, "--", "--exact", name, seconds=RUN_SECONDS)
+        else:
+            if is_script(program):
+                command, seconds = ["python3", program, name], SCRIPT_SECONDS
+            else:
+                command, seconds = [*prefix_of(preset), COPY / f"build-{preset}" / "bin" / program, f"--gtest_filter={name}"], RUN_SECONDS
+            status, said = bounded.run(command, seconds=seconds, capture=True, env=test.ENVIRONMENT.get(preset), cwd=COPY, kill_rest=True)
         result = verdict(status, said, name)
         if result != "passed":
             break

@@ -29,6 +29,7 @@ class Seeded(unittest.TestCase):
         self.root = pathlib.Path(folder.name)
         self.write("src/look.cpp", "void Eye::look() { look(); look(); }")
         self.write("src/tests/eye_test.cpp", "TEST_P(Eye, F1_looks_twice) {}")
+        self.write("rust/eye/tests/eye.rs", '#[test]\nfn looks_twice() {}\n#[tokio::test(flavor = "multi_thread")]\nasync fn looks_at_once() {}\nfn helps() {}\n')
 
     def write(self, name, text):
         path = self.root / name
@@ -52,11 +53,15 @@ class Seeded(unittest.TestCase):
             ({"where": "Eye::loo"}, "there is no Eye::loo"),
             ({"tests": ["Eye.F1_blinks"]}, "there is no test Eye.F1_blinks"),
             ({"tests": []}, "names no test"),
+            ({"program": "rust/eye/tests/eye.rs", "tests": ["helps"]}, "there is no test helps"),
             ({"tires": 3}, "strange keys tires"),
         ):
             with self.subTest(complaint):
                 self.assertEqual(len(self.complaints(**changes)), 1)
                 self.assertIn(complaint, self.complaints(**changes)[0])
+
+    def test_a_test_in_rust_is_found_by_its_name(self):
+        self.assertEqual(self.complaints(program="rust/eye/tests/eye.rs", tests=["looks_twice", "looks_at_once"]), [])
 
     def test_a_finding_without_a_fault_must_say_what_is_open(self):
         with mock.patch.object(seeded, "FINDINGS", ["F1"]):
@@ -69,6 +74,9 @@ class Seeded(unittest.TestCase):
         self.assertEqual(seeded.verdict(bounded.TIMED_OUT, "", "it"), "failed")
         self.assertEqual(seeded.verdict(0, "[  SKIPPED ] Eye.F1_looks_twice (0 ms)\n", "it"), "it was skipped here")
         self.assertEqual(seeded.verdict(0, "[==========] 0 tests from 0 test suites ran. (0 ms total)\n", "it"), "there is no it")
+        self.assertEqual(seeded.verdict(0, "\nrunning 1 test\ntest looks_twice ... ok\n", "it"), "passed")
+        self.assertEqual(seeded.verdict(0, "\nrunning 1 test\ntest looks_twice ... ignored\n", "it"), "it was skipped here")
+        self.assertEqual(seeded.verdict(0, "\nrunning 0 tests\n", "it"), "there is no it")
 
     def try_out(self, runs):
         seen = []
