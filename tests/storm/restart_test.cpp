@@ -6,18 +6,23 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <iomanip>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
+#include <variant>
 
+#include "manager/server/tests/talk.hpp"
 #include "os/file.hpp"
 #include "os/process.hpp"
 #include "os/socket.hpp"
 #include "sinew/sinew.hpp"
 #include "tests/storm/storm.hpp"
+#include "wire/messages.hpp"
 
 namespace sinew::system {
 namespace {
@@ -75,6 +80,33 @@ ROLE(next_manager) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "sinewd";
   ::execl(program.c_str(), "sinewd", "--socket", socket.c_str(), "--listening-on-3", nullptr);
   fail("sinewd does not start");
+}
+
+/// When whoever listens at `socket` answers somebody who would be a node. It is somebody whom each manager refuses, so that nobody comes or goes: what is right is that without it.
+std::optional<Clock::time_point> await_answer(const std::string& socket) {
+  const auto is_answered = [&] {
+    try {
+      auto connection = os::connect_to(socket);
+      if (!connection) return false;
+      manager::Talk talk(std::move(*connection));
+      if (!talk.send(wire::RegisterNode{wire::protocol_version + 1, "of_another_version"})) return false;
+      const auto answer = talk.receive();
+      return answer && std::holds_alternative<wire::NodeRefused>(*answer);
+    } catch (const std::exception&) {
+      return false;  // the one that was killed has not answered any more
+    }
+  };
+  if (!eventually(is_answered)) return std::nullopt;
+  return Clock::now();
+}
+
+/// How long it took.
+std::string within(std::vector<double> milliseconds) {
+  std::ranges::sort(milliseconds);
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << "within " << milliseconds[milliseconds.size() / 2] << " ms in half of them, within "
+       << milliseconds[milliseconds.size() * 9 / 10] << " ms in nine of ten, and always within " << milliseconds.back() << " ms";
+  return text.str();
 }
 
 class Restart : public StormDomain {
@@ -150,11 +182,12 @@ TEST_F(Restart, NobodyNoticesThatTheManagerIsKilledAHundredTimes) {
   Graph graph;
   ASSERT_EQ(graph.trouble(), "");
   std::map<std::string, Graph::Belongings> before;
-  std::vector<double> milliseconds;
+  std::vector<double> from_kill, from_answer;
   const int restarts = rounds(100);
   for (int restart = 1; restart <= restarts && !HasFailure(); ++restart) {
     const Picture wanted = steady(*node);
     const auto begun_at = Clock::now();
+    std::future<std::optional<Clock::time_point>> answer;
     if (restart % 4 == 0) {
       restart_while_somebody_comes(graph, *node);
     } else if (restart % 8 == 2) {
@@ -163,26 +196,33 @@ TEST_F(Restart, NobodyNoticesThatTheManagerIsKilledAHundredTimes) {
       restart_twice();
     } else {
       kill_manager();
+      answer = std::async(std::launch::async, await_answer, socket());
     }
     Picture now = wanted;
     if (!eventually([&] { return (now = look(*node)) == wanted && is_back(); })) {
       tally_.look(false);
       FAIL() << "after restart " << restart << ":\n" << now.differs_from(wanted);
     }
-    if (restart % 2 == 1) milliseconds.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begun_at).count());
+    if (answer.valid()) {
+      using Milliseconds = std::chrono::duration<double, std::milli>;
+      const auto right_at = Clock::now();
+      const auto answered_at = answer.get();
+      ASSERT_TRUE(answered_at) << "after restart " << restart;
+      from_kill.push_back(Milliseconds(right_at - begun_at).count());
+      // Who asks may be the last to be answered.
+      from_answer.push_back(std::max(Milliseconds(right_at - *answered_at).count(), 0.0));
+    }
     await_end(killed_);
     ASSERT_EQ(trouble_of(graph), "") << "after restart " << restart;
     if (restart == restarts / 5 + 1) before = graph.belongings(manager().value_or(0));
   }
   end(graph, *node, before);
-  if (milliseconds.empty()) return;
-  std::ranges::sort(milliseconds);
-  std::ostringstream times;
-  times << std::fixed << std::setprecision(0) << "After a manager was killed the state of the domain was right again within "
-        << milliseconds[milliseconds.size() / 2] << " ms in half of " << milliseconds.size() << " times, within "
-        << milliseconds[milliseconds.size() * 9 / 10] << " ms in nine of ten, and always within " << milliseconds.back() << " ms.";
-  std::cout << times.str() << "\n";
-  report(times.str());
+  if (from_kill.empty()) return;
+  const std::string times = "After a manager was killed (" + std::to_string(from_kill.size()) +
+                            " times) the state of the domain was right again " + within(from_kill) +
+                            "; counted from the first answer of the next manager, " + within(from_answer) + ".";
+  std::cout << times << "\n";
+  report(times);
 }
 
 }  // namespace
