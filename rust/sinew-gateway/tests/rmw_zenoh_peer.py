@@ -18,6 +18,7 @@ Every request is answered by {"done": what was done, ...}, or {"error": ...}. St
 
 import itertools
 import json
+import re
 import struct
 import sys
 import threading
@@ -81,7 +82,8 @@ class Peer:
 
     def do_type(self, name, text):
         store = get_typestore(Stores.EMPTY)
-        store.register(get_types_from_msg(text, name))
+        # It has hashes of `char` as a type of its own, where ROS 2 has `uint8`.
+        store.register(get_types_from_msg(re.sub(r"(?m)^\s*char\b", "uint8", text), name))
         self.hashes[name] = store.hash_rihs01(name)
 
     def do_write(self, id, topic, name, qos={}):

@@ -5,15 +5,15 @@ mod common;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use common::all;
+use common::built::{self, Running};
 use common::ros2::{Domain, Robot, on_loopback};
-use common::values::{is_same, some, types};
-use common::{PATIENCE, all};
-use sinew::Qos;
+use common::standard::{topics, until_none_is_missing};
+use common::values::{is_same, types};
 use sinew::msg::{Number, Structure, Type};
-use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 
 /// `std_msgs::msg::dds_::String_`, of `std_msgs/msg/String`.
 fn idl_name(name: &str) -> String {
@@ -80,24 +80,10 @@ fn build(types: &[(String, Type)], folder: &Path) -> Option<PathBuf> {
     }
     std::fs::write(folder.join("types.idl"), idl).expect("there is room");
     std::fs::write(folder.join("echoes.inc"), echoes).expect("there is room");
-    let run = |command: &mut Command| {
-        let output = command.current_dir(folder).output().expect("it can be run");
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    };
-    run(Command::new("idlc").args(["-x", "final", "types.idl"]));
+    built::build(Command::new("idlc").args(["-x", "final", "types.idl"]), folder);
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/ros2_echo.c");
-    run(Command::new("cc").args(["-o", "ros2_echo", "-I", ".", source, "types.c", "-lddsc"]));
+    built::build(Command::new("cc").args(["-o", "ros2_echo", "-I", ".", source, "types.c", "-lddsc"]), folder);
     Some(folder.join("ros2_echo"))
-}
-
-/// Ends with what it is read from.
-struct Echo(Child);
-
-impl Drop for Echo {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,38 +91,23 @@ async fn messages_of_all_standard_packages_come_back_as_they_went() {
     let (types, folder) = (types(), tempfile::tempdir().expect("there is room for a folder"));
     let Some(program) = build(&types, folder.path()) else { return };
     let domain = Domain::new();
-    let child = Command::new(program).arg(domain.id.to_string()).env("CYCLONEDDS_URI", on_loopback("")).stdin(Stdio::piped()).spawn();
-    let _echo = Echo(child.expect("it was built"));
+    let _echo = Running::start(Command::new(program).arg(domain.id.to_string()).env("CYCLONEDDS_URI", on_loopback("")));
     let robot = Robot::new(all(), &domain);
     let node = robot.node("node");
-    let mut random = fastrand::Rng::with_seed(13);
-    let qos = Qos { reliable: true, ..Qos::keep_last(5) };
-    let topic = |(at, (name, ty)): (usize, &(String, Type))| {
-        let stream = some(ty, &mut random).to_stream(ty).expect("it is of the type");
-        let publisher =
-            Publisher::new(&node, &format!("out_t{at}"), &ty.to_string(), &qos, PublisherOptions::default()).expect("it may publish");
-        let subscriber =
-            Subscriber::new(&node, &format!("in_t{at}"), &ty.to_string(), &qos, SubscriberOptions::default()).expect("it may subscribe");
-        (name.clone(), stream, publisher, subscriber)
-    };
-    let topics: Vec<_> = types.iter().enumerate().map(topic).collect();
+    let topics = topics(&node, &types, 13);
     // Published until it arrives: what is sent before the other side knows the reader is lost.
-    let begin = Instant::now();
-    let mut missing: Vec<_> = topics.iter().collect();
-    while !missing.is_empty() {
-        let names = || missing.iter().map(|(name, ..)| name).collect::<Vec<_>>();
-        assert!(begin.elapsed() < 3 * PATIENCE, "in vain: {:?} come back", names());
-        for (_, stream, publisher, _) in &missing {
-            publisher.publish(&[stream]).expect("it is published");
+    until_none_is_missing(&topics, "here again", |missing| {
+        for topic in missing.iter() {
+            topic.publisher.publish(&[&topic.stream]).expect("it is published");
         }
         std::thread::sleep(Duration::from_millis(200));
-        missing.retain(|(name, stream, _, subscriber)| match subscriber.take(Duration::ZERO).expect("it can be taken") {
+        missing.retain(|topic| match topic.subscriber.take(Duration::ZERO).expect("it can be taken") {
             Some(frame) => {
                 let told = frame.to_vec();
-                assert!(is_same(&told, stream), "{name}: {told:02x?} has come back of {stream:02x?}");
+                assert!(is_same(&told, &topic.stream), "{}: {told:02x?} has come back of {:02x?}", topic.name, topic.stream);
                 false
             }
             None => true,
         });
-    }
+    });
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // by each test file, another part
 
 pub mod actions;
+pub mod built;
 #[cfg(feature = "zenoh")]
 pub mod chatter;
 pub mod grades;
@@ -13,6 +14,7 @@ pub mod relay;
 pub mod ros1;
 pub mod ros2;
 pub mod services;
+pub mod standard;
 pub mod stranger;
 pub mod texts;
 pub mod values;

@@ -1,5 +1,6 @@
 //! Types of all standard packages of ROS 2, and messages of them.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use sinew::msg::ros2::Library;
@@ -27,6 +28,27 @@ pub fn types() -> Vec<(String, Type)> {
     }
     all.sort_by(|a, b| a.0.cmp(&b.0));
     all
+}
+
+/// What the files say of a message, and behind that, what they say of those that it refers to (`ros2msg`).
+pub fn definition(name: &str, ty: &Type) -> String {
+    let mut names = BTreeSet::new();
+    structures(ty, &mut names);
+    names.remove(name);
+    let text = |name: &str| std::fs::read_to_string(definitions().join(format!("{name}.msg"))).expect("there is a file of it");
+    let others = names.iter().map(|other| format!("\n{}\nMSG: {}\n{}", "=".repeat(80), other.replace("/msg/", "/"), text(other)));
+    text(name) + &others.collect::<String>()
+}
+
+fn structures(ty: &Type, names: &mut BTreeSet<String>) {
+    match ty {
+        Type::Vector(element) | Type::Array(element, _) => structures(element, names),
+        Type::Structure(structure) => {
+            names.insert(structure.name.clone());
+            structure.fields.iter().for_each(|field| structures(&field.ty, names));
+        }
+        _ => {}
+    }
 }
 
 /// Some value of a type. What has a bound in its definition has room for as much.
