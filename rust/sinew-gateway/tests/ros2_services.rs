@@ -7,30 +7,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use common::ros2::{Domain, Peer, Robot};
-use common::services::{asked, client, number, provider, value};
+use common::services::{adder, adds_a_thousand_times, asked, client, number, provider, value};
 use common::{IMAGE, PATIENCE, all, image, rules, until};
 use serde_json::json;
 use sinew::raw::{Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
-
-const REQUEST: &str = "example_interfaces/srv/AddTwoInts_Request{a:int64;b:int64;}";
-const RESPONSE: &str = "example_interfaces/srv/AddTwoInts_Response{sum:int64;}";
 
 fn doubling(node: &Node) -> Provider {
     provider(node, |call| {
         let doubled = 2 * asked(&call);
         call.answer(&[&number(doubled)]).expect("somebody waits");
     })
-}
-
-fn numbers(values: &[i64]) -> Vec<u8> {
-    let mut stream = vec![0, 1, 0, 0];
-    stream.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    stream
-}
-
-fn number_at(stream: &[u8], at: usize) -> i64 {
-    i64::from_le_bytes(stream[4 + 8 * at..12 + 8 * at].try_into().expect("eight"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,12 +117,7 @@ async fn a_service_of_cyclone_dds_is_called_a_thousand_times() {
     let Some(mut peer) = Peer::new(&domain) else { return };
     peer.ask(&json!({"do": "serve"}));
     let robot = Robot::new(all(), &domain);
-    let node = robot.node("user");
-    let service = Client::new(&node, "add", REQUEST, RESPONSE, &ClientOptions::default()).expect("it may call");
-    for at in 0..1000 {
-        let answer = service.call(&[&numbers(&[at, 7])], PATIENCE).expect("it is answered");
-        assert_eq!(number_at(&answer.to_vec(), 0), at + 7);
-    }
+    adds_a_thousand_times(&robot.node("user"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,11 +126,7 @@ async fn clients_of_cyclone_dds_get_their_own_answers() {
     let Some(mut peer) = Peer::new(&domain) else { return };
     let robot = Robot::new(all(), &domain);
     let node = robot.node("adder");
-    let add = |call: sinew::raw::Call| {
-        let asked = call.extents().collect::<Vec<_>>().concat();
-        call.answer(&[&numbers(&[number_at(&asked, 0) + number_at(&asked, 1)])]).expect("somebody waits");
-    };
-    let _provided = Provider::new(&node, "add", REQUEST, RESPONSE, &ProviderOptions::default(), add).expect("it may provide");
+    let _provided = adder(&node);
     assert_eq!(peer.ask(&json!({"do": "call", "clients": 4, "numbers": 250})), json!({"wrong": [], "unanswered": 0}));
 }
 

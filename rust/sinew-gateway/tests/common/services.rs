@@ -5,6 +5,10 @@ use sinew::{ErrorKind, Node};
 
 use super::{PATIENCE, until};
 
+/// Of the service `add`.
+const REQUEST: &str = "example_interfaces/srv/AddTwoInts_Request{a:int64;b:int64;}";
+const RESPONSE: &str = "example_interfaces/srv/AddTwoInts_Response{sum:int64;}";
+
 pub const NUMBER: &str = "calc/Number{value:uint32;}";
 
 pub fn number(value: u32) -> Vec<u8> {
@@ -44,4 +48,33 @@ pub fn is_cancelled_when_nobody_waits(calculator: &Node, user: &Node) {
 
 pub fn asked(call: &Call) -> u32 {
     value(&call.extents().collect::<Vec<_>>().concat())
+}
+
+/// Of 64 bits.
+pub fn numbers(values: &[i64]) -> Vec<u8> {
+    let mut stream = vec![0, 1, 0, 0];
+    stream.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    stream
+}
+
+pub fn number_at(stream: &[u8], at: usize) -> i64 {
+    i64::from_le_bytes(stream[4 + 8 * at..12 + 8 * at].try_into().expect("eight"))
+}
+
+/// Provides `add`.
+pub fn adder(node: &Node) -> Provider {
+    let add = |call: Call| {
+        let asked = call.extents().collect::<Vec<_>>().concat();
+        call.answer(&[&numbers(&[number_at(&asked, 0) + number_at(&asked, 1)])]).expect("somebody waits");
+    };
+    Provider::new(node, "add", REQUEST, RESPONSE, &ProviderOptions::default(), add).expect("it may provide")
+}
+
+/// Calls `add` a thousand times, and every answer is right.
+pub fn adds_a_thousand_times(node: &Node) {
+    let service = Client::new(node, "add", REQUEST, RESPONSE, &ClientOptions::default()).expect("it may call");
+    for at in 0..1000 {
+        let answer = service.call(&[&numbers(&[at, 7])], PATIENCE).expect("it is answered");
+        assert_eq!(number_at(&answer.to_vec(), 0), at + 7);
+    }
 }
