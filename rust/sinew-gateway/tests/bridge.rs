@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use common::{all, node, subscriber, until};
 use sinew::Qos;
-use sinew_gateway::bridge::{Bridge, Channel, Due, Key, Look, Network};
+use sinew_gateway::bridge::{Bridge, Channel, Due, Ear, Key, Look, Network};
 use sinew_gateway::channels::State;
 use sinew_gateway::config::{Settings, Transport};
 
@@ -54,6 +54,32 @@ impl Channel for Opened {
     }
 }
 
+/// A network in which nothing is opened until its bridge is to end.
+struct Slow {
+    ear: Ear,
+    tries: Arc<AtomicU32>,
+}
+
+impl Network for Slow {
+    fn name(&self) -> &'static str {
+        "the network"
+    }
+
+    fn tag(&self) -> &'static str {
+        "slow"
+    }
+
+    fn is_connected(&self) -> bool {
+        true
+    }
+
+    fn open(&self, _: &Key, _: &Due, _: Look) -> Result<Box<dyn Channel>, String> {
+        self.tries.fetch_add(1, Ordering::Relaxed);
+        until("the bridge is to end", || self.ear.is_ending());
+        Err("it is too late".to_owned())
+    }
+}
+
 /// It is refused, and then it is open, without any news.
 fn opens_by_and_by(lets: u32, looks: u32) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -79,4 +105,21 @@ async fn what_could_not_be_opened_is_tried_again_though_nothing_else_changes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_domain_refuses_is_looked_at_again_though_nothing_else_changes() {
     opens_by_and_by(1, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_to_end_opens_nothing_more() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("domain");
+    let viewer = node(path.to_str().expect("a path is a text"), "viewer");
+    let seen = ["left", "middle", "right"].map(|topic| subscriber(&viewer, topic, &Qos::default()));
+    let mut settings = Settings::everything(Some(path), Transport::Quic);
+    settings.rules = all();
+    let tries = Arc::new(AtomicU32::new(0));
+    let counts = Arc::clone(&tries);
+    let bridge = Bridge::start(&settings, |_, ear| Ok(async { Slow { ear, tries: counts } })).expect("it starts");
+    until("one is being opened", || tries.load(Ordering::Relaxed) > 0);
+    drop(bridge);
+    assert_eq!(tries.load(Ordering::Relaxed), 1);
+    drop(seen);
 }

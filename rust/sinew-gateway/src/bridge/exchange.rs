@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -51,18 +52,32 @@ type Catalogue = Provider<GatewayCatalogueRequest, GatewayCatalogue>;
 
 /// Where the exchange hears of things. Cheap to clone; never blocks.
 #[derive(Clone)]
-pub struct Ear(Sender<Event>);
+pub struct Ear {
+    events: Sender<Event>,
+    is_ending: Arc<AtomicBool>,
+}
 
 impl Ear {
     /// With its other end.
     pub(super) fn new() -> (Ear, Receiver<Event>) {
-        let (ear, heard) = channel();
-        (Ear(ear), heard)
+        let (events, heard) = channel();
+        (Ear { events, is_ending: Arc::default() }, heard)
     }
 
     /// Something happens.
     pub(super) fn tell(&self, event: Event) {
-        let _ = self.0.send(event);
+        let _ = self.events.send(event);
+    }
+
+    /// It ends, before whatever else it has heard of: each of that may wait for a manager that is gone.
+    pub(super) fn end(&self) {
+        self.is_ending.store(true, Ordering::Relaxed); // who misses it finds what is sent behind it
+        self.tell(Event::End);
+    }
+
+    /// Nothing is opened any more.
+    pub fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
     }
 
     /// What a channel has on the other side has come, or gone, if there is such a channel.
@@ -121,7 +136,7 @@ impl Exchange {
         loop {
             let mut next = heard.recv_timeout(self.teller.due());
             while let Ok(event) = next {
-                if matches!(event, Event::End) {
+                if self.ear.is_ending() {
                     // Before the network, in which they are.
                     return self.channels.clear();
                 }
@@ -234,6 +249,9 @@ impl Exchange {
         let is_tried_again = self.again.is_none();
         due.retain(|key, _| self.channels.get(key).is_none_or(|(_, open)| open.is_err() && is_tried_again));
         for (key, due) in due {
+            if self.ear.is_ending() {
+                return;
+            }
             let (ear, looks) = (self.ear.clone(), key.clone());
             let look: Look = Arc::new(move || ear.look(looks.clone()));
             let open = network.open(&key, &due, look).map_err(|why| format!("'{}' cannot be opened: {why}", key.1));
@@ -258,6 +276,7 @@ impl Exchange {
     fn look_at_refused(&mut self) {
         for (_, open) in self.channels.values_mut() {
             if let Ok(channel) = open
+                && !self.ear.is_ending()
                 && is_refused(channel.as_ref())
             {
                 look(channel.as_mut(), &mut self.again);

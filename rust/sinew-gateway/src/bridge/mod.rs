@@ -105,7 +105,7 @@ impl Drop for Bridge {
     /// Waits until everything is closed.
     fn drop(&mut self) {
         self.joining.abort();
-        self.ear.tell(Event::End);
+        self.ear.end();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
