@@ -348,9 +348,7 @@ PublishResult PublisherCore::publish_copy_to(std::uint64_t endpoint, const void*
     frame = publisher.copy_in(source);
     if (!frame.is_in_window()) return impl_->refused();
   }
-  const session::Publisher::Outcome outcome = impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame);
-  if (outcome == session::Publisher::Outcome::published) publisher.count_copied(frame.size);
-  return impl_->reported(outcome, endpoint);
+  return impl_->reported(impl_->deliver(endpoint, {.borrowed = source, .owned = {}, .shared = {}}, frame), endpoint);
 }
 
 PublishResult PublisherCore::publish_owned(void* object) {
