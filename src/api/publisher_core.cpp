@@ -39,6 +39,14 @@ void free_on_heap(const msg::Type& type, void* object) noexcept {
   ::operator delete(object, std::align_val_t(type.align));
 }
 
+void free_wherever_it_lies(const msg::Type& type, void* object) noexcept {
+  if (shm::in_window_range(object)) {
+    shm::scope_free(object);
+  } else {
+    free_on_heap(type, object);
+  }
+}
+
 // Who sends it says which has not.
 bool has_its_values(const msg::Type& type, const void* object) noexcept {
   try {
@@ -232,11 +240,7 @@ bool PublisherCore::in_forked_child() noexcept {
 
 void PublisherCore::free_object(void* object) noexcept {
   impl_->publisher->start_over();
-  if (shm::in_window_range(object)) {
-    shm::scope_free(object);
-  } else {
-    free_on_heap(*impl_->type, object);
-  }
+  free_wherever_it_lies(*impl_->type, object);
 }
 
 PublisherCore::ScopeToken PublisherCore::enter_scope() noexcept {
@@ -293,12 +297,17 @@ PublishResult PublisherCore::publish_object_to(std::uint64_t endpoint, void* obj
   const bool read_in_window = endpoint == 0 ? publisher.is_read_elsewhere() : publisher.reach(endpoint) == session::Reach::same_user;
   if (!read_in_window || !type.in_place) return publish_shared_loan(endpoint, object);
   if (!publisher.window().contains(object, type.size)) {
-    const PublishResult result = publish_copy_to(endpoint, object, why_invalid);
-    type.destroy(object);
-    free_object(object);
-    if (result == PublishResult::published)
-      impl_->count_repaired([this] { return "the message was built on the heap: " + std::string(impl_->why_on_heap()); });
-    return result;
+    // Behind publishing it this may be gone: the deleter of a message that it pushes out may end the publisher.
+    impl_->count_repaired([this] { return "the message was built on the heap: " + std::string(impl_->why_on_heap()); });
+    struct Built {
+      const msg::Type& type;
+      void* object;
+      ~Built() {
+        type.destroy(object);
+        free_wherever_it_lies(type, object);
+      }
+    } const built{type, object};
+    return publish_copy_to(endpoint, object, why_invalid);
   }
   const std::optional<std::uint64_t> size = impl_->complete(object);
   if (!size) {
