@@ -145,7 +145,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   status_.published(frame.source_time);
   local_delivery_.put(frame.source_time);
   count_published(frame.size, frame.source_time);
-  if (given.is_in_window() && given.root != object) count_copied(given.size);  // here, for behind this the publisher may be gone
+  if (given.is_in_window() && given.root != object) count_copied(given.size);  // by the caller, for whom the publisher may be gone
   if (!foreign_.empty()) export_frame(lock, frame);
   return Outcome::published;
 }
