@@ -11,24 +11,20 @@ use sinew_gateway::bridge::{Bridge, Channel, Due, Ear, Key, Look, Network};
 use sinew_gateway::channels::State;
 use sinew_gateway::config::{Settings, Transport};
 
-/// A network that lets something be opened when that was tried so often, and the domain when it was looked at so often then.
-struct Reluctant {
-    tries: Arc<AtomicU32>,
-    lets: u32,
-    looks: u32,
-}
+/// A network in which this is what comes of opening something.
+struct Opening<F>(F);
 
 struct Opened {
     looks: u32,
 }
 
-impl Network for Reluctant {
+impl<F: Fn() -> Result<Box<dyn Channel>, String> + Send> Network for Opening<F> {
     fn name(&self) -> &'static str {
         "the network"
     }
 
     fn tag(&self) -> &'static str {
-        "reluctant"
+        "network"
     }
 
     fn is_connected(&self) -> bool {
@@ -36,10 +32,7 @@ impl Network for Reluctant {
     }
 
     fn open(&self, _: &Key, _: &Due, _: Look) -> Result<Box<dyn Channel>, String> {
-        match self.tries.fetch_add(1, Ordering::Relaxed) + 1 {
-            tries if tries < self.lets => Err("the manager is away".to_owned()),
-            _ => Ok(Box::new(Opened { looks: self.looks })),
-        }
+        (self.0)()
     }
 }
 
@@ -54,33 +47,7 @@ impl Channel for Opened {
     }
 }
 
-/// A network in which nothing is opened until its bridge is to end.
-struct Slow {
-    ear: Ear,
-    tries: Arc<AtomicU32>,
-}
-
-impl Network for Slow {
-    fn name(&self) -> &'static str {
-        "the network"
-    }
-
-    fn tag(&self) -> &'static str {
-        "slow"
-    }
-
-    fn is_connected(&self) -> bool {
-        true
-    }
-
-    fn open(&self, _: &Key, _: &Due, _: Look) -> Result<Box<dyn Channel>, String> {
-        self.tries.fetch_add(1, Ordering::Relaxed);
-        until("the bridge is to end", || self.ear.is_ending());
-        Err("it is too late".to_owned())
-    }
-}
-
-/// It is refused, and then it is open, without any news.
+/// It is refused, and then it is open, without any news: the network lets it be opened when that was tried so often, and the domain when it was looked at so often then.
 fn opens_by_and_by(lets: u32, looks: u32) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("domain");
@@ -88,7 +55,11 @@ fn opens_by_and_by(lets: u32, looks: u32) {
     let mut settings = Settings::everything(Some(path), Transport::Quic);
     settings.rules = all();
     let tries = Arc::new(AtomicU32::new(0));
-    let network = Reluctant { tries: Arc::clone(&tries), lets, looks };
+    let counts = Arc::clone(&tries);
+    let network = Opening(move || match counts.fetch_add(1, Ordering::Relaxed) + 1 {
+        tries if tries < lets => Err("the manager is away".to_owned()),
+        _ => Ok(Box::new(Opened { looks }) as Box<dyn Channel>),
+    });
     let bridge = Bridge::start(&settings, |_, _| Ok(async { network })).expect("it starts");
     let states = || bridge.status().into_iter().flat_map(|peer| peer.channels).map(|channel| channel.state).collect::<Vec<_>>();
     until("it is refused", || states() == ["refused"]);
@@ -117,7 +88,14 @@ async fn who_is_to_end_opens_nothing_more() {
     settings.rules = all();
     let tries = Arc::new(AtomicU32::new(0));
     let counts = Arc::clone(&tries);
-    let bridge = Bridge::start(&settings, |_, ear| Ok(async { Slow { ear, tries: counts } })).expect("it starts");
+    let slow = |ear: Ear| {
+        Opening(move || {
+            counts.fetch_add(1, Ordering::Relaxed);
+            until("the bridge is to end", || ear.is_ending());
+            Err("it is too late".to_owned())
+        })
+    };
+    let bridge = Bridge::start(&settings, |_, ear| Ok(async { slow(ear) })).expect("it starts");
     until("one is being opened", || tries.load(Ordering::Relaxed) > 0);
     drop(bridge);
     assert_eq!(tries.load(Ordering::Relaxed), 1);

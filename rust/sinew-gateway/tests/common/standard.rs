@@ -20,6 +20,16 @@ pub struct Topic {
     pub subscriber: Subscriber,
 }
 
+impl Topic {
+    /// And is what it was.
+    pub fn has_come(&self, is_same: fn(&[u8], &[u8]) -> bool) -> bool {
+        let Some(frame) = self.subscriber.take(Duration::ZERO).expect("it can be taken") else { return false };
+        let told = frame.to_vec();
+        assert!(is_same(&told, &self.stream), "{}: {told:02x?} here, {:02x?} there", self.name, self.stream);
+        true
+    }
+}
+
 /// Those of all types, in the domain.
 pub fn topics(node: &Node, types: &[(String, Type)], seed: u64) -> Vec<Topic> {
     let mut random = fastrand::Rng::with_seed(seed);
@@ -77,14 +87,7 @@ impl There<'_> {
                 peer.publish(&format!("write_{}", topic.id), &topic.name, &topic.stream);
             }
             std::thread::sleep(Duration::from_millis(200));
-            missing.retain(|topic| match topic.subscriber.take(Duration::ZERO).expect("it can be taken") {
-                Some(frame) => {
-                    let told = frame.to_vec();
-                    assert!(is_same(&told, &topic.stream), "{}: {told:02x?} here, {:02x?} there", topic.name, topic.stream);
-                    false
-                }
-                None => true,
-            });
+            missing.retain(|topic| !topic.has_come(is_same));
         });
     }
 }
