@@ -16,6 +16,7 @@
 #include <new>
 #include <utility>
 
+#include "base/sanitized.hpp"
 #include "os/call.hpp"
 #include "os/failure.hpp"
 
@@ -29,20 +30,12 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-#if defined(__SANITIZE_THREAD__)
-#define SINEW_UNDER_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SINEW_UNDER_TSAN 1
-#endif
-#endif
-
 namespace sinew::os {
 namespace {
 
 constexpr int reader_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL;
 
-#if defined(SINEW_UNDER_TSAN)
+#if SINEW_THREAD_SANITIZED
 // ThreadSanitizer ends the process when something is mapped where it keeps its shadow; below 1 TiB it does not.
 constexpr std::uint64_t end_of_addresses = std::uint64_t{1} << 40;
 #else

@@ -7,10 +7,11 @@
 #include <system_error>
 #include <thread>
 
+#include "base/sanitized.hpp"
 #include "base/tests/heap.hpp"
 #include "tests/system/action.hpp"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which bring their own malloc
+#if !SINEW_SANITIZED
 
 namespace sinew::system {
 namespace {

@@ -13,12 +13,13 @@
 
 #include "api/raw_publisher.hpp"
 #include "api/raw_subscriber.hpp"
+#include "base/sanitized.hpp"
 #include "base/tests/heap.hpp"
 #include "tests/system/harness.hpp"
 #include "tests/system/sample.hpp"
 #include "tests/system/stranger.hpp"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which bring their own malloc
+#if !SINEW_SANITIZED
 
 namespace sinew::system {
 namespace {

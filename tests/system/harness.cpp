@@ -22,10 +22,11 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/sanitized.hpp"
 #include "os/fault.hpp"
 #include "os/file.hpp"
 
-#if defined(__SANITIZE_THREAD__)
+#if SINEW_THREAD_SANITIZED
 // An exception that goes from one thread to another in a future is counted by the C++ library, whose own code the sanitizer does not see.
 extern "C" [[gnu::visibility("default")]] const char* __tsan_default_suppressions();  // NOLINT: the sanitizer's name
 extern "C" const char* __tsan_default_suppressions() {                                // NOLINT

@@ -16,21 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "os/fd.hpp"
 
 namespace sinew::system {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool sanitized = true;
-#else
-inline constexpr bool sanitized = false;
-#endif
-#else
-inline constexpr bool sanitized = false;
-#endif
+inline constexpr bool sanitized = SINEW_SANITIZED;
 
 /// Sanitizers make everything several times slower; a tenth of the rounds still walks every path.
 constexpr int rounds(int full) {

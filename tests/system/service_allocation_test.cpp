@@ -5,10 +5,11 @@
 #include <system_error>
 #include <thread>
 
+#include "base/sanitized.hpp"
 #include "base/tests/heap.hpp"
 #include "tests/system/service.hpp"
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which bring their own malloc
+#if !SINEW_SANITIZED
 
 namespace sinew::system {
 namespace {

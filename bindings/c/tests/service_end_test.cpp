@@ -7,6 +7,7 @@
 #include "api/service_client_core.hpp"
 #include "api/service_impl.hpp"
 #include "api/service_provider_core.hpp"
+#include "base/sanitized.hpp"
 #include "base/tests/heap.hpp"
 #include "bindings/c/tests/service_in_c.hpp"
 #include "session/publisher/new_frame.hpp"
@@ -287,7 +288,7 @@ TEST_F(EndsInC, WhereTheMemoryOfAProviderDoesNotHoldTheResponseTheClientIsToldAn
   EXPECT_EQ(answered, SINEW_NO_MEMORY);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which bring their own malloc
+#if !SINEW_SANITIZED
 
 bool is_of_shortage(sinew_status status) {
   return status == SINEW_EXHAUSTED || status == SINEW_NO_MEMORY || status == SINEW_LOST || status == SINEW_INVALID_MESSAGE;

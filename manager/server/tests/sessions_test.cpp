@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "base/sanitized.hpp"
 #include "manager/server/tests/program.hpp"
 #include "os/event.hpp"
 #include "os/memory.hpp"
@@ -49,17 +50,7 @@ std::size_t open_descriptors(pid_t pid) {
 }
 
 /// Sanitizers keep freed memory for a while, and need descriptors of their own.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
+constexpr bool sanitized = SINEW_SANITIZED;
 
 TEST(Sessions, a_publisher_and_a_subscriber_get_the_two_ends_of_a_pair_and_nobody_else_has_one) {
   const Domain domain;

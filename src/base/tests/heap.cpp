@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "base/sanitized.hpp"
+
 namespace sinew {
 namespace {
 
@@ -66,7 +68,7 @@ std::uint64_t allocations() noexcept {
 
 }  // namespace sinew
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !SINEW_SANITIZED
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "msg/bounds.hpp"
 #include "msg/walk.hpp"
 #include "sinew/msg/reflect.hpp"
@@ -92,13 +93,7 @@ T sample() {
 }
 
 /// Tests of memory that somebody writes to while it is read are not for the thread sanitizer, which finds just that.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool finds_races = true;
-#elif defined(__has_feature)
-inline constexpr bool finds_races = __has_feature(thread_sanitizer);
-#else
-inline constexpr bool finds_races = false;
-#endif
+inline constexpr bool finds_races = SINEW_THREAD_SANITIZED;
 
 /// A region made of exactly the blocks that were allocated from it, so that a sanitizer sees every byte read outside. Its blocks are operator new's, so that
 /// messages in it can be destroyed as ordinary objects, which adopted() ones must be before the arena goes.

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "shm/tests/notes.hpp"
 
 namespace sinew::shm {
@@ -223,13 +224,7 @@ TEST_F(Scope, the_range_of_windows_is_only_ever_widened) {
 }
 
 // A sanitizer's malloc ends the process instead of giving null.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool malloc_gives_null = false;
-#elif defined(__has_feature)
-constexpr bool malloc_gives_null = !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
-#else
-constexpr bool malloc_gives_null = true;
-#endif
+constexpr bool malloc_gives_null = !SINEW_SANITIZED;
 
 TEST(New, throws_when_there_is_no_memory_after_asking_the_handler) {
   if (!malloc_gives_null) GTEST_SKIP() << "this sanitizer's malloc ends the process when memory is refused";
