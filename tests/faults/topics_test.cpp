@@ -188,9 +188,9 @@ TEST_F(TopicFaults, a_subscriber_is_created_and_gets_messages_or_it_says_why_not
 
 TEST_F(TopicFaults, a_subscriber_with_a_callback_is_created_and_called_or_it_says_why_not) {
   walk_topics("create_subscriber with a callback", [&](Fault& fault) {
+    std::atomic<int> received{0};
     std::shared_ptr<Node> node = Node::create("called");  // without threads yet
     std::shared_ptr<Subscriber<Sample>> subscriber;
-    std::atomic<int> received{0};
     const auto count = [&](const Sample& sample) { received += is_whole(sample) ? 1 : 0; };
     const auto create = [&] { subscriber = node->create_subscriber<Sample>("in", count); };
     const auto is_called = [&] {
