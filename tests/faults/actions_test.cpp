@@ -43,8 +43,8 @@ TEST_F(ActionFaults, a_goal_ends_with_a_result_or_an_error) {
   walk_actions("send_goal", [&](Fault& fault) {
     auto client = create_move_client(*node_);
     await_servers(*client, 1);
-    std::optional<MoveHandle> goal;
     Steps steps;
+    std::optional<MoveHandle> goal;
     fault.during([&] {
       goal.emplace(client->send_goal({.number = 1, .steps = 3, .what = {}}, steps.of(1)));
       fault.await([&] { return is_ready(goal->result()); });

@@ -50,8 +50,8 @@ class DeathOfAServer : public ActionDeath, public ::testing::WithParamInterface<
 TEST_P(DeathOfAServer, LeavesNoGoalWithoutAnEnd) {
   for (const char* pass : {"1", "3", "20"}) {
     Child mortal("mover", {"mortal" + std::string(pass), "at_a_time=4"}, {{"SINEW_AT", std::string(GetParam()) + ":" + pass + ":kill"}});
-    std::vector<MoveHandle> goals;
     std::array<Steps, 8> steps;
+    std::vector<MoveHandle> goals;
     for (std::size_t round = 0; round < 100 && !mortal.has_ended(); ++round) {
       goals.clear();
       for (std::uint64_t number = 0; number < 4; ++number) {

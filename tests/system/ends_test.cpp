@@ -16,9 +16,9 @@ TEST_F(Ends, ASubscriberMayBeDestroyedInItsOwnCallback) {
   auto node = Node::create("node");
   auto publisher = node->create_publisher<Sample>("topic");
   for (int round = 0; round < rounds(50); ++round) {
-    std::shared_ptr<Subscriber<Sample>> subscriber;
     std::mutex mutex;
     std::atomic<int> calls{0}, whole{0};
+    std::shared_ptr<Subscriber<Sample>> subscriber;
     {
       const std::lock_guard lock(mutex);
       subscriber = node->create_subscriber<Sample>(

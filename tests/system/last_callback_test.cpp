@@ -19,9 +19,9 @@ TEST_F(LastCallback, WhoDestroysANodeWaitsForACallbackThatHasDestroyedItsOwnInte
   for (const char* what : {"timer", "message", "event of a publisher", "event of a subscriber"}) {
     SCOPED_TRACE(what);
     const std::string kind = what;
+    std::atomic<bool> made{false}, destroyed{false}, over{false};
     auto node = Node::create("node", {.executor = executor}), other = Node::create("other");
     std::shared_ptr<void> interface;
-    std::atomic<bool> made{false}, destroyed{false}, over{false};
     const auto callback = [&] {
       eventually([&] { return made.load(); });
       interface.reset();

@@ -44,12 +44,12 @@ void expect_pair(const Image& left, const Image& right, int number) {
 }
 
 TEST_F(MessageFilters, ImagesOfTwoCamerasMeetWhereTheyLieAndAreLetGo) {
+  std::atomic<int> pairs{0};
   const auto node = Node::create("node");
   message_filters::Subscriber<Image> left(node, "left", Qos{}.keep_last(10)), right(node, "right");
   message_filters::Synchronizer<Pair> sync(Pair(10), left, right);
   sync.setInterMessageLowerBound(0, 50ns);
   sync.setInterMessageLowerBound(1, 50ns);
-  std::atomic<int> pairs{0};
   sync.registerCallback(
       [&](const std::shared_ptr<const Image>& a, const std::shared_ptr<const Image>& b) { expect_pair(*a, *b, ++pairs); });
   Child cameras("cameras");

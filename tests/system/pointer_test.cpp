@@ -303,8 +303,8 @@ TEST_F(Pointer, SubscribersMayBeDestroyedInsideTheirCallbacksAndMeanwhile) {
   auto publisher = node->create_publisher<Sample>("topic");
   for (int i = 0; i < rounds(100); ++i) {
     std::atomic<bool> gone{false};
-    std::shared_ptr<Subscriber<Sample>> own;
     std::mutex mutex;
+    std::shared_ptr<Subscriber<Sample>> own;
     std::unique_lock lock(mutex);
     own = node->create_subscriber<Sample>("topic", [&](std::unique_ptr<Sample>) {
       const std::lock_guard wait(mutex);

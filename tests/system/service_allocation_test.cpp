@@ -408,10 +408,10 @@ TEST_F(AllocationsOfEnds, OneThatFailsWhileAClientOrAProviderIsMadeLeavesNothing
 }
 
 TEST_F(AllocationsOfEnds, OneThatFailsWhileAClientIsDestroyedKeepsNobodyFromHearingOfIt) {
+  int called = 0;
   auto node = Node::create("node");
   std::shared_ptr<WorkClient> client;
   std::vector<PendingCall<Work::Response>> calls;
-  int called = 0;
   const auto renew = [&](int nth) {
     for (auto& call : calls) {
       EXPECT_EQ(call.wait_for(std::chrono::seconds(0)), std::future_status::ready) << nth;

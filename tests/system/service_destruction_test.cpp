@@ -116,8 +116,8 @@ TEST_F(ServiceDestruction, AHandlerMayDestroyItsProviderAndItsResponseIsSent) {
   const auto node = Node::create("node");
   const auto client = node->create_service_client<Work::Request, Work::Response>("work");
   for (const std::uint32_t parallel : {1U, 2U}) {
-    KeptProvider provider;
     std::atomic<int> runs{0};
+    KeptProvider provider;
     const auto provide = [&] {
       provider.keep(node->create_service_provider<Work::Request, Work::Response>("work",
                                                                                  [&](const Work::Request& request) {

@@ -79,8 +79,8 @@ TEST_F(Timers, WhoDestroysATimerWaitsForItsCallback) {
 TEST_F(Timers, ACallbackMayDestroyItsTimerAndItsNode) {
   auto node = Node::create("other");
   const auto kept = std::make_shared<std::atomic<int>>(0);
-  std::shared_ptr<Timer> timer;
   std::atomic<bool> made{false};
+  std::shared_ptr<Timer> timer;
   timer = node->create_timer(1ms, [&, kept] {
     if (!made) return;
     timer.reset();

@@ -22,8 +22,8 @@ class EndsInC : public InC {};
 TEST_F(EndsInC, TheCallsOfAProviderThatIsKilledGoToAnother) {
   Child killed("worker_in_c", {"keep"});
   killed.expect("ready");
-  const ClientInC client(node);
   PendingInC call(stream_of(addition(7)));
+  const ClientInC client(node);
   call.start(client);
   killed.expect("has it");
   killed.kill();
@@ -37,8 +37,8 @@ TEST_F(EndsInC, TheCallsOfAProviderThatIsKilledGoToAnother) {
 TEST_F(EndsInC, TheCallsOfAProviderThatIsKilledAreLostWhereItExecutesNoneTwice) {
   Child killed("worker_in_c", {"keep once"});
   killed.expect("ready");
-  const ClientInC client(node);
   PendingInC call(stream_of(addition(7)));
+  const ClientInC client(node);
   call.start(client);
   killed.expect("has it");
   killed.kill();
@@ -69,8 +69,8 @@ ROLE(client_in_c) {
 TEST_F(EndsInC, TheCallsOfAProviderThatIsDestroyedGoToAnotherAndStayToBeEnded) {
   Kept kept;
   ProviderInC provider(node, [&](sinew_call* call) { kept.keep(call); });
-  const ClientInC client(node);
   PendingInC call(stream_of(addition(7)));
+  const ClientInC client(node);
   call.start(client);
   ASSERT_TRUE(eventually([&] { return kept.count() == 1; }));
   provider.destroy();
@@ -117,8 +117,8 @@ TEST_F(EndsInC, CallsOfAClientThatIsDestroyedAreCancelled) {
 TEST_F(EndsInC, WhenTheNodeIsDestroyedCallsEndAndOthersCannotBeMade) {
   Kept kept;
   const ProviderInC provider(node, [&](sinew_call* call) { kept.keep(call); });
-  const ClientInC client(node);
   PendingInC call(stream_of(addition(7)));
+  const ClientInC client(node);
   call.start(client);
   ASSERT_TRUE(eventually([&] { return kept.count() == 1; }));
   sinew_node_destroy(std::exchange(node, nullptr));
@@ -157,8 +157,8 @@ TEST_F(EndsInC, ACallThatTakesTooLongEndsAndItsProviderSeesIt) {
 TEST_F(EndsInC, ACallMayBeCancelledOnceAndEndsOnce) {
   Kept kept;
   const ProviderInC provider(node, [&](sinew_call* call) { kept.keep(call); });
-  const ClientInC client(node);
   PendingInC call(stream_of(addition(1)));
+  const ClientInC client(node);
   call.start(client);
   ASSERT_TRUE(eventually([&] { return kept.count() == 1; }));
   sinew_client_cancel(client.get(), call.number);

@@ -264,8 +264,8 @@ TEST_F(ServicesInC, TheCallersLoopMayRunAProvider) {
       where = std::this_thread::get_id();
       ProviderInC::answer_rightly(call);
     });
-    const ClientInC client(node);
     PendingInC call(stream_of(addition(1)));
+    const ClientInC client(node);
     call.start(client);
     int fd = -1;
     ASSERT_EQ(sinew_node_fd(by_caller, &fd), SINEW_OK);
