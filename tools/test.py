@@ -29,6 +29,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD_SECONDS = 1500
 RUN_SECONDS = 900
 FUZZ_SECONDS = 30
+# Tests wait for half of their time: for processes to start and to end, and for deadlines.
+TESTS_PER_JOB = 2
 # What is repeated of a failed test above the last table, thousands of lines after it was printed.
 LINES_OF_A_FAILURE = 12
 
@@ -81,7 +83,7 @@ def ctest_suite(preset, jobs):
             return 0, 1, 0, [f"failed: {preset} does not build"]
     results = ROOT / f"build-{preset}" / "results.xml"
     results.unlink(missing_ok=True)
-    command = [*prefix, "ctest", "--test-dir", str(results.parent), "--parallel", str(jobs), "--output-on-failure"]
+    command = [*prefix, "ctest", "--test-dir", str(results.parent), "--parallel", str(TESTS_PER_JOB * jobs), "--output-on-failure"]
     if preset == "aarch64":
         command += ["--exclude-regex", "|".join(re.escape(name) + "$" for name in NOT_EMULATED)]
     status, _ = bounded.run([*command, "--no-tests=error", "--output-junit", results], seconds=RUN_SECONDS, env=environment, cwd=ROOT)
