@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/sanitized.hpp"
 #include "base/tests/flips.hpp"
 #include "sinew/error.hpp"
 
@@ -180,6 +181,7 @@ TEST(Messages, W5_trailing_bytes_are_refused) {
 class EachKind : public ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(EachKind, W9_one_and_two_flipped_bits_never_crash_and_what_is_accepted_encodes_to_the_same_bytes) {
+  if (SINEW_THREAD_SANITIZED) GTEST_SKIP() << "it has one thread, and would be busy for minutes";
   Bytes packet = encode(samples().at(GetParam()));
   with_one_and_two_flipped_bits({packet}, [&]() -> const char* {
     const auto result = decode(packet);
