@@ -6,6 +6,7 @@ Usage: lint.py [--jobs N] [CHECK...]        without names: all checks, in the or
 
 import argparse
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -88,6 +89,7 @@ def headers(_):
     return run("python3", "tools/check_headers.py", *COMPILERS, seconds=300)
 
 
+@functools.cache
 def configured():
     """Whether it is written down how a current Clang compiles each source, with the headers that are generated for them."""
     return run("cmake", "--log-level=WARNING", "--preset", "clang", seconds=120) and run(
@@ -97,22 +99,26 @@ def configured():
 
 def units(pattern):
     """How each source whose path matches is compiled."""
-    every = {os.path.relpath(unit["file"], ROOT): unit for unit in json.loads(COMMANDS.read_text())}
-    return [unit for path, unit in every.items() if re.match(pattern, path)]
+    return [unit for unit in json.loads(COMMANDS.read_text()) if re.match(pattern, os.path.relpath(unit["file"], ROOT))]
+
+
+def flags(unit):
+    """What stands in its command between the compiler and the output."""
+    words = shlex.split(unit["command"])
+    return words[1 : words.index("-o")]
 
 
 def said_by(command, unit):
+    """What a command that fails has to say; nothing of one that does not."""
     status, said = bounded.run(command, seconds=600, capture=True, cwd=unit["directory"])
-    return said if status != 0 else ""
+    return "" if status == 0 else said or f"{command[0]} ended with status {status} and said nothing"
 
 
 def compiles(compiler, pattern, jobs):
     """Whether a compiler has no complaints about the sources whose paths match."""
 
     def complaints(unit):
-        words = shlex.split(unit["command"])
-        output = words.index("-o")
-        return said_by([compiler, *words[1:output], *words[output + 2 :], "-fsyntax-only"], unit)
+        return said_by([compiler, *flags(unit), "-fsyntax-only", unit["file"]], unit)
 
     return unchanged.examine(units(pattern), complaints, version(compiler), jobs)
 
@@ -135,7 +141,7 @@ def tidy(jobs):
     """clang-tidy has no findings, and a current Clang no warnings"""
 
     def complaints(unit):
-        return said_by([TIDY, "-p", CLANG_BUILD, "--quiet", "--warnings-as-errors=*", unit["file"]], unit)
+        return said_by([TIDY, "--quiet", "--warnings-as-errors=*", unit["file"], "--", *flags(unit)], unit)
 
     # Not tests: they are held by the compilers' warnings and the formatter; what GoogleTest's macros expand to is not ours to tidy. Nor what is generated.
     ours = r"(?!\.\./|tests/|.*/tests/|build)"

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shlex
 import subprocess
 import tempfile
 
@@ -17,15 +18,20 @@ SCANNER = "clang-scan-deps-19"
 
 
 def includes_of(units, jobs):
-    """Source path to the files that its compilation reads. `units`: of a compile_commands.json, whose folder has the headers that are generated."""
+    """Of each unit, the files that its compilation reads. `units`: of a compile_commands.json, whose folder has the headers that are generated."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as listed:
         json.dump(units, listed)
         listed.flush()
         command = [SCANNER, "-compilation-database", listed.name, "-j", str(jobs), "-format=make"]
         rules = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.replace("\\\n", " ")
-    # A rule of make each: what is compiled stands first among what it needs.
-    read = [rule.split(": ", 1)[1].split() for rule in rules.splitlines() if rule]
-    return {files[0]: files for files in read}
+    # A rule of make each. A source may be compiled for several targets, with other flags.
+    read_for = dict(rule.split(": ", 1) for rule in rules.splitlines() if rule)
+    return [read_for[output_of(unit)].split() for unit in units]
+
+
+def output_of(unit):
+    words = shlex.split(unit["command"])
+    return words[words.index("-o") + 1]
 
 
 def fingerprint(unit, includes, check):
@@ -43,8 +49,7 @@ def examine(units, complaints, check, jobs):
     """Whether nothing is wrong with any unit; prints what is. `complaints`: of a unit, empty when there are none. `check`: bytes that change with what it would say."""
     passed = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "sinew-checks")
     passed.mkdir(parents=True, exist_ok=True)
-    includes = includes_of(units, jobs)
-    due = [(unit, passed / fingerprint(unit, includes[unit["file"]], check)) for unit in units]
+    due = [(unit, passed / fingerprint(unit, includes, check)) for unit, includes in zip(units, includes_of(units, jobs))]
     due = [(unit, mark) for unit, mark in due if not mark.exists()]
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

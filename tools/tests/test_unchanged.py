@@ -71,6 +71,13 @@ class Unchanged(unittest.TestCase):
         self.clone = elsewhere
         self.assertEqual(self.examine(), (True, []))
 
+    def test_a_source_that_is_compiled_twice_is_two_units(self):
+        twice = [{"directory": str(self.clone), "file": f"{self.clone}/one.cpp", "command": f"clang++-19 -DN={n} -I{self.clone} -o {n}.o -c {self.clone}/one.cpp"} for n in (1, 2)]
+        asked = []
+        with unittest.mock.patch.dict(os.environ, XDG_CACHE_HOME=str(self.folder / "cache")), contextlib.redirect_stdout(io.StringIO()):
+            self.assertFalse(unchanged.examine(twice, lambda unit: asked.append(unit["command"]) or ("wrong" if "-DN=2" in unit["command"] else ""), b"1", jobs=1))
+        self.assertEqual(sorted(asked), [unit["command"] for unit in twice])
+
     def test_nothing_to_examine_is_not_well(self):
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertFalse(unchanged.examine([], lambda unit: "", b"", jobs=1))
