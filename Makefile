@@ -8,9 +8,6 @@ JOBS ?= $(shell nproc)
 SECONDS ?= 600
 # The interpreter that Debian's python3-pip and python3-matplotlib belong to; another one may come first in PATH.
 PYTHON ?= /usr/bin/python3
-# What another clone has compiled serves this one, too.
-export CCACHE_BASEDIR := $(CURDIR)
-export CCACHE_NOHASHDIR := 1
 # Where the command is installed for its benchmark.
 COMMAND = $(CURDIR)/build/command
 # With what Python is measured beside, and the package as pip installs it.

@@ -21,7 +21,8 @@ macro(sinew_settings)
   find_package(Threads REQUIRED)
   find_program(CCACHE ccache)
   if(CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+    # What another clone has compiled serves this one, too.
+    set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
   endif()
   # Nobody puts functions in the place of the library's own: it may call them directly.
   add_compile_options($<$<CONFIG:Release>:-fno-semantic-interposition>)

@@ -72,18 +72,13 @@ def unpacked(name):
     return tree
 
 
-def of_ccache(tree):
-    """What another tree has compiled serves this one, too."""
-    return {"CCACHE_BASEDIR": str(tree), "CCACHE_NOHASHDIR": "1"}
-
-
 def debian(jobs):
     """Two packages of what `make install` installs; packaging/debian says which has what."""
     tree = unpacked("debian")
     shutil.copytree(tree / "packaging/debian", tree / "debian")
     for old in (*tree.parent.glob("*.deb"), *OUT.glob("*.deb")):
         old.unlink()
-    logged("debian", ["dpkg-buildpackage", "--build=binary", "--unsigned-source", "--unsigned-changes"], cwd=tree, env={"DEB_BUILD_OPTIONS": f"parallel={jobs}", **of_ccache(tree)})
+    logged("debian", ["dpkg-buildpackage", "--build=binary", "--unsigned-source", "--unsigned-changes"], cwd=tree, env={"DEB_BUILD_OPTIONS": f"parallel={jobs}"})
     made = [pathlib.Path(shutil.move(path, OUT / path.name)) for path in sorted(tree.parent.glob("*.deb"))]
     if shutil.which("lintian"):
         logged("lintian", ["lintian", "--allow-root", "--fail-on", "error", *made], cwd=OUT)
@@ -96,7 +91,7 @@ def wheel(jobs):
     for old in OUT.glob("*.whl"):
         old.unlink()
     command = [PYTHON, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-deps", "--wheel-dir", OUT, tree]
-    logged("wheel", command, cwd=OUT, env={"CMAKE_BUILD_PARALLEL_LEVEL": str(jobs), **of_ccache(tree)})
+    logged("wheel", command, cwd=OUT, env={"CMAKE_BUILD_PARALLEL_LEVEL": str(jobs)})
     return sorted(OUT.glob("*.whl"))
 
 

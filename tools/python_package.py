@@ -31,7 +31,7 @@ def install(jobs):
         wheel.unlink()
     pip = [interpreter, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     # Tools of the environment, which pip would fetch anew each time.
-    environment = {"PATH": f"{interpreter.parent}:{os.environ['PATH']}", "CMAKE_BUILD_PARALLEL_LEVEL": str(jobs), "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"}
+    environment = {"PATH": f"{interpreter.parent}:{os.environ['PATH']}", "CMAKE_BUILD_PARALLEL_LEVEL": str(jobs)}
     for command in (
         [*pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "--wheel-dir", wheels, "--config-settings", f"build-dir={BUILD / 'build'}", ROOT],
         [*pip, "install", "--no-deps", "--no-index", "--force-reinstall", "--find-links", wheels, "sinew"],
