@@ -17,6 +17,7 @@ import sys
 import time
 
 import bounded
+import crates
 import rust
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -53,8 +54,9 @@ def build_in_rust(jobs):
     # Named, so that the flags are not for what runs while it is built.
     target = re.search(r"^host: (.+)$", told, re.MULTILINE).group(1)
     command = ["cargo", "build", "--locked", "--quiet", "--target", target, "--jobs", str(jobs)]
-    if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=OF_GATEWAY)[0] != 0:
-        return False
+    with crates.shared(environment, OF_GATEWAY):
+        if bounded.run(command, seconds=BUILD_SECONDS, env=environment, cwd=OF_GATEWAY)[0] != 0:
+            return False
     for name in ("fuzz_gateway_attachments", "fuzz_gateway_config", "fuzz_gateway_ros1", "fuzz_gateway_wire"):
         shutil.copy(pathlib.Path(environment["CARGO_TARGET_DIR"]) / target / "debug" / name, BUILD / "bin" / name)
     return True

@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import bounded
+import crates
 import rust
 import unchanged
 
@@ -150,18 +151,25 @@ def tidy(jobs):
 
 def cargo(jobs):
     """rustfmt has nothing to change in what is written in Rust, its lock files are complete, and neither compiler, clippy nor rustdoc warns"""
-    # Debian's Rust comes without clippy.
-    check = "clippy" if bounded.run(["cargo", "clippy", "--version"], seconds=60, capture=True)[0] == 0 else "check"
-    environment = {**rust.environment("lint"), "RUSTFLAGS": "-D warnings", "RUSTDOCFLAGS": "-D warnings"}
     whole = ["--workspace", "--all-features", "--locked", "--jobs", str(jobs)]
     # Not members of the workspace, but they stand on its crates: a dependency that is new there must be in their lock files too.
     others = ["sinew-gateway/fuzz/Cargo.toml", "../bench/peers/rust/Cargo.toml"]
     fuzzers = ["--manifest-path", others[0], "--locked", "--jobs", str(jobs)]
     # By itself it has fewer features than others ask of it.
     alone = ["--package", "sinew-msg", "--locked", "--jobs", str(jobs)]
+    # Where the tests are built, as both need the same build scripts and macros of others.
+    environment = {**rust.environment("test"), "RUSTDOCFLAGS": "-D warnings"}
+    if bounded.run(["cargo", "clippy", "--version"], seconds=60, capture=True)[0] == 0:
+        check, denied = "clippy", ["--", "-D", "warnings"]
+    else:
+        # Debian's Rust comes without it. These flags are for all crates, so that none is shared with the tests.
+        check, denied = "check", []
+        environment |= rust.environment("lint") | {"RUSTFLAGS": "-D warnings"}
     commands = [["cargo", "fmt", "--all", "--check"], *(["cargo", "fmt", "--manifest-path", other, "--check", "--", "--config-path", str(rust.WORKSPACE)] for other in others),
-                *(["cargo", "update", "--workspace", "--locked", "--quiet", "--manifest-path", other] for other in others), ["cargo", check, "--all-targets", *whole], ["cargo", check, *alone], ["cargo", check, *fuzzers], ["cargo", "doc", "--no-deps", *whole]]
-    return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
+                *(["cargo", "update", "--workspace", "--locked", "--quiet", "--manifest-path", other] for other in others),
+                ["cargo", check, "--all-targets", *whole, *denied], ["cargo", check, *alone, *denied], ["cargo", check, *fuzzers, *denied], ["cargo", "doc", "--no-deps", *whole]]
+    with crates.shared(environment, rust.WORKSPACE):
+        return rust.install(jobs) and all(bounded.run(command, seconds=900, env=environment, cwd=rust.WORKSPACE)[0] == 0 for command in commands)
 
 
 CHECKS = {check.__name__: check for check in (layers, sync, lengths, python, formatting, seeded, headers, cargo, clang, old_clang, tidy)}

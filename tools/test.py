@@ -18,6 +18,7 @@ import time
 import xml.etree.ElementTree
 
 import bounded
+import crates
 import fuzz
 import models
 import orders
@@ -144,13 +145,14 @@ def rust_suite(_, jobs):
     """(passed, failed, skipped, what failed) of the Rust workspace, with the library and the manager as developers build them."""
     if not rust.install(jobs):
         return 0, 1, 0, ["failed: the library for Rust does not build"]
-    environment = rust.environment("test")
+    environment = rust.environment("test") | {"RUST_TEST_THREADS": str(TESTS_PER_JOB * jobs)}
     # Tests that read what sinew writes with the tools of others skip that without it.
     interpreter = python_env.make()
     if interpreter:
         environment["SINEW_TEST_PYTHON"] = str(interpreter)
     command = ["cargo", "test", "--workspace", "--all-features", "--locked", "--no-fail-fast", "--jobs", str(jobs)]
-    status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env=environment, cwd=rust.WORKSPACE)
+    with crates.shared(environment, rust.WORKSPACE):
+        status, output = bounded.run(command, seconds=BUILD_SECONDS + RUN_SECONDS, capture=True, env=environment, cwd=rust.WORKSPACE)
     print(output)
     results = re.findall(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored", output, re.MULTILINE)
     passed, failed, ignored = (sum(int(one[n]) for one in results) for n in range(3))

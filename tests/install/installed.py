@@ -18,6 +18,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import bounded
+import crates
+import install_command
+import rust
 
 EXAMPLES = ["readme", "talker", "listener", "camera", "viewer", "pipeline", "adder", "fibonacci"]
 # These only bound what hangs: beside others a compiler takes a multiple of its time.
@@ -34,7 +37,8 @@ def installed():
     if there := os.environ.get("SINEW_INSTALL_PREFIX"):
         shutil.copytree(there, prefix, symlinks=True)
     else:
-        must(["make", "-C", ROOT, "install", f"PREFIX={prefix}"], seconds=1200)
+        with crates.shared({"CARGO_TARGET_DIR": str(install_command.BUILD)}, rust.WORKSPACE):
+            must(["make", "-C", ROOT, "install", f"PREFIX={prefix}"], seconds=1200)
     return work, prefix
 
 
