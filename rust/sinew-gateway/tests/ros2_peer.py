@@ -4,7 +4,7 @@ A request is a line of JSON, and so is what it says. "do" is
   "type": makes a type of the definition "text" of "name" (ros2msg), with "header" as a request or reply of rmw_cyclonedds;
   "write": makes a writer "id" on "topic" of the type "name", with "qos"; "publish": writes the message "stream" with it, "times" times;
   "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...}, or are never taken, where it is "idle";
-  "close": closes writer or reader "id"; "matched": tells with how many others writer or reader "id" is connected;
+  "acknowledged": waits until all readers have what writer "id" has written, and tells whether they do; "close": closes writer or reader "id"; "matched": tells with how many others writer or reader "id" is connected;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts as rmw_cyclonedds does, or of "clear" of std_srvs/srv/Empty, where "service" says so; "call": calls it, as several
   clients "clients" do that have their own numbers, once for each of "numbers", all at once, and tells whose replies were wrong, or not theirs;
   "execute": executes goals of "action", which is of example_interfaces/action/Fibonacci, as a server of rmw_cyclonedds: those of 1000 numbers and more until they are cancelled,
@@ -161,6 +161,9 @@ class Peer:
         message = self.types.made[name].deserialize(bytes.fromhex(stream))
         for _ in range(times):
             self.ends[id].write(message)
+
+    def do_acknowledged(self, id):
+        return self.ends[id].wait_for_acks(duration(seconds=20))
 
     def do_close(self, id):
         del self.ends[id]

@@ -179,10 +179,11 @@ async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
     until("it is heard", || heard.statistics().publishers == 1);
     // More than there is room for in the domain, and less than may wait in the bridge.
     let line = hex(&text("a line"));
-    peer.ask(&json!({"do": "publish", "id": "log", "name": "std_msgs/msg/String", "stream": line, "times": 1200}));
-    std::thread::sleep(Duration::from_millis(300));
+    peer.ask(&json!({"do": "publish", "id": "log", "name": "std_msgs/msg/String", "stream": line, "times": 1000}));
+    // What it goes without giving away goes with it.
+    assert_eq!(peer.ask(&json!({"do": "acknowledged", "id": "log"})), json!(true));
     peer.ask(&json!({"do": "close", "id": "log"}));
-    until("all are heard", || count.load(Ordering::Relaxed) == 1200);
+    until("all are heard", || count.load(Ordering::Relaxed) == 1000);
     assert_eq!(robot.channel("log", false).map(|told| told.lost), Some(0));
     until("nobody publishes it any more", || heard.statistics().publishers == 0);
 }
