@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "os/tests/support.hpp"
 #include "sinew/sinew.hpp"
 #include "tests/storm/graph.hpp"
 #include "tests/system/harness.hpp"
@@ -61,7 +62,7 @@ class FolderOf {
   }
   ~FolderOf() {
     before_ ? ::setenv(variable_, before_->c_str(), 1) : ::unsetenv(variable_);
-    std::filesystem::remove_all(path_);
+    os::test::remove_folder(path_);
   }
   FolderOf(const FolderOf&) = delete;
   FolderOf& operator=(const FolderOf&) = delete;

@@ -25,6 +25,7 @@
 #include "base/sanitized.hpp"
 #include "os/fault.hpp"
 #include "os/file.hpp"
+#include "os/tests/support.hpp"
 
 #if SINEW_THREAD_SANITIZED
 // An exception that goes from one thread to another in a future is counted by the C++ library, whose own code the sanitizer does not see.
@@ -316,8 +317,8 @@ Domain::Domain() {
 }
 
 Domain::~Domain() {
-  std::filesystem::remove_all(over());
-  std::filesystem::remove_all(folder_);
+  os::test::remove_folder(over());
+  os::test::remove_folder(folder_);
 }
 
 void Domain::SetUp() {

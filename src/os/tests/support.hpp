@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,15 @@ inline Lingering lingering_socket() {
   return {std::move(client), std::move(reader)};
 }
 
+/// Removes it with all in it, while a process that ends may be removing what it made there.
+inline void remove_folder(const std::string& path) {
+  std::error_code why;
+  do {
+    std::filesystem::remove_all(path, why);
+  } while (why == std::errc::no_such_file_or_directory);
+  EXPECT_FALSE(why) << path << ": " << why.message();
+}
+
 /// A folder that goes, with all in it, when the test ends.
 class TempFolder {
  public:
@@ -66,7 +76,7 @@ class TempFolder {
   }
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
-  ~TempFolder() { std::filesystem::remove_all(path_); }
+  ~TempFolder() { remove_folder(path_); }
 
   const std::string& path() const { return path_; }
 
