@@ -62,6 +62,8 @@ async fn nothing_is_read_for_who_subscribes_with_another_type_of_the_same_name()
     other.ask(&json!({"do": "close", "id": "heard"}));
     until("nobody has another one", || robot.state("chatter", true) == "open");
     until("it is read", || said.statistics().subscribers == 1);
+    // Each side finds out by itself that the two are connected.
+    peer.matched("heard", 1);
     said.publish(&[&text("hello")]).expect("it is published");
     assert_eq!(peer.streams("heard", 1), [text("hello")]);
 }
