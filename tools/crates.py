@@ -6,11 +6,12 @@ sinew-checks in the user's cache folder. What is made of our own crates is in no
 
 import contextlib
 import hashlib
-import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
+
+import unchanged
 
 OURS = "sinew"
 # Of a folder that cargo builds in: what it knows of each crate, what the crate's build script did, and what was compiled.
@@ -18,7 +19,7 @@ PARTS = (".fingerprint", "build", "deps")
 
 
 def cache():
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "sinew-checks", "crates")
+    return unchanged.cache() / "crates"
 
 
 def of_others(folder, part):

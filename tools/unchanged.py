@@ -17,6 +17,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCANNER = "clang-scan-deps-19"
 
 
+def cache():
+    """What is remembered for all clones. It may be deleted at any time."""
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "sinew-checks")
+
+
 def includes_of(units, jobs):
     """Of each unit, the files that its compilation reads. `units`: of a compile_commands.json, whose folder has the headers that are generated."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as listed:
@@ -47,7 +52,7 @@ def fingerprint(unit, includes, check):
 
 def examine(units, complaints, check, jobs):
     """Whether nothing is wrong with any unit; prints what is. `complaints`: of a unit, empty when there are none. `check`: bytes that change with what it would say."""
-    passed = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "sinew-checks")
+    passed = cache()
     passed.mkdir(parents=True, exist_ok=True)
     due = [(unit, passed / fingerprint(unit, includes, check)) for unit, includes in zip(units, includes_of(units, jobs))]
     due = [(unit, mark) for unit, mark in due if not mark.exists()]

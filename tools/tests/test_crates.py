@@ -81,7 +81,7 @@ class Shared(unittest.TestCase):
         self.assertIn("is not a copy", said.getvalue())
         self.assertTrue((self.clone("one")[1] / self.THEIRS[0]).exists())
 
-    def test_what_did_not_build_is_not_kept(self):
+    def test_of_a_build_that_was_interrupted_nothing_is_kept(self):
         with self.assertRaises(ZeroDivisionError), crates.shared({"CARGO_TARGET_DIR": str(self.clone("one")[1])}, self.clone("one")[0]):
             write(self.clone("one")[1] / self.THEIRS[0])
             raise ZeroDivisionError
