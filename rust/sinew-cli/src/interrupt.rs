@@ -19,7 +19,6 @@ const NEVER: i64 = i64::MIN;
 
 /// Calls `then` when somebody interrupts the command, once. Who does it again, a second later or more, ends it at once.
 pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
-    let unwatched = |why| Failure::Failed(format!("signals cannot be watched: {why}"));
     let first_ns = Arc::new(AtomicI64::new(NEVER));
     for signal in [SIGINT, SIGTERM] {
         end_by_second(signal, Arc::clone(&first_ns)).map_err(unwatched)?;
@@ -31,6 +30,11 @@ pub fn on_interrupt(then: impl FnOnce() + Send + 'static) -> Done {
         }
     });
     Ok(())
+}
+
+/// What to say where nobody tells of signals.
+pub fn unwatched(why: io::Error) -> Failure {
+    Failure::Failed(format!("signals cannot be watched: {why}"))
 }
 
 fn end_by_second(signal: i32, first_ns: Arc<AtomicI64>) -> io::Result<()> {

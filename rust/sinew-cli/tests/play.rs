@@ -381,6 +381,16 @@ fn in_the_background_of_a_shell_it_plays_and_leaves_the_keys_to_that() {
     press_until("echo somebody types\n", &|| true);
     plays_on(&numbers);
     assert!(!common::is_stopped(player.0));
+    // Somebody else stops it while it waits for keys, and whoever lets it go on types on.
+    for _ in 0..5 {
+        press_until("fg\n", &is_in_front);
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(player.0), nix::sys::signal::Signal::SIGSTOP).unwrap();
+        assert!(eventually(|| !is_in_front()));
+        // Nothing in it is a key, for the case that a late `fg` comes before it.
+        press_until(&format!("bg\n{}", "true\n".repeat(20)), &|| true);
+        plays_on(&numbers);
+        assert!(!common::is_stopped(player.0));
+    }
     drop((player, shell));
 }
 

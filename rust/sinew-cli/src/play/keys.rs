@@ -1,18 +1,24 @@
 //! Keys, on a terminal.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal;
 
 use super::Happened;
 use crate::failure::Done;
+use crate::interrupt::unwatched;
 
 /// How often it is looked whose the terminal is.
 const OFTEN: Duration = Duration::from_millis(100);
+/// How often it is looked whether somebody has pressed a key.
+const KEY_OFTEN: Duration = Duration::from_millis(20);
+/// By then whoever asked to be stopped is, or nobody stops him: one whose shell has gone.
+const STOPPED_BY: Duration = Duration::from_secs(1);
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +50,8 @@ impl Keys {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             return Ok(None);
         }
+        let goes_on = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(signal_hook::consts::SIGCONT, Arc::clone(&goes_on)).map_err(unwatched)?;
         let mode = Arc::new(Mutex::new(Mode::Others));
         let keys = Keys(Arc::clone(&mode));
         keys.0.lock().unwrap_or_else(PoisonError::into_inner).follow()?;
@@ -60,7 +68,7 @@ impl Keys {
                     Mode::Over => return,
                     Mode::Others => std::thread::sleep(OFTEN),
                     Mode::Keys => match next_event() {
-                        Ok(Some(event)) if is_stop(&event) => stop(&mode),
+                        Ok(Some(event)) if is_stop(&event) => stop(&mode, &goes_on),
                         Ok(event) => {
                             let key = event.as_ref().and_then(key_of);
                             if key.is_some_and(|key| events.send(Happened::Key(key)).is_err()) {
@@ -109,9 +117,14 @@ pub fn is_in_front() -> bool {
     rustix::termios::tcgetpgrp(std::io::stdin()).map_or(true, |front| front == rustix::process::getpgrp())
 }
 
-/// None: there was none for a moment.
+/// None: there was none for a moment. That is not waited for in the library: it reads what comes, though the terminal may be another's by then, and a read stops who is
+/// not in front, as often as somebody lets him go on.
 fn next_event() -> std::io::Result<Option<Event>> {
-    Ok(if event::poll(OFTEN)? { Some(event::read()?) } else { None })
+    if event::poll(Duration::ZERO)? {
+        return event::read().map(Some);
+    }
+    std::thread::sleep(KEY_OFTEN);
+    Ok(None)
 }
 
 /// Ctrl-Z, of which a terminal that gives key by key makes no signal either.
@@ -120,11 +133,20 @@ fn is_stop(event: &Event) -> bool {
 }
 
 /// Until the shell lets it go on, there or here.
-fn stop(mode: &Mutex<Mode>) {
-    let mut mode = mode.lock().unwrap_or_else(PoisonError::into_inner);
-    if *mode == Mode::Keys && terminal::disable_raw_mode().is_ok() {
+fn stop(mode: &Mutex<Mode>, goes_on: &AtomicBool) {
+    {
+        let mut mode = mode.lock().unwrap_or_else(PoisonError::into_inner);
+        if *mode != Mode::Keys || terminal::disable_raw_mode().is_err() {
+            return;
+        }
         *mode = Mode::Others;
-        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+    }
+    goes_on.store(false, Ordering::SeqCst);
+    let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+    // Another thread may take the signal, and this one runs until it has: it must not take the terminal once more.
+    let until = Instant::now() + STOPPED_BY;
+    while !goes_on.load(Ordering::SeqCst) && Instant::now() < until {
+        std::thread::sleep(KEY_OFTEN);
     }
 }
 
