@@ -7,9 +7,9 @@ use std::time::Duration;
 use common::numbers::Listener;
 use common::ros2::{Domain, Peer, Robot};
 use common::texts::{STRING, latched, reliable, text};
-use common::{all, until};
+use common::{all, next, until};
 use serde_json::json;
-use sinew::raw::{Publisher, PublisherOptions};
+use sinew::raw::{Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Node, Qos};
 
 const NAME: &str = "std_msgs/msg/String";
@@ -185,4 +185,22 @@ async fn who_asks_for_more_of_what_was_kept_there_than_those_before_gets_it() {
     few.hears(9);
     let all = Listener::new(&second, &latched(10));
     (0..10).for_each(|number| all.hears(number));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_publisher_there_says_as_soon_as_it_is_connected_is_heard() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    peer.ty(NAME, "string data\n");
+    for number in 0..20 {
+        let topic = format!("said_{number}");
+        let heard = Subscriber::new(&node, &topic, STRING, &reliable(10), SubscriberOptions::default()).expect("it may subscribe");
+        until("it is wanted there", || robot.channel(&topic, false).is_some());
+        peer.write(&topic, &format!("rt/{topic}"), NAME, &json!({}));
+        peer.matched(&topic, 1);
+        peer.publish(&topic, NAME, &text("at once"));
+        assert!(next(&heard).to_vec().starts_with(&text("at once")), "{number}");
+    }
 }

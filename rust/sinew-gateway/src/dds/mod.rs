@@ -7,7 +7,7 @@
 //! | `back_end`, `sys` | an implementation of DDS, which is loaded (bridges/raw_dds.h) |
 //! | `network` | the DDS domain, in which a [`Bridge`] opens and closes what is to go over |
 //! | `graph` | nodes of the domain, as tools of ROS 2 list them |
-//! | `outlet`, `inlet` | topics that go there, and come from there |
+//! | `outlet`, `inlet` | topics that go there, and come from there: what a reader hears (`heard`), and where it is put (`landing`) |
 //! | `served`, `provided` | services that are called from there, and here |
 //! | `replier`, `requester` | the two sides of a service in DDS |
 //! | `carrier` | the same, for actions |
@@ -18,7 +18,9 @@ mod carrier;
 mod convention;
 mod graph;
 mod guid;
+mod heard;
 mod inlet;
+mod landing;
 mod matched;
 mod names;
 mod network;

@@ -8,6 +8,7 @@ use tokio::runtime::Handle;
 
 use super::back_end::{BackEnd, Heard, Participant};
 use super::graph::{Graph, Told};
+use super::guid::Guid;
 use super::inlet::Inlet;
 use super::outlet::Outlet;
 use super::provided::Provided;
@@ -46,6 +47,17 @@ impl Place {
     /// Who else is there.
     pub fn strangers(&self) -> MutexGuard<'_, Strangers> {
         lock(&self.strangers)
+    }
+
+    /// Whether this domain has already what that writes, as it, or another bridge, brings it there.
+    pub fn is_echo(&self, writer: Guid) -> bool {
+        writer.participant() == self.participant.guid().participant() || self.strangers().is_echo(writer)
+    }
+
+    /// Why a message of so many bytes is not taken. None: it is.
+    pub fn too_large(&self, size: usize) -> Option<String> {
+        let most = self.max_message;
+        (size as u64 > most).then(|| format!("a message has {size} bytes, where \"max_message\" of this bridge are {most}"))
     }
 }
 

@@ -1,0 +1,144 @@
+//! What a reader of a topic of DDS hears.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::back_end::{Listener, Message};
+use super::guid::{Guid, Identity};
+use super::landing::{Landing, Room};
+use super::matched::Matched;
+use super::network::Place;
+
+/// Messages that may come before it is known who writes them.
+const MOST: usize = 1024;
+/// And their bytes.
+const MOST_BYTES: usize = 64 << 20;
+
+/// Writers and readers find each other before anybody else hears of that. What comes until there is somewhere to put it is put there then: whoever waits for a reader, and then writes, is heard.
+pub struct Heard {
+    matched: Arc<Matched>,
+    place: Place,
+    // Before the landing, in whose memory its room may be.
+    coming: Mutex<Coming>,
+    landing: OnceLock<Arc<Landing>>,
+}
+
+#[derive(Default)]
+struct Coming {
+    /// For the message that comes.
+    room: Option<Room>,
+    /// Why there is none. Whose it is is known later.
+    no_room: Option<String>,
+    /// What has come without a landing.
+    early: Vec<Come>,
+    bytes: usize,
+    /// All who write the topic are of another type.
+    is_of_others: bool,
+}
+
+enum Come {
+    Message(Vec<u8>, Message),
+    /// One without data, or for which there was no room, and why.
+    Unwanted(Identity, Option<String>),
+}
+
+impl Heard {
+    /// Of a reader for which there is nowhere to put anything so far.
+    pub fn new(place: &Place, matched: &Arc<Matched>) -> Heard {
+        Heard { matched: Arc::clone(matched), place: place.clone(), coming: Mutex::default(), landing: OnceLock::new() }
+    }
+
+    fn coming(&self) -> MutexGuard<'_, Coming> {
+        self.coming.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts there what has come, and what will. Once.
+    pub fn land(&self, landing: &Arc<Landing>) {
+        // What comes meanwhile waits for it.
+        let mut coming = self.coming();
+        for come in std::mem::take(&mut coming.early) {
+            match come {
+                Come::Message(message, about) => landing.put(Room::Own(message), &about),
+                Come::Unwanted(message, why) => landing.refuse(message, why),
+            }
+        }
+        let _ = self.landing.set(Arc::clone(landing));
+    }
+
+    /// Nobody is known whose messages may be taken, and whether others are.
+    pub fn of_others(&self, are: bool) {
+        let mut coming = self.coming();
+        coming.is_of_others = are;
+        if are {
+            (coming.early, coming.bytes) = (Vec::new(), 0);
+        }
+    }
+
+    fn room(&self, coming: &Coming, size: usize) -> Result<(Room, *mut u8), Option<String>> {
+        if let Some(landing) = self.landing.get() {
+            // SAFETY: the landing is held as long as the room.
+            return unsafe { landing.room_for(size) }.map_err(Some);
+        }
+        if coming.is_of_others {
+            return Err(None);
+        }
+        if coming.early.len() >= MOST || coming.bytes.saturating_add(size) > MOST_BYTES {
+            return Err(Some("more messages came than there is room for before it was known who writes them".to_owned()));
+        }
+        self.place.too_large(size).map_or_else(|| Ok(Room::own(size)), |why| Err(Some(why)))
+    }
+}
+
+impl Coming {
+    fn refuse(&mut self, message: Identity, why: Option<String>) {
+        let is_full = self.early.len() > MOST;
+        match self.early.last_mut() {
+            // What it takes the place of is missed by its number.
+            Some(Come::Unwanted(last, _)) if is_full => *last = message,
+            _ => self.early.push(Come::Unwanted(message, why)),
+        }
+    }
+}
+
+impl Listener for Arc<Heard> {
+    fn matched(&self, other: Guid, is_matched: bool) {
+        self.matched.tell(other, is_matched);
+    }
+
+    fn incompatible(&self, policy: &str) {
+        self.matched.refuse(policy);
+    }
+
+    fn room_for(&self, size: usize) -> Option<*mut u8> {
+        let mut coming = self.coming();
+        let room = self.room(&coming, size);
+        let (room, no_room, begin) = match room {
+            Ok((room, begin)) => (Some(room), None, Some(begin)),
+            Err(why) => (None, why, None),
+        };
+        (coming.room, coming.no_room) = (room, no_room);
+        begin
+    }
+
+    fn message(&self, message: &Message) {
+        let mut coming = self.coming();
+        let Some(room) = coming.room.take() else { return };
+        match (self.landing.get(), room) {
+            (Some(landing), room) => landing.put(room, message),
+            (None, Room::Own(own)) if !self.place.is_echo(message.identity.writer) => {
+                coming.bytes += own.len();
+                coming.early.push(Come::Message(own, *message));
+            }
+            _ => {}
+        }
+    }
+
+    fn unwanted(&self, message: Identity) {
+        let mut coming = self.coming();
+        let why = coming.no_room.take();
+        match self.landing.get() {
+            Some(landing) => landing.refuse(message, why),
+            None if !coming.is_of_others && !self.place.is_echo(message.writer) => coming.refuse(message, why),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Where messages of DDS are put down in the domain.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use sinew::raw::{Loan, Publisher};
+use tokio::task::AbortHandle;
+
+use super::back_end::Message;
+use super::guid::{Guid, Identity};
+use super::network::Place;
+use super::numbers::Numbers;
+use super::qos::Grade;
+use super::types::RosType;
+use crate::bridge::{Look, Waiting};
+use crate::protocol::Offer;
+use crate::ros2::form::{self, Form};
+
+/// Of all messages of a topic that come.
+#[derive(Default)]
+pub struct Counts {
+    pub messages: AtomicU64,
+    pub bytes: AtomicU64,
+    pub lost: AtomicU64,
+    numbers: Mutex<Numbers>,
+    is_told: AtomicBool,
+}
+
+impl Counts {
+    /// Counts them, and tells why, once.
+    pub fn lose(&self, messages: u64, why: impl FnOnce() -> String) {
+        self.lost.fetch_add(messages, Ordering::Relaxed);
+        if messages > 0 && !self.is_told.swap(true, Ordering::Relaxed) {
+            log::warn!("{}", why());
+        }
+    }
+}
+
+/// In the memory where subscribers will read them.
+pub struct Landing {
+    /// None: messages are published by the thread that brings them.
+    late: Option<Late>,
+    pub publisher: Publisher,
+    name: String,
+    /// What it offers.
+    pub offer: Offer,
+    form: Form,
+    ty: RosType,
+    place: Place,
+    counts: Arc<Counts>,
+    grade: Grade,
+    wants_kept: bool,
+    /// There is another one for the same messages, and what came there does not come here.
+    yields: AtomicBool,
+}
+
+/// What is to be published, and of whom.
+pub struct Plan<'a> {
+    /// In the domain.
+    pub publisher: Publisher,
+    /// The name of the topic.
+    pub name: &'a str,
+    /// What the publisher offers.
+    pub offer: Offer,
+    /// What becomes of a message.
+    pub form: &'a Form,
+    /// What it is there.
+    pub ty: &'a RosType,
+    /// Of which writers.
+    pub grade: Grade,
+    /// Subscribers here ask for what was kept.
+    pub wants_kept: bool,
+    /// Others have what comes, too.
+    pub yields: bool,
+}
+
+/// Of the message that comes.
+pub enum Room {
+    /// In the memory where subscribers will read it.
+    Shared(Loan<'static>),
+    /// What becomes another message, or is published later.
+    Own(Vec<u8>),
+}
+
+impl Room {
+    /// Of so many bytes, and where they begin.
+    pub fn own(size: usize) -> (Room, *mut u8) {
+        let mut own = vec![0; size];
+        let begin = own.as_mut_ptr();
+        (Room::Own(own), begin)
+    }
+}
+
+/// Messages of a topic that may have to wait for its subscribers. A thread of DDS brings those of all topics, so a task of its own waits in its place.
+struct Late {
+    waiting: Arc<Waiting<Vec<u8>>>,
+    task: AbortHandle,
+    /// Somebody is to be told when nothing waits any more.
+    is_awaited: Arc<AtomicBool>,
+}
+
+impl Late {
+    fn new(place: &Place, landing: &Weak<Landing>) -> Late {
+        let waiting = Arc::<Waiting<_>>::default();
+        let (from, to) = (Arc::clone(&waiting), Weak::clone(landing));
+        let task = place.runtime.spawn(async move {
+            loop {
+                let message: Vec<u8> = from.next().await;
+                let Some(landing) = to.upgrade() else { return };
+                tokio::task::block_in_place(|| landing.publish(&message));
+            }
+        });
+        Late { waiting, task: task.abort_handle(), is_awaited: Arc::default() }
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Landing {
+    /// For messages of a topic.
+    pub fn new(place: &Place, counts: &Arc<Counts>, plan: Plan<'_>) -> Arc<Landing> {
+        // Its publisher waits for who is slow.
+        let is_late = plan.offer.depth == 0;
+        Arc::new_cyclic(|landing| Landing {
+            late: is_late.then(|| Late::new(place, landing)),
+            publisher: plan.publisher,
+            name: plan.name.to_owned(),
+            offer: plan.offer,
+            form: plan.form.clone(),
+            ty: plan.ty.clone(),
+            place: place.clone(),
+            counts: Arc::clone(counts),
+            grade: plan.grade,
+            wants_kept: plan.wants_kept,
+            yields: AtomicBool::new(plan.yields),
+        })
+    }
+
+    /// Whether others have what comes, too, which is then left to them.
+    pub fn yields(&self, yields: bool) {
+        self.yields.store(yields, Ordering::Relaxed);
+    }
+
+    /// Whether messages wait for subscribers here. `look` is called when none does any more.
+    pub fn waits(&self, look: &Look) -> bool {
+        let Some(late) = self.late.as_ref().filter(|late| !late.waiting.is_settled()) else { return false };
+        if !late.is_awaited.swap(true, Ordering::Relaxed) {
+            let (waiting, is_awaited, look) = (Arc::clone(&late.waiting), Arc::clone(&late.is_awaited), Arc::clone(look));
+            self.place.runtime.spawn(async move {
+                waiting.settled().await;
+                is_awaited.store(false, Ordering::Relaxed);
+                look();
+            });
+        }
+        true
+    }
+
+    /// Room for a message of so many bytes, and where it begins; else why there is none.
+    ///
+    /// # Safety
+    /// The room goes before this does.
+    pub unsafe fn room_for(&self, size: usize) -> Result<(Room, *mut u8), String> {
+        if let Some(why) = self.place.too_large(size) {
+            return Err(why);
+        }
+        if self.late.is_some() || matches!(self.form, Form::Status) {
+            return Ok(Room::own(size));
+        }
+        let loan = self.publisher.loan(self.form.before() + size).map_err(|why| format!("a message {}", no_room(why)))?;
+        // SAFETY: the loan is dropped before the publisher, as was promised, and that does not move: it is within an Arc.
+        let mut loan = unsafe { std::mem::transmute::<Loan<'_>, Loan<'static>>(loan) };
+        let begin = loan.bytes()[self.form.before()..].as_mut_ptr();
+        Ok((Room::Shared(loan), begin))
+    }
+
+    /// What it writes this domain has not already, and gets in no other way.
+    fn is_for_us(&self, writer: Guid) -> bool {
+        !self.place.is_echo(writer)
+            && self.place.strangers().qos(writer).is_none_or(|offered| Grade::of(offered, self.wants_kept) == self.grade)
+    }
+
+    /// A message, there.
+    pub fn put(&self, room: Room, message: &Message) {
+        let writer = message.identity.writer;
+        if !self.is_for_us(writer) {
+            return;
+        }
+        if let Err(why) = self.fits(writer) {
+            return self.counts.lose(1, || format!("a message is not taken: {why}"));
+        }
+        let is_new = self.note(message.identity);
+        if !is_new && self.yields.load(Ordering::Relaxed) {
+            return;
+        }
+        match (room, &self.late) {
+            (Room::Shared(loan), _) => self.count(self.form.publish(loan, message.size, &self.ty)),
+            (Room::Own(own), Some(late)) => {
+                let lost = late.waiting.push(own);
+                self.counts
+                    .lose(lost, || "messages wait for a subscriber that keeps all and does not keep up: the oldest are lost".to_owned());
+            }
+            (Room::Own(mut own), None) if matches!(self.form, Form::Status) => self.count(form::publish_status(&self.publisher, &mut own)),
+            (Room::Own(own), None) => self.publish(&own),
+        }
+    }
+
+    /// There is nothing of it, and it is lost if there is a reason.
+    pub fn refuse(&self, message: Identity, why: Option<String>) {
+        if self.is_for_us(message.writer) {
+            let _ = self.note(message);
+            if let Some(why) = why {
+                self.counts.lose(1, || why);
+            }
+        }
+    }
+
+    /// What did not come before this one is lost. Whether it is new.
+    fn note(&self, message: Identity) -> bool {
+        let missing = self.counts.numbers.lock().unwrap_or_else(PoisonError::into_inner).missing(message);
+        self.counts.lose(missing.unwrap_or_default(), || {
+            let missing = missing.unwrap_or_default();
+            format!("{missing} messages on '{}' did not arrive: what is published is more than what comes through", self.name)
+        });
+        missing.is_some()
+    }
+
+    /// Whether what it writes is of the type. DDS connects who has a type of this name.
+    fn fits(&self, writer: Guid) -> Result<(), String> {
+        let strangers = self.place.strangers();
+        let Some(writer) = strangers.endpoint(writer) else { return Ok(()) };
+        self.ty.fits(&self.name, &writer.ty, writer.hash.as_deref())
+    }
+
+    /// One that has waited.
+    fn publish(&self, message: &[u8]) {
+        let before = self.form.before();
+        let published = self.publisher.loan(before + message.len()).map_err(no_room).and_then(|mut loan| {
+            loan.bytes().get_mut(before..before + message.len()).ok_or("has no room in this domain")?.copy_from_slice(message);
+            self.form.publish(loan, message.len(), &self.ty)
+        });
+        self.count(published);
+    }
+
+    fn count(&self, published: Result<usize, String>) {
+        match published {
+            Ok(size) => {
+                self.counts.messages.fetch_add(1, Ordering::Relaxed);
+                self.counts.bytes.fetch_add(size as u64, Ordering::Relaxed);
+            }
+            Err(why) => self.counts.lose(1, || format!("a message {why}")),
+        }
+    }
+}
+
+fn no_room(why: sinew::Error) -> String {
+    format!("has no room in this domain: {why}")
+}
