@@ -204,3 +204,23 @@ async fn what_a_publisher_there_says_as_soon_as_it_is_connected_is_heard() {
         assert!(next(&heard).to_vec().starts_with(&text("at once")), "{number}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_asks_for_nothing_that_was_kept_there_has_nobody_get_it_twice_however_deep_he_is() {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let (first, second) = (robot.node("first"), robot.node("second"));
+    peer.ty(NAME, "string data\n");
+    peer.write("said", "rt/chatter", NAME, &json!({"transient_local": true, "depth": 20}));
+    (0..10_u32).for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+    let kept = Listener::new(&first, &latched(10));
+    kept.hears(9);
+    let deep = Listener::new(&second, &reliable(100));
+    until("it is connected", || deep.subscriber.statistics().publishers > 0);
+    // Who reads it in his place would by now.
+    std::thread::sleep(Duration::from_secs(1));
+    peer.publish("said", NAME, &text("10"));
+    deep.has_heard(10..11);
+    kept.has_heard(0..11);
+}

@@ -108,6 +108,7 @@ fn conversation(bytes: &[u8]) {
         response: String::new(),
         topic,
         wanted: Some(Offer::default()),
+        wanted_kept: None,
         had: Some(Offer::default()),
         kept: 1,
         brought: Some(Offer::default()),

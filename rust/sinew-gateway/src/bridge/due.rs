@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sinew::Id;
 
-use crate::domain::Local;
+use crate::domain::{Local, deeper};
 use crate::protocol::{Kind, Offer};
 use crate::rules::{Rules, Traffic};
 
@@ -31,6 +31,8 @@ pub struct Due {
     pub response: String,
     /// What is had, or wanted, in the domain.
     pub offer: Offer,
+    /// How many of the messages that were kept are wanted in the domain; 0: all of them. None: none, or it goes out.
+    pub kept: Option<u32>,
     /// How the rules want it done.
     pub traffic: Traffic,
 }
@@ -45,15 +47,19 @@ impl Due {
 
     /// Of what is wanted, so much that it does for what is wanted now, too; and whether that takes more than it did so far. None: something else is due.
     pub fn doing_for(&self, now: &Due) -> Option<(Due, bool)> {
-        if (Due { offer: now.offer.clone(), ..self.clone() }) != *now {
+        if (Due { offer: now.offer.clone(), kept: now.kept, ..self.clone() }) != *now {
             return None;
         }
         let (before, offer) = (&self.offer, &now.offer);
-        let depth = if before.depth == 0 || offer.depth == 0 { 0 } else { before.depth.max(offer.depth) };
+        let depth = deeper(before.depth, offer.depth);
         let transient_local = before.transient_local || offer.transient_local;
+        let kept = match (self.kept, now.kept) {
+            (Some(before), Some(now)) => Some(deeper(before, now)),
+            (before, now) => before.or(now),
+        };
         // What comes is taken at once, so that a depth matters for what was kept, and where all is to be kept.
-        let is_more = depth == 0 && before.depth > 0 || offer.transient_local && (!before.transient_local || depth != before.depth);
-        Some((Due { offer: Offer { depth, transient_local, ..offer.clone() }, ..self.clone() }, is_more))
+        let is_more = depth == 0 && before.depth > 0 || now.kept.is_some() && kept != self.kept;
+        Some((Due { offer: Offer { depth, transient_local, ..offer.clone() }, kept, ..self.clone() }, is_more))
     }
 }
 
@@ -74,6 +80,7 @@ pub fn due(local: &Local, rules: &Rules, tag: &str) -> BTreeMap<Key, Due> {
                     Way::Out if *kind == Kind::Topic && offer.transient_local => Offer { depth: channel.kept, ..offer.clone() },
                     _ => offer.clone(),
                 },
+                kept: if way == Way::In { channel.wanted_kept } else { None },
                 traffic: decision.traffic.clone(),
             };
             all.insert((*kind, name.clone(), way), due);

@@ -124,7 +124,10 @@ impl Inlet {
     }
 
     fn asked(&self, offers: &[Qos]) -> Qos {
-        qos::of_reader(&self.due.offer, offers.iter())
+        let asked = qos::of_reader(&self.due.offer, offers.iter());
+        // Of what was kept no more than somebody wants, however deep others are who want none of it.
+        let depth = self.due.kept.filter(|_| asked.depth > 0).unwrap_or(asked.depth);
+        Qos { depth, ..asked }
     }
 
     fn landing(&self, grade: Grade, offers: &[Qos]) -> Result<Arc<Landing>, String> {

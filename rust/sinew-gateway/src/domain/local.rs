@@ -44,6 +44,8 @@ pub struct LocalChannel {
     pub topic: Id,
     /// What all of its subscribers together ask for; of a service, somebody calls it. None: there is nobody.
     pub wanted: Option<Offer>,
+    /// How many messages that were kept those want together who ask for any; 0: all of them. None: nobody asks for any.
+    pub wanted_kept: Option<u32>,
     /// What each of its publishers offers; of a service, somebody provides it. None: there is nobody.
     pub had: Option<Offer>,
     /// Messages that all of its publishers together keep, at most as many as a domain does for one; 0: somebody keeps all.
@@ -91,6 +93,7 @@ impl Local {
                     response,
                     topic: topic.id,
                     wanted: present(publishers),
+                    wanted_kept: None,
                     had: present(subscribers),
                     kept: 0,
                     brought: present(subscribers),
@@ -104,6 +107,7 @@ impl Local {
                     response: String::new(),
                     topic: topic.id,
                     wanted: asked(subscribers),
+                    wanted_kept: subscribers.iter().filter(|end| end.transient_local).map(|end| end.depth).reduce(deeper),
                     had: offered(publishers.iter()),
                     kept: kept(publishers),
                     brought: offered(publishers.iter().chain(carriers)),
@@ -171,7 +175,6 @@ fn owners(state: &DomainState, ends: &[&DomainEndpoint]) -> Vec<String> {
 /// What satisfies all of them.
 fn asked(subscribers: &[&DomainEndpoint]) -> Option<Offer> {
     let shorter = |a: Option<Duration>, b: Option<Duration>| a.into_iter().chain(b).min();
-    let deeper = |a: u32, b: u32| if a == 0 || b == 0 { 0 } else { a.max(b) };
     subscribers.iter().map(|end| offer_of(end)).reduce(|a, b| Offer {
         depth: deeper(a.depth, b.depth),
         reliable: a.reliable || b.reliable,
@@ -193,6 +196,11 @@ fn offered<'a>(publishers: impl Iterator<Item = &'a &'a DomainEndpoint>) -> Opti
         lifespan: longer(a.lifespan, b.lifespan),
         lease: longer(a.lease, b.lease),
     })
+}
+
+/// The depth that does for both.
+pub fn deeper(a: u32, b: u32) -> u32 {
+    if a == 0 || b == 0 { 0 } else { a.max(b) }
 }
 
 fn kept(publishers: &[&DomainEndpoint]) -> u32 {

@@ -5,5 +5,5 @@ mod local;
 mod onward;
 
 pub use followed::Followed;
-pub use local::{Local, LocalChannel, Looking};
+pub use local::{Local, LocalChannel, Looking, deeper};
 pub use onward::{may_go_onward, passes_on, second};

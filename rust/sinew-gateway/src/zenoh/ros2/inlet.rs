@@ -75,7 +75,8 @@ impl Inlet {
             place.comes(&key.1, &waiting);
         }
         let mut delivery = Delivery::new(place, &key.1, (form.clone(), ty.clone()), &landing);
-        let (from, asked, there, most) = (Arc::clone(&waiting), Arc::clone(&asking), place.zenoh.clone(), due.offer.depth);
+        let (from, asked, there, most) =
+            (Arc::clone(&waiting), Arc::clone(&asking), place.zenoh.clone(), due.kept.unwrap_or(due.offer.depth));
         let task = place.zenoh.runtime.spawn(async move {
             loop {
                 tokio::select! {
