@@ -31,6 +31,8 @@ struct Coming {
     /// What has come without a landing.
     early: Vec<Come>,
     bytes: usize,
+    /// There was no room for all of it.
+    is_over: bool,
     /// All who write the topic are of another type.
     is_of_others: bool,
 }
@@ -51,10 +53,13 @@ impl Heard {
         self.coming.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts there what has come, and what will. Once.
-    pub fn land(&self, landing: &Arc<Landing>) {
+    /// Puts there what has come, and what will. Once. False: it does not, as what is `wanted_whole`, since another reader can get it once more, has not all come.
+    pub fn land(&self, landing: &Arc<Landing>, wanted_whole: bool) -> bool {
         // What comes meanwhile waits for it.
         let mut coming = self.coming();
+        if wanted_whole && coming.is_over {
+            return false;
+        }
         for come in std::mem::take(&mut coming.early) {
             match come {
                 Come::Message(message, about) => landing.put(Room::Own(message), &about),
@@ -62,6 +67,7 @@ impl Heard {
             }
         }
         let _ = self.landing.set(Arc::clone(landing));
+        true
     }
 
     /// Nobody is known whose messages may be taken, and whether others are.
@@ -73,7 +79,7 @@ impl Heard {
         }
     }
 
-    fn room(&self, coming: &Coming, size: usize) -> Result<(Room, *mut u8), Option<String>> {
+    fn room(&self, coming: &mut Coming, size: usize) -> Result<(Room, *mut u8), Option<String>> {
         if let Some(landing) = self.landing.get() {
             // SAFETY: the landing is held as long as the room.
             return unsafe { landing.room_for(size) }.map_err(Some);
@@ -82,6 +88,7 @@ impl Heard {
             return Err(None);
         }
         if coming.early.len() >= MOST || coming.bytes.saturating_add(size) > MOST_BYTES {
+            coming.is_over = true;
             return Err(Some("more messages came than there is room for before it was known who writes them".to_owned()));
         }
         self.place.too_large(size).map_or_else(|| Ok(Room::own(size)), |why| Err(Some(why)))
@@ -110,7 +117,7 @@ impl Listener for Arc<Heard> {
 
     fn room_for(&self, size: usize) -> Option<*mut u8> {
         let mut coming = self.coming();
-        let room = self.room(&coming, size);
+        let room = self.room(&mut coming, size);
         let (room, no_room, begin) = match room {
             Ok((room, begin)) => (Some(room), None, Some(begin)),
             Err(why) => (None, why, None),

@@ -115,7 +115,7 @@ impl Inlet {
         let matched = Arc::new(Matched::new(Arc::clone(&self.look)));
         let heard = Arc::new(Heard::new(&self.place, &matched));
         if let Some(landing) = &landing {
-            heard.land(landing);
+            heard.land(landing, false);
         }
         let (topic, user_data) = (names::topic(&self.key.1), self.ty.user_data());
         let at = back_end::Place { topic: &topic, ty: &self.ty.dds, qos: asked.clone(), user_data: &user_data };
@@ -156,8 +156,9 @@ impl Inlet {
                 continue;
             }
             let landing = self.landing(intake.grade, &of_it)?;
-            intake.heard.land(&landing);
-            self.intakes[at].landing = Some(landing);
+            if intake.heard.land(&landing, intake.grade.is_kept()) {
+                self.intakes[at].landing = Some(landing);
+            }
         }
         Ok(())
     }
