@@ -172,15 +172,20 @@ async fn who_hears_a_topic_misses_nothing_when_somebody_here_comes_who_keeps_all
     misses_nothing_beside(&Qos::reliable(), false);
 }
 
+/// Numbers from 0 on, for those who come late.
+fn keeps_ten(peer: &mut Peer) {
+    peer.ty(NAME, "string data\n");
+    peer.write("said", "rt/chatter", NAME, &json!({"transient_local": true, "depth": 20}));
+    (0..10_u32).for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn who_asks_for_more_of_what_was_kept_there_than_those_before_gets_it() {
     let domain = Domain::new();
     let Some(mut peer) = Peer::new(&domain) else { return };
     let robot = Robot::new(all(), &domain);
     let (first, second) = (robot.node("first"), robot.node("second"));
-    peer.ty(NAME, "string data\n");
-    peer.write("said", "rt/chatter", NAME, &json!({"transient_local": true, "depth": 20}));
-    (0..10_u32).for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+    keeps_ten(&mut peer);
     let few = Listener::new(&first, &latched(1));
     few.hears(9);
     let all = Listener::new(&second, &latched(10));
@@ -211,9 +216,7 @@ async fn who_asks_for_nothing_that_was_kept_there_has_nobody_get_it_twice_howeve
     let Some(mut peer) = Peer::new(&domain) else { return };
     let robot = Robot::new(all(), &domain);
     let (first, second) = (robot.node("first"), robot.node("second"));
-    peer.ty(NAME, "string data\n");
-    peer.write("said", "rt/chatter", NAME, &json!({"transient_local": true, "depth": 20}));
-    (0..10_u32).for_each(|number| peer.publish("said", NAME, &text(&number.to_string())));
+    keeps_ten(&mut peer);
     let kept = Listener::new(&first, &latched(10));
     kept.hears(9);
     let deep = Listener::new(&second, &reliable(100));

@@ -7,6 +7,7 @@ use super::guid::{Guid, Identity};
 use super::landing::{Landing, Room};
 use super::matched::Matched;
 use super::network::Place;
+use crate::bridge::Look;
 
 /// Messages that may come before it is known who writes them.
 const MOST: usize = 1024;
@@ -15,7 +16,8 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// Writers and readers find each other before anybody else hears of that. What comes until there is somewhere to put it is put there then: whoever waits for a reader, and then writes, is heard.
 pub struct Heard {
-    matched: Arc<Matched>,
+    /// Who writes to it.
+    pub matched: Matched,
     place: Place,
     // Before the landing, in whose memory its room may be.
     coming: Mutex<Coming>,
@@ -45,8 +47,14 @@ enum Come {
 
 impl Heard {
     /// Of a reader for which there is nowhere to put anything so far.
-    pub fn new(place: &Place, matched: &Arc<Matched>) -> Heard {
-        Heard { matched: Arc::clone(matched), place: place.clone(), coming: Mutex::default(), landing: OnceLock::new() }
+    pub fn new(place: &Place, look: &Look) -> Heard {
+        let matched = Matched::new(Arc::clone(look));
+        Heard { matched, place: place.clone(), coming: Mutex::default(), landing: OnceLock::new() }
+    }
+
+    /// Where what comes is put.
+    pub fn landing(&self) -> Option<&Arc<Landing>> {
+        self.landing.get()
     }
 
     fn coming(&self) -> MutexGuard<'_, Coming> {

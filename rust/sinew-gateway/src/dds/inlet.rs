@@ -9,7 +9,6 @@ use super::back_end::{self, Reader};
 use super::guid::Guid;
 use super::heard::Heard;
 use super::landing::{Counts, Landing, Plan};
-use super::matched::Matched;
 use super::network::Place;
 use super::qos::{Grade, Qos};
 use super::types::RosType;
@@ -48,10 +47,14 @@ struct Intake {
     // In the order in which they go.
     reader: Reader,
     heard: Arc<Heard>,
-    landing: Option<Arc<Landing>>,
-    matched: Arc<Matched>,
     asked: Qos,
     grade: Grade,
+}
+
+impl Intake {
+    fn landing(&self) -> Option<&Arc<Landing>> {
+        self.heard.landing()
+    }
 }
 
 impl Inlet {
@@ -99,7 +102,7 @@ impl Inlet {
         let policies: Option<Vec<String>> = self
             .intakes
             .iter()
-            .map(|intake| intake.matched.incompatible(writers.iter().copied()).filter(|_| !intake.matched.is_anybody()))
+            .map(|Intake { heard, .. }| heard.matched.incompatible(writers.iter().copied()).filter(|_| !heard.matched.is_anybody()))
             .collect();
         policies?.into_iter().next()
     }
@@ -110,17 +113,15 @@ impl Inlet {
 
     /// For writers that offer this, which is of one grade.
     fn intake(&self, grade: Grade, offers: &[Qos]) -> Result<Intake, String> {
-        let landing = if offers.is_empty() { None } else { Some(self.landing(grade, offers)?) };
-        let asked = self.asked(offers);
-        let matched = Arc::new(Matched::new(Arc::clone(&self.look)));
-        let heard = Arc::new(Heard::new(&self.place, &matched));
-        if let Some(landing) = &landing {
-            heard.land(landing, false);
+        let heard = Arc::new(Heard::new(&self.place, &self.look));
+        if !offers.is_empty() {
+            heard.land(&self.landing(grade, offers)?, false);
         }
+        let asked = self.asked(offers);
         let (topic, user_data) = (names::topic(&self.key.1), self.ty.user_data());
         let at = back_end::Place { topic: &topic, ty: &self.ty.dds, qos: asked.clone(), user_data: &user_data };
         let reader = Reader::open(&self.place.participant, &at, Arc::clone(&heard))?;
-        Ok(Intake { reader, heard, landing, matched, asked, grade })
+        Ok(Intake { reader, heard, asked, grade })
     }
 
     fn asked(&self, offers: &[Qos]) -> Qos {
@@ -148,16 +149,11 @@ impl Inlet {
     }
 
     /// Where the reader that was there before anybody wrote does for those who do now, it is theirs, and what they have written to it already is heard. Of one that is not reliable DDS itself says no more than that something may come.
-    fn land(&mut self, offers: &[Qos]) -> Result<(), String> {
-        for at in 0..self.intakes.len() {
-            let intake = &self.intakes[at];
+    fn land(&self, offers: &[Qos]) -> Result<(), String> {
+        for intake in self.intakes.iter().filter(|intake| intake.landing().is_none()) {
             let of_it: Vec<Qos> = offers.iter().filter(|offer| self.grade(offer) == intake.grade).cloned().collect();
-            if intake.landing.is_some() || of_it.is_empty() || self.asked(&of_it) != intake.asked {
-                continue;
-            }
-            let landing = self.landing(intake.grade, &of_it)?;
-            if intake.heard.land(&landing, intake.grade.is_kept()) {
-                self.intakes[at].landing = Some(landing);
+            if !of_it.is_empty() && self.asked(&of_it) == intake.asked {
+                intake.heard.land(&self.landing(intake.grade, &of_it)?, intake.grade.is_kept());
             }
         }
         Ok(())
@@ -173,9 +169,9 @@ impl Inlet {
         let mut opened = self.land(offers);
         let look = &self.look;
         self.intakes.retain(|intake| {
-            let is_due = grades.contains(&intake.grade) && intake.landing.is_some() != offers.is_empty();
+            let is_due = grades.contains(&intake.grade) && intake.landing().is_some() != offers.is_empty();
             // What waits its subscribers are to get, though its writers have gone.
-            is_due || intake.landing.as_ref().is_some_and(|landing| landing.waits(look))
+            is_due || intake.landing().is_some_and(|landing| landing.waits(look))
         });
         for grade in grades {
             if self.intakes.iter().all(|intake| intake.grade != grade) {
@@ -197,7 +193,7 @@ impl Inlet {
     fn reopen(&mut self) {
         let now = Instant::now();
         for intake in self.intakes.drain(..) {
-            if let Some(landing) = &intake.landing {
+            if let Some(landing) = intake.landing() {
                 landing.yields(true);
             }
             self.before.push((intake, now));
@@ -213,10 +209,9 @@ impl Inlet {
     /// Closes those that have stayed for long enough.
     fn close_before(&mut self) {
         let look = &self.look;
-        self.before
-            .retain(|(intake, since)| since.elapsed() < OVERLAP || intake.landing.as_ref().is_some_and(|landing| landing.waits(look)));
+        self.before.retain(|(intake, since)| since.elapsed() < OVERLAP || intake.landing().is_some_and(|landing| landing.waits(look)));
         if self.before.is_empty() {
-            for landing in self.intakes.iter().filter_map(|intake| intake.landing.as_ref()) {
+            for landing in self.intakes.iter().filter_map(|intake| intake.landing()) {
                 landing.yields(false);
             }
         }
@@ -231,7 +226,7 @@ impl Channel for Inlet {
     fn look(&mut self) {
         self.close_before();
         let (offers, why) = self.writers();
-        for intake in self.intakes.iter().filter(|intake| intake.landing.is_none()) {
+        for intake in self.intakes.iter().filter(|intake| intake.landing().is_none()) {
             intake.heard.of_others(offers.is_empty() && why.is_some());
         }
         let (misfit, mut refused) = if offers.is_empty() { (None, why) } else { (why, None) };
@@ -243,7 +238,7 @@ impl Channel for Inlet {
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
-        let landings: Vec<&Landing> = self.intakes.iter().filter_map(|intake| intake.landing.as_deref()).collect();
+        let landings: Vec<&Landing> = self.intakes.iter().filter_map(|intake| intake.landing().map(Arc::as_ref)).collect();
         let ghosts = || landings.iter().map(|landing| (&landing.offer, landing.publisher.statistics().subscribers));
         let state = match (&self.refused, self.incompatible()) {
             (Some(why), _) => State::Refused(why.clone()),

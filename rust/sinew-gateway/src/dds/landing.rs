@@ -36,7 +36,7 @@ impl Counts {
     }
 }
 
-/// In the memory where subscribers will read them.
+/// Puts messages of a topic into the memory where subscribers will read them.
 pub struct Landing {
     /// None: messages are published by the thread that brings them.
     late: Option<Late>,
