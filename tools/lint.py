@@ -52,7 +52,7 @@ def sync(_):
 
 def lengths(_):
     """no long file without a reason"""
-    return run("python3", "tools/check_lengths.py", *files("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.cmake", "*CMakeLists.txt"))
+    return run("python3", "tools/check_lengths.py", *files("*.cpp", "*.hpp", "*.c", "*.h", "*.py", "*.rs", "*.cmake", "*CMakeLists.txt"))
 
 
 def python(_):

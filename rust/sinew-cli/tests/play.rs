@@ -1,96 +1,18 @@
 //! `sinew play`: subscribers get what is in files, of sinew and of others.
 
 mod common;
+#[path = "common/play.rs"]
+mod play;
 
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Domain, IMAGE, Running, eventually};
+use common::{IMAGE, Running, eventually};
 use mcap::records::MessageHeader;
-use sinew::raw::{Frame, Subscriber, SubscriberOptions};
-use sinew::{Node, Qos};
-use sinew_bag::{Compression, Stamp, Topic, Writer, qos};
-
-const NUMBER: &str = "test/Number{value:uint64;}";
-const MOMENT: Duration = Duration::from_secs(30);
-
-fn number(value: u64) -> Vec<u8> {
-    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
-}
-
-/// A topic of this type, with what its publisher offered.
-fn topic(name: &str, signature: &str, offered: &Qos) -> Topic {
-    let schema = sinew::msg::schema::of(&signature.parse().unwrap());
-    Topic {
-        name: name.into(),
-        message_encoding: "cdr".into(),
-        type_name: schema.name,
-        schema_encoding: schema.encoding.into(),
-        schema: schema.text,
-        metadata: [(qos::OFFERED_QOS.to_owned(), qos::to_yaml(std::slice::from_ref(offered)).unwrap())].into(),
-    }
-}
-
-/// A message is due so many milliseconds after the first.
-struct Due<'a>(u64, &'a str, Vec<u8>);
-
-struct Scene {
-    domain: Domain,
-    folder: tempfile::TempDir,
-    node: Node,
-}
-
-impl Scene {
-    fn new() -> Scene {
-        let domain = Domain::new();
-        let node = domain.node("listens");
-        Scene { domain, folder: tempfile::tempdir().unwrap(), node }
-    }
-
-    fn file(&self, name: &str, topics: &[Topic], messages: &[Due<'_>]) -> PathBuf {
-        let path = self.folder.path().join(name);
-        let mut writer = Writer::create(&path, Compression::None).unwrap();
-        let ids: Vec<_> = topics.iter().map(|topic| (topic.name.clone(), writer.add_topic(topic).unwrap())).collect();
-        for (n, Due(due, topic, bytes)) in messages.iter().enumerate() {
-            let time = 1_700_000_000_000_000_000 + due * 1_000_000;
-            let stamp = Stamp { sequence: n as u32, log_time: time, publish_time: time };
-            let id = ids.iter().find(|(name, _)| name == topic).unwrap().1;
-            writer.write(id, &stamp, &[bytes]).unwrap();
-        }
-        writer.finish().unwrap();
-        path
-    }
-
-    /// Numbers from 0 on, ten milliseconds apart.
-    fn numbers(&self, topic_name: &str, count: u64) -> PathBuf {
-        let messages: Vec<_> = (0..count).map(|n| Due(n * 10, topic_name, number(n))).collect();
-        self.file("numbers", &[topic(topic_name, NUMBER, &Qos::reliable())], &messages)
-    }
-
-    fn subscriber(&self, topic: &str, signature: &str, qos: &Qos) -> Subscriber {
-        Subscriber::new(&self.node, topic, signature, qos, SubscriberOptions::default()).unwrap()
-    }
-
-    fn every(&self, topic: &str) -> Subscriber {
-        self.subscriber(topic, NUMBER, &Qos::reliable())
-    }
-
-    fn play(&self, path: &Path, arguments: &str) -> serde_json::Value {
-        self.domain.json(&format!("play {}{arguments}", path.display()))
-    }
-}
-
-fn take(subscriber: &Subscriber) -> Vec<u8> {
-    subscriber.take(MOMENT).unwrap().map(|frame| frame.to_vec()).expect("a message comes")
-}
-
-/// What has come.
-fn all(subscriber: &Subscriber) -> Vec<Vec<u8>> {
-    std::iter::from_fn(|| subscriber.take(Duration::ZERO).unwrap()).map(|frame: Frame| frame.to_vec()).collect()
-}
+use play::{Due, NUMBER, Player, Scene, all, number, take, topic};
+use sinew::Qos;
+use sinew_bag::{Compression, Stamp, Writer};
 
 #[test]
 fn subscribers_that_are_there_get_every_message_as_it_was_recorded() {
@@ -209,31 +131,6 @@ fn messages_are_not_played_before_they_are_due() {
     assert_eq!(scene.domain.complaint("play --rate 0 a").0, 2);
 }
 
-/// A player that is running.
-struct Player(Child);
-
-impl Player {
-    fn start(scene: &Scene, path: &Path, arguments: &str) -> Player {
-        let mut command = scene.domain.command(&format!("play {}{arguments} --json", path.display()));
-        Player(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
-    }
-
-    fn interrupt(mut self) -> serde_json::Value {
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.0.id() as i32), nix::sys::signal::Signal::SIGINT).unwrap();
-        let told = serde_json::from_reader(self.0.stdout.take().unwrap()).unwrap();
-        assert!(self.0.wait().unwrap().success());
-        told
-    }
-}
-
-/// It ends with the test, however that ends.
-impl Drop for Player {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn it_begins_again_at_the_end_until_it_is_interrupted() {
     let scene = Scene::new();
@@ -309,98 +206,6 @@ fn paused_it_plays_nothing() {
     assert!(eventually(|| numbers.statistics().publishers == 1));
     assert_eq!(player.interrupt()["messages"], 0);
     assert!(all(&numbers).is_empty());
-}
-
-#[test]
-fn on_a_terminal_keys_step_pause_and_end() {
-    let scene = Scene::new();
-    let path = scene.numbers("/number", 3);
-    let numbers = scene.every("number");
-    let terminal = nix::pty::openpty(None, None).unwrap();
-    let mut command = scene.domain.command(&format!("play {} --paused --loop", path.display()));
-    command.stdin(terminal.slave.try_clone().unwrap()).stderr(terminal.slave).stdout(Stdio::piped());
-    let player = command.spawn().unwrap();
-    drop(command);
-    let mut keys = File::from(terminal.master);
-    let mut press = |key: &str| keys.write_all(key.as_bytes()).unwrap();
-    assert!(eventually(|| numbers.statistics().publishers == 1));
-    for n in 0..2 {
-        press("s");
-        assert_eq!(take(&numbers), number(n));
-        assert!(numbers.take(Duration::from_millis(20)).unwrap().is_none());
-    }
-    press(" ");
-    for n in 2..9 {
-        assert_eq!(take(&numbers), number(n % 3));
-    }
-    press("q");
-    let output = player.wait_with_output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && text.contains(" messages of 1 topic in "), "{text}");
-}
-
-#[test]
-fn in_the_background_of_a_shell_it_plays_and_leaves_the_keys_to_that() {
-    let scene = Scene::new();
-    let (path, pid_file) = (scene.numbers("/number", 3), scene.folder.path().join("pid"));
-    let numbers = scene.every("number");
-    let terminal = nix::pty::openpty(None, None).unwrap();
-    let mut shell = Command::new("setsid");
-    shell.args(["--ctty", "--wait", "bash", "--norc", "--noprofile", "-i"]).env("SINEW_DOMAIN", scene.domain.path());
-    shell.stdin(terminal.slave.try_clone().unwrap()).stdout(terminal.slave.try_clone().unwrap()).stderr(terminal.slave);
-    let shell = Player(shell.spawn().unwrap());
-    let mut keys = File::from(terminal.master);
-    let shown = keys.try_clone().unwrap();
-    let mut looks = keys.try_clone().unwrap();
-    // Else the shell waits for somebody who looks.
-    std::thread::spawn(move || std::io::copy(&mut looks, &mut std::io::sink()));
-    let mut press = |text: &str| keys.write_all(text.as_bytes()).unwrap();
-    let plays_on = |numbers: &Subscriber| {
-        all(numbers);
-        (0..10).for_each(|_| drop(take(numbers)));
-    };
-
-    press(&format!("{} play --loop --rate 0.5 {} & echo $! > {}\n", env!("CARGO_BIN_EXE_sinew"), path.display(), pid_file.display()));
-    let pid = || std::fs::read_to_string(&pid_file).ok()?.trim().parse().ok();
-    assert!(eventually(|| pid().is_some()));
-    let player = OnTerminal(pid().unwrap());
-    plays_on(&numbers);
-    let mut press_until = |text: &str, is_done: &dyn Fn() -> bool| {
-        assert!(eventually(|| {
-            press(text);
-            // Each of them may do it.
-            std::thread::sleep(Duration::from_millis(200));
-            is_done()
-        }));
-    };
-    let is_in_front = || nix::unistd::tcgetpgrp(&shown).is_ok_and(|front| front.as_raw() == player.0);
-    press_until("fg\n", &is_in_front);
-    press_until("\x1a", &|| common::is_stopped(player.0));
-    press_until("bg\n", &|| !common::is_stopped(player.0));
-    plays_on(&numbers);
-    press_until("echo somebody types\n", &|| true);
-    plays_on(&numbers);
-    assert!(!common::is_stopped(player.0));
-    // Somebody else stops it while it waits for keys, and whoever lets it go on types on.
-    for _ in 0..5 {
-        press_until("fg\n", &is_in_front);
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(player.0), nix::sys::signal::Signal::SIGSTOP).unwrap();
-        assert!(eventually(|| !is_in_front()));
-        // Nothing in it is a key, for the case that a late `fg` comes before it.
-        press_until(&format!("bg\n{}", "true\n".repeat(20)), &|| true);
-        plays_on(&numbers);
-        assert!(!common::is_stopped(player.0));
-    }
-    drop((player, shell));
-}
-
-/// A job of a shell.
-struct OnTerminal(i32);
-
-impl Drop for OnTerminal {
-    fn drop(&mut self) {
-        let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.0), nix::sys::signal::Signal::SIGKILL);
-    }
 }
 
 #[test]

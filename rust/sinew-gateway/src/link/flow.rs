@@ -16,10 +16,10 @@ use super::WAITING;
 use super::bucket::Bucket;
 use super::lane::LaneState;
 use super::queue::{Begun as Progress, Numbered};
+use super::record::{on_the_way, record_head, repairs};
 use super::room::{Held, LARGE, Room};
 use crate::point::point;
-use crate::protocol::{Dropped, RecordHead, RepairHead, TopicHead};
-use crate::repair::{Cover, IN_STREAM, SYMBOL};
+use crate::protocol::{Dropped, TopicHead};
 
 /// From such a loss on small messages go twice, and larger ones with symbols for their repair.
 const LOSSY: f64 = 0.005;
@@ -482,41 +482,7 @@ fn hold(held: Option<Held>, stream: &SendStream) {
     }
 }
 
-/// Bytes of it in a stream.
-fn on_the_way(next: &Numbered) -> u64 {
-    (next.size + RecordHead::SIZE) as u64
-}
-
 /// In quinn, too, what is more important goes first; and of the same priority what was written as a whole.
 pub(super) fn quinn_priority(priority: i32, whole: bool) -> i32 {
     priority.saturating_mul(2).saturating_add(i32::from(whole))
-}
-
-/// The streams for the repair of a message (G30).
-fn repairs(channel: u32, message: &Numbered, link: Link) -> VecDeque<Bytes> {
-    let cover = Cover::of(message.size, link.window, link.packet, link.loss);
-    let Some((cover, symbols)) = cover.and_then(|cover| Some((cover, cover.encode(&message.message.parts)?))) else {
-        return VecDeque::new();
-    };
-    let head = RepairHead {
-        channel,
-        sequence: message.sequence,
-        size: cover.size as u32,
-        first: cover.first as u32,
-        repairs: cover.repairs as u16,
-        index: 0,
-    };
-    let streams = symbols.chunks(IN_STREAM * SYMBOL).enumerate();
-    streams.map(|(at, symbols)| [&RepairHead { index: (at * IN_STREAM) as u16, ..head }.encode(), symbols].concat().into()).collect()
-}
-
-fn record_head(next: &Numbered, now: Instant) -> RecordHead {
-    RecordHead {
-        sequence: next.sequence,
-        origin: next.message.origin,
-        age_ns: u64::try_from(now.saturating_duration_since(next.message.published).as_nanos()).unwrap_or(u64::MAX),
-        packing: next.message.packing,
-        size: next.size as u32,
-        unpacked: next.message.unpacked,
-    }
 }

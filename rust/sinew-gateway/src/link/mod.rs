@@ -12,6 +12,7 @@ mod gauge;
 mod lane;
 mod outbox;
 mod queue;
+mod record;
 mod room;
 mod sender;
 
