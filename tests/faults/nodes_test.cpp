@@ -30,6 +30,10 @@ TEST_F(NodeFaults, a_node_starts_the_manager_or_says_why_not) {
     if (!node) node = Node::create("node");
     EXPECT_EQ(managers(), 1U);
     EXPECT_EQ(node->domain_state().nodes.size(), 1U);
+    if (fault.is_none()) {
+      EXPECT_EQ(fault.counts().at(static_cast<std::size_t>(os::fault::Call::spawn)), 1) << "it was there already";
+    }
+    node.reset();  // else it starts the next one
     end_manager();
   });
 }
