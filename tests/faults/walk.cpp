@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -203,8 +204,10 @@ void walk_with(const Make& make, const std::string& operation, const Scenario& s
     return fault;
   };
   name_place(operation);
-  run({}, 0, 0);  // what is made once per process is made now
-  const auto counts = run({}, 0, 0)->counts();
+  auto counts = run({}, 0, 0)->counts();  // what is made once per process is made now
+  for (int more = 0; more < 2; ++more) {  // some calls are not made every time
+    std::ranges::transform(counts, run({}, 0, 0)->counts(), counts.begin(), [](int one, int other) { return std::max(one, other); });
+  }
   if (::testing::Test::HasFailure()) return;
   const Everything before = settled([&] { return Everything::of(others); });
   const auto is_as_before = [&] {
