@@ -47,6 +47,9 @@ ENVIRONMENT = {
 TSAN_RANDOM_BITS = 28
 # Not under qemu-user, and why. It lacks what they are about, and what is left says nothing of the processor.
 NOT_EMULATED = {
+    "Log.lines_that_a_terminal_has_no_room_for_are_left_out_and_counted_where_nobody_may_wait": "it opens no terminal, as its pages are larger than the machine's",
+    "Log.a_terminal_that_was_stopped_holds_nobody_up_who_may_not_wait": "likewise",
+    "Mapping.of_a_large_file_it_has_huge_pages_where_the_kernel_gives_them": "huge pages are the machine's",
     "Mapping.S8_S9_every_kind_of_mapping_is_kept_from_children_and_from_core_files": "its madvise() does nothing",
     "Mapping.S8_a_forked_child_has_it_not_and_cannot_harm_its_parent": "likewise",
     "Sealed.M1_nobody_cuts_it_lengthens_it_punches_holes_or_lifts_the_seals": "likewise: MADV_REMOVE",

@@ -217,7 +217,7 @@ TEST_F(Lifetime, S12_publishers_that_go_while_a_callback_takes_long_leave_nothin
     obey(subscriber, "alone");
     EXPECT_TRUE(eventually([&] { return settled_footprint(subscriber) == before; }))
         << ::testing::PrintToString(before) << ", now " << ::testing::PrintToString(settled_footprint(subscriber));
-    EXPECT_EQ(counter_files_of(subscriber), files + 1);
+    EXPECT_LE(counter_files_of(subscriber), files + 1);  // none more where pages are large
   }
   for (Child* each : {&publisher, &subscriber}) {
     each->order("end");

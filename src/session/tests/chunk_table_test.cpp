@@ -16,7 +16,7 @@
 namespace sinew::session {
 namespace {
 
-constexpr std::uint64_t window = 0x2000'0000'0000, chunk_size = 4096;
+constexpr std::uint64_t window = 0x2000'0000'0000, chunk_size = 64 * 1024;
 
 struct Listed {
   shm::PieceTable table;
