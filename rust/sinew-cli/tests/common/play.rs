@@ -12,7 +12,7 @@ use sinew_bag::{Compression, Stamp, Topic, Writer, qos};
 use crate::common::Domain;
 
 pub const NUMBER: &str = "test/Number{value:uint64;}";
-pub const MOMENT: Duration = Duration::from_secs(30);
+const MOMENT: Duration = Duration::from_secs(30);
 
 pub fn number(value: u64) -> Vec<u8> {
     [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
