@@ -9,7 +9,6 @@ static_assert(static_cast<int>(Delivery::pointer) == SINEW_DELIVERY_POINTER);
 static_assert(static_cast<int>(Delivery::native) == SINEW_DELIVERY_NATIVE);
 static_assert(static_cast<int>(Delivery::view) == SINEW_DELIVERY_VIEW);
 static_assert(static_cast<int>(Delivery::copy) == SINEW_DELIVERY_COPY);
-static_assert(static_cast<int>(Delivery::network) == SINEW_DELIVERY_NETWORK);
 
 static int64_t ns_of(Time time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();

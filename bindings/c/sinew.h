@@ -170,8 +170,7 @@ enum {
   SINEW_DELIVERY_POINTER = 0, /* within the process; between objects only */
   SINEW_DELIVERY_NATIVE = 1,  /* in place, as an object */
   SINEW_DELIVERY_VIEW = 2,    /* as a stream, big arrays in place */
-  SINEW_DELIVERY_COPY = 3,    /* copied into this process */
-  SINEW_DELIVERY_NETWORK = 4  /* from another machine */
+  SINEW_DELIVERY_COPY = 3     /* copied into this process */
 };
 
 typedef struct sinew_message_info {

@@ -9,16 +9,15 @@
 
 namespace sinew {
 
-/// How a message reached the subscriber.
+/// How a message reached the subscriber. What a gateway brings from another machine comes in one of these ways, too: the gateway publishes it here.
 enum class Delivery {
   pointer,  ///< same process, by address
   native,   ///< other process, read in place where it was built
   view,     ///< large arrays in place, the rest decoded
   copy,     ///< copied into this process
-  network,  ///< came from another machine
 };
 
-/// "pointer", "native", "view", "copy", "network".
+/// "pointer", "native", "view", "copy".
 SINEW_API const char* to_string(Delivery delivery) noexcept;
 
 /// CLOCK_MONOTONIC: comparable between all processes of one machine.

@@ -12,8 +12,6 @@ const char* to_string(Delivery delivery) noexcept {
       return "view";
     case Delivery::copy:
       return "copy";
-    case Delivery::network:
-      return "network";
   }
   return "unknown";
 }

@@ -48,12 +48,10 @@ session::Reading reading_of(const std::string& topic, const msg::Type& type, con
     case Delivery::pointer:
       if (type.has_views) break;
       return session::Reading::by_pointer_only;
-    case Delivery::network:
-      break;
   }
   throw Error(ErrorKind::invalid_argument, "topic '" + topic +
                                                "': a subscriber can ask for delivery pointer (not where the type has views), native, view "
-                                               "or copy; network follows from where the publisher is");
+                                               "or copy");
 }
 
 }  // namespace

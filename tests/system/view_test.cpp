@@ -241,7 +241,7 @@ TEST_F(View, ReadersOfPiecesLeaveNoMemoryBehind) {
 TEST_F(View, OtherDeliveriesAreRefused) {
   auto node = Node::create("node");
   SubscriberOptions options;
-  options.delivery = Delivery::network;
+  options.delivery = static_cast<Delivery>(4);
   EXPECT_THROW((void)node->create_subscriber<Sample>("topic", Qos{}, options), Error);
 }
 

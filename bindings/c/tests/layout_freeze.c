@@ -15,7 +15,7 @@ _Static_assert(SINEW_EVENT_MATCHED == 1 && SINEW_EVENT_INCOMPATIBLE_QOS == 2 && 
 _Static_assert(SINEW_EVENT_LIVELINESS_LOST == 8 && SINEW_EVENT_LIVELINESS_CHANGED == 16 && SINEW_EVENT_MESSAGE_LOST == 32, "events");
 _Static_assert(SINEW_EVENT_DETACHED == 64, "events");
 _Static_assert(SINEW_DELIVERY_POINTER == 0 && SINEW_DELIVERY_NATIVE == 1 && SINEW_DELIVERY_VIEW == 2, "deliveries");
-_Static_assert(SINEW_DELIVERY_COPY == 3 && SINEW_DELIVERY_NETWORK == 4, "deliveries");
+_Static_assert(SINEW_DELIVERY_COPY == 3, "deliveries");
 _Static_assert(SINEW_WHEN_FULL_WITHDRAW == 0 && SINEW_WHEN_FULL_WITHDRAW_SOME == 1 && SINEW_WHEN_FULL_REFUSE == 2, "when_full");
 _Static_assert(SINEW_WHEN_FULL_WAIT == 3, "when_full");
 _Static_assert(SINEW_GHOST_NO == 0 && SINEW_GHOST_CARRIER == 1 && SINEW_GHOST_OBSERVER == 2, "ghosts");

@@ -42,7 +42,7 @@ std::string shown(const Event& event) {
 }  // namespace
 
 const char* delivery_name(std::int32_t delivery) {
-  constexpr std::array<const char*, 5> names{"pointer", "native", "view", "copy", "network"};
+  constexpr std::array<const char*, 4> names{"pointer", "native", "view", "copy"};
   return delivery >= 0 && static_cast<std::size_t>(delivery) < names.size() ? names[static_cast<std::size_t>(delivery)] : "unknown";
 }
 

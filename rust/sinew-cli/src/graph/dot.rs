@@ -17,7 +17,6 @@ fn colour_of(way: Way) -> &'static str {
         Way::Free => "forestgreen",
         Way::View => "dodgerblue3",
         Way::Copied => "darkorange",
-        Way::Network => "purple",
         Way::Broken => "red",
     }
 }

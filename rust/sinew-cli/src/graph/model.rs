@@ -94,8 +94,6 @@ pub enum Way {
     View,
     /// Copied.
     Copied,
-    /// From another machine.
-    Network,
     /// Not connected.
     Broken,
 }
@@ -107,7 +105,6 @@ impl Way {
             None => Way::Broken,
             Some(Delivery::Native | Delivery::Pointer) => Way::Free,
             Some(Delivery::View) => Way::View,
-            Some(Delivery::Network) => Way::Network,
             Some(_) => Way::Copied,
         }
     }

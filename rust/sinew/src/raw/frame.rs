@@ -31,8 +31,6 @@ pub enum Delivery {
     View,
     /// Copied into this process.
     Copy,
-    /// From another machine.
-    Network,
 }
 
 impl Delivery {
@@ -41,7 +39,6 @@ impl Delivery {
             sys::SINEW_DELIVERY_POINTER => Delivery::Pointer,
             sys::SINEW_DELIVERY_NATIVE => Delivery::Native,
             sys::SINEW_DELIVERY_VIEW => Delivery::View,
-            sys::SINEW_DELIVERY_NETWORK => Delivery::Network,
             _ => Delivery::Copy,
         }
     }
@@ -54,7 +51,6 @@ impl fmt::Display for Delivery {
             Delivery::Native => "native",
             Delivery::View => "view",
             Delivery::Copy => "copy",
-            Delivery::Network => "network",
         })
     }
 }

@@ -26,7 +26,6 @@ fn meaning(way: Way) -> &'static str {
         Way::Free => "read in place (native, pointer)",
         Way::View => "arrays read in place (view)",
         Way::Copied => "copied",
-        Way::Network => "from another machine",
         Way::Broken => "not connected: point at it for the reason",
     }
 }

@@ -82,7 +82,6 @@ fn class_of(way: Way) -> &'static str {
         Way::Free => "free",
         Way::View => "view",
         Way::Copied => "copied",
-        Way::Network => "network",
         Way::Broken => "broken",
     }
 }
