@@ -199,12 +199,17 @@ fn what_is_no_definition_is_refused() {
 #[test]
 fn no_small_text_takes_memory_or_time_without_end() {
     let doubling = |n: u32| format!("===\nMSG: a/C{n}\nC{0} x\nC{0} y\n", n + 1);
-    let begin = "C0 x\n".to_owned() + &(0..60).map(doubling).collect::<String>() + "===\nMSG: a/C60\n";
-    let nothing = Definition::read("a/B", &begin).unwrap();
-    assert_eq!(nothing.md5sum().len(), 32);
-    assert!(Plan::new(&"A{}".parse().unwrap(), &nothing).is_ok());
-    let something = Definition::read("a/B", &format!("{begin}uint8 x\n")).unwrap();
-    assert_eq!(Plan::new(&"A{}".parse().unwrap(), &something).unwrap_err(), "field 'x' is missing here");
+    // The deepest that is taken, and those beside it.
+    for last in 60..=62 {
+        let begin = "C0 x\n".to_owned() + &(0..last).map(doubling).collect::<String>() + &format!("===\nMSG: a/C{last}\n");
+        let nothing = Definition::read("a/B", &begin).unwrap();
+        assert_eq!(nothing.md5sum().len(), 32);
+        assert!(Plan::new(&"A{}".parse().unwrap(), &nothing).is_ok());
+        let something = Definition::read("a/B", &format!("{begin}uint8 x\n")).unwrap();
+        assert_eq!(Plan::new(&"A{}".parse().unwrap(), &something).unwrap_err(), "field 'x' is missing here");
+    }
+    let deeper = "C0 x\n".to_owned() + &(0..63).map(doubling).collect::<String>() + "===\nMSG: a/C63\n";
+    assert_eq!(Definition::read("a/B", &deeper).unwrap_err().to_string(), "'a/B' contains itself, or is nested more than 64 deep");
 }
 
 #[test]

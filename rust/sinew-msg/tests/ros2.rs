@@ -180,11 +180,16 @@ fn what_is_no_type_is_refused_with_the_field() {
 #[test]
 fn no_small_text_takes_memory_or_time_without_end() {
     let doubling = |n: u32| format!("===\nMSG: a/C{n}\nC{0} x\nC{0} y\n", n + 1);
-    let text = "C0 x\n".to_owned() + &(0..60).map(doubling).collect::<String>() + "===\nMSG: a/C60\nuint8 x\n";
-    let (one, other) = (read("a/msg/B", &text), read("a/msg/B", &text));
-    assert_eq!(one.difference(&other), None);
-    assert!(one.hash().starts_with("RIHS01_"));
-    assert!(one.ty().unwrap_err().to_string().contains("more than 32768 bytes"));
+    let text = |last| "C0 x\n".to_owned() + &(0..last).map(doubling).collect::<String>() + &format!("===\nMSG: a/C{last}\nuint8 x\n");
+    // The deepest that is taken, and those beside it.
+    for last in 60..=62 {
+        let (one, other) = (read("a/msg/B", &text(last)), read("a/msg/B", &text(last)));
+        assert_eq!(one.difference(&other), None);
+        assert!(one.hash().starts_with("RIHS01_"));
+        assert!(one.ty().unwrap_err().to_string().contains("more than 32768 bytes"));
+    }
+    let deeper = Interface::read("a/msg/B", &text(63)).unwrap_err().to_string();
+    assert_eq!(deeper, "'a/msg/B' contains itself, or is nested more than 64 deep");
 }
 
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {

@@ -112,7 +112,7 @@ impl Definition {
 
     /// How many structures are in one another in it.
     fn height(&self, name: &str, depth: usize, known: &mut HashMap<String, usize>) -> Result<usize, SchemaError> {
-        if let Some(height) = known.get(name).filter(|height| depth + **height <= MAX_DEPTH) {
+        if let Some(height) = known.get(name).filter(|height| depth + **height <= MAX_DEPTH + 1) {
             return Ok(*height);
         }
         if depth > MAX_DEPTH {
