@@ -147,6 +147,25 @@ async fn a_caller_that_goes_is_forgotten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_comes_again_gets_no_answer_to_what_it_asked_before() {
+    let domain = Domain::new();
+    let (base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));
+    let (calculator, user) = (drone.node("calculator"), base.node("user"));
+    let (send, calls) = std::sync::mpsc::channel();
+    let _provided = provider(&calculator, move |call| send.send(call).expect("the test goes on"));
+    drop(client(&user).start(number(1), PATIENCE).expect("it is called"));
+    let earlier = calls.recv_timeout(PATIENCE).expect("it arrives");
+    until("nobody calls any more", || base.channel("double", false).is_none());
+    let service = client(&user);
+    let response = service.start(number(2), PATIENCE).expect("it is called");
+    let later = calls.recv_timeout(PATIENCE).expect("it arrives");
+    earlier.answer(&[&number(11)]).expect("the bridge waits");
+    until("it is sent", || drone.channel("double", true).is_some_and(|told| told.messages + told.lost == 1));
+    later.answer(&[&number(22)]).expect("the bridge waits");
+    assert_eq!(value(&response.await.expect("it is answered").to_vec()), 22);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_is_larger_than_the_bridge_takes_fails_with_a_text() {
     let domain = Domain::new();
     let (mut base, drone) = (Robot::new(all(), &domain), Robot::new(all(), &domain));

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::oneshot;
 
@@ -89,7 +89,8 @@ fn beside(number: u64) -> Call {
 
 struct Replies {
     convention: Convention,
-    participant: [u8; 12],
+    /// Who reads replies, and who writes requests. An earlier one of this participant may have asked, too, and counted as this one does: what answers him is for nobody.
+    ends: Arc<OnceLock<[Guid; 2]>>,
     max_message: u64,
     pending: Arc<Pending>,
     message: Mutex<Vec<u8>>,
@@ -108,7 +109,7 @@ impl Listener for Replies {
         let bytes = std::mem::take(&mut *self.message.lock().unwrap_or_else(PoisonError::into_inner));
         let Some((response, within)) = convention::read(self.convention, bytes) else { return };
         // A server that does not know who reads replies names who has written the request.
-        let is_ours = within.is_some() || message.related.writer.participant() == self.participant;
+        let is_ours = within.is_some() || self.ends.get().is_some_and(|ends| ends.contains(&message.related.writer));
         let call = within.unwrap_or(beside(message.related.number));
         if !is_ours {
             return;
@@ -146,13 +147,14 @@ impl Requester {
         let (pending, servers) = (Arc::<Pending>::default(), Arc::new(Matched::new(look)));
         let (topic, said) = (names::replies(name), response.user_data());
         let at = back_end::Place { topic: &topic, ty: &response.dds, qos: service_qos(), user_data: &said };
-        let participant = place.participant.guid().participant();
+        let ends = Arc::<OnceLock<_>>::default();
         let (waiting, message) = (Arc::clone(&pending), Mutex::default());
-        let heard = Replies { convention, participant, max_message: place.max_message, pending: waiting, message };
+        let heard = Replies { convention, ends: Arc::clone(&ends), max_message: place.max_message, pending: waiting, message };
         let replies = Reader::open(&place.participant, &at, heard)?;
         let (topic, said) = (names::requests(name), request.user_data());
         let at = back_end::Place { topic: &topic, ty: &request.dds, qos: service_qos(), user_data: &said };
         let requests = Writer::open(&place.participant, &at, Heard(Arc::clone(&servers)))?;
+        let _ = ends.set([replies.guid(), requests.guid()]); // nothing has been asked yet, nor is this set twice
         place.graph.opened(key, false, replies.guid());
         place.graph.opened(key, true, requests.guid());
         let (own, client, number) = (replies.guid(), u128::from_le_bytes(drawn()) as u64, AtomicU64::new(1));
