@@ -139,6 +139,8 @@ install: ## Library, headers, manager, command, CMake and pkg-config files into 
 	@test $$(id -u) -ne 0 || PATH=$$PATH:/usr/sbin:/sbin ldconfig || : # the loader's list of what is in /usr/local/lib
 	@test -x build/rust/release/sinew || echo "The library is in $(PREFIX): programs in C and C++ can have it already. Now the command and the gateway, which are in Rust: ten minutes on two cores, the first time."
 	@tools/install_command.py --jobs $(JOBS) $(PREFIX)
+	@test -z "$$SUDO_UID" || chown -R "$$SUDO_UID:$$SUDO_GID" build # what others make here next is not for root alone
+	@test -e build/lib/sinew/libsinew-fastdds.so || echo "Without Fast DDS 2 (Debian 12: libfastrtps-dev), so that 'sinew bridge ros2' cannot work."
 	@echo "Installed in $(PREFIX).$(if $(filter /usr /usr/local,$(PREFIX)),, Every new terminal that compiles with it, or asks the command, needs:)"
 	$(if $(filter /usr /usr/local,$(PREFIX)),,@echo '  export PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig PATH=$(PREFIX)/bin:$$PATH')
 

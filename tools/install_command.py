@@ -43,7 +43,10 @@ def install(name, prefix):
     """The program of that name, and what completes it. Whether it runs."""
     installed = prefix / "bin" / name
     print(f"-- Installing: {installed}")
-    shutil.copy(BUILD / "release" / name, installed)
+    # Not into the file that is there: that may be running, and goes on with what it is.
+    beside = installed.with_name(f"{name}.new")
+    shutil.copy(BUILD / "release" / name, beside)
+    beside.replace(installed)
     for shell, place in COMPLETIONS.items():
         status, completions = bounded.run([str(installed), "completions", shell], seconds=60, capture=True)
         if status != 0:

@@ -14,8 +14,9 @@ import signal
 import sys
 import time
 import unittest
+import unittest.mock
 
-from installed import EXAMPLES, HERE, ROOT, RUN_SECONDS, Case, Domain, compile_example, flags, installed, must
+from installed import EXAMPLES, HERE, ROOT, RUN_SECONDS, Case, Domain, compile_example, flags, install_command, installed, must
 
 
 def setUpModule():
@@ -155,6 +156,21 @@ class Command(Case):
     def test_of_another_domain_sees_nothing(self):
         with Domain() as domain:
             self.assertRegex(self.assert_ends_well(domain, domain.start(prefix / "bin/sinew", "node", "list")), r"\A[^\n]* has no nodes\n\Z")
+
+    def test_is_installed_anew_while_it_runs_and_what_runs_goes_on(self):
+        other = work / "installed-anew"
+        (other / "bin").mkdir(parents=True)
+        shutil.copytree(prefix / "lib", other / "lib", symlinks=True)
+        for name in ("sinew", "sinewd"):
+            shutil.copy(prefix / "bin" / name, other / "bin")
+        with unittest.mock.patch.object(install_command, "BUILD", work / "built"), Domain() as domain:
+            (work / "built/release").mkdir(parents=True)
+            shutil.copy(prefix / "bin/sinew", work / "built/release")
+            running = domain.start(other / "bin/sinew", "domain", "watch")
+            self.assert_prints(domain, running, ".", 1)
+            self.assertTrue(install_command.install("sinew", other))
+            self.assertIsNone(running.poll(), domain.story())
+            self.assertEqual(sorted(path.name for path in (other / "bin").iterdir()), ["sinew", "sinewd"])
 
 
 class Gateway(Case):
