@@ -10,7 +10,7 @@ use crate::commands::{action, bag, bridge, call, foxglove, launch, play, publish
 use crate::completion::{self, Names};
 
 const STATUS: &str = "\
-Exit status: 0 when it did what was asked, 1 when something failed, 2 for arguments or a launch file that are none, 3 when what was asked for is not there, or differs.
+Exit status: 0 when it did what was asked, 1 when something failed, 2 when arguments, or a launch file, are wrong, 3 when what was asked for is not there, or differs.
 Environment: SINEW_DOMAIN is the domain where --domain does not say another.";
 
 /// What there is in a domain, what flows in it, and why.

@@ -88,7 +88,7 @@ impl BackEnd {
     fn of(path: &Path) -> Result<BackEnd, String> {
         let missing = |why: libloading::Error| {
             format!(
-                "Fast DDS cannot be used: {why}; sinew has to be built where Fast DDS is (`apt install libfastrtps-dev`), and it is needed where it runs"
+                "Fast DDS cannot be used: {why}; sinew has to be built where Fast DDS 2 is (on Debian 12 `apt install libfastrtps-dev`), and it is needed where it runs"
             )
         };
         // SAFETY: the library is of sinew, and does nothing when it is loaded that its own dependencies do not do.
