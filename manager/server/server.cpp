@@ -327,7 +327,12 @@ void Server::flush(Session session) {
       const Outgoing& out = connection.queue.front();
       const int descriptor = out.descriptor ? out.descriptor->get() : -1;
       result = os::send_packet(connection.socket, out.bytes, out.descriptor ? std::span(&descriptor, 1) : std::span<const int>());
-      if (result == os::SendResult::closed) return;  // reading tells, after what the node said last
+      if (result == os::SendResult::closed) {
+        // Reading tells, after what the node said last. Of one that has shut down its reading side alone it does not: to that nothing can be sent any more, but there is always room for it.
+        queued_ -= std::exchange(connection.queued, 0);
+        connection.queue.clear();
+        return watch_writable(session, connection, false);
+      }
       if (result != os::SendResult::sent) break;
       connection.queued -= out.weight();
       queued_ -= out.weight();

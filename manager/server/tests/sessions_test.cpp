@@ -1,15 +1,18 @@
 // Nodes and strangers at the real sinewd's socket.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "base/sanitized.hpp"
 #include "manager/server/tests/program.hpp"
@@ -211,6 +214,33 @@ TEST(Sessions, a_node_that_does_not_read_is_dropped_and_the_others_are_served) {
   EXPECT_LT(id, 200'000u) << "it was never dropped";
   good.send(RegisterSubscriber{1, "image", some_type(), {}});
   good.expect<SubscriberRegistered>();
+}
+
+/// 'S': it sleeps.
+char state_of(pid_t pid) {
+  std::ifstream in("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  return text.at(text.rfind(')') + 2);
+}
+
+TEST(Sessions, a_node_that_shuts_down_its_reading_side_alone_wakes_nobody) {
+  Domain domain;
+  Client deaf = domain.client();
+  deaf.enter("deaf");
+  for (std::uint64_t id = 1; id <= 2'000; ++id) deaf.send(RegisterSubscriber{id, "no such name", some_type(), {}});
+  domain.client().enter("after");  // it has read all of it, and has no more room for the answers
+  ::shutdown(deaf.socket().get(), SHUT_RD);
+  std::array<std::byte, os::max_packet> rest;
+  while (::recv(deaf.socket().get(), rest.data(), rest.size(), MSG_DONTWAIT) > 0) {
+  }
+  int asleep = 0;
+  for (int looks = 0; looks < 10'000 && asleep < 20; ++looks) {
+    asleep = state_of(domain.manager.pid()) == 'S' ? asleep + 1 : 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(asleep, 20) << "it never rests";
+  deaf.send(wire::Goodbye{});
+  domain.client().enter("deaf");  // the name is free
 }
 
 TEST(Sessions, a_log_that_nobody_reads_holds_nobody_up_and_says_later_what_is_missing) {
