@@ -162,19 +162,24 @@ TEST_F(Pointer, ABufferOfValuesHoldsTheMessagesThemselves) {
   values.buffer = Buffer::value;
   auto looking = node->create_subscriber<Sample>("topic", Qos{}.keep_last(3), values);
   auto publisher = node->create_publisher<Sample>("topic");
+  const auto take = [&](std::uint64_t first, std::uint64_t last) {
+    for (std::uint64_t number = first; number <= last; ++number) {
+      MessageInfo info;
+      const auto sample = looking->take(&info);
+      ASSERT_TRUE(sample);
+      EXPECT_EQ(sample->number, number);
+      EXPECT_TRUE(is_whole(*sample));
+      EXPECT_EQ(info.missed, number == first ? 2U : 0U);
+    }
+    EXPECT_EQ(looking->take(), nullptr);
+  };
   for (std::uint64_t number = 1; number <= 5; ++number) publisher->publish(sample_of(1, number, 100));
-  MessageInfo info;
-  for (std::uint64_t number = 3; number <= 5; ++number) {
-    const auto sample = looking->take(&info);
-    ASSERT_TRUE(sample);
-    EXPECT_EQ(sample->number, number);
-    EXPECT_TRUE(is_whole(*sample));
-    EXPECT_EQ(info.missed, number == 3 ? 2U : 0U);
-  }
-  EXPECT_EQ(looking->take(), nullptr);
-  publisher->publish(std::make_unique<Sample>(sample_of(1, 6, 100)));
+  take(3, 5);
+  for (std::uint64_t number = 6; number <= 10; ++number) publisher->publish(std::make_unique<Sample>(sample_of(1, number, 100)));
+  take(8, 10);
+  publisher->publish(std::make_unique<Sample>(sample_of(1, 11, 100)));
   publisher.reset();
-  EXPECT_EQ(looking->take()->number, 6U) << "also when the publisher is gone";
+  EXPECT_EQ(looking->take()->number, 11U) << "also when the publisher is gone";
 }
 
 TEST_F(Pointer, TheFirstMessageAfterBothAreThereArrives) {

@@ -156,9 +156,12 @@ void LocalQueue::push_out(std::uint64_t position, Item& into) noexcept {
   std::uint64_t state = full(position);
   // sync: QUEUE_STATE (with claim)
   if (!oldest.state.compare_exchange_strong(state, busy(position), std::memory_order_acq_rel)) return;  // its taker has it after all
-  if (options_.buffer == Buffer::value) objects_->destroy(value_at(position % slot_count_));
-  std::swap(oldest.shared, into.shared);
-  std::swap(oldest.owned, into.owned);
+  if (options_.buffer == Buffer::value) {
+    objects_->destroy(value_at(position % slot_count_));  // and what `into` was made of stays there, moved from
+  } else {
+    std::swap(oldest.shared, into.shared);
+    std::swap(oldest.owned, into.owned);
+  }
   oldest.state.store(empty(position + slot_count_), std::memory_order_release);  // sync: QUEUE_STATE (with put)
 }
 
@@ -231,13 +234,7 @@ std::optional<LocalArrival> LocalQueue::take_next() {
   if (!taken) return std::nullopt;
   std::optional<LocalArrival> arrival(std::in_place);
   arrival->from = this;
-  if (options_.buffer == Buffer::value) {
-    arrival->value = value_at(slot_count_);
-    if (std::exchange(looked_at_, true)) objects_->destroy(arrival->value);
-    void* const value = value_at(static_cast<std::uint64_t>(taken - slots_.get()));
-    objects_->move_to(arrival->value, value);
-    objects_->destroy(value);
-  }
+  if (options_.buffer == Buffer::value) arrival->value = take_value(*taken);
   arrival->shared = std::move(taken->shared);
   arrival->owned = std::move(taken->owned);
   arrival->sequence = taken->sequence.load(std::memory_order_relaxed);
@@ -247,6 +244,25 @@ std::optional<LocalArrival> LocalQueue::take_next() {
   if (not_put_.load(std::memory_order_relaxed) > 0) arrival->missed += not_put_.exchange(0, std::memory_order_relaxed);
   if (options_.holds_back && waiting() <= capacity_ / 2) made_space_();
   return arrival;
+}
+
+// From its slot to where it is looked at. A type that can only be copied may find no memory for that: then it is missed.
+void* LocalQueue::take_value(Slot& taken) {
+  void* const at = value_at(slot_count_);
+  if (std::exchange(looked_at_, false)) objects_->destroy(at);
+  void* const value = value_at(static_cast<std::uint64_t>(&taken - slots_.get()));
+  try {
+    objects_->move_to(at, value);
+  } catch (const std::bad_alloc&) {
+    objects_->destroy(value);
+    give_back(taken);
+    ++missed_since_;
+    count_missed(1);
+    throw;
+  }
+  objects_->destroy(value);
+  looked_at_ = true;
+  return at;
 }
 
 // Where only the process has to answer for its publisher, no sign is asked for: this process is that one.

@@ -149,6 +149,7 @@ class LocalQueue {
   Slot* claim() noexcept;
   void give_back(Slot& taken) noexcept;
   std::optional<LocalArrival> take_next();
+  void* take_value(Slot& taken);
   void drop_all() noexcept;
 
   shm::PairCounts& counts() const noexcept { return counts_.taken(); }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <new>
 
+#include "base/log.hpp"
 #include "base/point.hpp"
 #include "base/random.hpp"
 #include "os/clock.hpp"
@@ -306,7 +307,12 @@ bool Subscription::run_some(const Turn& turn) {
   for (std::uint64_t left = most_of(turn); left > 0; --left) {
     if (closed_.load(std::memory_order_relaxed) || turn.has_ended()) return false;
     running_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-    const bool any = offer_next(*receiver_).has_value();
+    bool any = true;
+    try {
+      any = offer_next(*receiver_).has_value();
+    } catch (const std::bad_alloc& shortage) {
+      base::log(base::LogLevel::error, shortage.what());  // of a message that could not be taken, which is counted as missed
+    }
     running_.store({}, std::memory_order_relaxed);
     if (!any) return false;
     if (turn.is_up()) break;

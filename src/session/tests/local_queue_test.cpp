@@ -32,11 +32,14 @@ class MessageObjects final : public Objects {
     if (fails.load(std::memory_order_relaxed)) throw std::bad_alloc();
     ::new (at) Message(*static_cast<const Message*>(object));
   }
-  void move_to(void* at, void* object) const override { ::new (at) Message(std::move(*static_cast<Message*>(object))); }
+  void move_to(void* at, void* object) const override {
+    if (moves_fail.load(std::memory_order_relaxed)) throw std::bad_alloc();
+    ::new (at) Message(std::move(*static_cast<Message*>(object)));
+  }
   void destroy(void* at) const noexcept override { static_cast<Message*>(at)->~Message(); }
   std::uint64_t bytes(const void*) const noexcept override { return sizeof(Message); }
 
-  std::atomic<bool> fails{false};
+  std::atomic<bool> fails{false}, moves_fail{false};
 };
 
 class LocalQueueOf : public ::testing::TestWithParam<Buffer> {
@@ -143,6 +146,39 @@ TEST_P(LocalQueueOfValues, a_message_that_cannot_be_copied_counts_as_missed_and_
   EXPECT_EQ(queue.missed(), 1U);
   EXPECT_EQ(queue.take()->sequence, 1U);
   EXPECT_EQ(queue.take()->sequence, 2U);
+}
+
+TEST_P(LocalQueueOfValues, an_object_that_was_given_to_a_full_queue_is_handed_out_once) {
+  LocalQueue queue = make(3);
+  for (std::uint64_t number = 1; number <= 12; ++number) {
+    LocalQueue::Item item;
+    item.owned = {new Message{number, text_of(number)}, {objects_.get()}};
+    item.sequence = number;
+    queue.put(item);
+  }
+  for (std::uint64_t number = 10; number <= 12; ++number) {
+    const auto arrival = queue.take();
+    ASSERT_TRUE(arrival);
+    EXPECT_EQ(arrival->sequence, number);
+    EXPECT_EQ(static_cast<const Message*>(arrival->look())->text, text_of(number));
+  }
+}
+
+TEST_P(LocalQueueOfValues, one_that_there_is_no_memory_to_look_at_counts_as_missed_and_the_next_ones_come) {
+  LocalQueue queue = make(2);
+  put(queue, 1);
+  put(queue, 2);
+  EXPECT_EQ(queue.take()->sequence, 1U);
+  objects_->moves_fail = true;
+  EXPECT_THROW(queue.take(), std::bad_alloc);
+  objects_->moves_fail = false;
+  EXPECT_EQ(queue.missed(), 1U);
+  for (std::uint64_t number = 3; number <= 8; ++number) put(queue, number);
+  const auto arrival = queue.take();
+  ASSERT_TRUE(arrival);
+  EXPECT_EQ(arrival->sequence, 7U);
+  EXPECT_EQ(arrival->missed, 5U);
+  EXPECT_EQ(queue.missed(), 5U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Buffers, LocalQueueOfValues, ::testing::Values(Buffer::value), [](const auto&) { return std::string("value"); });
