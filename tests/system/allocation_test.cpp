@@ -3,12 +3,14 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/raw_publisher.hpp"
@@ -21,8 +23,22 @@
 
 #if !SINEW_SANITIZED
 
+namespace robot {
+/// Its end can be noticed on this thread.
+struct Noticed {
+  std::uint64_t number = 0;
+  std::vector<std::uint8_t> data;
+  ~Noticed() {
+    if (const auto* const notice = std::exchange(at_end, nullptr)) (*notice)();
+  }
+  inline static thread_local const std::function<void()>* at_end = nullptr;
+};
+}  // namespace robot
+
 namespace sinew::system {
 namespace {
+
+using robot::Noticed;
 
 class Allocations : public Domain {
  protected:
@@ -98,6 +114,56 @@ TEST_F(Allocations, OneThatFailsWhileAnObjectIsPublishedCostsAtMostThatMessage) 
          publisher = node->create_publisher<Sample>("topic", Qos{}.keep_last(4));
          EXPECT_TRUE(eventually([&] { return publisher->statistics().subscribers == 1; }));
        });
+}
+
+// What the failed publish leaves behind ends when the next one, by the deleter of a message here, has its number already.
+TEST_F(Allocations, OneThatFailsInAPublishTakesNothingFromTheMessageThatIsPublishedInItsPlace) {
+  const auto noticed = [](std::uint64_t number) {
+    auto message = std::make_unique<Noticed>();
+    message->number = number;
+    fill_with_pattern(message->data, number, 100'000);
+    return message;
+  };
+  SubscriberOptions owns;
+  owns.buffer = Buffer::owned;
+  auto node = Node::create("node");
+  const auto a = noticed(1), b = noticed(2), later = noticed(3);
+  int replaced = 0;
+  std::shared_ptr<Publisher<Noticed>> publisher;
+  std::shared_ptr<Subscriber<Noticed>> elsewhere, owner, sharer;
+  const auto renew = [&] {
+    publisher = node->create_publisher<Noticed>("topic", Qos{}.keep_last(4));
+    elsewhere = node->create_subscriber<Noticed>("topic", Qos{}.keep_last(4), as_from_elsewhere());
+    owner = node->create_subscriber<Noticed>("topic", Qos{}, owns);
+    sharer = node->create_subscriber<Noticed>("topic");
+    await_subscribers(*publisher, 3);
+  };
+  renew();
+  PublishResult result{};
+  const std::function<void()> publish_another = [&] { EXPECT_EQ(publisher->publish(*b), PublishResult::published); };
+  walk(
+      [&] {
+        Noticed::at_end = &publish_another;
+        result = publisher->publish(*a);
+        Noticed::at_end = nullptr;
+      },
+      [&](int nth) {
+        const auto held = sharer->take();
+        const bool is_instead = result == PublishResult::no_memory && held;
+        if (is_instead) {
+          ++replaced;
+          // The one that the shortage may have ended is replaced, and memory is used again.
+          const auto reader = node->create_subscriber<Noticed>("topic", Qos{}.keep_last(4), as_from_elsewhere());
+          EXPECT_TRUE(eventually([&] {
+            publisher->publish(*later);
+            return publisher->statistics().memory_in_use > 500'000;
+          })) << nth;
+          for (int i = 0; i < 100; ++i) publisher->publish(*later);
+          EXPECT_TRUE(held->number == 2 && has_pattern(held->data, 2)) << nth;
+        }
+        renew();
+      });
+  EXPECT_GT(replaced, 0);
 }
 
 /// A publisher of streams, new each time, and a subscriber that takes them.

@@ -117,14 +117,19 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
   start_over();
   frame.sequence = frames_.head() + 1;
   frame.source_time = os::now_ns();
+  Made made;
+  // The next message has this one's number, and what was to hold this one is let go when that may be there already.
+  const auto give_up = [&](Outcome outcome) {
+    if (const auto pin = made.pin.lock()) pin->hold(0);
+    return refuse(lock, frame, outcome);
+  };
   try {
     local_delivery_.begin(locals_, frame.sequence, frame.source_time);
     late_.clear();
-    for (Made made;;) {
-      if (make_more(lock, message, object, frame, made)) break;
-      if (made.failed) return refuse(lock, frame, Outcome::no_memory);
+    while (!make_more(lock, message, object, frame, made)) {
+      if (made.failed) return give_up(Outcome::no_memory);
       lock.lock();
-      if (closed_) return refuse(lock, frame, Outcome::closed);
+      if (closed_) return give_up(Outcome::closed);
       frame.source_time = os::now_ns();
     }
     frames_.prepare([this](KeptFrame& old) { leave_history_locked(old); });
@@ -140,7 +145,7 @@ Publisher::Outcome Publisher::publish(GivenMessage message, NewFrame given) {
     }
     for (const auto& queue : late_) hand_over_locked(*frames_.waiting(frame.sequence), *queue);
   } catch (const std::bad_alloc&) {
-    return refuse(lock, frame, Outcome::no_memory);
+    return give_up(Outcome::no_memory);
   }
   status_.published(frame.source_time);
   local_delivery_.put(frame.source_time);
@@ -178,8 +183,13 @@ bool Publisher::make_more(std::unique_lock<std::mutex>& lock, GivenMessage& mess
   }
   if (!made.local) {
     local_delivery_.keep(keeps_object());
-    const std::shared_ptr<const void> pin = shares_frame() ? pinned(frame, std::make_shared<Pin>(shared_from_this())) : nullptr;
-    if (const std::uint64_t bytes = local_delivery_.prepare(message, pin)) count_copied(bytes);
+    std::shared_ptr<const void> shared;
+    if (shares_frame()) {
+      auto pin = std::make_shared<Pin>(shared_from_this());
+      made.pin = pin;
+      shared = pinned(frame, std::move(pin));
+    }
+    if (const std::uint64_t bytes = local_delivery_.prepare(message, shared)) count_copied(bytes);
     made.local = true;
     SINEW_POINT("publisher.prepared");
   }

@@ -252,6 +252,7 @@ class Publisher final : public std::enable_shared_from_this<Publisher>, private 
   void wake_who_waits_for_space() const noexcept;
   struct Made {
     bool local = false, pieces = false, failed = false;
+    std::weak_ptr<Pin> pin{};  // of what the queues of this process are to get
   };
   void count_missed_deadlines() noexcept;
   bool make_more(std::unique_lock<std::mutex>& lock, GivenMessage& message, const void* object, KeptFrame& frame, Made& made);
