@@ -106,6 +106,7 @@ struct SingleThreadedExecutor::Impl {
       callbacks = found->claim.shared_callbacks();
     }
     if (!node) return remove(key);
+    if (auto owned = node->weak_from_this().lock()) node = std::move(owned);  // it was added before anybody owned it
     const detail::Ends here(ends);
     sinew::detail::ExecutorAccess::dispatch(*callbacks, ends, only_of);
   }

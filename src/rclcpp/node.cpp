@@ -11,6 +11,7 @@
 #include "rclcpp/context.hpp"
 #include "rclcpp/rules.hpp"
 #include "rclcpp/spun.hpp"
+#include "sinew/detail/publisher_core.hpp"
 #include "sinew/domain_watch.hpp"
 #include "sinew/rclcpp/context.hpp"
 
@@ -129,7 +130,9 @@ struct Node::Impl {
     });
     for_clients->set(posted.get());
   }
-  ~Impl() { for_clients->set(nullptr); }
+  ~Impl() {
+    if (!sinew::detail::PublisherCore::in_forked_child()) for_clients->set(nullptr);  // there, whoever has its mutex may not be
+  }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
@@ -155,7 +158,8 @@ Node::~Node() = default;
 std::shared_ptr<Node> Node::get_node_base_interface() {
   if (auto owned = weak_from_this().lock()) return owned;
   const std::lock_guard lock(impl_->mutex);
-  if (!impl_->unowned) impl_->unowned = std::shared_ptr<Node>(this, [](Node*) {});
+  // Not made of this, or it would be what shared_from_this() gives from then on.
+  if (!impl_->unowned) impl_->unowned = std::shared_ptr<Node>(std::make_shared<bool>(), this);
   return impl_->unowned;
 }
 

@@ -1,7 +1,12 @@
 // Messages of several topics that belong together, between processes.
 #include "sinew/message_filters.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <csignal>
+#include <memory>
 #include <thread>
 
 #include "tests/system/rclcpp.hpp"
@@ -35,7 +40,38 @@ ROLE(cameras) {
   until_finished();
 }
 
+/// Forks while a callback of a synchronizer runs; the child destroys what it has inherited.
+ROLE(forks_beside_a_set) {
+  const auto node = Node::create("node");
+  auto sync = std::make_unique<message_filters::TimeSynchronizer<Image, Image>>(10);
+  std::atomic<bool> is_inside{false}, is_to_end{false};
+  sync->registerCallback([&](const std::shared_ptr<const Image>&, const std::shared_ptr<const Image>&) {
+    is_inside = true;
+    require(eventually([&] { return is_to_end.load(); }), "the child does not end");
+  });
+  std::thread feeding([&] {
+    sync->add<0>(std::make_shared<const Image>(image_at(100)));
+    sync->add<1>(std::make_shared<const Image>(image_at(100)));
+  });
+  require(eventually([&] { return is_inside.load(); }), "there is no set");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    sync.reset();
+    ::_exit(0);
+  }
+  int status = 0;
+  const bool has_ended = eventually([&] { return ::waitpid(child, &status, WNOHANG) == child; });
+  if (!has_ended) ::kill(child, SIGKILL);
+  is_to_end = true;
+  feeding.join();
+  require(has_ended && status == 0, "the child did not end well");
+}
+
 class MessageFilters : public Rclcpp {};
+
+TEST_F(MessageFilters, AForkedChildMayDestroyASynchronizerWhoseCallbackRan) {
+  Child("forks_beside_a_set").end();
+}
 
 void expect_pair(const Image& left, const Image& right, int number) {
   EXPECT_EQ(rclcpp::Time(left.header.stamp).nanoseconds(), number * 100);

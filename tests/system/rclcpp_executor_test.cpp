@@ -78,6 +78,44 @@ TEST_F(Rclcpp, ANodeThatNoPointerOwnsYetIsSpunByItsBaseInterface) {
   EXPECT_TRUE(spin_until(local.get_node_base_interface(), [&, before = local.ticks] { return local.ticks > before; }));
 }
 
+/// Asks for its base interface before anybody owns it.
+struct Early : rclcpp::Node {
+  Early() : Node("early"), base(get_node_base_interface()) {}
+  ~Early() override { is_gone = true; }
+  std::shared_ptr<rclcpp::Node> base;
+  std::atomic<bool> is_gone{false};
+};
+
+TEST_F(Rclcpp, ANodeWhoseBaseInterfaceIsAskedForBeforeAnybodyOwnsItIsKeptByItsPointersAllTheSame) {
+  auto node = std::make_shared<Early>();
+  const std::weak_ptr<Early> weak = node;
+  auto self = node->shared_from_this();
+  node.reset();
+  EXPECT_FALSE(weak.expired());
+  EXPECT_EQ(self->get_node_base_interface(), self);
+  self.reset();
+  EXPECT_TRUE(weak.expired());
+}
+
+TEST_F(Rclcpp, AndItStaysWhileItsCallbackRuns) {
+  auto node = std::make_shared<Early>();
+  Early& early = *node;
+  rclcpp::executors::SingleThreadedExecutor executor;
+  executor.add_node(node->base);
+  std::atomic<bool> is_inside{false}, is_dropped{false};
+  auto timer = node->create_wall_timer(1ms, [&] {
+    is_inside = true;
+    EXPECT_TRUE(eventually([&] { return is_dropped || early.is_gone; }));
+    EXPECT_FALSE(early.is_gone);
+    executor.cancel();
+  });
+  std::thread spinning([&] { executor.spin(); });
+  EXPECT_TRUE(eventually([&] { return is_inside.load(); }));
+  node.reset();
+  is_dropped = true;
+  spinning.join();
+}
+
 TEST_F(Rclcpp, ANodeMayBeRemovedFromItsExecutorAndAddedAgainInItsOwnCallback) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   rclcpp::executors::SingleThreadedExecutor executor;

@@ -193,6 +193,30 @@ TEST_F(Rclcpp, TimersThatAreMadeWhileTheirNodeSpinsAreWholeWhenTheyAreCalled) {
   EXPECT_GT(calls, 0);
 }
 
+TEST_F(Rclcpp, WhoLetsGoOfATimerWaitsForItsCallbackAlsoWhereThatHasTheTimer) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::thread spinning([&] { rclcpp::spin(node); });
+  for (const bool has_timer : {false, true}) {
+    std::atomic<bool> is_inside{false}, is_over{false};
+    const auto callback = [&] {
+      is_inside = true;
+      std::this_thread::sleep_for(50ms);
+      is_over = true;
+    };
+    auto timer = has_timer ? node->create_wall_timer(1ms,
+                                                     [&](rclcpp::TimerBase& self) {
+                                                       callback();
+                                                       self.cancel();
+                                                     })
+                           : node->create_wall_timer(1ms, callback);
+    EXPECT_TRUE(eventually([&] { return is_inside.load(); }));
+    timer.reset();
+    EXPECT_TRUE(is_over) << has_timer;
+  }
+  rclcpp::shutdown();
+  spinning.join();
+}
+
 TEST_F(Rclcpp, ATimerWithANegativePeriodIsRefused) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   const auto sentence = sentence_of([&] { node->create_wall_timer(std::chrono::duration<double>(-0.001), [] {}); });

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <thread>
 #include <tuple>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "sinew/detail/escaping.hpp"
+#include "sinew/detail/publisher_core.hpp"
 #include "sinew/message_filters/matcher.hpp"
 #include "sinew/message_filters/stamp.hpp"
 
@@ -137,6 +139,10 @@ class Synchronizer {
   Synchronizer(const Synchronizer&) = delete;
   Synchronizer& operator=(const Synchronizer&) = delete;
   ~Synchronizer() {
+    if (sinew::detail::PublisherCore::in_forked_child()) {
+      new (std::nothrow) std::shared_ptr<Shared>(shared_);  // leaked: whoever is at it in the parent is not there
+      return;
+    }
     disconnectAll();
     // What is in these may wait for who feeds this, so it ends without the lock.
     std::shared_ptr<const typename Shared::Callbacks> callbacks;

@@ -119,7 +119,7 @@ class SINEW_API Node : public std::enable_shared_from_this<Node>, public Pointer
                                          });
       });
     }
-    return timer;
+    return TimerBase::handle(timer);
   }
   template <class Rep, class Period, class Callback>
   TimerBase::SharedPtr create_timer(std::chrono::duration<Rep, Period> period, Callback callback) {
