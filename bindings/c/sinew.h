@@ -16,7 +16,7 @@
  *
  * Rules for all of it:
  * - Functions are thread-safe, unless they say otherwise. What one object's `destroy` or `release` gets must not be used again, nor be in use by another thread.
- * - Functions that can fail return a sinew_status. Where it is not SINEW_OK, what they were to give is not touched, and sinew_last_error() says why. No function throws, ends the process or prints.
+ * - Functions that can fail return a sinew_status. Where it is not SINEW_OK, what they were to give is not touched, and sinew_last_error() says why. No function throws, ends the process or prints, but that the library says warnings and errors on standard error, once for each cause (SINEW_LOG=off: none).
  * - Texts are UTF-8 with a NUL behind. Those that are given are copied. Those that are returned live as long as what they were asked of.
  * - Structures of options begin with `struct_size`, the size of the structure as the caller knows it; all else may be 0, which means the default. So a program goes on when a later version has more options.
  *   NULL in place of one means defaults only. Other structures do not change within a version of this interface.
