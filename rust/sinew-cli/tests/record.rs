@@ -1,126 +1,24 @@
 //! `sinew record`: what is published is in the files, whatever happens to the recorder.
 
 mod common;
+#[path = "common/record.rs"]
+mod record;
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Domain, IMAGE, eventually};
+use common::{IMAGE, eventually};
+use record::{NUMBER, Recorder, Scene, connected, number, read, read_so_far};
+use sinew::Qos;
 use sinew::msg::{Type, schema};
-use sinew::raw::{Client, Provider, Publisher, PublisherOptions};
-use sinew::{Node, Qos};
+use sinew::raw::{Client, Provider};
 use sinew_bag::{Bag, qos};
-
-const NUMBER: &str = "test/Number{value:uint64;}";
-
-fn number(value: u64) -> Vec<u8> {
-    [&[0, 1, 0, 0][..], &value.to_le_bytes()].concat()
-}
 
 fn image(stamp_ns: u64, size: usize) -> Vec<u8> {
     let data: Vec<u8> = (0..size).map(|at| (at as u64 * (stamp_ns + 1)) as u8).collect();
     let frame_id = [&5_u32.to_le_bytes()[..], b"left\0", &[0; 3]].concat();
     [&[0, 1, 0, 0][..], &stamp_ns.to_le_bytes(), &frame_id, &640_u32.to_le_bytes(), &(size as u32).to_le_bytes(), &data].concat()
-}
-
-/// A recorder that is running.
-struct Recorder {
-    child: Child,
-    watch: sinew::DomainCounters,
-    _node: Node,
-}
-
-impl Recorder {
-    fn start(domain: &Domain, arguments: &str) -> Recorder {
-        Recorder::of(domain, domain.command(&format!("record {arguments}")))
-    }
-
-    fn of(domain: &Domain, mut command: Command) -> Recorder {
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let node = domain.node(&format!("watches-{}", child.id()));
-        Recorder { child, watch: node.domain_counters().unwrap(), _node: node }
-    }
-
-    fn signal(&self, signal: &str) {
-        assert!(Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap().success());
-    }
-
-    /// Until so many messages have come to subscribers in this domain, of which it is the only one.
-    fn has_received(&self, count: u64) {
-        let received = || self.watch.read().unwrap().pairs.iter().map(|pair| pair.messages).sum::<u64>();
-        assert!(eventually(|| received() >= count), "{} came", received());
-    }
-
-    fn interrupt(self) -> (ExitStatus, String, String) {
-        self.signal("-INT");
-        self.end()
-    }
-
-    fn end(mut self) -> (ExitStatus, String, String) {
-        let (mut text, mut complaint) = (String::new(), String::new());
-        self.child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
-        self.child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-        (self.child.wait().unwrap(), text, complaint)
-    }
-}
-
-/// It ends with the test, however that ends.
-impl Drop for Recorder {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// A publisher with a recorder.
-fn connected(publisher: &Publisher) {
-    assert!(eventually(|| publisher.statistics().subscribers == 1));
-}
-
-/// All messages, by topics.
-fn read(path: &Path) -> BTreeMap<String, Vec<Vec<u8>>> {
-    let bag = Bag::open(path).unwrap();
-    assert!(bag.messages(Default::default()).all(|message| message.is_ok()));
-    read_so_far(path)
-}
-
-/// Those of a file that somebody is writing: a chunk may be there in part.
-fn read_so_far(path: &Path) -> BTreeMap<String, Vec<Vec<u8>>> {
-    let bag = Bag::open(path).unwrap();
-    let mut read: BTreeMap<String, Vec<Vec<u8>>> = BTreeMap::new();
-    let mut last = 0;
-    for message in bag.messages(Default::default()).flatten() {
-        assert!(message.stamp.log_time >= last && message.stamp.publish_time <= message.stamp.log_time);
-        last = message.stamp.log_time;
-        let topic = &bag.topic(message.topic).unwrap().name;
-        read.entry(topic.clone()).or_default().push(message.to_vec().unwrap());
-    }
-    read
-}
-
-struct Scene {
-    domain: Domain,
-    folder: tempfile::TempDir,
-    node: Node,
-}
-
-impl Scene {
-    fn new() -> Scene {
-        let domain = Domain::new();
-        let node = domain.node("robot");
-        Scene { domain, folder: tempfile::tempdir().unwrap(), node }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn publisher(&self, topic: &str, signature: &str, qos: &Qos) -> Publisher {
-        Publisher::new(&self.node, topic, signature, qos, PublisherOptions::default()).unwrap()
-    }
 }
 
 #[test]
@@ -236,63 +134,6 @@ fn what_services_send_is_recorded_where_it_is_asked_for() {
             assert!(has("/add@request", 5) && has("/add@response", 7), "{read:?}");
         }
     }
-}
-
-#[test]
-fn a_topic_that_goes_and_comes_again_is_one() {
-    let scene = Scene::new();
-    let path = scene.path("a.mcap");
-    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
-    for n in 1..=3 {
-        let node = scene.domain.node("sensor");
-        let publisher = Publisher::new(&node, "number", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
-        connected(&publisher);
-        publisher.publish(&[&number(n)]).unwrap();
-        recorder.has_received(1);
-    }
-    let (_, text, _) = recorder.interrupt();
-    assert_eq!(read(&path)["/number"], [number(1), number(2), number(3)], "{text}");
-    assert_eq!(Bag::open(&path).unwrap().topics().count(), 1);
-}
-
-#[test]
-fn a_recorder_that_loses_its_manager_loses_no_message() {
-    let scene = Scene::new();
-    let path = scene.path("a.mcap");
-    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
-    let numbers = scene.publisher("number", NUMBER, &Qos::default());
-    connected(&numbers);
-    let name = format!("sinew-record-{}", recorder.child.id());
-    let id = || scene.node.domain_state().unwrap().nodes.values().find(|node| node.name == name).map(|node| node.id);
-    for n in 0..30 {
-        if n % 10 == 5 {
-            let before = id();
-            scene.node.disconnect(&name).unwrap();
-            assert!(eventually(|| id().is_some() && id() != before));
-        }
-        numbers.publish(&[&number(n)]).unwrap();
-        recorder.has_received(n + 1);
-    }
-    let (_, text, _) = recorder.interrupt();
-    assert_eq!(read(&path)["/number"], (0..30).map(number).collect::<Vec<_>>(), "{text}");
-}
-
-#[test]
-fn who_keeps_nothing_is_recorded_beside_who_keeps_messages() {
-    let scene = Scene::new();
-    let path = scene.path("a.mcap");
-    let keeps = scene.publisher("number", NUMBER, &Qos { transient_local: true, ..Qos::keep_last(1) });
-    keeps.publish(&[&number(1)]).unwrap();
-    let recorder = Recorder::start(&scene.domain, &format!("-o {}", path.display()));
-    connected(&keeps);
-    recorder.has_received(1);
-    let other = scene.publisher("number", NUMBER, &Qos::default());
-    connected(&other);
-    connected(&keeps);
-    other.publish(&[&number(2)]).unwrap();
-    recorder.has_received(1);
-    recorder.interrupt();
-    assert_eq!(read(&path)["/number"], [number(1), number(2)]);
 }
 
 #[test]
