@@ -306,7 +306,9 @@ fn a_node_that_loses_its_manager_and_comes_again_is_not_dead() {
     // Longer than the dead are waited for.
     std::thread::sleep(std::time::Duration::from_millis(700));
     numbers.publish(&[&number(1)]).unwrap();
-    assert_eq!(recorder.written()["reasons"], serde_json::json!(["number.value == 1"]));
+    let written = recorder.written();
+    assert_eq!(written["reasons"], serde_json::json!(["number.value == 1"]));
+    assert_eq!(read(&written, "/number"), [number(1)], "once");
     recorder.end();
 }
 

@@ -5,6 +5,7 @@
 
 mod files;
 pub mod flight;
+mod heard;
 mod progress;
 mod queue;
 mod source;
@@ -104,7 +105,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
             Err(_) => {
                 let counts = subscriptions.counts();
                 *lost.lock().expect("nobody panics with it") = lost_of(&counts);
-                subscriptions.tell_unheard();
+                subscriptions.tend();
                 line.print(begun.elapsed(), &told, &counts, subscriptions.is_empty());
             }
         }

@@ -2,16 +2,19 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use sinew::raw::{Subscriber, SubscriberOptions};
+use sinew::raw::{Frame, Subscriber, SubscriberOptions};
 use sinew::{ErrorKind, Ghost, Id, Node, Qos};
 
 use super::flight::Condition;
+use super::heard::Heard;
 use super::source::{Received, Source, offered};
 use crate::beyond::Beyond;
+use crate::clock;
 use crate::commands::record::Record;
 use crate::domain::View;
 use crate::missing;
@@ -22,7 +25,7 @@ pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
 
 /// Callbacks for messages may wait; those for the domain, on the first thread, do not.
 const THREAD: u32 = 1;
-/// When the last publisher of a topic dies, what it published last is still to be taken.
+/// When the last publisher of a topic dies, what it published last is still to be taken. When the topic comes anew meanwhile, another subscriber is there.
 const PARTING: Duration = Duration::from_secs(5);
 /// Who is not heard for so long is told of. Before, the two may be about to agree.
 const MEETING: Duration = Duration::from_secs(1);
@@ -35,7 +38,11 @@ pub struct Subscriptions {
     /// By the names of topics. They stay when the manager is gone, and with it what it tells, until a topic is really gone.
     subscribed: HashMap<String, Subscription>,
     /// Those of topics that are gone, of which messages may still come.
-    parting: Vec<(Instant, String, Subscription)>,
+    parting: Vec<Parting>,
+    /// By the names of topics that are subscribed, or parting.
+    heard: HashMap<String, Arc<Mutex<Heard>>>,
+    /// So many subscribers were there.
+    made: u64,
     /// Names of topics that come from another domain for this.
     brought: HashSet<String>,
     /// A topic that comes again is the same to files.
@@ -52,6 +59,17 @@ struct Subscription {
     subscriber: Result<Subscriber, Refused>,
     /// It asks for what publishers have kept.
     asks_for_kept: bool,
+    /// Messages that have come by it, and by no other before.
+    // relaxed: only told.
+    received: Arc<AtomicU64>,
+}
+
+struct Parting {
+    topic: String,
+    subscription: Subscription,
+    since: Instant,
+    /// It had lost so many then.
+    lost: u64,
 }
 
 /// A publisher.
@@ -105,6 +123,8 @@ impl Subscriptions {
             sink,
             subscribed: HashMap::new(),
             parting: Vec::new(),
+            heard: HashMap::new(),
+            made: 0,
             brought: HashSet::new(),
             known: HashMap::new(),
             before: BTreeMap::new(),
@@ -145,15 +165,14 @@ impl Subscriptions {
 
     /// Subscribes to what has come, and lets go of what is gone.
     pub fn update(&mut self, view: &View) {
-        let now = Instant::now();
         let is_over = |name: &String, subscription: &mut Subscription| match &subscription.subscriber {
             Ok(subscriber) => subscriber.statistics().detached,
             Err(_) => view.state.topic(name).is_none(),
         };
-        let gone = self.subscribed.extract_if(is_over);
-        self.parting.extend(gone.map(|(name, subscription)| (now, name, subscription)));
-        let late: Vec<_> = self.parting.extract_if(.., |(since, ..)| now.saturating_duration_since(*since) >= PARTING).collect();
-        late.into_iter().for_each(|(_, name, subscription)| self.count(name, &subscription));
+        let gone: Vec<_> = self.subscribed.extract_if(is_over).collect();
+        gone.into_iter().for_each(|(name, subscription)| self.part(name, subscription));
+        self.let_go();
+        self.forget(view);
         for topic in view.topics() {
             if !(self.wanted)(&topic.name) {
                 continue;
@@ -180,8 +199,14 @@ impl Subscriptions {
         self.note_unheard(view);
     }
 
+    /// What time alone brings.
+    pub fn tend(&mut self) {
+        self.let_go();
+        self.tell_unheard();
+    }
+
     /// Says of publishers whose messages do not come, once, why.
-    pub fn tell_unheard(&mut self) {
+    fn tell_unheard(&mut self) {
         let late: Vec<Unheard> = self.unheard.values().filter(|unheard| unheard.since.elapsed() >= MEETING).cloned().collect();
         for Unheard { topic, node, why, .. } in late {
             self.miss(topic, Some(node), why);
@@ -240,15 +265,18 @@ impl Subscriptions {
     /// By the names of topics.
     pub fn counts(&self) -> BTreeMap<String, Counts> {
         let mut counts = self.before.clone();
-        let parting = self.parting.iter().map(|(_, name, subscription)| (name, subscription));
-        for (name, subscription) in self.subscribed.iter().chain(parting) {
+        for (name, subscription) in &self.subscribed {
             *counts.entry(name.clone()).or_default() += subscription.counts();
+        }
+        for parting in &self.parting {
+            *counts.entry(parting.topic.clone()).or_default() += self.counts_of(parting);
         }
         counts
     }
 
     fn subscribe(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) {
-        let subscriber = match self.subscriber(topic, signature, offered, asks_for_kept) {
+        let received = Arc::default();
+        let subscriber = match self.subscriber(topic, signature, offered, asks_for_kept, &received) {
             Ok(subscriber) => Ok(subscriber),
             // It has gone meanwhile, or the manager: then it comes again.
             Err(NoSubscriber::ForNow) => return,
@@ -257,10 +285,17 @@ impl Subscriptions {
                 Err(Refused { signature: signature.to_owned(), is_for_want })
             }
         };
-        self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept });
+        self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept, received });
     }
 
-    fn subscriber(&mut self, topic: &str, signature: &str, offered: &[Qos], asks_for_kept: bool) -> Result<Subscriber, NoSubscriber> {
+    fn subscriber(
+        &mut self,
+        topic: &str,
+        signature: &str,
+        offered: &[Qos],
+        asks_for_kept: bool,
+        received: &Arc<AtomicU64>,
+    ) -> Result<Subscriber, NoSubscriber> {
         let key = (topic.to_owned(), signature.to_owned());
         let source = match self.known.get(&key) {
             Some(source) => Arc::clone(source),
@@ -280,7 +315,14 @@ impl Subscriptions {
         let qos = Qos { keep_all: true, transient_local: asks_for_kept, ..Qos::default() };
         let ghost = if self.brought.contains(topic) { Ghost::No } else { Ghost::Observer };
         let options = SubscriberOptions { ghost, execution_thread: THREAD, ..Default::default() };
-        let on_frame = move |frame| sink(Received { source: Arc::clone(&source), frame });
+        let (heard, received, by) = (Arc::clone(self.heard.entry(topic.to_owned()).or_default()), Arc::clone(received), self.made);
+        self.made += 1;
+        let on_frame = move |frame: Frame| {
+            if heard.lock().expect("nobody panics with it").is_new(frame.info(), by) {
+                received.fetch_add(1, Ordering::Relaxed);
+                sink(Received { source: Arc::clone(&source), frame });
+            }
+        };
         let created = Subscriber::with_callback(&self.node, topic, signature, &qos, options, on_frame);
         created.map_err(|why| match why.kind() {
             ErrorKind::Unavailable | ErrorKind::Disconnected => NoSubscriber::ForNow,
@@ -290,12 +332,40 @@ impl Subscriptions {
 
     fn unsubscribe(&mut self, topic: &str) {
         if let Some(subscription) = self.subscribed.remove(topic) {
-            self.count(topic.to_owned(), &subscription);
+            *self.before.entry(topic.to_owned()).or_default() += subscription.counts();
         }
     }
 
-    fn count(&mut self, topic: String, subscription: &Subscription) {
-        *self.before.entry(topic).or_default() += subscription.counts();
+    /// It ends when what comes by it has come.
+    fn part(&mut self, topic: String, subscription: Subscription) {
+        let lost = subscription.counts().lost;
+        self.parting.push(Parting { topic, subscription, since: Instant::now(), lost });
+    }
+
+    fn let_go(&mut self) {
+        let late: Vec<Parting> = self.parting.extract_if(.., |parting| parting.since.elapsed() >= PARTING).collect();
+        for parting in late {
+            let counts = self.counts_of(&parting);
+            *self.before.entry(parting.topic).or_default() += counts;
+        }
+    }
+
+    /// Where two hear the same, what both were late for is lost once.
+    fn counts_of(&self, parting: &Parting) -> Counts {
+        let counts = parting.subscription.counts();
+        let by_next = self.subscribed.get(&parting.topic).map_or(0, |next| next.counts().lost);
+        Counts { lost: counts.lost - by_next.min(counts.lost - parting.lost), ..counts }
+    }
+
+    /// What nobody needs to have heard any more.
+    fn forget(&mut self, view: &View) {
+        let (subscribed, parting) = (&self.subscribed, &self.parting);
+        self.heard.retain(|topic, _| subscribed.contains_key(topic) || parting.iter().any(|parting| parting.topic == *topic));
+        let there: HashSet<&str> = view.state.nodes.values().map(|node| node.name.as_str()).collect();
+        let since_ns = clock::now_ns() - PARTING.as_nanos() as i64;
+        for heard in self.heard.values() {
+            heard.lock().expect("nobody panics with it").forget(since_ns, |publisher| there.contains(publisher));
+        }
     }
 }
 
@@ -315,6 +385,6 @@ impl Subscription {
     fn counts(&self) -> Counts {
         let statistics = self.subscriber.as_ref().map(Subscriber::statistics).unwrap_or_default();
         let lost = statistics.missed + statistics.rejected;
-        Counts { received: statistics.received, lost, copied: statistics.over_quota }
+        Counts { received: self.received.load(Ordering::Relaxed), lost, copied: statistics.over_quota }
     }
 }

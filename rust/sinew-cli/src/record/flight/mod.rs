@@ -177,7 +177,7 @@ impl Flight<'_> {
                     return Ok(());
                 }
                 Err(_) => {
-                    self.subscriptions.tell_unheard();
+                    self.subscriptions.tend();
                     self.show();
                 }
             }
