@@ -25,7 +25,7 @@ pub type Sink = Arc<dyn Fn(Received) + Send + Sync>;
 
 /// Callbacks for messages may wait; those for the domain, on the first thread, do not.
 const THREAD: u32 = 1;
-/// When the last publisher of a topic dies, what it published last is still to be taken. When the topic comes anew meanwhile, another subscriber is there.
+/// When the last publisher of a topic dies, what it published last is still to be taken. So is what waits for a subscriber in whose place there is another one, until that has met all.
 const PARTING: Duration = Duration::from_secs(5);
 /// Who is not heard for so long is told of. Before, the two may be about to agree.
 const MEETING: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ pub struct Subscriptions {
     sink: Sink,
     /// By the names of topics. They stay when the manager is gone, and with it what it tells, until a topic is really gone.
     subscribed: HashMap<String, Subscription>,
-    /// Those of topics that are gone, of which messages may still come.
+    /// Those of topics that are gone, or in whose place there are others. Messages may still come by them.
     parting: Vec<Parting>,
     /// By the names of topics that are subscribed, or parting.
     heard: HashMap<String, Arc<Mutex<Heard>>>,
@@ -183,17 +183,13 @@ impl Subscriptions {
                 continue;
             }
             let all_keep = publishers.all(|publisher| publisher.transient_local);
-            match self.subscribed.get(&topic.name) {
-                None => self.subscribe(&topic.name, &topic.signature, &offered(view, topic), all_keep),
-                // Who asks for what was kept does not hear those who keep nothing.
-                Some(subscription) if subscription.asks_for_kept && !all_keep => {
-                    self.unsubscribe(&topic.name);
-                    self.subscribe(&topic.name, &topic.signature, &offered(view, topic), false);
-                }
-                Some(Subscription { subscriber: Err(refused), .. }) if refused.is_for_want || refused.signature != topic.signature => {
-                    self.subscribe(&topic.name, &topic.signature, &offered(view, topic), all_keep);
-                }
-                Some(_) => {}
+            let is_fine = self.subscribed.get(&topic.name).is_some_and(|subscription| match &subscription.subscriber {
+                // Who asks for what was kept does not hear those who keep nothing, and who does not misses what the others published before the two met.
+                Ok(_) => subscription.asks_for_kept == all_keep,
+                Err(refused) => !refused.is_for_want && refused.signature == topic.signature,
+            });
+            if !is_fine {
+                self.subscribe(&topic.name, &topic.signature, &offered(view, topic), all_keep);
             }
         }
         self.note_unheard(view);
@@ -242,13 +238,14 @@ impl Subscriptions {
         for (name, subscription) in &self.subscribed {
             let Some(topic) = view.state.topic(name).filter(|_| subscription.subscriber.is_ok()) else { continue };
             for publisher in view.endpoints(topic.id, true) {
-                let pair = view.pairs(topic.id).find(|pair| pair.publisher == publisher.id && is_own(pair.subscriber));
-                if pair.is_some_and(|pair| pair.delivery.is_some()) {
+                // One of those who part may hear it, or not.
+                let pairs = || view.pairs(topic.id).filter(|pair| pair.publisher == publisher.id && is_own(pair.subscriber));
+                if pairs().any(|pair| pair.delivery.is_some()) {
                     continue;
                 }
                 let noted = before.remove(&publisher.id);
                 // Who is introduced once more is not heard until it says so, and gives no reason meanwhile.
-                let why = pair.map(|pair| pair.why.clone()).filter(|why| !why.is_empty());
+                let why = pairs().map(|pair| pair.why.clone()).find(|why| !why.is_empty());
                 let Some(why) = why.or_else(|| noted.as_ref().map(|noted| noted.why.clone())) else { continue };
                 let (topic, node) = (name.clone(), view.name_of(publisher.node).to_owned());
                 let since = noted.map_or(now, |noted| noted.since);
@@ -282,10 +279,15 @@ impl Subscriptions {
             Err(NoSubscriber::ForNow) => return,
             Err(NoSubscriber::Refused { why, is_for_want }) => {
                 self.miss(topic.to_owned(), None, why);
+                if self.subscribed.get(topic).is_some_and(|before| before.subscriber.is_ok()) {
+                    return; // which goes on
+                }
                 Err(Refused { signature: signature.to_owned(), is_for_want })
             }
         };
-        self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept, received });
+        if let Some(before) = self.subscribed.insert(topic.to_owned(), Subscription { subscriber, asks_for_kept, received }) {
+            self.part(topic.to_owned(), before);
+        }
     }
 
     fn subscriber(
@@ -328,12 +330,6 @@ impl Subscriptions {
             ErrorKind::Unavailable | ErrorKind::Disconnected => NoSubscriber::ForNow,
             kind => NoSubscriber::Refused { why: why.to_string(), is_for_want: kind == ErrorKind::Exhausted },
         })
-    }
-
-    fn unsubscribe(&mut self, topic: &str) {
-        if let Some(subscription) = self.subscribed.remove(topic) {
-            *self.before.entry(topic.to_owned()).or_default() += subscription.counts();
-        }
     }
 
     /// It ends when what comes by it has come.
