@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{Domain, Running, eventually};
+use common::{Domain, Running, eventually, interrupt};
 use sinew::raw::{Publisher, PublisherOptions};
 use sinew::{Node, NodeOptions, Qos};
 use sinew_bag::Bag;
@@ -185,6 +185,27 @@ fn it_writes_what_it_holds_whenever_it_is_asked_and_goes_on() {
         assert_eq!(read(&written, "/number"), (1..=round).map(number).collect::<Vec<_>>());
     }
     recorder.end();
+}
+
+#[test]
+fn it_goes_on_where_what_it_tells_cannot_be_written() {
+    let (nobody_reads, closed) = std::io::pipe().unwrap();
+    drop(nobody_reads);
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    for (out, why) in [(Stdio::from(full), "No space left on device"), (Stdio::from(closed), "nobody reads the output any more")] {
+        let scene = Scene::new();
+        let mut command = scene.domain.command("record --last 60s --after 0s -o");
+        command.arg(scene.folder.path()).stdout(out).stderr(Stdio::piped());
+        let mut recorder = Running(command.spawn().unwrap());
+        let trigger = || scene.domain.run("trigger").status.success();
+        assert!(eventually(trigger), "it is there");
+        assert!(trigger(), "{why}");
+        interrupt(&recorder);
+        let mut said = String::new();
+        recorder.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((recorder.0.wait().unwrap().code(), said.matches(why).count()), (Some(0), 1), "{said}");
+        assert_eq!(std::fs::read_dir(scene.folder.path()).unwrap().count(), 2);
+    }
 }
 
 #[test]

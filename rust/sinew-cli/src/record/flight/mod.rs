@@ -18,7 +18,7 @@ use self::service::{Caller, provide};
 pub use self::service::{PREFIX, Request, Response};
 use self::store::{Held, Store};
 use self::watches::{Conditions, Deaths};
-use self::write::{Job, Outcome, Plan};
+use self::write::{Job, Outcome, Plan, Written};
 use super::Wanted;
 use super::source::Received;
 use super::topics::Subscriptions;
@@ -26,9 +26,9 @@ use crate::cli::Cli;
 use crate::clock::{self, Clock};
 use crate::commands::record::Record;
 use crate::domain::{Followed, View, join};
-use crate::failure::Done;
+use crate::failure::{Done, Failure};
 use crate::interrupt;
-use crate::output::{NAME, counted, json_line, out, say, show, shown};
+use crate::output::{NAME, WARN, counted, json_line, out, say, show, shown};
 use crate::units::bytes;
 
 /// How often it is looked for what is too old.
@@ -110,6 +110,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         has_begun_last: false,
         answered: Vec::new(),
         is_shown: std::io::stderr().is_terminal() && !cli.json,
+        is_unread: false,
     };
     let tells = events;
     let ended = flight.fly(&followed, &happened, move |job| write::start(job, tells.clone()));
@@ -135,6 +136,8 @@ struct Flight<'a> {
     /// By what was written since it is ending: names of nodes.
     answered: Vec<String>,
     is_shown: bool,
+    /// It was said that what is told cannot be written.
+    is_unread: bool,
 }
 
 fn died(node: &str) -> String {
@@ -170,7 +173,7 @@ impl Flight<'_> {
                 Ok(Event::Holds(condition)) => self.trigger(condition, None),
                 Ok(Event::Written(outcome)) => {
                     self.is_writing = false;
-                    self.tell(outcome)?;
+                    self.tell(outcome);
                 }
                 Err(_) if is_idle => {
                     self.await_answered(followed);
@@ -269,19 +272,28 @@ impl Flight<'_> {
         }
     }
 
-    fn tell(&self, outcome: Outcome) -> Done {
+    /// What has become of a file. It flies on also where nobody reads that.
+    fn tell(&mut self, outcome: Outcome) {
         if self.is_shown {
             show!("");
         }
-        let written = match outcome {
-            Ok(written) => written,
-            Err(why) => {
-                say!("{}", shown(&why.to_string()));
-                return Ok(());
-            }
+        let told = match outcome {
+            Ok(written) => self.print(&written),
+            Err(why) => return say!("{}", shown(&why.to_string())),
         };
+        let why = match told {
+            Ok(()) => return,
+            Err(Failure::Failed(why)) => why,
+            Err(_) => "nobody reads the output any more".to_owned(),
+        };
+        if !std::mem::replace(&mut self.is_unread, true) {
+            say!("{WARN}warning:{WARN:#} {why}; files are written as before");
+        }
+    }
+
+    fn print(&self, written: &Written) -> Done {
         if self.cli.json {
-            return json_line(&written);
+            return json_line(written);
         }
         let mut out = out();
         writeln!(
