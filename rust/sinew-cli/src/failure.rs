@@ -44,6 +44,14 @@ impl Failure {
     }
 }
 
+/// How it ends where the verdict stands in what is printed: who has read enough of that, as `head`, gets the status nevertheless.
+pub fn judged(printed: Done, verdict: Done) -> Done {
+    match printed {
+        Ok(()) | Err(Failure::Closed) => verdict,
+        failed => failed,
+    }
+}
+
 impl From<sinew::Error> for Failure {
     fn from(error: sinew::Error) -> Failure {
         Failure::of(error)

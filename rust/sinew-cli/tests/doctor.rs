@@ -179,6 +179,18 @@ fn a_folder_that_is_not_there_is_a_problem() {
 }
 
 #[test]
+fn a_problem_is_in_the_status_also_where_nobody_reads_of_it() {
+    let domain = Domain::new();
+    for arguments in ["doctor", "doctor --json"] {
+        let (nobody_reads, closed) = std::io::pipe().unwrap();
+        drop(nobody_reads);
+        let mut command = domain.command(arguments);
+        command.args(["--domain", &format!("{}/none/domain", domain.path())]);
+        assert_eq!(command.stdout(closed).status().unwrap().code(), Some(1), "{arguments}");
+    }
+}
+
+#[test]
 fn variables_that_say_nothing_are_problems() {
     let domain = Domain::new();
     let with = |name: &str, value: &str| {

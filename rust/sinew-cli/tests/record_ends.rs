@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -192,6 +192,19 @@ fn a_signal_that_comes_again_later_ends_a_recorder_that_hangs() {
     }));
     assert_eq!(scene.recorder.wait().unwrap().signal(), Some(Signal::SIGINT as i32));
     drop(read);
+}
+
+#[test]
+fn why_it_failed_is_told_also_where_nobody_reads_what_was_recorded() {
+    let (nobody_reads, closed) = std::io::pipe().unwrap();
+    drop(nobody_reads);
+    let mut scene = Scene::new(closed, Stdio::piped());
+    std::fs::remove_file(scene.path()).unwrap();
+    scene.signal(Signal::SIGINT);
+    let mut said = String::new();
+    scene.recorder.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(scene.recorder.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("error: deleted, renamed or replaced while it was recorded: "), "{said}");
 }
 
 #[test]

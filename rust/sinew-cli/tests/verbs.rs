@@ -111,6 +111,11 @@ fn types_are_shown_and_compared() {
     assert_eq!(scene.domain.text("type show camera/image"), shown);
     assert_eq!(scene.domain.text("type show --signature robot/Image").trim_end(), IMAGE);
     assert_eq!(scene.domain.run("type diff camera/image robot/Image").status.code(), Some(0));
+    for arguments in ["type diff camera/image robot/Image{width:uint32;}", "type diff --json camera/image robot/Image{width:uint32;}"] {
+        let (nobody_reads, closed) = std::io::pipe().unwrap();
+        drop(nobody_reads);
+        assert_eq!(scene.domain.command(arguments).stdout(closed).status().unwrap().code(), Some(3), "{arguments}");
+    }
     let output = scene.domain.run("type diff camera/image robot/Image{width:uint32;}");
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stdout).contains("field 'header'"));

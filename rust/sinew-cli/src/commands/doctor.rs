@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::cli::Cli;
 use crate::doctor::{CHECKS, Finding, Level, Patient};
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, judged};
 use crate::output::{BAD, FAINT, GOOD, TITLE, WARN, json, out, shown};
 
 /// What is shown of it with `--help`.
@@ -44,13 +44,8 @@ pub fn doctor(cli: &Cli) -> Done {
     let checks: Vec<Checked> = checked.collect();
     let count = |level| checks.iter().filter(|checked| checked.finding.level() == level).count();
     let told = Told { problems: count(Level::Problem), warnings: count(Level::Warning), checks };
-    if cli.json {
-        json(&told)?
-    } else {
-        print(&told)?
-    }
-    // It has been said what does not work.
-    if told.problems > 0 { Err(Failure::Failed(String::new())) } else { Ok(()) }
+    let printed = if cli.json { json(&told) } else { print(&told) };
+    judged(printed, if told.problems > 0 { Err(Failure::Failed(String::new())) } else { Ok(()) })
 }
 
 fn print(told: &Told) -> Done {

@@ -36,21 +36,23 @@ pub fn status(cli: &Cli) -> Done {
         told.take(&view, until.saturating_duration_since(Instant::now()))?;
     }
     gateways.retain(|gateway| !told.told.contains_key(&gateway.name));
-    if cli.json {
-        json(&told.told.values().collect::<Vec<_>>())?;
-    } else {
-        for (n, told) in told.told.values().enumerate() {
-            if n > 0 {
-                writeln!(out())?;
-            }
-            print(told)?;
-        }
-    }
+    let told: Vec<&Told> = told.told.values().collect();
+    let printed = if cli.json { json(&told) } else { print_all(&told) };
     if gateways.is_empty() {
-        return Ok(());
+        return printed;
     }
     let silent: Vec<String> = gateways.iter().map(|node| format!("process {} (node {})", node.pid, shown(&node.name))).collect();
     Err(Failure::Failed(format!("no word from the gateway of {}: it is stopped, or hangs", silent.join(", nor of "))))
+}
+
+fn print_all(told: &[&Told]) -> Done {
+    for (n, told) in told.iter().enumerate() {
+        if n > 0 {
+            writeln!(out())?;
+        }
+        print(told)?;
+    }
+    Ok(())
 }
 
 fn print(told: &Told) -> Done {

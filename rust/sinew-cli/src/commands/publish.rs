@@ -139,7 +139,7 @@ pub fn publish(cli: &Cli, asked: &Publish) -> Done {
         None if asked.most().is_some() => Err(Failure::Failed("it was interrupted before all was published".to_owned())),
         None => Ok(()),
     };
-    if cli.json {
+    let printed = if cli.json {
         #[derive(Serialize)]
         struct Published<'a> {
             topic: &'a str,
@@ -147,9 +147,11 @@ pub fn publish(cli: &Cli, asked: &Publish) -> Done {
             subscribers: u64,
         }
         let told = publisher.statistics();
-        json_line(&Published { topic, published: told.published, subscribers: told.subscribers })?;
-    }
-    all
+        json_line(&Published { topic, published: told.published, subscribers: told.subscribers })
+    } else {
+        Ok(())
+    };
+    all.and(printed)
 }
 
 /// What a topic carries that is there.

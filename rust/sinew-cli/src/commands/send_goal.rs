@@ -241,9 +241,9 @@ impl Sent<'_> {
         if self.cli.json {
             text.extend_from_slice(b"}\n");
         }
-        out().write_all(&text)?;
+        let printed = out().write_all(&text);
         let why = if ended.text.is_empty() { String::new() } else { format!(": {}", shown_lines(&ended.text)) };
-        if state == State::Succeeded { Ok(()) } else { Err(Failure::Failed(format!("the goal was {state}{why}"))) }
+        if state == State::Succeeded { Ok(printed?) } else { Err(Failure::Failed(format!("the goal was {state}{why}"))) }
     }
 }
 

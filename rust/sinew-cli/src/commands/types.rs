@@ -8,7 +8,7 @@ use sinew::msg::ros2::Library;
 
 use crate::cli::Cli;
 use crate::domain::{View, canonical, join, type_of};
-use crate::failure::{Done, Failure};
+use crate::failure::{Done, Failure, judged};
 use crate::output::{FAINT, NAME, json, out, shown};
 use crate::typed::short;
 
@@ -101,22 +101,22 @@ fn said(ty: &Type) -> String {
 /// Says what two types differ in.
 pub fn diff(cli: &Cli, one: &str, other: &str) -> Done {
     let difference = sinew::msg::difference(&find(cli, one)?, &find(cli, other)?);
-    if cli.json {
+    let printed = if cli.json {
         #[derive(Serialize)]
         struct Difference<'a> {
             difference: &'a Option<String>,
         }
-        json(&Difference { difference: &difference })?;
-        return if difference.is_some() { Err(Failure::Negative(String::new())) } else { Ok(()) };
-    }
-    match difference {
-        None => {
-            writeln!(out(), "they are the same to publishers and subscribers")?;
-            Ok(())
-        }
-        Some(difference) => {
-            writeln!(out(), "{} ('there' is {}, 'here' is {})", shown(&difference), shown(one), shown(other))?;
-            Err(Failure::Negative(String::new()))
-        }
-    }
+        json(&Difference { difference: &difference })
+    } else {
+        print(difference.as_deref(), one, other)
+    };
+    judged(printed, if difference.is_some() { Err(Failure::Negative(String::new())) } else { Ok(()) })
+}
+
+fn print(difference: Option<&str>, one: &str, other: &str) -> Done {
+    let text = match difference {
+        None => "they are the same to publishers and subscribers".to_owned(),
+        Some(difference) => format!("{} ('there' is {}, 'here' is {})", shown(difference), shown(one), shown(other)),
+    };
+    Ok(writeln!(out(), "{text}")?)
 }

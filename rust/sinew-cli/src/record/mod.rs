@@ -133,17 +133,14 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         topics: counts.into_iter().map(|(name, Counts { received, lost, .. })| OfTopic { name, received, lost }).collect(),
         files,
     };
-    if cli.json {
-        json(&recording)?
-    } else {
-        recording.print()?
-    }
+    let printed = if cli.json { json(&recording) } else { recording.print() };
     if let Some(why) = failed {
         return Err(Failure::Failed(format!("{why}. What was recorded before can be read")));
     }
     recording.refuse_gone()?;
     recording.refuse_not_recorded()?;
-    recording.tell_of_empty(asked.topics.names())
+    recording.tell_of_empty(asked.topics.names())?;
+    printed
 }
 
 /// Which topics are recorded.
