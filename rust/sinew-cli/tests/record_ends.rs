@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Domain, eventually};
+use common::{Domain, Running, eventually, interrupt};
 use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -81,6 +81,20 @@ fn what_it_could_not_have_is_told_also_when_that_has_gone_before_the_end() {
     kill(Pid::from_raw(recorder.id().cast_signed()), Signal::SIGINT).unwrap();
     let ended = recorder.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(1));
+    assert!(said().contains("error: not recorded, or not all of it: 'number_"), "{}", said());
+}
+
+#[test]
+fn a_flight_recorder_fails_at_its_end_too_when_it_could_not_have_what_was_there() {
+    let (domain, folder) = (Domain::new(), tempfile::tempdir().unwrap());
+    let (_node, _publishers) = sixty(&domain);
+    let told = folder.path().join("told.txt");
+    let mut command = limited(&domain, "ulimit -n 50", &format!("record --last 10s -o {}", folder.path().display()));
+    let mut recorder = Running(command.stdout(Stdio::null()).stderr(File::create(&told).unwrap()).spawn().unwrap());
+    let said = || std::fs::read_to_string(&told).unwrap();
+    assert!(eventually(|| said().contains("what robot publishes is not recorded: ")), "{}", said());
+    interrupt(&recorder);
+    assert_eq!(recorder.0.wait().unwrap().code(), Some(1));
     assert!(said().contains("error: not recorded, or not all of it: 'number_"), "{}", said());
 }
 

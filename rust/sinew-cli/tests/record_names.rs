@@ -47,6 +47,18 @@ fn a_misspelt_topic_is_told_at_once_with_what_may_be_meant_and_ends_with_status_
 }
 
 #[test]
+fn a_flight_recorder_ends_with_status_3_when_nothing_came_on_topics_that_are_named() {
+    let domain = Domain::new();
+    let _chatter = chatter(&domain);
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = domain.command(&format!("record --last 10s --max-duration 500ms -o {} chater", folder.path().display()));
+    // What comes for a condition alone is not held.
+    let (status, _, said) = Running::new(command.args(["--when", "chatter.value == 8"])).end();
+    assert_eq!(status, Some(3), "{said}");
+    assert!(said.ends_with("error: nothing was recorded: no message came on 'chater'\n"), "{said}");
+}
+
+#[test]
 fn a_named_topic_that_gave_nothing_is_warned_of_beside_others_that_did() {
     let domain = Domain::new();
     let (node, _chatter) = chatter(&domain);

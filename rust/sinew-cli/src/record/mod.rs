@@ -19,7 +19,7 @@ use std::time::Instant;
 
 pub use self::files::{FLIGHT, LOST, REASON};
 use self::files::{Files, Lost, Plan, Recorded};
-use self::progress::{Line, OfTopic, Recording, Told};
+use self::progress::{Line, Recording, Told, by_topics, refuse_not_recorded, tell_of_empty};
 use self::queue::{Queue, Taken};
 use self::source::Received;
 use self::topics::{Counts, Subscriptions};
@@ -130,7 +130,7 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         seconds,
         lost: counts.values().map(|counts| counts.lost).sum(),
         not_recorded,
-        topics: counts.into_iter().map(|(name, Counts { received, lost, .. })| OfTopic { name, received, lost }).collect(),
+        topics: by_topics(counts),
         files,
     };
     let printed = if cli.json { json(&recording) } else { recording.print() };
@@ -138,8 +138,8 @@ pub fn run(cli: &Cli, asked: &Record) -> Done {
         return Err(Failure::Failed(format!("{why}. What was recorded before can be read")));
     }
     recording.refuse_gone()?;
-    recording.refuse_not_recorded()?;
-    recording.tell_of_empty(asked.topics.names())?;
+    refuse_not_recorded(&recording.not_recorded)?;
+    tell_of_empty(asked.topics.names(), &recording.topics)?;
     printed
 }
 

@@ -121,29 +121,35 @@ impl Recording {
         }
         Err(Failure::Failed(format!("deleted, renamed or replaced while it was recorded: {}", gone.join(", "))))
     }
+}
 
-    /// Fails when messages were there that it could not have.
-    pub fn refuse_not_recorded(&self) -> Done {
-        let told: Vec<String> = self.not_recorded.iter().map(|each| format!("'{}' ({})", shown(&each.name), shown(&each.why))).collect();
-        if told.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::Failed(format!("not recorded, or not all of it: {}", told.join(", "))))
-    }
+/// As it is told.
+pub fn by_topics(counts: BTreeMap<String, Counts>) -> Vec<OfTopic> {
+    counts.into_iter().map(|(name, Counts { received, lost, .. })| OfTopic { name, received, lost }).collect()
+}
 
-    /// Says which of the topics that were named gave nothing. Fails when there was nothing to record at all: then a name is wrong, more likely than not.
-    pub fn tell_of_empty<'a>(&self, named: impl Iterator<Item = &'a str>) -> Done {
-        let is_of = |topic: &str, name: &str| topic == name || service_of(topic) == Some(name);
-        let gave = |name: &str| self.topics.iter().any(|topic| topic.received > 0 && is_of(&topic.name, name));
-        let empty: Vec<String> = named.filter(|name| !gave(name)).map(|name| format!("'{}'", shown(name))).collect();
-        if empty.is_empty() {
-            return Ok(());
-        }
-        let told = format!("no message came on {}", empty.join(", "));
-        if self.messages == 0 {
-            return Err(Failure::Negative(format!("nothing was recorded: {told}")));
-        }
-        say!("{WARN}warning:{WARN:#} {told}");
-        Ok(())
+/// Fails when messages were there that it could not have.
+pub fn refuse_not_recorded(not_recorded: &[NotRecorded]) -> Done {
+    let told: Vec<String> = not_recorded.iter().map(|each| format!("'{}' ({})", shown(&each.name), shown(&each.why))).collect();
+    if told.is_empty() {
+        return Ok(());
     }
+    Err(Failure::Failed(format!("not recorded, or not all of it: {}", told.join(", "))))
+}
+
+/// Says which of the topics that were named gave nothing. Fails when there was nothing to record at all: then a name is wrong, more likely than not.
+pub fn tell_of_empty<'a>(named: impl Iterator<Item = &'a str>, topics: &[OfTopic]) -> Done {
+    let is_of = |topic: &str, name: &str| topic == name || service_of(topic) == Some(name);
+    let mut gave = topics.iter().filter(|topic| topic.received > 0);
+    let empty: Vec<String> =
+        named.filter(|name| !gave.clone().any(|topic| is_of(&topic.name, name))).map(|name| format!("'{}'", shown(name))).collect();
+    if empty.is_empty() {
+        return Ok(());
+    }
+    let told = format!("no message came on {}", empty.join(", "));
+    if gave.next().is_none() {
+        return Err(Failure::Negative(format!("nothing was recorded: {told}")));
+    }
+    say!("{WARN}warning:{WARN:#} {told}");
+    Ok(())
 }

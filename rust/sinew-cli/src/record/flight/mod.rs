@@ -20,6 +20,7 @@ use self::store::{Held, Store};
 use self::watches::{Conditions, Deaths};
 use self::write::{Job, Outcome, Plan, Written};
 use super::Wanted;
+use super::progress::{by_topics, refuse_not_recorded, tell_of_empty};
 use super::source::Received;
 use super::topics::Subscriptions;
 use crate::cli::Cli;
@@ -84,7 +85,8 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
             let _ = tell.send(Event::Holds(condition));
         }
     });
-    let wanted = move |topic: &str| held.has(topic) || watched.iter().any(|condition| condition.is_about(topic));
+    let subscribes = held.clone();
+    let wanted = move |topic: &str| subscribes.has(topic) || watched.iter().any(|condition| condition.is_about(topic));
     let view = View::of(&node)?;
     let mut subscriptions = Subscriptions::new(node.clone(), wanted, sink);
     subscriptions.bring(asked, &view);
@@ -100,6 +102,7 @@ pub fn run(cli: &Cli, asked: &Record, last: Duration) -> Done {
         asked,
         node,
         store,
+        held,
         subscriptions,
         deaths: asked.on_death.as_ref().map(|of| Deaths::new(of.clone().map(|pattern| pattern.compile_matcher()))),
         plan,
@@ -124,6 +127,7 @@ struct Flight<'a> {
     asked: &'a Record,
     node: Node,
     store: Arc<Mutex<Store>>,
+    held: Wanted,
     subscriptions: Subscriptions,
     deaths: Option<Deaths>,
     plan: Plan,
@@ -176,8 +180,9 @@ impl Flight<'_> {
                     self.tell(outcome);
                 }
                 Err(_) if is_idle => {
+                    let verdict = self.verdict(followed);
                     self.await_answered(followed);
-                    return Ok(());
+                    return verdict;
                 }
                 Err(_) => {
                     self.subscriptions.tend();
@@ -211,6 +216,20 @@ impl Flight<'_> {
         if let Some(pending) = &mut self.pending {
             pending.due = now;
         }
+    }
+
+    /// What could not be held, and which of the topics that were named gave nothing.
+    fn verdict(&mut self, followed: &Followed) -> Done {
+        if let Some(view) = followed.changed() {
+            self.subscriptions.note_unheard(&view);
+        }
+        if self.is_shown {
+            show!("");
+        }
+        refuse_not_recorded(&self.subscriptions.not_recorded())?;
+        let mut topics = by_topics(self.subscriptions.counts());
+        topics.retain(|topic| self.held.has(&topic.name));
+        tell_of_empty(self.asked.topics.names(), &topics)
     }
 
     /// Until those who were answered at the end have gone, as `sinew trigger` does then.
