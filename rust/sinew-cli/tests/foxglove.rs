@@ -8,9 +8,9 @@ use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use common::{Domain, IMAGE, eventually};
-use foxglove::{Client, Server, Told};
-use serde_json::{Value, json};
-use sinew::msg::{Type, schema};
+use foxglove::{Client, Server};
+use serde_json::json;
+use sinew::msg::schema;
 use sinew::raw::{Provider, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{Ghost, Node, Qos};
 
@@ -348,56 +348,6 @@ fn what_clients_publish_goes_on_when_the_topic_has_come_back() {
         publish(&mut client, 1, br#"{"value": 3}"#);
         numbers.take(Duration::from_millis(10)).unwrap().is_some()
     }));
-}
-
-/// The answer to a call: the encoding and the response, or why there is none.
-fn call(client: &mut Client, service: &Value, id: u32, request: &[u8]) -> Result<Vec<u8>, String> {
-    let service = service["id"].as_u64().unwrap() as u32;
-    client.send_binary(&[&[2], &service.to_le_bytes(), &id.to_le_bytes(), &3_u32.to_le_bytes(), b"cdr", request]);
-    loop {
-        match client.next().expect("it goes on") {
-            Told::Binary(3, bytes) => {
-                let (head, response) = bytes.split_at(4 + 4 + 4 + 3);
-                assert_eq!(head, [&service.to_le_bytes()[..], &id.to_le_bytes(), &3_u32.to_le_bytes(), b"cdr"].concat());
-                return Ok(response.to_vec());
-            }
-            Told::Json(told) if told["op"] == "serviceCallFailure" => {
-                assert_eq!(told["callId"], id);
-                return Err(told["message"].as_str().unwrap().to_owned());
-            }
-            _ => {}
-        }
-    }
-}
-
-#[test]
-fn clients_call_services_where_they_may() {
-    let domain = Domain::new();
-    let node = domain.node("robot");
-    let double = |call: sinew::raw::Call| {
-        let asked: u64 = call.reader().unwrap().number().unwrap();
-        if asked == 0 { call.fail("nothing cannot be doubled") } else { call.answer(&[&number(2 * asked)]) }.unwrap();
-    };
-    let provider = Provider::new(&node, "double", NUMBER, NUMBER, &Default::default(), double).unwrap();
-    let server = Server::start(&domain, "--services");
-    let mut client = Client::connect(&server);
-    assert!(client.server["capabilities"].as_array().unwrap().contains(&json!("services")));
-    let told = client.json("advertiseServices");
-    let service = &told["services"][0];
-    assert_eq!(service["name"], "/double");
-    let ty: Type = NUMBER.parse().unwrap();
-    for part in ["request", "response"] {
-        assert_eq!(service[part]["encoding"], "cdr");
-        assert_eq!(service[part]["schemaName"], "test/msg/Number");
-        assert_eq!(service[part]["schema"], schema::of(&ty).text);
-    }
-    assert_eq!(call(&mut client, service, 5, &number(21)), Ok(number(42)));
-    let failure = call(&mut client, service, 6, &number(0)).unwrap_err();
-    assert!(failure.contains("nothing cannot be doubled"), "{failure}");
-    let failure = call(&mut client, service, 7, &number(0)[..7]).unwrap_err();
-    assert!(failure.contains("this is no test/Number"), "{failure}");
-    drop(provider);
-    assert_eq!(client.json("unadvertiseServices")["serviceIds"], json!([service["id"]]));
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Services {
     }
 }
 
-/// A service, with the client that the first call makes.
+/// A service, with the client that the first call makes, or the first after it was gone.
 struct Called {
     node: Node,
     name: String,
@@ -90,7 +90,7 @@ impl Called {
 
     fn client(&self) -> sinew::Result<Client> {
         let mut client = self.client.lock().expect("nobody panics with it");
-        if let Some(client) = &*client {
+        if let Some(client) = client.as_ref().filter(|client| !client.statistics().detached) {
             return Ok(client.clone());
         }
         let (request, response) = (self.bodies.request.to_string(), self.bodies.response.to_string());

@@ -68,6 +68,8 @@ pub struct Client {
     pub server: Value,
     /// The channels that there are, by their topics.
     pub channels: HashMap<String, Value>,
+    /// Services, by their names.
+    pub services: HashMap<String, Value>,
     /// What came while something else was waited for.
     unread: VecDeque<Told>,
 }
@@ -86,7 +88,8 @@ impl Client {
         let stream = TcpStream::connect(("127.0.0.1", server.port)).expect("somebody listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let (socket, _) = tungstenite::client(request, stream).expect("it speaks the protocol");
-        let mut client = Client { socket, server: Value::Null, channels: HashMap::new(), unread: VecDeque::new() };
+        let mut client =
+            Client { socket, server: Value::Null, channels: HashMap::new(), services: HashMap::new(), unread: VecDeque::new() };
         client.server = client.json("serverInfo");
         client
     }
@@ -99,7 +102,7 @@ impl Client {
         self.socket.send(Message::binary(parts.concat())).unwrap();
     }
 
-    /// The next message; of channels it is remembered which there are. None: the server has ended the connection.
+    /// The next message; of channels and services it is remembered which there are. None: the server has ended the connection.
     pub fn next(&mut self) -> Option<Told> {
         if let Some(told) = self.unread.pop_front() {
             return Some(told);
@@ -122,6 +125,12 @@ impl Client {
         }
         for id in told["channelIds"].as_array().into_iter().flatten().filter(|_| told["op"] == "unadvertise") {
             self.channels.retain(|_, channel| channel["id"] != *id);
+        }
+        for service in told["services"].as_array().into_iter().flatten().filter(|_| told["op"] == "advertiseServices") {
+            self.services.insert(service["name"].as_str().unwrap().to_owned(), service.clone());
+        }
+        for id in told["serviceIds"].as_array().into_iter().flatten().filter(|_| told["op"] == "unadvertiseServices") {
+            self.services.retain(|_, service| service["id"] != *id);
         }
     }
 
@@ -153,6 +162,14 @@ impl Client {
             self.next().expect("it goes on");
         }
         self.channels[topic].clone()
+    }
+
+    /// Waits until it is there.
+    pub fn service(&mut self, name: &str) -> Value {
+        while !self.services.contains_key(name) {
+            self.next().expect("it goes on");
+        }
+        self.services[name].clone()
     }
 
     /// Waits until a topic is none.
