@@ -23,7 +23,7 @@ enum Piece<'t> {
     Folder,
 }
 
-/// In place of each substitution while a command is split into words: what no argument of a program can have in it.
+/// Around the number of each substitution while a command is split into words: what no argument of a program can have in it.
 const MARK: char = '\0';
 
 impl Scope<'_> {
@@ -39,22 +39,16 @@ impl Scope<'_> {
     pub fn words(&self, text: &str) -> Result<Vec<String>, String> {
         self.fill(text)?;
         let pieces = pieces(text)?;
-        let marked: String =
-            pieces.iter().map(|piece| if let Piece::Text(text) = piece { (*text).to_owned() } else { MARK.to_string() }).collect();
+        let mark =
+            |(n, piece): (usize, &Piece<'_>)| if let Piece::Text(text) = piece { (*text).to_owned() } else { format!("{MARK}{n}{MARK}") };
+        let marked: String = pieces.iter().enumerate().map(mark).collect();
         let words = shlex::split(&marked).ok_or("a quote is not closed, or nothing follows a backslash")?;
-        let mut values = pieces.iter().filter(|piece| !matches!(piece, Piece::Text(_)));
-        words
-            .iter()
-            .map(|word| {
-                let mut parts = word.split(MARK);
-                let mut filled = parts.next().unwrap_or_default().to_owned();
-                for part in parts {
-                    filled += &values.next().map_or_else(|| Ok(String::new()), |piece| self.filled(piece))?;
-                    filled += part;
-                }
-                Ok(filled)
-            })
-            .collect()
+        // Not all come back: some may stand in a comment.
+        let part = |(n, part): (usize, &str)| match part.parse::<usize>() {
+            Ok(piece) if n % 2 == 1 => self.filled(&pieces[piece]),
+            _ => Ok(part.to_owned()),
+        };
+        words.iter().map(|word| word.split(MARK).enumerate().map(part).collect()).collect()
     }
 
     fn filled(&self, piece: &Piece<'_>) -> Result<String, String> {
@@ -154,5 +148,11 @@ mod tests {
         assert_eq!(words("run $(var name)$(var speed) '$(var empty)' $(var empty)x").unwrap(), ["run", "a 'b0.5", "", "x"]);
         assert_eq!(words("sh -c 'echo $$(date)'").unwrap(), ["sh", "-c", "echo $(date)"]);
         assert!(words("run 'a").unwrap_err().contains("a quote is not closed"));
+    }
+
+    #[test]
+    fn a_comment_takes_no_value_of_what_stands_behind_it() {
+        assert_eq!(words("run # $(var name)\n$(var speed)").unwrap(), ["run", "0.5"]);
+        assert_eq!(words("run # $(dirname)\n$(var speed)$(var name) # $(var speed)").unwrap(), ["run", "0.5a 'b"]);
     }
 }
