@@ -1,9 +1,10 @@
 //! Whether subscribers have taken what was published: who ends before may take it away with it.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use sinew::raw::Publisher;
-use sinew::{DomainCounters, Id, Node};
+use sinew::{DomainCounters, Id, Node, PairCounts};
 
 use crate::failure::{Done, Failure};
 use crate::interrupt::Interrupt;
@@ -11,18 +12,44 @@ use crate::output::{say, shown};
 
 /// Who takes nothing for so long may never do it.
 const AT_MOST: Duration = Duration::from_secs(10);
+/// Within this time it is known who counts where.
+const SOON: Duration = Duration::from_secs(1);
 const NOW_AND_THEN: Duration = Duration::from_millis(5);
 
-/// Waits until so many subscribers as were connected before the first message have taken all that the node's only publisher has published, or are gone. Fails when it is interrupted, or has waited for long.
-pub fn wait(node: &Node, publisher: &Publisher, topic: &str, first: u64, interrupt: &Interrupt) -> Done {
+/// The subscribers of the node's only publisher that are connected.
+pub fn connected(node: &Node, publisher: &Publisher) -> BTreeSet<Id> {
+    let subscribers = || publisher.statistics().subscribers as usize;
+    if subscribers() == 0 {
+        return BTreeSet::new();
+    }
     let (Ok(counters), Some(own)) = (node.domain_counters(), id_of_publisher(node)) else {
-        return Ok(()); // nobody is there who could tell
+        return BTreeSet::new(); // nobody is there who could tell
+    };
+    let begin = Instant::now();
+    loop {
+        let ids: BTreeSet<Id> = pairs(&counters, own).unwrap_or_default().iter().map(|pair| pair.subscriber).collect();
+        // Where a node counts that has just come, the manager tells a little later.
+        if ids.len() >= subscribers() || begin.elapsed() > SOON {
+            return ids;
+        }
+        std::thread::sleep(NOW_AND_THEN);
+    }
+}
+
+/// Waits until those of these subscribers that are still there have taken all that the node's only publisher has published: those that were connected before the first message, as others do not get all. Fails when it is interrupted, or has waited for long.
+pub fn wait(node: &Node, publisher: &Publisher, topic: &str, first: &BTreeSet<Id>, interrupt: &Interrupt) -> Done {
+    let (Ok(counters), Some(own)) = (node.domain_counters(), id_of_publisher(node)) else {
+        return Ok(());
     };
     let begin = Instant::now();
     let mut is_told = false;
     loop {
+        let Some(pairs) = pairs(&counters, own) else { return Ok(()) };
         let told = publisher.statistics();
-        let left = first.min(told.subscribers).saturating_sub(caught_up(&counters, own, told.published));
+        let (of_first, later): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|pair| first.contains(&pair.subscriber));
+        let has_all = |pair: &&PairCounts| pair.messages + pair.missed + pair.expired + pair.skipped >= told.published;
+        let there = first.len().min((told.subscribers as usize).saturating_sub(later.len()));
+        let left = there.saturating_sub(of_first.iter().filter(has_all).count());
         if left == 0 {
             return Ok(());
         }
@@ -47,9 +74,9 @@ fn id_of_publisher(node: &Node) -> Option<Id> {
     state.endpoints.values().find(|endpoint| endpoint.node == own && endpoint.publishes).map(|publisher| publisher.id)
 }
 
-/// Subscribers that have decided about so many messages.
-fn caught_up(counters: &DomainCounters, publisher: Id, published: u64) -> u64 {
-    let Ok(counts) = counters.read() else { return u64::MAX };
-    let of_publisher = counts.pairs.iter().filter(|pair| pair.publisher == publisher);
-    of_publisher.filter(|pair| pair.messages + pair.missed + pair.expired + pair.skipped >= published).count() as u64
+/// Of the publisher, with what each subscriber has decided about. None: it cannot be read.
+fn pairs(counters: &DomainCounters, publisher: Id) -> Option<Vec<PairCounts>> {
+    let mut pairs = counters.read().ok()?.pairs;
+    pairs.retain(|pair| pair.publisher == publisher);
+    Some(pairs)
 }

@@ -105,6 +105,23 @@ fn who_does_not_wait_until_a_message_is_taken_is_told_and_it_is_there_neverthele
 }
 
 #[test]
+fn who_came_in_the_place_of_another_subscriber_is_not_waited_for_where_it_has_not_got_all() {
+    let domain = Domain::new();
+    let viewer = Viewer::new(&domain, &Qos::default());
+    let mut publisher = publish(&domain, &["--wait", "1", "--count", "40", "--rate", "20", "camera/image", "width: 5"]);
+    (0..10).for_each(|_| drop(viewer.take()));
+    drop(viewer);
+    let viewer = Viewer::new(&domain, &Qos::default());
+    viewer.take();
+    assert!(eventually(|| {
+        while viewer.subscriber.take(Duration::ZERO).unwrap().is_some() {}
+        publisher.0.try_wait().unwrap().is_some()
+    }));
+    let (status, _, said) = publisher.end();
+    assert_eq!(status, Some(0), "{said}");
+}
+
+#[test]
 fn it_publishes_at_a_rate_until_the_count_or_an_interrupt() {
     let domain = Domain::new();
     let viewer = Viewer::new(&domain, &Qos::reliable());

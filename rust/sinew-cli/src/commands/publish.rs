@@ -1,6 +1,7 @@
 //! `sinew topic pub`: messages from YAML and JSON.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use sinew::msg::Type;
 use sinew::msg::value::Value;
 use sinew::raw::{Publisher, PublisherOptions};
-use sinew::{ErrorKind, Node, Qos};
+use sinew::{ErrorKind, Id, Node, Qos};
 
 use crate::cli::Cli;
 use crate::commands::types;
@@ -135,7 +136,7 @@ pub fn publish(cli: &Cli, asked: &Publish) -> Done {
     let run = Run { asked, node: &node, publisher: &publisher, interrupt: &interrupt, progress: &mut progress }.run(&mut messages);
     drop(progress);
     let all = match run? {
-        Some(first) => taken::wait(&node, &publisher, topic, first, &interrupt),
+        Some(first) => taken::wait(&node, &publisher, topic, &first, &interrupt),
         None if asked.most().is_some() => Err(Failure::Failed("it was interrupted before all was published".to_owned())),
         None => Ok(()),
     };
@@ -173,9 +174,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Until all was published. How many subscribers were there at the begin; none: it was interrupted.
-    fn run(&mut self, messages: &mut Messages) -> Done<Option<u64>> {
-        let Some(first) = self.wait_for_subscribers()? else { return Ok(None) };
+    /// Until all was published. Which subscribers were there before the first message; none: it was interrupted.
+    fn run(&mut self, messages: &mut Messages) -> Done<Option<BTreeSet<Id>>> {
+        if !self.wait_for_subscribers()? {
+            return Ok(None);
+        }
+        let mut first = None;
         let most = self.asked.most();
         let (mut due, mut published) = (Instant::now(), 0);
         while most.is_none_or(|most| published < most) {
@@ -190,6 +194,7 @@ impl Run<'_> {
                 }
                 due = (due + period).max(Instant::now());
             }
+            first.get_or_insert_with(|| taken::connected(self.node, self.publisher));
             if !self.publish(&stream)? {
                 return Ok(None);
             }
@@ -197,22 +202,21 @@ impl Run<'_> {
             let (topic, subscribers) = (shown(canonical(&self.asked.topic)), self.publisher.statistics().subscribers);
             self.progress.show(&format!("published {published} on {topic}, {}", counted(subscribers, "subscriber")));
         }
-        Ok(Some(first))
+        Ok(Some(first.unwrap_or_default()))
     }
 
-    /// How many there are then. None: it was interrupted.
-    fn wait_for_subscribers(&mut self) -> Done<Option<u64>> {
+    /// False: it was interrupted.
+    fn wait_for_subscribers(&mut self) -> Done<bool> {
         let wanted = self.asked.wait.unwrap_or(u64::from(self.asked.once));
         // Those that are there already come within milliseconds.
         let soon = Instant::now() + Duration::from_millis(300);
         let mut misfits = None;
         loop {
-            let subscribers = self.publisher.statistics().subscribers;
-            if subscribers >= wanted {
-                return Ok(Some(subscribers));
+            if self.publisher.statistics().subscribers >= wanted {
+                return Ok(true);
             }
             if self.interrupt.wait(Duration::from_millis(10)) {
-                return Ok(None);
+                return Ok(false);
             }
             if misfits.is_none() && Instant::now() > soon {
                 say!("waiting for {} of '{}'", counted(wanted, "subscriber"), shown(canonical(&self.asked.topic)));
