@@ -109,6 +109,32 @@ fn what_is_published_after_a_publisher_lost_its_manager_is_recorded_once() {
 }
 
 #[test]
+fn what_both_subscribers_of_a_topic_that_has_come_anew_lose_is_counted_once() {
+    let scene = Scene::new();
+    let path = scene.path("a.mcap");
+    let recorder = Recorder::start(&scene.domain, &format!("-o {} --json", path.display()));
+    let sensor = scene.domain.node("sensor");
+    let numbers = Publisher::new(&sensor, "number", NUMBER, &Qos::default(), PublisherOptions::default()).unwrap();
+    connected(&numbers);
+    scene.node.disconnect("sensor").unwrap();
+    assert!(eventually(|| numbers.statistics().subscribers == 2));
+    numbers.publish(&[&number(0)]).unwrap();
+    recorder.has_received(1);
+    ends_with(&path, "/number", 0);
+    recorder.signal("-STOP");
+    let published = 3000;
+    (1..published).for_each(|n| numbers.publish(&[&number(n)]).unwrap());
+    recorder.signal("-CONT");
+    ends_with(&path, "/number", published - 1);
+    connected(&numbers);
+    let (_, text, _) = recorder.interrupt();
+    let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let (written, lost) = (read(&path)["/number"].len() as u64, told["lost"].as_u64().unwrap());
+    assert!(lost > 0);
+    assert_eq!((written, written + lost), (told["messages"].as_u64().unwrap(), published));
+}
+
+#[test]
 fn what_is_published_while_who_keeps_nothing_joins_and_leaves_is_recorded_once_or_counted() {
     let scene = Scene::new();
     let path = scene.path("a.mcap");
