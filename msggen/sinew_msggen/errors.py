@@ -53,6 +53,9 @@ class DefinitionError(Exception):
         shown = [*map(str, self.complaints[:MOST_SHOWN]), *([f"and {more} more."] if more > 0 else [])]
         super().__init__("\n".join(shown))
 
+    def __reduce__(self):  # exceptions are made again of their text, which is no list of complaints
+        return type(self), (self.complaints,)
+
 
 def refused(place: Place | None, sentence: str) -> DefinitionError:
     """To raise, where one complaint is all."""

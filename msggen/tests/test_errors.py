@@ -3,6 +3,7 @@
 Long because: each of them stands here as people see it.
 """
 
+import pickle
 import unittest
 
 from reading import Case, read
@@ -619,6 +620,14 @@ class Long(Case):
             read("uint8 A\n" * 60)
         said = str(caught.exception)
         self.assertEqual((said.count("is no name of a field"), said.splitlines()[-1]), (50, "and 10 more."))
+
+
+class Pickles(Case):
+    def test_say_in_another_process_what_was_said(self):
+        with self.assertRaises(DefinitionError) as caught:
+            read("uint8 A\nflot64 x\n" * 30)
+        told = pickle.loads(pickle.dumps(caught.exception))
+        self.assertEqual((str(told), told.complaints), (str(caught.exception), caught.exception.complaints))
 
 
 if __name__ == "__main__":
