@@ -231,6 +231,54 @@ fn types_that_cannot_be_messages_are_refused_where_they_are_used() {
 }
 
 #[test]
+fn variants_of_an_enumeration_are_numbered_in_their_order_and_other_values_are_those_of_a_structure() {
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    #[serde(rename = "robot/Gear(uint8)")]
+    enum Gear {
+        Low = 3,
+        High = 7,
+    }
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    #[serde(rename = "robot/Fault(uint8)")]
+    struct Fault(u8);
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct Drive {
+        gears: [Gear; 2],
+        fault: Fault,
+    }
+    sinew::message!(Drive);
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let publisher = Publisher::<Drive>::new(&node, "drive", &Qos::default()).unwrap();
+    let signature = "Drive{gears:robot/Gear(uint8)[2];fault:robot/Fault(uint8);}";
+    let raw = raw::Subscriber::new(&node, "drive", signature, &Qos::default(), Default::default()).unwrap();
+    connected(&publisher);
+    let drive = Drive { gears: [Gear::Low, Gear::High], fault: Fault(7) };
+    publisher.publish(&drive).unwrap();
+    assert_eq!(raw.take(LONG).unwrap().expect("it comes").to_vec()[4..], [0, 1, 7]);
+}
+
+#[test]
+fn arrays_of_more_than_32_elements_are_arrays_by_serde_big_array() {
+    #[derive(Serialize, Deserialize, PartialEq, Debug)]
+    struct Pose {
+        #[serde(with = "serde_big_array::BigArray")]
+        covariance: [f64; 36],
+        last: u8,
+    }
+    sinew::message!(Pose);
+    assert_eq!(signature_of::<Pose>().unwrap(), "Pose{covariance:float64[36];last:uint8;}");
+    let domain = Domain::new();
+    let node = domain.node("node");
+    let publisher = Publisher::<Pose>::new(&node, "pose", &Qos::default()).unwrap();
+    let subscriber = Subscriber::<Pose>::new(&node, "pose", &Qos::default()).unwrap();
+    connected(&publisher);
+    let pose = Pose { covariance: std::array::from_fn(|n| n as f64), last: 9 };
+    publisher.publish(&pose).unwrap();
+    assert_eq!(subscriber.take(LONG).unwrap().expect("it comes").read().unwrap(), pose);
+}
+
+#[test]
 fn a_message_that_leaves_a_field_out_is_refused() {
     #[derive(Serialize, Deserialize)]
     struct Skips {
