@@ -358,7 +358,7 @@ class Publisher(Generic[M]):
         """
     def loan(self, **arrays: Union[int, Tuple[int, ...]]) -> Loan:
         """A message whose named vectors, of this many elements or this shape, are in shared memory from the start: `with pub.loan(data=(1080, 1920, 3)) as m: m.data[...] = frame`. They are writable arrays, not initialised;
-        of numbers, or of structures whose leaves are numbers."""
+        of numbers, or of structures whose leaves are numbers. What is set in place of one (`m.data = frame`) is copied into it, as NumPy does, and EncodeError where it does not fit, as in publishing."""
     def assert_liveliness(self) -> None:
         """A sign of life, where the QoS says `manual_by_topic`."""
     def statistics(self) -> Mapping[str, int]:

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "bindings/python/src/encode.hpp"
 #include "bindings/python/src/errors.hpp"
 #include "bindings/python/src/type_object.hpp"
 
@@ -30,8 +31,10 @@ nb::object get_field(Draft& draft, std::size_t index) {
 
 void set_field(Draft& draft, std::size_t index, PyObject* value) {
   if (draft.loaned[index].data) {
-    if (value == draft.values[index].ptr()) return;  // draft.data += 1
-    draft.values[index][nb::ellipsis()] = nb::borrow(value);
+    const nb::object array = draft.values[index];
+    if (value == array.ptr()) return;  // draft.data += 1
+    if (!value) raise_python(PyExc_AttributeError, "an array of a loan cannot be deleted: its memory is a part of the message");
+    assign(draft.type->fields[index], array, value);
   } else if (value) {
     draft.values[index] = nb::borrow(value);
   } else {

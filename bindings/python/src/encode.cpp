@@ -157,6 +157,11 @@ void encode(const Type& type, nb::handle value, Writer& into) {
   Encoder(into).value(type, value.ptr());
 }
 
+void assign(const Field& field, const nb::object& loaned, nb::handle value) {
+  Writer nothing;
+  Encoder(nothing).assign(field, loaned, value);
+}
+
 nb::bytes encoded(const Type& type, nb::handle value) {
   Writer writer;
   encode(type, value, writer);

@@ -27,18 +27,26 @@ void Encoder::require_fit(Kind number, const nb::object& array) {
   const std::string kind = kind_of(array);
   const nb::object dtype = dtype_of_number(number, false);
   const std::string given = text_of(array.attr("dtype"));
+  const bool is_float = number >= Kind::float32;
   if (std::string("biuf").find(kind) == std::string::npos) fail(given + " does not fit " + kind_name(number));
-  if (number >= Kind::float32 || nb::len(array.attr("ravel")()) == 0) return;
-  if (kind == "f") fail("an array of " + given + " does not fit " + kind_name(number) + ": round it, and use astype()");
+  if (nb::len(array.attr("ravel")()) == 0) return;
+  if (kind == "f" && !is_float) fail("an array of " + given + " does not fit " + kind_name(number) + ": round it, and use astype()");
+  if (kind != "f" && is_float) return;  // no integer is beyond them
   if (nb::cast<bool>(numpy("can_cast")(array.attr("dtype"), dtype, "safe"))) return;
-  const nb::int_ least(array.attr("min")());
-  const nb::int_ most(array.attr("max")());
-  const nb::object limits = number == Kind::boolean ? nb::none() : numpy("iinfo")(dtype);
-  const nb::int_ from(limits.is_none() ? nb::object(nb::int_(0)) : nb::object(limits.attr("min")));
-  const nb::int_ to(limits.is_none() ? nb::object(nb::int_(1)) : nb::object(limits.attr("max")));
+  nb::dict of;
+  if (is_float) {
+    of["where"] = numpy("isfinite")(array);  // what is not is so in every float
+    of["initial"] = 0;
+  }
+  const auto exact = [&](const nb::object& it) { return is_float ? it : nb::object(nb::int_(it)); };
+  const nb::object least = exact(array.attr("min")(**of));
+  const nb::object most = exact(array.attr("max")(**of));
+  const nb::object limits = number == Kind::boolean ? nb::none() : numpy(is_float ? "finfo" : "iinfo")(dtype);
+  const nb::object from = limits.is_none() ? nb::object(nb::int_(0)) : nb::object(limits.attr("min"));
+  const nb::object to = limits.is_none() ? nb::object(nb::int_(1)) : nb::object(limits.attr("max"));
   const auto is_less = [](const nb::object& a, const nb::object& b) { return PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_LT) == 1; };
-  if (is_less(least, from)) fail(repr_of(least) + " does not fit " + kind_name(number));
-  if (is_less(to, most)) fail(repr_of(most) + " does not fit " + kind_name(number));
+  if (is_less(least, from)) fail(text_of(least) + " does not fit " + kind_name(number));
+  if (is_less(to, most)) fail(text_of(most) + " does not fit " + kind_name(number));
 }
 
 void Encoder::from_numbers(const Type& type, const nb::object& array) {
@@ -93,6 +101,20 @@ bool Encoder::rows_in_place(const Type& row, std::uint64_t count, const nb::obje
   return true;
 }
 
+void Encoder::assign(const Field& field, const nb::object& loaned, nb::handle value) {
+  const Into into(*this, {&field.name, 0});
+  const Type& row = *run_of(*field.type->element, 1).row;
+  if (row.is_scalar()) {
+    const nb::object numbers = numpy("asarray")(value);
+    require_fit(row.number, numbers);
+    loaned[nb::ellipsis()] = numbers;
+  } else if (nb::hasattr(value, "dtype") && !value.attr("dtype").attr("names").is_none()) {
+    assign(row, loaned, numpy("asarray")(value));
+  } else {
+    loaned[nb::ellipsis()] = value;
+  }
+}
+
 void Encoder::assign(const Type& type, const nb::object& target, const nb::object& source) {
   const nb::object names = source.attr("dtype").attr("names");
   if (names.is_none()) fail("expected an array with the fields of " + type.name);
@@ -109,6 +131,9 @@ void Encoder::assign(const Type& type, const nb::object& target, const nb::objec
     } else {
       assign(*of, target[name], source[name]);
     }
+  }
+  for (const Field& field : type.fields) {
+    if (PySequence_Contains(names.ptr(), field.key.ptr()) == 0) target[field.key] = nb::int_(0);
   }
 }
 

@@ -22,6 +22,8 @@ class Encoder {
   explicit Encoder(Writer& into) : out_(into) {}
 
   void value(const Type& type, PyObject* value);
+  /// Writes nothing: see encode.hpp.
+  void assign(const Field& field, const nb::object& loaned, nb::handle value);
 
  private:
   // encode.cpp: kinds

@@ -84,7 +84,10 @@ class Values(unittest.TestCase):
             self.assertEqual(told, {"b": False, "i": 0, "f": 0.0, "s": "", "o": None, "c": 0, "n": {"x": 0, "s": ["", ""]}, "m": {}})
 
     def test_that_do_not_fit_are_told_with_their_path(self):
-        kind = sinew.Type("t/T{a:t/A{b:uint16[];c:t/C{d:int8;}[];};e:string;f:float32;g:bool;h:float64[2];i:(uint8|string);j:entry<string,uint8>{key:string;value:uint8;}[];k:t/E(uint8);}")
+        kind = sinew.Type(
+            "t/T{a:t/A{b:uint16[];c:t/C{d:int8;}[];};e:string;f:float32;g:bool;h:float64[2];i:(uint8|string);j:entry<string,uint8>{key:string;value:uint8;}[];k:t/E(uint8);l:float32[];m:t/M{x:float32;}[];}"
+        )
+        wide = np.array([np.inf, np.nan, 1.0, -1e300])
         for value, text in (
             ({"a": {"b": [1, 70000]}}, r"^a\.b\[1\]: 70000 does not fit uint16$"),
             ({"a": {"b": np.array([-1])}}, r"^a\.b: -1 does not fit uint16$"),
@@ -104,9 +107,20 @@ class Values(unittest.TestCase):
             ({"i": sinew.Variant(2, 0)}, r"^i: there is no alternative 2"),
             ({"j": {"key": 300}}, r"^j\.'key': 300 does not fit uint8$"),
             ({"k": 256}, r"^k: 256 does not fit uint8$"),
+            ({"l": [1.0, 1e300]}, r"^l\[1\]: 1e\+300 does not fit float32$"),
+            ({"l": np.array([1.0, 1e300])}, r"^l: 1e\+300 does not fit float32$"),
+            ({"l": wide}, r"^l: -1e\+300 does not fit float32$"),
+            ({"l": wide.astype(">f8")}, r"^l: -1e\+300 does not fit float32$"),
+            ({"h": np.array([1, np.longdouble("1e311")])}, r"^h: 1e\+311 does not fit float64$"),
+            ({"m": np.array([(1e300,)], dtype=[("x", "f8")])}, r"^m\.x: 1e\+300 does not fit float32$"),
         ):
             with self.subTest(value), self.assertRaisesRegex(sinew.EncodeError, text):
                 kind.encode(value)
+
+    def test_of_wider_floats_are_rounded_and_what_is_no_number_stays_so(self):
+        wide = np.array([np.inf, -np.inf, np.nan, 0.1, -3e38])
+        for kind, value in (("float32[]", wide), ("float32[]", wide.tolist()), ("float32[]", wide.astype(np.longdouble)), ("float64[]", wide.astype(np.longdouble)), ("float32[]", np.empty(0))):
+            np.testing.assert_array_equal(self.round(f"t/T{{v:{kind};}}", {"v": value}).v, np.array(value, dtype=kind[:-2]))
 
     def test_may_be_whatever_stands_for_them(self):
         class Colour(enum.Enum):

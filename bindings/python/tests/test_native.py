@@ -267,6 +267,35 @@ class Loans(Nodes):
         self.assertEqual(set(subscriber.take(PATIENCE)[0].data.tolist()), {10})
         self.assertLess(publisher.statistics()["bytes_copied"], 200)
 
+    def test_refuse_what_is_set_in_place_of_their_arrays_and_does_not_fit(self):
+        publisher, subscriber = self.pair("t/T{data:uint8[];ranges:float32[];points:t/P{x:float32;n:int8;q:uint8[2];}[];}")
+        rows = np.zeros(3, [("n", "i4"), ("x", "f8"), ("q", "u1", 2)])
+        rows["n"], rows["x"], rows["q"] = 5, 0.5, [1, 2]
+        large, high, other = rows.copy(), rows.copy(), np.zeros(3, [("y", "f4")])
+        large["n"][2], high["x"][2] = 200, 1e300
+        with publisher.loan(data=2, ranges=2, points=3) as message:
+            message.data, message.ranges, message.points = [7, 8], 0, rows
+            for name, value, text in (
+                ("data", np.array([300, -1]), "^data: -1 does not fit uint8$"),
+                ("data", [300, 1], "^data: 300 does not fit uint8$"),
+                ("data", np.int64(300), "^data: 300 does not fit uint8$"),
+                ("data", [1.5, 2], "^data: an array of float64 does not fit uint8: round it"),
+                ("data", b"ab", r"^data: \|S2 does not fit uint8$"),
+                ("ranges", np.array([1, 1e300]), r"^ranges: 1e\+300 does not fit float32$"),
+                ("points", large, r"^points\.n: 200 does not fit int8$"),
+                ("points", high, r"^points\.x: 1e\+300 does not fit float32$"),
+                ("points", other, "^points: t/P has no field 'y'"),
+            ):
+                with self.subTest(name=name, value=value), self.assertRaisesRegex(sinew.EncodeError, text):
+                    setattr(message, name, value)
+            with self.assertRaisesRegex(AttributeError, "an array of a loan cannot be deleted"):
+                del message.data
+            self.assertEqual((message.points["n"].tolist(), message.points["q"].tolist()), ([5] * 3, [[1, 2]] * 3))
+            message.points = np.array([(0.5,)] * 3, [("x", "f4")])
+        taken = subscriber.take(PATIENCE)[0]
+        self.assertEqual((taken.data.tolist(), taken.ranges.tolist()), ([7, 8], [0, 0]))
+        self.assertEqual((taken.points["n"].tolist(), taken.points["x"].tolist(), taken.points["q"].tolist()), ([0] * 3, [0.5] * 3, [[0, 0]] * 3))
+
     def test_that_are_over_cannot_be_written(self):
         publisher, _ = self.pair()
         with publisher.loan(data=5000) as image:
