@@ -353,7 +353,8 @@ class Publisher(Generic[M]):
 
         As a structure: a Message (as it is when it is of that type), a Draft, a mapping, a row of a structured array, or any object that has the fields as attributes: of dataclasses and others. Missing fields are
         defaults: 0, "", empty, None, the first alternative. Keys of a mapping that are no fields are an EncodeError, and so is an object whose class is declared as another message, or that has none of the fields.
-        As a vector or array of numbers: an ndarray or other buffer of that type (one copy, into shared memory), an ndarray whose values fit, any iterable of numbers. More dimensions than the type has are flattened.
+        As a vector or array of numbers: an ndarray or other buffer of that type (one copy, into shared memory), an ndarray whose values fit, any iterable of numbers. More dimensions than the type has, or a single one, are
+        taken one after the other; as many as it has are to have its lengths.
         As a vector of structures: a structured array, or an iterable of structures. As a map: a mapping, or an iterable of entries.
         """
     def loan(self, **arrays: Union[int, Tuple[int, ...]]) -> Loan:

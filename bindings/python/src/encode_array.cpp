@@ -1,4 +1,7 @@
+#include <nanobind/stl/vector.h>
+
 #include <array>
+#include <vector>
 
 #include "bindings/python/src/encoder.hpp"
 #include "bindings/python/src/rows.hpp"
@@ -59,7 +62,7 @@ void Encoder::from_numbers(const Type& type, const nb::object& array) {
 void Encoder::from_rows(const Type& type, const nb::object& array) {
   const Type& row = *run_of(*type.element, 1).row;
   const auto total = nb::cast<std::uint64_t>(array.attr("size"));
-  begin(type, total);
+  begin(type, nb::cast<std::vector<std::uint64_t>>(array.attr("shape")));
   if (total == 0 || rows_in_place(row, total, array)) return;
   const Spacing spacing = spacing_of(row, total, out_.offset());
   const nb::object placed = placed_dtype(row, out_.offset() + spacing.lead, false);
@@ -123,6 +126,10 @@ void Encoder::assign(const Type& type, const nb::object& target, const nb::objec
     if (!index) fail(no_such_field(type, name.ptr()));
     const Field& field = type.fields[*index];
     const Into into(*this, {&field.name, 0});
+    const nb::object shape = source.attr("dtype")[name].attr("shape");
+    if (!shape.equal(target.attr("dtype")[name].attr("shape"))) {
+      fail("an array of the shape " + repr_of(shape) + " does not fit " + field.type->name);
+    }
     const Type* of = field.type.get();
     while (of->kind == Kind::array) of = of->element.get();
     if (of->is_scalar()) {

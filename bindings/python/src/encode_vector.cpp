@@ -1,5 +1,7 @@
+#include <array>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include "bindings/python/src/encoder.hpp"
 #include "bindings/python/src/rows.hpp"
@@ -56,7 +58,11 @@ void Encoder::count(const Type& type, std::uint64_t elements) {
   out_.number(static_cast<std::uint32_t>(elements));
 }
 
-void Encoder::begin(const Type& type, std::uint64_t total) {
+void Encoder::begin(const Type& type, std::span<const std::uint64_t> shape) {
+  const std::string wrong = misgrouped(type, shape);
+  if (!wrong.empty()) fail(wrong);
+  std::uint64_t total = 1;
+  for (const std::uint64_t length : shape) total *= length;
   std::uint64_t inner = 1;
   for (const Type* it = type.element.get(); it->kind == Kind::array; it = it->element.get()) inner *= it->count;
   if (total % inner != 0) fail(std::to_string(total) + " elements do not fit " + type.name);
@@ -134,7 +140,7 @@ bool Encoder::from_buffer(const Type& type, PyObject* value) {
   }
   const auto size = static_cast<std::uint64_t>(buffer.len);
   try {
-    begin(type, size / run.row->alignment);
+    begin(type, std::vector<std::uint64_t>(buffer.shape, buffer.shape + buffer.ndim));
     if (size > 0) out_.align(run.row->alignment);
   } catch (...) {
     PyBuffer_Release(&buffer);
@@ -148,7 +154,7 @@ bool Encoder::from_loaned(const Field& field, const Draft::Loaned& loaned) {
   const Type& row = *run_of(*field.type->element, 1).row;
   if (!row.is_scalar()) return false;
   const Into into(*this, {&field.name, 0});
-  begin(*field.type, loaned.size / row.alignment);
+  begin(*field.type, std::array{loaned.size / row.alignment});
   if (loaned.size > 0) out_.align(row.alignment);
   out_.refer(loaned.data, loaned.size);
   return true;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,8 +53,8 @@ class Encoder {
   void map_entries(const Type& type, PyObject* mapping);
   void from_sequence(const Type& type, const Sequence& sequence);
   void one_by_one(const Type& type, PyObject* value);
-  /// Of a vector, whose number of elements it writes, or of an array, that has as many: `total` numbers or rows are given.
-  void begin(const Type& type, std::uint64_t total);
+  /// Of a vector, whose number of elements it writes, or of an array, that has as many: numbers or rows of this shape are given.
+  void begin(const Type& type, std::span<const std::uint64_t> shape);
   void count(const Type& type, std::uint64_t elements);
   bool from_buffer(const Type& type, PyObject* value);
   /// As from_buffer() would from its array, without asking NumPy.

@@ -128,6 +128,8 @@ std::vector<std::uint64_t> shape_from(nb::handle given, const Field& field) {
   for (const std::uint64_t length : shape) {
     if (__builtin_mul_overflow(total, length, &total) || total > std::numeric_limits<std::uint32_t>::max()) misfit();
   }
+  const std::string wrong = misgrouped(*field.type, shape);
+  if (!wrong.empty()) raise_encode(field.name + ": " + wrong);
   return shape;
 }
 

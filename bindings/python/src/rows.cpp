@@ -134,6 +134,12 @@ Run run_of(const Type& array) {
   return run_of(*array.element, array.count);
 }
 
+std::string misgrouped(const Type& type, std::span<const std::uint64_t> shape) {
+  const std::vector<std::uint64_t> wanted = run_of(*type.element, 1).shape;
+  if (shape.size() != wanted.size() || std::equal(wanted.begin() + 1, wanted.end(), shape.begin() + 1)) return "";
+  return "an array of the shape " + repr_of(tuple_of({shape.begin(), shape.end()})) + " does not fit " + type.name;
+}
+
 Spacing spacing_of(const Type& row, std::uint64_t count, std::uint64_t offset) {
   const Extent& first = row.at[offset % 8];
   const std::uint64_t size = first.size - first.lead;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "bindings/python/src/type.hpp"
@@ -31,6 +33,10 @@ struct Run {
 Run run_of(const Type& element, std::uint64_t count);
 /// The run is that of the whole array. REQUIRES: array.rows.
 Run run_of(const Type& array);
+
+/// What is wrong with giving elements of this shape for the type's, or nothing: with as many dimensions as it has, they are to have its lengths, as else they would be grouped anew. With one, or more, they are taken one after the
+/// other. REQUIRES: type.element->rows.
+std::string misgrouped(const Type& type, std::span<const std::uint64_t> shape);
 
 /// Where a run's rows lie when it begins at an offset.
 struct Spacing {

@@ -210,6 +210,29 @@ class Arrays(unittest.TestCase):
         self.assertEqual(message.a.tolist(), [[1, 2, 3], [4, 5, 6]])
         self.assertEqual(message.v.tolist(), [[0, 1], [2, 3], [4, 5]])
 
+    def test_of_as_many_dimensions_as_their_type_are_of_its_lengths(self):
+        kind = sinew.Type("t/T{a:int16[3][2];v:float32[3][];r:t/R{p:float32[3];}[];s:t/S{q:float32;}[2][];}")
+        row = np.dtype([("q", "f4")])
+        for value, text in (
+            ({"v": np.zeros((3, 100))}, r"^v: an array of the shape \(3, 100\) does not fit float32\[3\]\[\]$"),
+            ({"v": np.zeros((3, 100), np.float32)}, r"^v: an array of the shape \(3, 100\) does not fit"),
+            ({"v": memoryview(np.zeros((3, 100), np.float32))}, r"^v: an array of the shape \(3, 100\) does not fit"),
+            ({"a": np.zeros((3, 2), np.int16)}, r"^a: an array of the shape \(3, 2\) does not fit int16\[3\]\[2\]$"),
+            ({"a": [[0, 0]] * 3}, r"^a: 3 elements do not fit int16\[3\]\[2\]$"),
+            ({"s": np.zeros((2, 3), row)}, r"^s: an array of the shape \(2, 3\) does not fit t/S\[2\]\[\]$"),
+            ({"r": np.zeros(3, [("p", "f4")])}, r"^r\.p: an array of the shape \(\) does not fit float32\[3\]$"),
+            ({"r": np.zeros(3, [("p", "f4", (1,))])}, r"^r\.p: an array of the shape \(1,\) does not fit float32\[3\]$"),
+            ({"r": np.zeros(3, [("p", "f4", (3, 3))])}, r"^r\.p: an array of the shape \(3, 3\) does not fit float32\[3\]$"),
+        ):
+            with self.subTest(value), self.assertRaisesRegex(sinew.EncodeError, text):
+                kind.encode(value)
+        numbers = np.arange(12)
+        for shape in (4, 3), (2, 2, 3), (3, 2, 2), (12,):
+            self.assertEqual(kind.decode(kind.encode({"v": numbers.reshape(shape)})).v.tolist(), numbers.reshape(4, 3).tolist())
+        rows = np.arange(12, dtype="f4").view(row)
+        for shape in (6, 2), (3, 2, 2), (12,):
+            self.assertEqual(kind.decode(kind.encode({"s": rows.reshape(shape)})).s["q"].tolist(), numbers.reshape(6, 2).tolist())
+
     def test_of_structures_are_the_same_at_every_offset(self):
         for point in "a:float32;b:uint8;", "a:uint8;b:float64;", "a:uint32;b:uint32;c:float64;", "a:uint16;b:t/Q{u:uint8;v:float32;}[2];", "a:uint8;b:uint16[3];", "on:bool;x:int64;":
             for ahead in range(9):

@@ -285,6 +285,7 @@ class Loans(Nodes):
                 ("points", large, r"^points\.n: 200 does not fit int8$"),
                 ("points", high, r"^points\.x: 1e\+300 does not fit float32$"),
                 ("points", other, "^points: t/P has no field 'y'"),
+                ("points", np.zeros(3, [("q", "u1")]), r"^points\.q: an array of the shape \(\) does not fit uint8\[2\]$"),
             ):
                 with self.subTest(name=name, value=value), self.assertRaisesRegex(sinew.EncodeError, text):
                     setattr(message, name, value)
@@ -317,6 +318,15 @@ class Loans(Nodes):
                 publisher.loan(**arrays)
         with self.assertRaisesRegex(ValueError, "70 dimensions"):
             publisher.loan(data=(1,) * 70)
+
+    def test_of_as_many_dimensions_as_their_type_are_of_its_lengths(self):
+        publisher, subscriber = self.pair("t/T{points:float32[3][];}")
+        with self.assertRaisesRegex(sinew.EncodeError, r"^points: an array of the shape \(3, 100\) does not fit float32\[3\]\[\]$"):
+            publisher.loan(points=(3, 100))
+        for shape in 4, (4, 3), (12,), (3, 2, 2):
+            with publisher.loan(points=shape) as message:
+                message.points.reshape(-1)[...] = np.arange(12)
+            self.assertEqual(subscriber.take(PATIENCE)[0].points.tolist(), np.arange(12).reshape(4, 3).tolist())
 
     def test_that_are_dropped_give_their_memory_back(self):
         publisher, _ = self.pair()
