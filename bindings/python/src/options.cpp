@@ -1,5 +1,6 @@
 #include "bindings/python/src/options.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "bindings/python/src/package.hpp"
@@ -11,7 +12,8 @@ std::int64_t duration(nb::handle qos, const char* name) {
   const nb::object value = qos.attr(name);
   if (value.is_none()) return 0;
   const std::int64_t ns = ns_of(nb::cast<double>(value));
-  return ns < 0 ? std::numeric_limits<std::int64_t>::max() : ns;
+  if (ns < 0) return std::numeric_limits<std::int64_t>::max();
+  return std::max<std::int64_t>(ns, 1);  // 0 is none there
 }
 
 }  // namespace

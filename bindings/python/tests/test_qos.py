@@ -43,6 +43,13 @@ class Values(Case):
             self.assertEqual((told.deadline_ns, told.lifespan_ns, told.lease_ns, told.manual_by_topic), (500_000_000, 2_000_000_000, 1_500_000_000, True))
             publisher.close()
 
+    def test_of_time_below_a_nanosecond_are_one_and_not_none(self):
+        with sinew.Node("test") as node:
+            publisher = node.create_publisher("x", sinew.uint32, qos=sinew.Qos(deadline=1e-12, lifespan=0.9e-9, lease=5e-324))
+            [told] = node.domain().endpoints
+            self.assertEqual((told.deadline_ns, told.lifespan_ns, told.lease_ns), (1, 1, 1))
+            publisher.close()
+
     def test_out_of_range_are_refused_with_what_is_allowed(self):
         for wrong, says in (
             ({"depth": 513}, "a depth of 513: 1 to 512"),
