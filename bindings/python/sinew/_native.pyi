@@ -47,7 +47,7 @@ class WouldBlock(Error, TimeoutError):
 class InvalidMessage(Error, ValueError):
     """What was given is no stream. Not published; counted."""
 class Closed(Error):
-    """It, or its node, is closed, or the topic of a ghost is gone."""
+    """It, or its node, is closed, or belongs to the process that this one was forked from, or the topic of a ghost is gone."""
 class Timeout(Error, TimeoutError):
     """No message, topic or answer came in time."""
 class CallFailed(Error):
@@ -123,6 +123,8 @@ class Message:
     - a dict, for a map: a vector of `entry<K,V>` whose keys are numbers or strings;
     - None, or the value, for an optional;
     - the value, for a variant, and None for std/monostate. `_alternative(name)` tells which.
+
+    In a forked child it is not there, as it lies in memory of others: its fields raise Closed, and an array of it ends the child (SIGSEGV). Give the child `pickle.dumps(message)`, or `array.copy()`, made before the fork.
 
     Two are equal when their types and values are. It can be pickled. A copy (`copy.deepcopy(m)`, `copy.copy(m)`) can be changed and published: it is a Draft that has all of its fields, in memory of its own.
     """

@@ -7,6 +7,7 @@
 #include "bindings/python/src/method.hpp"
 #include "bindings/python/src/runtime.hpp"
 #include "bindings/python/src/sequence.hpp"
+#include "bindings/python/src/stream.hpp"
 #include "bindings/python/src/told.hpp"
 #include "bindings/python/src/type_object.hpp"
 #include "bindings/python/src/values.hpp"
@@ -64,6 +65,9 @@ NB_MODULE(_native, module) {
   // As Python's own ResourceWarning: programs that end while a thread of theirs holds something are right, and have better things to say.
   nb::set_leak_warnings(nb::cast<bool>(nb::module_::import_("sys").attr("flags").attr("dev_mode")));
   // A fork takes part in nothing, and gives nothing back.
-  nb::module_::import_("os").attr("register_at_fork")(nb::arg("after_in_child") = nb::cpp_function([] { nb::set_leak_warnings(false); }));
+  nb::module_::import_("os").attr("register_at_fork")(nb::arg("after_in_child") = nb::cpp_function([] {
+                                                        nb::set_leak_warnings(false);
+                                                        Stream::forget_frames();
+                                                      }));
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(&end));
 }

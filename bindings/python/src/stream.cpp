@@ -46,6 +46,10 @@ void Stream::index() {
   is_swapped_ = is_little != (std::endian::native == std::endian::little);
 }
 
+void Stream::raise_forked() {
+  raise(SINEW_CLOSED, "the message belongs to the process that this one was forked from: pickle it before that, for the child");
+}
+
 void Stream::check() const {
   if (!is_known_) raise_decode("the stream does not begin with an encapsulation of plain CDR");
 }

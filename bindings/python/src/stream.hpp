@@ -21,7 +21,7 @@ class Stream;
 using StreamPtr = std::shared_ptr<const Stream>;
 
 /// Read-only. Offsets count from the begin of the body, behind the encapsulation. Its bytes come from strangers, and may change while they are read: whatever is read is read once, and every offset is checked.
-/// What raises, raises DecodeError, and needs the GIL.
+/// What raises, raises DecodeError, or Closed of a frame in a forked child, and needs the GIL.
 class Stream {
  public:
   /// Takes the frame, which is released with the stream, on any thread. Does not need the GIL.
@@ -30,6 +30,9 @@ class Stream {
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
+
+  /// To be called in a process that was forked from this one: frames that there are lie in memory that it does not have.
+  static void forget_frames() { ++times_forked; }
 
   /// The encapsulation is one that can be read.
   void check() const;
@@ -56,8 +59,9 @@ class Stream {
     return value;
   }
 
-  /// There are that many bytes from `offset` on.
+  /// There are that many bytes from `offset` on, in this process.
   void require(std::uint64_t offset, std::uint64_t size) const {
+    if (frame_ && forks_ != times_forked) raise_forked();
     if (offset > size_ || size > size_ - offset) raise_decode("the stream ends before the message does");
   }
 
@@ -76,10 +80,15 @@ class Stream {
     std::memcpy(&value, bytes, sizeof value);
   }
 
+  [[noreturn]] static void raise_forked();
   void index();
   const Part* part_at(std::uint64_t offset) const;
 
+  // How many forks are between the process that has imported this, and this one.
+  static inline unsigned times_forked = 0;
+
   sinew_frame* const frame_ = nullptr;
+  const unsigned forks_ = times_forked;
   const std::vector<std::uint8_t> bytes_;
   std::vector<sinew_extent> extents_;
   std::vector<Part> parts_;  // of the body

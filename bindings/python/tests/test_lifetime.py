@@ -233,6 +233,47 @@ publisher.publish({})
 subscriber.take(60)
 """)
 
+    # What runs for ever in the child is killed: the parent then says that it was.
+    def assert_child_runs(self, text):
+        self.assert_runs(f"""
+import os, signal
+child = os.fork()
+if child == 0:
+    signal.alarm({PATIENCE // 2})
+    {text}
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+""")
+
+    def test_have_messages_in_a_fork_that_say_that_they_are_not_there(self):
+        self.assert_child_runs("""
+    import copy, pickle
+    for look in (
+        lambda: message.text, lambda: message["data"], lambda: message.points, lambda: message == message, lambda: sinew.asdict(message), lambda: pickle.dumps(message),
+        lambda: copy.deepcopy(message), lambda: sinew.type_of(IMAGE).encode({"text": "x", "data": message.data}), lambda: publisher.publish({"text": message.text}),
+    ):
+        try:
+            look()
+            os._exit(1)
+        except sinew.Closed as error:
+            assert "belongs to the process that this one was forked from" in str(error), error
+    repr(message)
+""")
+
+    def test_may_make_nodes_in_a_fork_before_the_first_one(self):
+        self.assert_ends(self.start_text(f"""
+import os, sinew
+child = os.fork()
+with sinew.Node("child" if child == 0 else "parent") as node:
+    publisher = node.create_publisher("image", {IMAGE!r}, qos=sinew.qos.latched)
+    publisher.publish({{"text": "x", "data": bytes(100_000)}})
+    message, _ = node.subscribe("image", qos=sinew.qos.latched).take({PATIENCE})
+    assert (message.text, message.data.size) == ("x", 100_000)
+if child == 0:
+    os._exit(7)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+"""))
+
     def test_may_start_without_a_domain_that_can_be_reached(self):
         said = self.assert_ends(self.start_text("""
 import sinew
