@@ -299,8 +299,8 @@ SINEW_EXPORT sinew_status sinew_subscriber_create(sinew_node* node, const char* 
                                                   const sinew_subscriber_options* options, sinew_subscriber** subscriber);
 /* Waits for its running callback, unless called in it. Frames stay valid. NULL is allowed. */
 SINEW_EXPORT void sinew_subscriber_destroy(sinew_subscriber* subscriber);
-/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, or a ghost's topic is gone, SINEW_EXHAUSTED when there
- * is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame. */
+/* The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, in the child
+ * of a fork, or when a ghost's topic is gone, SINEW_EXHAUSTED when there is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame. */
 SINEW_EXPORT sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout_ns, sinew_frame** frame);
 
 /* Counts since it was created; as sinew::SubscriberStatistics. */

@@ -6,6 +6,7 @@
 #include "bindings/c/node.hpp"
 #include "bindings/c/options.hpp"
 #include "bindings/c/status.hpp"
+#include "session/fork.hpp"
 
 using namespace sinew;
 
@@ -55,6 +56,7 @@ sinew_status sinew_subscriber_take(sinew_subscriber* subscriber, int64_t timeout
     const bool is_detached = !taken && from.is_detached();
     if (is_detached) taken = from.take();  // what was published before the topic went is there now
     if (!taken) {
+      if (session::forked()) return c::fail(SINEW_CLOSED, "this process was forked from the node's: no message comes here");
       if (from.is_closed()) return c::fail(SINEW_CLOSED, "the node has been destroyed: no message comes any more");
       if (is_detached) return c::fail(SINEW_CLOSED, "the ghost's topic is gone: no message comes any more");
       return c::fail(SINEW_NOTHING, "no message came in time");

@@ -391,7 +391,7 @@ class Subscriber(Generic[M]):
     @property
     def closed(self) -> bool: ...
     def take(self, timeout: Optional[float] = None) -> Tuple[M, MessageInfo]:
-        """The next message, oldest first. Timeout when none comes in time, Closed when none can come any more."""
+        """The next message, oldest first. Timeout when none comes in time, Closed when none can come any more, as in a forked child."""
     def __iter__(self) -> Iterator[Tuple[M, MessageInfo]]: ...
     def __aiter__(self) -> AsyncIterator[Tuple[M, MessageInfo]]:
         """The same in asyncio."""

@@ -124,7 +124,10 @@ nb::object next(const Subscriber& self, const Seconds& timeout, const Seconds& w
 
 nb::object take_of(const Subscriber& self, const Seconds& timeout, const Seconds& waited) {
   nb::object taken = next(self, timeout, waited);
-  if (taken.is_none()) raise(SINEW_CLOSED, "the subscriber of '" + self.topic + "', or its node, is closed: no message comes any more");
+  if (taken.is_none()) {
+    raise(SINEW_CLOSED, "the subscriber of '" + self.topic +
+                            "', or its node, is closed, or of the process that this one was forked from: no message comes any more");
+  }
   return taken;
 }
 

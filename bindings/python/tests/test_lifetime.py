@@ -260,6 +260,21 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     repr(message)
 """)
 
+    def test_get_no_message_in_a_fork_and_do_not_wait_for_one(self):
+        self.assert_child_runs("""
+    import asyncio
+    for wait in lambda: subscriber.take(), lambda: subscriber.take(0), lambda: subscriber.take(60):
+        try:
+            wait()
+            os._exit(1)
+        except sinew.Closed as error:
+            assert "forked" in str(error), error
+    assert list(subscriber) == []
+    async def look():
+        return [each async for each in subscriber]
+    assert asyncio.run(look()) == []
+""")
+
     def test_may_make_nodes_in_a_fork_before_the_first_one(self):
         self.assert_ends(self.start_text(f"""
 import os, sinew

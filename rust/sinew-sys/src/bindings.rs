@@ -755,8 +755,8 @@ unsafe extern "C" {
     pub fn sinew_subscriber_destroy(subscriber: *mut sinew_subscriber);
 }
 unsafe extern "C" {
-    /** The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, or a ghost's topic is gone, SINEW_EXHAUSTED when there
- is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame.*/
+    /** The next waiting message, oldest first of each publisher. Waits for one at most `timeout_ns`; 0: not at all; less: for ever. SINEW_NOTHING when none came, SINEW_CLOSED when the node was destroyed, in the child
+ of a fork, or when a ghost's topic is gone, SINEW_EXHAUSTED when there is no memory for it: then it is lost. The frame is the caller's to release. For subscribers without on_frame.*/
     pub fn sinew_subscriber_take(
         subscriber: *mut sinew_subscriber,
         timeout_ns: i64,

@@ -93,7 +93,7 @@ impl Subscriber {
     }
 
     /// The next waiting message, oldest first of each publisher. Waits for one at most `timeout`; none is for ever. Gives none when none came, and fails with [`ErrorKind::Exhausted`](crate::ErrorKind) when there is no memory for
-    /// it: then it is lost; with [`ErrorKind::Closed`](crate::ErrorKind) when it is a ghost, and its topic is gone. Of subscribers without a callback.
+    /// it: then it is lost; with [`ErrorKind::Closed`](crate::ErrorKind) when it is a ghost, and its topic is gone, and in the child of a fork. Of subscribers without a callback.
     pub fn take(&self, timeout: impl Into<Option<Duration>>) -> Result<Option<Frame>> {
         let mut frame = ptr::null_mut();
         // SAFETY: the subscriber is there.
