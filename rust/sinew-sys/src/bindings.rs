@@ -316,8 +316,6 @@ pub const SINEW_DELIVERY_NATIVE: _bindgen_ty_3 = 1;
 pub const SINEW_DELIVERY_VIEW: _bindgen_ty_3 = 2;
 /// copied into this process
 pub const SINEW_DELIVERY_COPY: _bindgen_ty_3 = 3;
-/// from another machine
-pub const SINEW_DELIVERY_NETWORK: _bindgen_ty_3 = 4;
 /// How a message came.
 pub type _bindgen_ty_3 = ::std::os::raw::c_uint;
 #[repr(C)]
