@@ -153,8 +153,10 @@ async fn a_caller_that_comes_again_gets_no_answer_to_what_it_asked_before() {
     let (calculator, user) = (drone.node("calculator"), base.node("user"));
     let (send, calls) = std::sync::mpsc::channel();
     let _provided = provider(&calculator, move |call| send.send(call).expect("the test goes on"));
-    drop(client(&user).start(number(1), PATIENCE).expect("it is called"));
+    let before = client(&user);
+    let given_up = before.start(number(1), PATIENCE).expect("it is called");
     let earlier = calls.recv_timeout(PATIENCE).expect("it arrives");
+    drop((given_up, before));
     until("nobody calls any more", || base.channel("double", false).is_none());
     let service = client(&user);
     let response = service.start(number(2), PATIENCE).expect("it is called");
