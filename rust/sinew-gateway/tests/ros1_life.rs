@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::numbers::{Listener, say_among_others, talker};
+use common::numbers::{Listener, TOPIC, say_among_others, talker};
 use common::program::Program;
 use common::ros1::{Master, Peer, ROS_STRING, Robot, publishes, ros_text, subscribes};
 use common::texts::{STRING, latched, reliable, text};
@@ -267,4 +267,50 @@ async fn what_a_topic_has_lost_is_told_when_nobody_there_wants_it_any_more() {
     until("it is told all the same", || {
         told().iter().any(|told| (told.name.as_str(), told.state.as_str(), told.lost) == ("chatter", "closed", 1))
     });
+}
+
+/// A publisher here, and a program that subscribes to it there and does not read.
+fn stalled(peer: &mut Peer, robot: &Robot) -> Publisher {
+    let said = talker(&robot.node("talker"), &reliable(10));
+    let topics = peer.until("it is known", &json!({"do": "topics"}), |told| told["publishers"].get("/chatter").is_some());
+    let place = peer.ask(&json!({"do": "where", "topic": "/chatter", "node": topics["publishers"]["/chatter"][0]}));
+    peer.ask(&json!({"do": "stall", "topic": "/chatter", "port": place["messages"]}));
+    until("it is read", || said.statistics().subscribers == 1);
+    said
+}
+
+/// More than lies on the way to a program that reads nothing.
+fn say_much(said: Publisher) -> u64 {
+    let large = text(&"a".repeat(3_000_000));
+    (0..10).for_each(|_| said.publish(&[&large]).expect("it is published"));
+    10
+}
+
+/// How many of its messages the bridge has lost, also when it is closed.
+fn lost(robot: &Robot) -> u64 {
+    let channels = robot.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
+    channels.iter().filter(|channel| channel.name == TOPIC).map(|channel| channel.lost).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_slow_gets_what_waits_for_him_though_its_publisher_has_gone() {
+    let Some(master) = Master::new() else { return };
+    let Some(mut peer) = master.peer("peer") else { return };
+    let robot = Robot::new(all(), &master.uri);
+    let said = say_much(stalled(&mut peer, &robot));
+    let came = peer.ask(&json!({"do": "drain", "pause": 0.05})).as_u64().expect("it is a number");
+    assert_eq!((came, lost(&robot)), (said, 0));
+    until("it is closed", || robot.channel(TOPIC, true).is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_taken_in_time_when_its_publisher_has_gone_is_lost_and_counted() {
+    let Some(master) = Master::new() else { return };
+    let Some(mut peer) = master.peer("peer") else { return };
+    let robot = Robot::new(all(), &master.uri);
+    let said = say_much(stalled(&mut peer, &robot));
+    until("it is given up", || robot.channel(TOPIC, true).is_none());
+    let came = peer.ask(&json!({"do": "drain", "pause": 0})).as_u64().expect("it is a number");
+    assert!(lost(&robot) > 0);
+    assert_eq!(came + lost(&robot), said);
 }

@@ -10,7 +10,8 @@ ros1_peer.py node NAME < REQUESTS > ANSWERS: a node. A request is a line of JSON
   "random": tells a message of "name" with random values;
   "topics": tells what the master knows of topics: their types, publishers and subscribers;
   "where": tells where publisher "node" of "topic" answers questions, and where it gives messages;
-  "stall": subscribes to "topic" at that place, and never reads what comes.
+  "stall": subscribes to "topic" at that place, and reads nothing of what comes;
+  "drain": reads it then, until the other one ends, and tells how many messages came whole; "pause": between two of them, in seconds.
 Every request is answered by {"done": what was done, "result": ...}, or {"error": ...}. Messages are in hexadecimal digits, as rospy writes and reads them.
 """
 
@@ -21,6 +22,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 import xmlrpc.client
 
 BUILT_IN = {f"{sign}int{bits}": (0 if sign else -(2 ** (bits - 1)), 2 ** (bits if sign else bits - 1) - 1) for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -154,6 +156,21 @@ class Node:
         header = b"".join(struct.pack("<I", len(field)) + field for field in fields)
         stalled.sendall(struct.pack("<I", len(header)) + header)
         self.stalled.append(stalled)
+
+    def do_drain(self, pause):
+        with self.stalled.pop() as stalled, stalled.makefile("rb") as stream:
+
+            def next_block():
+                length = stream.read(4)
+                size = struct.unpack("<I", length)[0] if len(length) == 4 else None
+                return size is not None and len(stream.read(size)) == size
+
+            next_block()  # the header
+            count = 0
+            while next_block():
+                count += 1
+                time.sleep(pause)
+            return count
 
 
 def main():

@@ -193,6 +193,36 @@ async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_who_keeps_all_when_its_publisher_goes_is_sent_or_counted() {
+    let domain = Domain::new();
+    let Some(mut idle) = Peer::new(&domain) else { return };
+    let robot = Robot::new(all(), &domain);
+    let lines = talker(&robot.node("node"), "log", &Qos::reliable());
+    idle.ty("std_msgs/msg/String", "string data\n");
+    idle.ask(&json!({"do": "read", "id": "log", "topic": "rt/log", "name": "std_msgs/msg/String", "qos": {"depth": 0, "most": 20}, "idle": true}));
+    idle.matched("log", 1);
+    until("it is read", || lines.statistics().subscribers == 1);
+    let channels = || robot.bridge.as_ref().map(|bridge| bridge.status().remove(0).channels).unwrap_or_default();
+    let counted = || channels().iter().filter(|told| told.name == "log").map(|told| told.messages + told.lost).sum::<u64>();
+    let lost = || robot.channel("log", true).map_or(0, |told| told.lost);
+    let mut published = 0;
+    let mut say = |times: u64| {
+        (0..times).for_each(|_| lines.publish(&[&text("a line")]).expect("it is published"));
+        published += times;
+        published
+    };
+    until("nothing more fits", || {
+        let published = say(50);
+        until("all are sent, or lost", || counted() == published);
+        lost() > 0
+    });
+    // More than DDS lets go of in the time that there is for it.
+    let published = say(200);
+    drop(lines);
+    until("all are sent, or lost", || counted() == published);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_too_large_is_lost_once_whoever_else_publishes_the_topic() {
     let domain = Domain::new();
     let Some(mut peer) = Peer::new(&domain) else { return };

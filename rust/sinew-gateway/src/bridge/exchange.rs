@@ -18,7 +18,7 @@ use super::due::{Due, Key, Way, due};
 use super::network::{Channel, Counted, Look, Network, sum};
 use crate::channels::State;
 use crate::config::Settings;
-use crate::domain::Followed;
+use crate::domain::{Followed, Local};
 use crate::protocol::Kind;
 use crate::rules::Rules;
 use crate::status::{self, Teller};
@@ -46,6 +46,12 @@ const MOST_PAST: usize = 4096;
 
 /// Between two tries to open what could not be opened.
 const PAUSE: Duration = Duration::from_secs(5);
+
+/// What has not gone then of what was published here by who has gone is given up.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two looks whether it has.
+const LOOK: Duration = Duration::from_millis(10);
 
 type Asking = Call<GatewayCatalogueRequest, GatewayCatalogue>;
 type Catalogue = Provider<GatewayCatalogueRequest, GatewayCatalogue>;
@@ -101,6 +107,8 @@ pub struct Exchange {
     /// None: the network cannot tell.
     _catalogue: Option<Catalogue>,
     channels: BTreeMap<Key, (Due, Open)>,
+    /// Topics that nobody here publishes any more, since when: what was published goes first.
+    leaving: BTreeMap<Key, Instant>,
     /// What was counted of channels that were closed.
     past: BTreeMap<Key, Counted>,
     /// When what could not be opened is tried again.
@@ -114,7 +122,7 @@ impl Exchange {
     /// Before the network is joined.
     pub fn new(settings: &Settings, node: Node, domain: Followed, ear: Ear, teller: Teller) -> Exchange {
         let (rules, name) = (settings.rules.clone(), settings.tag.clone());
-        let (channels, past) = (BTreeMap::new(), BTreeMap::new());
+        let (channels, leaving, past) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Exchange {
             rules,
             name,
@@ -124,6 +132,7 @@ impl Exchange {
             teller,
             _catalogue: None,
             channels,
+            leaving,
             past,
             again: None,
             network: None,
@@ -134,7 +143,8 @@ impl Exchange {
     /// Until the end.
     pub fn run(mut self, heard: &Receiver<Event>) {
         loop {
-            let mut next = heard.recv_timeout(self.teller.due());
+            let due = self.teller.due();
+            let mut next = heard.recv_timeout(if self.leaving.is_empty() { due } else { due.min(LOOK) });
             while let Ok(event) = next {
                 if self.ear.is_ending() {
                     // Before the network, in which they are.
@@ -147,6 +157,7 @@ impl Exchange {
                 self.follow();
                 self.look_at_refused();
             }
+            self.look_at_leaving();
             if let Some(network) = &mut self.network {
                 network.settled(self.domain.local());
             }
@@ -171,7 +182,8 @@ impl Exchange {
                 self.follow();
             }
             Event::Look(key) => {
-                if let Some((_, Ok(channel))) = self.channels.get_mut(&key) {
+                // Of a topic that nobody publishes there is nothing to be opened.
+                if let Some((_, Ok(channel))) = self.channels.get_mut(&key).filter(|_| !self.leaving.contains_key(&key)) {
                     look(channel.as_mut(), &mut self.again);
                 }
             }
@@ -227,7 +239,7 @@ impl Exchange {
         }
     }
 
-    /// Opens what is to be open, and closes the rest.
+    /// Opens what is to be open, and closes the rest: a topic that nobody here publishes any more when all that was published has gone.
     fn follow(&mut self) {
         let Some(network) = &mut self.network else { return };
         network.follow(self.domain.local());
@@ -236,15 +248,24 @@ impl Exchange {
         let (status, catalogue) = (GatewayStatus::TOPIC, GatewayCatalogue::service(&self.node.name()));
         due.retain(|(_, name, _), _| name != status && *name != catalogue);
         // First, so that the places of those that are opened anew are free.
-        let past = &mut self.past;
+        let (local, past, leaving, ear) = (self.domain.local(), &mut self.past, &mut self.leaving, &self.ear);
+        let may_go = |(kind, name, _): &Key| self.rules.decide(*kind, name, network.tag()).symbol.lets_out();
         self.channels.retain(|key, (before, open)| {
             let stays = due.get(key).is_some_and(|now| now == before || open.as_mut().is_ok_and(|channel| channel.renew(now)));
-            match (due.get(key).filter(|_| stays), open) {
-                (Some(now), _) => *before = now.clone(),
-                (None, Ok(channel)) => remember(past, key, channel.counted()),
-                (None, Err(_)) => {}
+            if let Some(now) = due.get(key).filter(|_| stays) {
+                *before = now.clone();
+                if leaving.remove(key).is_some() {
+                    ear.look(key.clone());
+                }
+                return true;
             }
-            stays
+            if open.is_ok() && is_gone(local, key) && may_go(key) {
+                leaving.entry(key.clone()).or_insert_with(Instant::now);
+                return true;
+            }
+            leaving.remove(key);
+            close(past, key, open);
+            false
         });
         let is_tried_again = self.again.is_none();
         due.retain(|key, _| self.channels.get(key).is_none_or(|(_, open)| open.is_err() && is_tried_again));
@@ -270,6 +291,20 @@ impl Exchange {
             }
             self.channels.insert(key, (due, open));
         }
+    }
+
+    /// Closes those of which all has gone, or had time to.
+    fn look_at_leaving(&mut self) {
+        let (channels, past) = (&mut self.channels, &mut self.past);
+        self.leaving.retain(|key, since| {
+            let Some((_, open)) = channels.get_mut(key) else { return false };
+            let stays = since.elapsed() < PATIENCE && open.as_ref().is_ok_and(|channel| !channel.has_gone(*since));
+            if !stays {
+                close(past, key, open);
+                channels.remove(key);
+            }
+            stays
+        });
     }
 
     /// Those that the network has let be opened, and something else has not.
@@ -336,6 +371,20 @@ fn look(channel: &mut dyn Channel, again: &mut Option<Instant>) {
 
 fn soon() -> Instant {
     Instant::now() + PAUSE
+}
+
+/// Whether it is a topic of the domain that nobody publishes any more.
+fn is_gone(local: &Local, (kind, name, way): &Key) -> bool {
+    let had = || local.channels.get(&(*kind, name.clone())).and_then(|channel| channel.had.as_ref());
+    (*kind, *way) == (Kind::Topic, Way::Out) && had().is_none()
+}
+
+/// What did not go is counted, too.
+fn close(past: &mut BTreeMap<Key, Counted>, key: &Key, open: &mut Open) {
+    if let Ok(channel) = open {
+        channel.give_up();
+        remember(past, key, channel.counted());
+    }
 }
 
 /// What was counted of a channel that is closed, so that it is counted on when that is opened anew.

@@ -1,6 +1,7 @@
 //! What a network is to do that is in place of peers.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use sinew::GatewayEntry;
 
@@ -75,6 +76,14 @@ pub trait Channel: Send {
     fn renew(&mut self, _due: &Due) -> bool {
         false
     }
+
+    /// Whether all has gone that was published of a topic that nobody here publishes any more, since then.
+    fn has_gone(&self, _since: Instant) -> bool {
+        true
+    }
+
+    /// It is about to be closed: what has not gone is lost, and counted. Blocks for a moment.
+    fn give_up(&mut self) {}
 
     /// How it stands, with messages or calls, their bytes, and those that were lost. None: there is nothing to tell, as nobody wants it.
     fn told(&self) -> Option<(State, Counted)>;

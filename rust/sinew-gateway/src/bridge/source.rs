@@ -1,7 +1,7 @@
 //! What reads a topic of the domain for a network.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use sinew::{Ghost, Node, Qos};
 const MOST_PUBLISHERS: usize = 256;
 /// For the next subscriber to be connected, and for the one before to have taken what that has not.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What was published before the next subscriber was connected has come to the one before by then.
+/// What was published before the next subscriber was connected, or by who has gone, has come by then.
 const QUIET: Duration = Duration::from_millis(50);
 
 /// A subscriber, in whose place a deeper one can be put: nothing is lost by that, and nothing comes twice.
@@ -25,6 +25,7 @@ pub struct Source {
     missed: u64,
     /// What was published between two of them. Nobody waits for it, as what takes a message may.
     lost: Arc<AtomicU64>,
+    is_given_up: Arc<AtomicBool>,
 }
 
 /// What is read, and how.
@@ -52,7 +53,10 @@ struct Taking {
     newest: Newest,
     /// When it was the turn of the one before.
     before: Newest,
+    /// When something was taken last.
+    last: Instant,
     lost: Arc<AtomicU64>,
+    is_given_up: Arc<AtomicBool>,
     has_rate: bool,
 }
 
@@ -68,18 +72,20 @@ struct Mark {
 impl Source {
     /// Blocks until the manager has agreed.
     pub fn open(at: At, qos: &Qos, take: impl FnMut(Frame, &MessageInfo) + Send + 'static) -> sinew::Result<Source> {
-        let lost = Arc::<AtomicU64>::default();
+        let (lost, is_given_up) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
         let taking = Arc::new(Mutex::new(Taking {
             take: Box::new(take),
             turn: 0,
             waiting: Vec::new(),
             newest: Newest::new(),
             before: Newest::new(),
+            last: Instant::now(),
             lost: Arc::clone(&lost),
+            is_given_up: Arc::clone(&is_given_up),
             has_rate: at.max_rate > 0.0,
         }));
         let subscriber = subscriber(&at, qos, &taking, 0)?;
-        Ok(Source { subscriber, taking, at, missed: 0, lost })
+        Ok(Source { subscriber, taking, at, missed: 0, lost, is_given_up })
     }
 
     fn taking(&self) -> MutexGuard<'_, Taking> {
@@ -89,6 +95,30 @@ impl Source {
     /// Messages that were lost before they were taken.
     pub fn missed(&self) -> u64 {
         self.missed + self.subscriber.statistics().missed + self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Whether all was taken of publishers that have gone since then: it is awake, and takes one message after the other.
+    pub fn has_taken_all(&self, since: Instant) -> bool {
+        since.elapsed() >= QUIET && self.is_quiet()
+    }
+
+    fn is_quiet(&self) -> bool {
+        // Who is about to take one has the lock.
+        self.taking.try_lock().is_ok_and(|taking| taking.last.elapsed() >= QUIET) && !self.has_publishers()
+    }
+
+    fn has_publishers(&self) -> bool {
+        self.subscriber.statistics().publishers > 0
+    }
+
+    /// What comes from now on is lost. Blocks for a moment, in which that is counted of publishers that have gone.
+    pub fn give_up(&self) {
+        self.is_given_up.store(true, Ordering::Relaxed); // relaxed: who misses it has the lock
+        drop(self.taking());
+        let until = Instant::now() + PATIENCE;
+        while !self.has_publishers() && !self.is_quiet() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Takes nothing any more, and tells what it has missed.
@@ -185,6 +215,11 @@ impl Taking {
             }
             self.newest.insert(info.publisher.clone(), Mark { time_ns: info.source_time_ns, sequence: Some(info.sequence) });
         }
-        (self.take)(frame, &info);
+        if self.is_given_up.load(Ordering::Relaxed) {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        } else {
+            (self.take)(frame, &info);
+        }
+        self.last = Instant::now();
     }
 }

@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use sinew::raw::{Frame, MessageInfo};
 
@@ -118,6 +119,16 @@ impl Channel for Outlet {
             let flow = Flow::open(&self.place, &self.key.1, &self.due, &self.told, &self.writer);
             let flow = flow.map_err(|why| format!("'{}' cannot be opened in this domain: {why}", self.key.1));
             self.flow = opened(&mut self.refused, flow);
+        }
+    }
+
+    fn has_gone(&self, since: Instant) -> bool {
+        self.flow.as_ref().is_none_or(|flow| flow.source.has_taken_all(since))
+    }
+
+    fn give_up(&mut self) {
+        if let Some(flow) = &self.flow {
+            flow.source.give_up();
         }
     }
 

@@ -75,12 +75,14 @@ struct Waiting {
     room: Room,
     messages: VecDeque<(Bytes, Option<Instant>)>,
     bytes: usize,
+    /// The one that was taken last is yet to be written.
+    is_writing: bool,
 }
 
 impl Line {
     /// Nothing waits in it.
     pub fn new(room: Room, counts: &Arc<Counts>) -> Line {
-        let waiting = Waiting { room, messages: VecDeque::new(), bytes: 0 };
+        let waiting = Waiting { room, messages: VecDeque::new(), bytes: 0, is_writing: false };
         Line { waiting: Mutex::new(waiting), come: Notify::new(), over: Notify::new(), counts: Arc::clone(counts) }
     }
 
@@ -100,7 +102,7 @@ impl Line {
         self.come.notify_one();
     }
 
-    /// The oldest one.
+    /// The oldest one. Whoever asks has written the one before.
     pub async fn next(&self) -> Bytes {
         loop {
             let (next, lost) = self.waiting().next(Instant::now());
@@ -112,8 +114,18 @@ impl Line {
         }
     }
 
-    /// Nothing comes any more.
+    /// Whether all was written.
+    pub fn is_through(&self) -> bool {
+        let waiting = self.waiting();
+        waiting.messages.is_empty() && !waiting.is_writing
+    }
+
+    /// Nothing comes any more, and what was not written is lost.
     pub fn close(&self) {
+        let mut waiting = self.waiting();
+        self.counts.lose(waiting.messages.len() as u64 + u64::from(waiting.is_writing));
+        (waiting.messages, waiting.bytes, waiting.is_writing) = (VecDeque::new(), 0, false);
+        drop(waiting);
         self.over.notify_one();
     }
 
@@ -141,8 +153,10 @@ impl Waiting {
     /// With how many were too old.
     fn next(&mut self, now: Instant) -> (Option<Bytes>, u64) {
         let mut lost = 0;
+        self.is_writing = false;
         while let Some((message, expires)) = self.pop() {
             if expires.is_none_or(|at| at > now) {
+                self.is_writing = true;
                 return (Some(message), lost);
             }
             lost += 1;
@@ -164,7 +178,7 @@ mod tests {
     use super::*;
 
     fn waiting(messages: usize, bytes: usize) -> Waiting {
-        Waiting { room: Room { messages, bytes }, messages: VecDeque::new(), bytes: 0 }
+        Waiting { room: Room { messages, bytes }, messages: VecDeque::new(), bytes: 0, is_writing: false }
     }
 
     fn message(byte: u8, size: usize) -> Bytes {

@@ -107,6 +107,15 @@ impl Channel for Outlet {
         note(&mut self.refused, refused);
     }
 
+    fn has_gone(&self, since: Instant) -> bool {
+        self.flows.values().all(|flow| flow.has_taken_all(since)) && self.offered.lines().values().all(|line| line.is_through())
+    }
+
+    fn give_up(&mut self) {
+        self.flows.values().for_each(Source::give_up);
+        self.offered.close();
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         let state = match (self.flows.is_empty(), self.refused.clone().or_else(|| self.offered.refused())) {
             (false, None) => State::Open,

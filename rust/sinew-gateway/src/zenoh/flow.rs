@@ -1,6 +1,6 @@
 //! Messages of the domain on their way to the Zenoh network. Nothing here ever makes a publisher wait.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -42,6 +42,8 @@ pub struct Flow {
 struct Line {
     queue: Mutex<Queue>,
     come: Notify,
+    /// Zenoh is being given one, which may take a while.
+    is_putting: AtomicBool,
     payload: Payload,
     sent: AtomicU64,
     bytes: AtomicU64,
@@ -63,6 +65,7 @@ impl Flow {
         let line = Arc::new(Line {
             queue: Mutex::new(Queue::new(reading.keep, due.traffic.max_rate, Instant::now())),
             come: Notify::new(),
+            is_putting: AtomicBool::new(false),
             payload,
             sent: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
@@ -82,6 +85,7 @@ impl Flow {
                 let (sequence, next) = from.next().await;
                 let beside = beside(&next, sequence);
                 from.put(&publisher, next, beside);
+                from.is_putting.store(false, Ordering::Relaxed); // relaxed: nothing else is told by it
             }
         });
         Ok(Flow { source, line, task: task.abort_handle() })
@@ -92,6 +96,22 @@ impl Flow {
         let reading = Reading::of(&due.offer, true, &due.traffic);
         self.line.queue().keep(reading.keep);
         Source::renew([&mut self.source], &reading.qos)
+    }
+
+    /// As [`Channel::has_gone`](crate::bridge::Channel::has_gone).
+    pub fn has_gone(&self, since: Instant) -> bool {
+        self.source.has_taken_all(since) && self.line.is_through()
+    }
+
+    /// Sends nothing any more, and counts what that takes away.
+    pub fn give_up(&self) {
+        self.source.give_up();
+        self.task.abort();
+        let mut queue = self.line.queue();
+        queue.clear();
+        // What Zenoh has not taken so far it may yet take, which nobody is told.
+        let is_putting = self.line.is_putting.load(Ordering::Relaxed);
+        self.line.refused.fetch_add(u64::from(is_putting), Ordering::Relaxed);
     }
 
     /// Messages that were sent, their bytes, and messages that were lost.
@@ -118,6 +138,11 @@ impl Line {
         self.come.notify_one();
     }
 
+    /// Whether Zenoh has all.
+    fn is_through(&self) -> bool {
+        self.queue().len() == 0 && !self.is_putting.load(Ordering::Relaxed)
+    }
+
     /// The next message, with its number, when it may go.
     async fn next(&self) -> (u64, Outgoing) {
         loop {
@@ -125,6 +150,7 @@ impl Line {
                 let (now, mut queue) = (Instant::now(), self.queue());
                 // Zenoh says nothing of how fast the link is.
                 if let Some(next) = queue.take(now, u64::MAX) {
+                    self.is_putting.store(true, Ordering::Relaxed); // relaxed: who sees that the queue is empty has its lock
                     return (next.sequence, next.message);
                 }
                 queue.when(now)

@@ -128,6 +128,16 @@ impl Channel for Outlet {
         }
     }
 
+    fn has_gone(&self, since: Instant) -> bool {
+        self.flow.as_ref().is_none_or(|flow| flow.has_gone(since))
+    }
+
+    fn give_up(&mut self) {
+        if let Some(flow) = &self.flow {
+            flow.give_up();
+        }
+    }
+
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
         match (&self.flow, &self.refused) {
             (Some(flow), _) => Some((State::Open, sum(self.past, flow.told()))),

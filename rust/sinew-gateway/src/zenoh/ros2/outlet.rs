@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use zenoh::liveliness::LivelinessToken;
 use zenoh::matching::MatchingListener;
@@ -190,6 +191,16 @@ impl Channel for Outlet {
             log::warn!("topic '{}': {why}", self.key.1);
         }
         self.lacking = lacking;
+    }
+
+    fn has_gone(&self, since: Instant) -> bool {
+        self.flow.as_ref().is_none_or(|flow| flow.has_gone(since))
+    }
+
+    fn give_up(&mut self) {
+        if let Some(flow) = &self.flow {
+            flow.give_up();
+        }
     }
 
     fn told(&self) -> Option<(State, (u64, u64, u64))> {
