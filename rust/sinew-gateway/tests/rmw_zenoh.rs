@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::chatter::{NAME, chatter, listener, peer, says};
@@ -11,7 +13,7 @@ use common::texts::{STRING, latched, reliable, text};
 use common::zenoh::{Robot, Router, a_while};
 use common::{PATIENCE, all, connected, grades, image, next, number_of, publisher, rules, subscriber, until};
 use serde_json::json;
-use sinew::raw::{Publisher, PublisherOptions, Subscriber};
+use sinew::raw::{Frame, Publisher, PublisherOptions, Subscriber, SubscriberOptions};
 use sinew::{GatewayEntry, Qos};
 
 /// Published until it arrives: that a node knows a subscription does not mean that the way there is.
@@ -359,4 +361,38 @@ async fn who_offers_less_takes_nothing_from_others() {
     let robots = [(); 3].map(|()| Robot::ros2(all(), &router).connected());
     let nodes = [("viewer", &robots[0]), ("driver", &robots[1]), ("rogue", &robots[2])].map(|(name, robot)| robot.node(name));
     grades::who_offers_less_takes_nothing_from_others(nodes.each_ref(), || robots[0].state("battery", false));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("node");
+    let count = Arc::<AtomicU64>::default();
+    let counted = Arc::clone(&count);
+    let hear = move |_: Frame| {
+        std::thread::sleep(Duration::from_millis(3));
+        counted.fetch_add(1, Ordering::Relaxed);
+    };
+    let options = SubscriberOptions::default();
+    let heard = Subscriber::with_callback(&node, "chatter", STRING, &Qos::reliable(), options, hear).expect("it may subscribe");
+    peer.write("said", "chatter", NAME, &json!({"depth": 0}));
+    until("somebody there has it", || heard.statistics().publishers == 1);
+    until("the first arrives", || {
+        says(&mut peer, "first");
+        count.load(Ordering::Relaxed) > 0
+    });
+    a_while();
+    let (before, times) = (count.load(Ordering::Relaxed), 900);
+    let told = || robot.channel("chatter").map(|told| (told.messages, told.lost)).unwrap_or_default();
+    // Twice that is more than there is room for in the domain, and once is less than may wait in the bridge.
+    let publish = json!({"do": "publish", "id": "said", "stream": hex(&text("a line")), "times": times});
+    peer.ask(&publish);
+    until("they are in the domain", || told() == (before + times, 0));
+    peer.ask(&publish);
+    peer.ask(&json!({"do": "close", "id": "said"}));
+    until("all are heard, or counted", || count.load(Ordering::Relaxed) + told().1 == before + 2 * times);
+    assert_eq!(told().1, 0);
+    until("nobody publishes it any more", || heard.statistics().publishers == 0);
 }

@@ -4,7 +4,7 @@ Nothing in it is of sinew: keys, tokens and attachments are made here, hashes by
 as rmw_zenoh does it. A request is a line of JSON, and so is what it says. "do" is
   "type": makes the type of the definition "text" of "name" (ros2msg) known;
   "write": makes a publisher "id" on "topic" of the type "name", with "qos"; "publish": publishes the message "stream" with it, "bare": without what belongs beside it, "age": as if so
-  many seconds ago;
+  many seconds ago, "times": so often;
   "read": makes a subscription "id" likewise, whose messages are told as {"got": id, "stream": ...}; "told": tells what stood beside them, as [number, gid] for each;
   "close": ends a publisher or subscription; "tokens": tells all tokens that are there, each with its gid;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts, or of "clear" of std_srvs/srv/Empty, where "service" says so, "silently": takes them, and never does, and "kept" tells how many those are; "call": calls it,
@@ -100,8 +100,9 @@ class Peer:
         token, gid = self.token("MP", topic, ty, digest, qos_of(qos))
         self.ends[id] = {"end": publisher, "token": token, "gid": gid, "numbers": itertools.count(1)}
 
-    def do_publish(self, id, stream, name=None, bare=False, age=0):
-        self.publish(id, bytes.fromhex(stream), bare, age)
+    def do_publish(self, id, stream, name=None, bare=False, age=0, times=1):
+        for _ in range(times):
+            self.publish(id, bytes.fromhex(stream), bare, age)
 
     def publish(self, id, stream, bare=False, age=0):
         end = self.ends[id]

@@ -1,6 +1,7 @@
 //! A topic of nodes of rmw_zenoh that comes into the domain.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
@@ -15,7 +16,7 @@ use super::delivery::{Delivery, Ghost, Landing};
 use super::names;
 use super::network::Place;
 use super::token::Kind;
-use crate::bridge::{Channel, Due, Key, connected_ghost, note};
+use crate::bridge::{Channel, Due, Key, Look, connected_ghost, note};
 use crate::channels::State;
 use crate::protocol::Offer;
 use crate::ros2::form::Form;
@@ -29,12 +30,15 @@ pub struct Inlet {
     // First, so that nothing comes any more. By their keys: types that differ in bounds have others.
     subscribers: BTreeMap<String, Subscriber<()>>,
     waiting: Arc<Waiting>,
+    /// Somebody is to look when nothing waits any more.
+    is_awaited: Arc<AtomicBool>,
     landing: Arc<Landing>,
     asking: Arc<Asking>,
     /// Publishers that keep something, by their tokens, which were asked.
     keepers: BTreeSet<String>,
     task: AbortHandle,
     refused: Option<String>,
+    look: Look,
     place: Place,
     key: Key,
     /// At least what is wanted.
@@ -67,8 +71,8 @@ struct Writers {
 }
 
 impl Inlet {
-    /// What is wanted of the network.
-    pub fn open(place: &Place, key: &Key, due: &Due) -> Result<Inlet, String> {
+    /// What is wanted of the network. `look` is called when [`Inlet::look`] is to be.
+    pub fn open(place: &Place, key: &Key, due: &Due, look: Look) -> Result<Inlet, String> {
         let (form, ty) = Form::of(&place.types, &place.actions, &key.1, &due.signature)?;
         let (waiting, landing, asking) = (Arc::<Waiting>::default(), Arc::<Landing>::default(), Arc::<Asking>::default());
         if matches!(form, Form::Feedback(..)) {
@@ -96,8 +100,23 @@ impl Inlet {
         });
         let task = task.abort_handle();
         let (place, key, due, wanted) = (place.clone(), key.clone(), due.clone(), due.offer.clone());
-        let (subscribers, keepers) = (BTreeMap::new(), BTreeSet::new());
-        let mut inlet = Inlet { subscribers, waiting, landing, asking, keepers, task, refused: None, place, key, due, wanted, form, ty };
+        let mut inlet = Inlet {
+            subscribers: BTreeMap::new(),
+            waiting,
+            is_awaited: Arc::default(),
+            landing,
+            asking,
+            keepers: BTreeSet::new(),
+            task,
+            refused: None,
+            look,
+            place,
+            key,
+            due,
+            wanted,
+            form,
+            ty,
+        };
         inlet.subscribe(&BTreeSet::new())?;
         // What is asked for in the domain is as much as this can be asked for there.
         let wanted = Qos { lifespan: None, ..qos::of_writer(&inlet.due.offer) };
@@ -163,11 +182,17 @@ impl Inlet {
         let grades: HashMap<Gid, Grade> = writers.offers.iter().map(|(gid, offered)| (*gid, self.grade(offered))).collect();
         let due: BTreeSet<Grade> = grades.values().copied().collect();
         let mut missing = due.clone();
+        let waits = self.waits();
         {
             let mut ghosts = self.landing.ghosts();
-            ghosts.all.retain(|grade, _| due.contains(grade));
+            if waits {
+                // What waits its subscribers are to get, though its publishers have gone.
+                ghosts.grades.extend(grades);
+            } else {
+                ghosts.all.retain(|grade, _| due.contains(grade));
+                ghosts.grades = grades;
+            }
             missing.retain(|grade| !ghosts.all.contains_key(grade));
-            ghosts.grades = grades;
         }
         for grade in missing {
             let of_it = writers.offers.values().filter(|offered| self.grade(offered) == grade);
@@ -177,6 +202,22 @@ impl Inlet {
         }
         self.landing.changed();
         Ok(())
+    }
+
+    /// Whether messages wait to be published here. It is looked again when none does any more.
+    fn waits(&self) -> bool {
+        if self.waiting.is_settled() {
+            return false;
+        }
+        if !self.is_awaited.swap(true, Ordering::Relaxed) {
+            let (waiting, is_awaited, look) = (Arc::clone(&self.waiting), Arc::clone(&self.is_awaited), Arc::clone(&self.look));
+            self.place.zenoh.runtime.spawn(async move {
+                waiting.settled().await;
+                is_awaited.store(false, Ordering::Relaxed);
+                look();
+            });
+        }
+        true
     }
 
     fn grade(&self, offered: &Qos) -> Grade {

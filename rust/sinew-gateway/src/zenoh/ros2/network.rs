@@ -181,7 +181,7 @@ impl Network for Joined {
         }
         Ok(match (key.0, key.2) {
             (Kind::Topic, Way::Out) => Box::new(Outlet::open(place, key, due, look)?),
-            (Kind::Topic, Way::In) => Box::new(Inlet::open(place, key, due)?),
+            (Kind::Topic, Way::In) => Box::new(Inlet::open(place, key, due, look)?),
             (Kind::Service, Way::Out) => Box::new(Served::open(place, key, due)?),
             (Kind::Service, Way::In) => Box::new(Provided::open(place, key, due)?),
         })
