@@ -45,6 +45,33 @@ async fn messages_of_another_type_of_the_same_name_are_not_taken_and_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_publisher_says_as_soon_as_it_is_connected_is_heard_though_only_one_of_another_type_was_there() {
+    let domain = Domain::new();
+    let (Some(mut peer), Some((mut other, qos))) = (Peer::new(&domain), other(&domain)) else { return };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    peer.ty(NAME, "string data\n");
+    let topics = (0..20).map(|number| format!("said_{number}"));
+    let mut subscribers = Vec::new();
+    for topic in topics.clone() {
+        let heard = Subscriber::new(&node, &topic, STRING, &reliable(10), SubscriberOptions::default()).expect("it may subscribe");
+        until("it is wanted there", || robot.channel(&topic, false).is_some());
+        other.write(&topic, &format!("rt/{topic}"), NAME, &qos);
+        until("it is told", || robot.state(&topic, false).starts_with("refused: "));
+        other.matched(&topic, 1);
+        other.publish(&topic, NAME, &text("wrong"));
+        peer.write(&topic, &format!("rt/{topic}"), NAME, &json!({}));
+        peer.matched(&topic, 1);
+        peer.publish(&topic, NAME, &text("at once"));
+        assert!(next(&heard).to_vec().starts_with(&text("at once")), "{topic}");
+        subscribers.push(heard);
+    }
+    for topic in topics {
+        until("what is not taken is counted", || robot.channel(&topic, false).is_some_and(|told| (told.messages, told.lost) == (1, 1)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_read_for_who_subscribes_with_another_type_of_the_same_name() {
     let domain = Domain::new();
     let (Some(mut peer), Some((mut other, qos))) = (Peer::new(&domain), other(&domain)) else { return };

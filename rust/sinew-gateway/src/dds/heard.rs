@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::back_end::{Listener, Message};
 use super::guid::{Guid, Identity};
-use super::landing::{Landing, Room};
+use super::landing::{Counts, Landing, Room};
 use super::matched::Matched;
 use super::network::Place;
+use super::types::RosType;
 use crate::bridge::Look;
 
 /// Messages that may come before it is known who writes them.
@@ -19,6 +20,10 @@ pub struct Heard {
     /// Who writes to it.
     pub matched: Matched,
     place: Place,
+    /// The name of the topic.
+    name: String,
+    ty: RosType,
+    counts: Arc<Counts>,
     // Before the landing, in whose memory its room may be.
     coming: Mutex<Coming>,
     landing: OnceLock<Arc<Landing>>,
@@ -35,8 +40,6 @@ struct Coming {
     bytes: usize,
     /// There was no room for all of it.
     is_over: bool,
-    /// All who write the topic are of another type.
-    is_of_others: bool,
 }
 
 enum Come {
@@ -47,9 +50,9 @@ enum Come {
 
 impl Heard {
     /// Of a reader for which there is nowhere to put anything so far.
-    pub fn new(place: &Place, look: &Look) -> Heard {
-        let matched = Matched::new(Arc::clone(look));
-        Heard { matched, place: place.clone(), coming: Mutex::default(), landing: OnceLock::new() }
+    pub fn new(place: &Place, look: &Look, (name, ty): (&str, &RosType), counts: &Arc<Counts>) -> Heard {
+        let (matched, name, ty) = (Matched::new(Arc::clone(look)), name.to_owned(), ty.clone());
+        Heard { matched, place: place.clone(), name, ty, counts: Arc::clone(counts), coming: Mutex::default(), landing: OnceLock::new() }
     }
 
     /// Where what comes is put.
@@ -78,13 +81,23 @@ impl Heard {
         true
     }
 
-    /// Nobody is known whose messages may be taken, and whether others are.
-    pub fn of_others(&self, are: bool) {
+    /// Leaves out what has come of whom it is known by now that he writes another type.
+    pub fn leave_out_others(&self) {
         let mut coming = self.coming();
-        coming.is_of_others = are;
-        if are {
-            (coming.early, coming.bytes) = (Vec::new(), 0);
+        coming.early.retain(|come| self.is_for_us(come.writer(), come.is_message()));
+        coming.bytes = coming.early.iter().map(Come::bytes).sum();
+    }
+
+    /// Whether it may be put down later. Of others it is lost, where it `is_message`.
+    fn is_for_us(&self, writer: Guid, is_message: bool) -> bool {
+        if self.place.is_echo(writer) {
+            return false;
         }
+        let fits = self.place.fits(&self.name, &self.ty, writer);
+        if let Err(why) = &fits {
+            self.counts.lose(u64::from(is_message), || format!("a message is not taken: {why}"));
+        }
+        fits.is_ok()
     }
 
     fn room(&self, coming: &mut Coming, size: usize) -> Result<(Room, *mut u8), Option<String>> {
@@ -92,14 +105,29 @@ impl Heard {
             // SAFETY: the landing is held as long as the room.
             return unsafe { landing.room_for(size) }.map_err(Some);
         }
-        if coming.is_of_others {
-            return Err(None);
-        }
         if coming.early.len() >= MOST || coming.bytes.saturating_add(size) > MOST_BYTES {
             coming.is_over = true;
             return Err(Some("more messages came than there is room for before it was known who writes them".to_owned()));
         }
         self.place.too_large(size).map_or_else(|| Ok(Room::own(size)), |why| Err(Some(why)))
+    }
+}
+
+impl Come {
+    fn writer(&self) -> Guid {
+        match self {
+            Come::Message(_, message) => message.identity.writer,
+            Come::Unwanted(message, _) => message.writer,
+        }
+    }
+
+    /// Else it has no data.
+    fn is_message(&self) -> bool {
+        !matches!(self, Come::Unwanted(_, None))
+    }
+
+    fn bytes(&self) -> usize {
+        if let Come::Message(bytes, _) = self { bytes.len() } else { 0 }
     }
 }
 
@@ -139,7 +167,7 @@ impl Listener for Arc<Heard> {
         let Some(room) = coming.room.take() else { return };
         match (self.landing.get(), room) {
             (Some(landing), room) => landing.put(room, message),
-            (None, Room::Own(own)) if !self.place.is_echo(message.identity.writer) => {
+            (None, Room::Own(own)) if self.is_for_us(message.identity.writer, true) => {
                 coming.bytes += own.len();
                 coming.early.push(Come::Message(own, *message));
             }
@@ -152,7 +180,7 @@ impl Listener for Arc<Heard> {
         let why = coming.no_room.take();
         match self.landing.get() {
             Some(landing) => landing.refuse(message, why),
-            None if !coming.is_of_others && !self.place.is_echo(message.writer) => coming.refuse(message, why),
+            None if self.is_for_us(message.writer, why.is_some()) => coming.refuse(message, why),
             None => {}
         }
     }

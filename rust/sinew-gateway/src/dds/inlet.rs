@@ -113,7 +113,7 @@ impl Inlet {
 
     /// For writers that offer this, which is of one grade.
     fn intake(&self, grade: Grade, offers: &[Qos]) -> Result<Intake, String> {
-        let heard = Arc::new(Heard::new(&self.place, &self.look));
+        let heard = Arc::new(Heard::new(&self.place, &self.look, (&self.key.1, &self.ty), &self.counts));
         if !offers.is_empty() {
             heard.land(&self.landing(grade, offers)?, false);
         }
@@ -227,7 +227,7 @@ impl Channel for Inlet {
         self.close_before();
         let (offers, why) = self.writers();
         for intake in self.intakes.iter().filter(|intake| intake.landing().is_none()) {
-            intake.heard.of_others(offers.is_empty() && why.is_some());
+            intake.heard.leave_out_others();
         }
         let (misfit, mut refused) = if offers.is_empty() { (None, why) } else { (why, None) };
         note(&mut self.misfit, misfit);

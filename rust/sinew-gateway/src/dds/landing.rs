@@ -189,7 +189,7 @@ impl Landing {
         if !self.is_for_us(writer) {
             return;
         }
-        if let Err(why) = self.fits(writer) {
+        if let Err(why) = self.place.fits(&self.name, &self.ty, writer) {
             return self.counts.lose(1, || format!("a message is not taken: {why}"));
         }
         let is_new = self.note(message.identity);
@@ -226,13 +226,6 @@ impl Landing {
             format!("{missing} messages on '{}' did not arrive: what is published is more than what comes through", self.name)
         });
         missing.is_some()
-    }
-
-    /// Whether what it writes is of the type. DDS connects who has a type of this name.
-    fn fits(&self, writer: Guid) -> Result<(), String> {
-        let strangers = self.place.strangers();
-        let Some(writer) = strangers.endpoint(writer) else { return Ok(()) };
-        self.ty.fits(&self.name, &writer.ty, writer.hash.as_deref())
     }
 
     /// One that has waited.

@@ -14,7 +14,7 @@ use super::outlet::Outlet;
 use super::provided::Provided;
 use super::served::Served;
 use super::strangers::{Endpoint, MARK, Strangers};
-use super::types::Types;
+use super::types::{RosType, Types};
 use crate::bridge::{Channel, Due, Ear, Key, Look, Network, Way, mark};
 use crate::config::{ROS2, Ros2, Settings};
 use crate::domain::Local;
@@ -52,6 +52,13 @@ impl Place {
     /// Whether this domain has already what that writes, as it, or another bridge, brings it there.
     pub fn is_echo(&self, writer: Guid) -> bool {
         writer.participant() == self.participant.guid().participant() || self.strangers().is_echo(writer)
+    }
+
+    /// Whether what it writes on this topic is of the type, as far as is known. DDS connects who has a type of this name. Else why not, as half a sentence.
+    pub fn fits(&self, name: &str, ty: &RosType, writer: Guid) -> Result<(), String> {
+        let strangers = self.strangers();
+        let Some(writer) = strangers.endpoint(writer) else { return Ok(()) };
+        ty.fits(name, &writer.ty, writer.hash.as_deref())
     }
 
     /// Why a message of so many bytes is not taken. None: it is.
