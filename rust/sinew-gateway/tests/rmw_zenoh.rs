@@ -396,3 +396,21 @@ async fn who_keeps_all_gets_what_waits_for_him_though_its_publisher_has_gone() {
     assert_eq!(told().1, 0);
     until("nobody publishes it any more", || heard.statistics().publishers == 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_those_offer_who_are_there_is_offered_here_and_not_what_those_did_who_have_gone() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("node");
+    let easy = listener(&node, &reliable(10));
+    peer.write("old", "chatter", NAME, &json!({}));
+    until("somebody there has it", || easy.statistics().publishers == 1);
+    peer.write("said", "chatter", NAME, &json!({"deadline_ms": 50}));
+    let strict = listener(&node, &Qos { deadline: Some(Duration::from_millis(100)), ..reliable(10) });
+    until("it is told", || robot.state("chatter", false) == "open: a publisher there offers less than subscribers here ask for: deadline");
+    peer.ask(&json!({"do": "close", "id": "old"}));
+    until("it is connected", || strict.statistics().publishers == 1);
+    arrives(&mut peer, &strict, "hello");
+    until("it is told no more", || robot.state("chatter", false) == "open");
+}

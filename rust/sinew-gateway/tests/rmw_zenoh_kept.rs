@@ -12,6 +12,7 @@ use common::texts::{latched, reliable, text};
 use common::zenoh::{Robot, Router, a_while};
 use common::{all, next, rules, until};
 use serde_json::json;
+use sinew::Qos;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_node_that_comes_late_gets_what_was_kept_once() {
@@ -192,4 +193,22 @@ async fn who_hears_a_node_misses_nothing_when_others_here_hear_it_too_and_go() {
     drop(other);
     say(600..900);
     heard.has_heard(1..900);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_those_have_kept_who_are_there_comes_though_somebody_has_gone_who_offered_less() {
+    let router = Router::new();
+    let Some(mut peer) = peer(&router) else { return };
+    let robot = Robot::ros2(all(), &router).connected();
+    let node = robot.node("node");
+    peer.write("old", "chatter", NAME, &json!({"transient_local": true}));
+    let easy = listener(&node, &latched(3));
+    until("somebody there has it", || easy.statistics().publishers == 1);
+    peer.write("said", "chatter", NAME, &json!({"transient_local": true, "deadline_ms": 50}));
+    says(&mut peer, "before");
+    assert_eq!(next(&easy).to_vec(), text("before"));
+    let strict = listener(&node, &Qos { deadline: Some(Duration::from_millis(100)), ..latched(3) });
+    until("it is told", || robot.state("chatter", false) == "open: a publisher there offers less than subscribers here ask for: deadline");
+    peer.ask(&json!({"do": "close", "id": "old"}));
+    assert_eq!(next(&strict).to_vec(), text("before"));
 }

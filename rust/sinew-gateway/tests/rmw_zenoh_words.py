@@ -37,7 +37,8 @@ def read_beside(attachment):
 
 def qos_of(asked):
     reliability, durability = "" if asked.get("reliable", True) else 2, 1 if asked.get("transient_local") else ""
-    return f"{reliability}:{durability}:,{asked.get('depth', 10)}:,:,:,,"
+    deadline = f"0,{asked['deadline_ms'] * 10**6}" if "deadline_ms" in asked else ","
+    return f"{reliability}:{durability}:,{asked.get('depth', 10)}:{deadline}:,:,,"
 
 
 def wait(until):

@@ -227,3 +227,47 @@ async fn who_asks_for_nothing_that_was_kept_there_has_nobody_get_it_twice_howeve
     deep.has_heard(10..11);
     kept.has_heard(0..11);
 }
+
+/// Of two publishers there the first offers less, and goes. Somebody here asks for what the other one offers, which has said something before.
+fn is_offered_as_who_is_there_does(here: impl Fn(u32) -> Qos, there: &serde_json::Value) -> Vec<u8> {
+    let domain = Domain::new();
+    let Some(mut peer) = Peer::with_key_hashes(&domain) else { return text("before") };
+    let robot = Robot::new(all(), &domain);
+    let node = robot.node("node");
+    let heard = |qos: &Qos| Subscriber::new(&node, "chatter", STRING, qos, SubscriberOptions::default()).expect("it may subscribe");
+    let easy = heard(&here(10));
+    peer.ty(NAME, "string data\n");
+    peer.write("old", "rt/chatter", NAME, there);
+    until("somebody there has it", || easy.statistics().publishers == 1);
+    let mut more = there.clone();
+    more["deadline_ms"] = json!(50);
+    peer.write("new", "rt/chatter", NAME, &more);
+    peer.matched("new", 1);
+    peer.publish("new", NAME, &text("before"));
+    next(&easy);
+    let strict = heard(&Qos { deadline: Some(Duration::from_millis(100)), ..here(10) });
+    until("it is told", || robot.state("chatter", false) == "open: a publisher there offers less than subscribers here ask for: deadline");
+    peer.ask(&json!({"do": "close", "id": "old"}));
+    until("it is connected", || strict.statistics().publishers == 1);
+    until("it is told no more", || robot.state("chatter", false) == "open");
+    let mut came = strict.take(Duration::from_millis(500)).expect("it can be taken");
+    until("something arrives", || {
+        if came.is_none() {
+            peer.publish("new", NAME, &text("after"));
+            came = strict.take(Duration::from_millis(20)).expect("it can be taken");
+        }
+        came.is_some()
+    });
+    came.map(|frame| frame.to_vec()).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_those_offer_who_are_there_is_offered_here_and_not_what_those_did_who_have_gone() {
+    is_offered_as_who_is_there_does(reliable, &json!({}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_those_have_kept_who_are_there_comes_though_somebody_has_gone_who_offered_less() {
+    let came = is_offered_as_who_is_there_does(latched, &json!({"transient_local": true}));
+    assert!(came.starts_with(&text("before")), "{came:?}");
+}

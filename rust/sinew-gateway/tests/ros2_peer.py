@@ -118,6 +118,8 @@ def qos_of(asked):
         policies.append(Policy.DurabilityService(duration(seconds=0), Policy.History.KeepLast(depth or 1), -1, -1, -1))
     if "most" in asked:
         policies.append(Policy.ResourceLimits(max_samples=asked["most"]))
+    if "deadline_ms" in asked:
+        policies.append(Policy.Deadline(duration(milliseconds=asked["deadline_ms"])))
     if "user_data" in asked:
         policies.append(Policy.Userdata(asked["user_data"].encode()))
     return Qos(*policies)

@@ -189,6 +189,15 @@ impl Inlet {
         opened
     }
 
+    /// Whether writers that are there now offer more than those did for whom something is open. Who offers less takes nothing from others.
+    fn offer_more(&self, offers: &[Qos]) -> bool {
+        self.intakes.iter().any(|intake| {
+            let of_it = offers.iter().filter(|offer| self.grade(offer) == intake.grade);
+            let offer = || self.form.offer(qos::offered(&self.due.offer, of_it.clone()));
+            of_it.clone().next().is_some() && intake.landing().is_some_and(|landing| qos::is_more(&landing.offer, &offer()))
+        })
+    }
+
     /// Others in place of all that there are. Those stay for a while, so that nothing is missed, and of what comes to both each message is published once.
     fn reopen(&mut self) {
         let now = Instant::now();
@@ -226,6 +235,9 @@ impl Channel for Inlet {
     fn look(&mut self) {
         self.close_before();
         let (offers, why) = self.writers();
+        if self.offer_more(&offers) {
+            return self.reopen();
+        }
         for intake in self.intakes.iter().filter(|intake| intake.landing().is_none()) {
             intake.heard.leave_out_others();
         }

@@ -75,6 +75,12 @@ pub fn lacking(offered: &Offer, asked: &Qos) -> Option<&'static str> {
     policies.into_iter().find_map(|(is_lacking, policy)| is_lacking.then_some(policy))
 }
 
+/// Whether this is more than what is offered so far: a policy that somebody may ask for, or a longer life.
+pub fn is_more(offered: &Offer, now: &Offer) -> bool {
+    let is_longer = offered.lifespan.is_some_and(|before| now.lifespan.is_none_or(|time| time > before));
+    is_longer || lacking(offered, &of_writer(now)).is_some()
+}
+
 /// How a topic stands of which ghosts here offer this, for those in the domain who together ask for `wanted`, and of whom so many are connected with each.
 pub fn stands<'a>(wanted: &Offer, ghosts: impl Iterator<Item = (&'a Offer, u64)> + Clone) -> State {
     let asked = of_writer(wanted);
@@ -197,6 +203,19 @@ mod tests {
         assert_eq!(lacking(&Offer { deadline: deadline(30), ..offered.clone() }, &wanted), Some("deadline"));
         assert_eq!(lacking(&Offer { deadline: None, ..offered.clone() }, &wanted), Some("deadline"));
         assert_eq!(lacking(&offered, &Qos { lease: deadline(20), ..wanted }), Some("liveliness"));
+    }
+
+    #[test]
+    fn more_is_offered_where_somebody_could_ask_for_it_or_messages_live_longer() {
+        let times = |deadline, lifespan| Offer {
+            deadline: Some(deadline).filter(|ms| *ms > 0).map(Duration::from_millis),
+            lifespan: Some(lifespan).filter(|ms| *ms > 0).map(Duration::from_millis),
+            ..Offer::default()
+        };
+        for (before, now) in [((0, 0), (50, 0)), ((50, 0), (10, 0)), ((0, 10), (0, 50)), ((0, 10), (0, 0))] {
+            let (before, now) = (times(before.0, before.1), times(now.0, now.1));
+            assert!(is_more(&before, &now) && !is_more(&now, &before) && !is_more(&now, &now), "{before:?} {now:?}");
+        }
     }
 
     #[test]

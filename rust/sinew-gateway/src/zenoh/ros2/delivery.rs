@@ -133,6 +133,12 @@ impl Delivery {
         }
     }
 
+    /// What came before is to come once more.
+    pub fn forget(&mut self) {
+        self.sources.clear();
+        self.recent = Recent::default();
+    }
+
     /// Publishes what others have kept, in the order of its time stamps: those of one publisher never go back, whatever its clock does, as what it says beside a message may.
     pub async fn take_kept(&mut self, samples: Vec<Sample>) {
         let samples = samples.into_iter().filter(|sample| sample.kind() == SampleKind::Put && !self.is_echo(sample));

@@ -55,6 +55,8 @@ struct Asking {
     /// By the keys of messages.
     at: Mutex<BTreeSet<String>>,
     again: Notify,
+    /// A ghost is new that is to keep for those who come late what has come already.
+    is_anew: AtomicBool,
 }
 
 /// Who publishes it there.
@@ -87,6 +89,9 @@ impl Inlet {
                     biased;
                     () = asked.again.notified() => {
                         let keys = asked.at.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                        if asked.is_anew.swap(false, Ordering::Relaxed) {
+                            delivery.forget();
+                        }
                         for key in keys {
                             let mut kept = asking::kept(&there, &selector(&key, most), ReplyKeyExpr::Any).await;
                             // They may answer anything.
@@ -180,8 +185,11 @@ impl Inlet {
         }
         self.keepers = writers.keepers;
         let grades: HashMap<Gid, Grade> = writers.offers.iter().map(|(gid, offered)| (*gid, self.grade(offered))).collect();
-        let due: BTreeSet<Grade> = grades.values().copied().collect();
-        let mut missing = due.clone();
+        let offer = |grade| {
+            let of_it = writers.offers.values().filter(|offered| self.grade(offered) == grade);
+            (grade, self.form.offer(qos::offered(&self.due.offer, of_it)))
+        };
+        let mut due: BTreeMap<Grade, Offer> = grades.values().copied().map(offer).collect();
         let waits = self.waits();
         {
             let mut ghosts = self.landing.ghosts();
@@ -189,16 +197,19 @@ impl Inlet {
                 // What waits its subscribers are to get, though its publishers have gone.
                 ghosts.grades.extend(grades);
             } else {
-                ghosts.all.retain(|grade, _| due.contains(grade));
+                ghosts.all.retain(|grade, _| due.contains_key(grade));
                 ghosts.grades = grades;
             }
-            missing.retain(|grade| !ghosts.all.contains_key(grade));
+            // Where those who are there now offer more, it is their offer that counts. Who offers less takes nothing from others.
+            due.retain(|grade, offer| ghosts.all.get(grade).is_none_or(|ghost| qos::is_more(&ghost.offer, offer)));
         }
-        for grade in missing {
-            let of_it = writers.offers.values().filter(|offered| self.grade(offered) == grade);
-            let offer = self.form.offer(qos::offered(&self.due.offer, of_it));
+        for (grade, offer) in due {
             let ghost = self.ghost(offer).inspect_err(|_| self.keepers.clear())?;
-            self.landing.ghosts().all.insert(grade, Arc::new(ghost));
+            let before = self.landing.ghosts().all.insert(grade, Arc::new(ghost));
+            if before.is_some() && grade.is_kept() {
+                self.asking.is_anew.store(true, Ordering::Relaxed);
+                self.asking.again.notify_one();
+            }
         }
         self.landing.changed();
         Ok(())
