@@ -14,6 +14,7 @@ use common::{PATIENCE, all, rules, until};
 use serde_json::json;
 use sinew::raw::{Call, Client, ClientOptions, Provider, ProviderOptions};
 use sinew::{ErrorKind, Node};
+use zenoh::{Session, Wait};
 
 const REQUEST: &str = "example_interfaces/srv/AddTwoInts_Request{a:int64;b:int64;}";
 const RESPONSE: &str = "example_interfaces/srv/AddTwoInts_Response{sum:int64;}";
@@ -228,25 +229,39 @@ fn counting(node: &Node) -> (Provider, Arc<AtomicU32>) {
     (provided, calls)
 }
 
+/// Whether ROS 2 knows of this node.
+fn is_known(network: &Session, node: &str) -> bool {
+    let all = network.liveliness().get("@ros2_lv/7/**").wait().expect("they can be asked for");
+    let tokens = std::iter::from_fn(|| all.recv().ok()).filter_map(|reply| reply.into_result().ok());
+    tokens.map(|token| token.key_expr().to_string()).any(|token| token.contains(&format!("/{node}")))
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_domain_asks_of_others_it_does_not_ask_of_itself() {
+async fn what_a_domain_asks_of_others_it_does_not_ask_of_itself_whoever_has_asked_first_and_gone() {
     let router = Router::new();
+    let network = router.client();
     let (base, drone) = (Robot::ros2(all(), &router).connected(), Robot::ros2(all(), &router).connected());
     let mut second = Robot::ros2(rules(r#"{ "services": { "base_rule": "out" } }"#), &router);
     second.stop().await;
     second.settings.domain = base.settings.domain.clone();
     second.start();
-    let (here, there, user) = (base.node("here"), drone.node("there"), base.node("user"));
+    let (here, there, earlier, user) = (base.node("here"), drone.node("there"), base.node("earlier"), base.node("user"));
     let ((_here, executed_here), (_there, executed_there)) = (counting(&here), counting(&there));
-    let service = client(&user);
+    let first = client(&earlier);
     until("all is provided to each other", || {
         let states = [base.state("add", true), base.state("add", false), second.state("add", true), drone.state("add", true)];
         states.iter().all(|state| state == "open")
     });
+    first.call(&[&numbers(&[1, 1])], PATIENCE).expect("it is answered");
+    let service = client(&user);
+    until("who is to go on is known", || is_known(&network, "user/%add"));
+    drop((first, earlier));
+    until("who has asked first is not any more", || !is_known(&network, "earlier"));
+    common::zenoh::a_while();
     for at in 0..20 {
         assert_eq!(number_at(&service.call(&[&numbers(&[at, at])], PATIENCE).expect("it is answered").to_vec(), 0), 7);
     }
     common::zenoh::a_while();
     let executed = [executed_here, executed_there].map(|calls| calls.load(Ordering::Relaxed));
-    assert_eq!(executed.iter().sum::<u32>(), 20, "{executed:?}");
+    assert_eq!(executed.iter().sum::<u32>(), 21, "{executed:?}");
 }

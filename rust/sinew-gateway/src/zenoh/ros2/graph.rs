@@ -15,7 +15,26 @@ use crate::ros2::qos::Qos;
 use crate::zenoh::said;
 
 /// By the names of the nodes. None: it could not be declared.
-type Tokens = BTreeMap<String, Option<LivelinessToken>>;
+type Tokens = BTreeMap<String, (Gid, Option<LivelinessToken>)>;
+
+/// The gid that messages or calls of a channel are to have: that of a token of it that is there. Other bridges of the domain know by it that they are of one.
+#[derive(Clone)]
+pub struct OwnGid(Arc<Mutex<Gid>>);
+
+impl OwnGid {
+    fn new(gid: Gid) -> OwnGid {
+        OwnGid(Arc::new(Mutex::new(gid)))
+    }
+
+    /// As it is now.
+    pub fn get(&self) -> Gid {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, gid: Gid) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = gid;
+    }
+}
 
 /// What is told. Shared between the thread that opens channels, and these.
 pub struct Graph {
@@ -43,6 +62,7 @@ struct All {
 struct Declared {
     end: End,
     told: Tokens,
+    gid: OwnGid,
 }
 
 impl Graph {
@@ -70,12 +90,13 @@ impl Graph {
         }
     }
 
-    /// Something goes over, or will when somebody there is for it. The gid that its messages or calls are to have.
-    pub fn opened(&self, key: &Key, (name, ty, hash): (&str, &str, &str), qos: Qos) -> Gid {
+    /// Something goes over, or will when somebody there is for it.
+    pub fn opened(&self, key: &Key, (name, ty, hash): (&str, &str, &str), qos: Qos) -> OwnGid {
         let end = End { kind: kind(key), name: name.to_owned(), ty: ty.to_owned(), hash: hash.to_owned(), qos };
+        let gid = OwnGid::new(Gid::of(&self.author.zid));
         let mut all = self.all();
-        all.ends.entry(key.clone()).or_default().push(Declared { end, told: Tokens::new() });
-        let gid = self.renew(&mut all, key).unwrap_or_else(|| Gid::of(&self.author.zid));
+        all.ends.entry(key.clone()).or_default().push(Declared { end, told: Tokens::new(), gid: gid.clone() });
+        self.renew(&mut all, key);
         if let Some(leaving) = all.leaving.get_mut(key) {
             leaving.retain(|declared| declared.end.name != name);
         }
@@ -100,13 +121,11 @@ impl Graph {
         *self.all() = All::default();
     }
 
-    /// Tells of each node that has it, and no longer of those that had. The gid of the first that was not told of before.
-    fn renew(&self, all: &mut All, key: &Key) -> Option<Gid> {
-        let mut ends = all.ends.remove(key)?;
+    /// Tells of each node that has it, and no longer of those that had.
+    fn renew(&self, all: &mut All, key: &Key) {
+        let Some(mut ends) = all.ends.remove(key) else { return };
         let owners = owners(&all.local, key, &self.own);
-        let mut first = None;
-        for Declared { end, told } in &mut ends {
-            told.retain(|owner, _| owners.contains(owner));
+        for Declared { end, told, gid } in &mut ends {
             for owner in &owners {
                 if told.contains_key(owner) {
                     continue;
@@ -114,12 +133,18 @@ impl Graph {
                 let node = self.number(all, owner);
                 all.number += 1;
                 let token = self.author.token((owner, node), Some((all.number, end)));
-                first = first.or(Some(Gid::of(&token)));
-                told.insert(owner.clone(), self.declared(&token));
+                told.insert(owner.clone(), (Gid::of(&token), self.declared(&token)));
             }
+            let mut stay = told.iter().filter(|(owner, _)| owners.contains(owner)).map(|(_, (gid, _))| *gid);
+            // Before its token goes, as others forget it then.
+            if !stay.clone().any(|each| each == gid.get())
+                && let Some(other) = stay.next()
+            {
+                gid.set(other);
+            }
+            told.retain(|owner, _| owners.contains(owner));
         }
         all.ends.insert(key.clone(), ends);
-        first
     }
 
     /// Of a node, which is told of where it was not.

@@ -12,7 +12,8 @@ use zenoh::sample::Locality;
 use zenoh::time::{NTP64, Timestamp};
 use zenoh::{Session, Wait};
 
-use super::attachment::{Attachment, Gid};
+use super::attachment::Attachment;
+use super::graph::OwnGid;
 use super::network::Place;
 use super::stamps::Stamps;
 use super::token::Kind;
@@ -76,7 +77,7 @@ impl Keeper {
 /// What stands beside messages.
 struct Stamping {
     session: Session,
-    gid: Gid,
+    gid: OwnGid,
     stamps: Arc<Mutex<Stamps>>,
 }
 
@@ -85,7 +86,7 @@ impl Stamping {
         let now = self.session.new_timestamp();
         let new = || (time_ns(outgoing.published.elapsed()), now.get_time().as_u64());
         let stamp = self.stamps.lock().unwrap_or_else(PoisonError::into_inner).of(outgoing.origin, new);
-        let attachment = Attachment { sequence: stamp.sequence, time_ns: stamp.time_ns, gid: self.gid };
+        let attachment = Attachment { sequence: stamp.sequence, time_ns: stamp.time_ns, gid: self.gid.get() };
         Beside { attachment: attachment.encode(), timestamp: Some(Timestamp::new(NTP64(stamp.order), *now.get_id())) }
     }
 }

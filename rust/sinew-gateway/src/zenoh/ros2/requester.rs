@@ -10,7 +10,8 @@ use zenoh::bytes::ZBytes;
 use zenoh::query::{ConsolidationMode, QueryTarget, Reply, ReplyError};
 use zenoh::sample::{Locality, Sample};
 
-use super::attachment::{Attachment, Gid};
+use super::attachment::Attachment;
+use super::graph::OwnGid;
 use super::network::Place;
 use super::token::Kind;
 use super::{names, time_ns};
@@ -40,13 +41,13 @@ pub fn server(place: &Place, (name, ty): Named<'_>) -> (Option<String>, Option<S
 
 /// Who asks, and the number of the last call.
 pub struct Client {
-    gid: Gid,
+    gid: OwnGid,
     number: AtomicI64,
 }
 
 impl Client {
     /// That has asked nothing so far.
-    pub fn new(gid: Gid) -> Client {
+    pub fn new(gid: OwnGid) -> Client {
         Client { gid, number: AtomicI64::new(0) }
     }
 }
@@ -69,7 +70,7 @@ impl Requester {
     pub async fn ask(&self, mut request: Vec<u8>) -> Result<Vec<u8>, String> {
         let Client { gid, number } = &*self.client;
         let sequence = number.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let beside = Attachment { sequence, time_ns: time_ns(Duration::ZERO), gid: *gid };
+        let beside = Attachment { sequence, time_ns: time_ns(Duration::ZERO), gid: gid.get() };
         request.extend_from_slice(self.ty.request.padding());
         let (tell, mut told) = mpsc::channel::<Result<Sample, ReplyError>>(MOST_REPLIES);
         let got = self
