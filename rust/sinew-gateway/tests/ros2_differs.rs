@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::ros2::{Domain, Peer, Robot};
+use common::ros2::{Domain, Peer, Robot, hex};
 use common::texts::{STRING, reliable, text};
 use common::{all, next, until};
 use serde_json::json;
@@ -60,9 +60,7 @@ async fn what_a_publisher_says_as_soon_as_it_is_connected_is_heard_though_only_o
         until("it is told", || robot.state(&topic, false).starts_with("refused: "));
         other.matched(&topic, 1);
         other.publish(&topic, NAME, &text("wrong"));
-        peer.write(&topic, &format!("rt/{topic}"), NAME, &json!({}));
-        peer.matched(&topic, 1);
-        peer.publish(&topic, NAME, &text("at once"));
+        peer.ask(&json!({"do": "write", "id": topic, "topic": format!("rt/{topic}"), "name": NAME, "first": hex(&text("at once"))}));
         assert!(next(&heard).to_vec().starts_with(&text("at once")), "{topic}");
         subscribers.push(heard);
     }

@@ -2,7 +2,7 @@
 
 A request is a line of JSON, and so is what it says. "do" is
   "type": makes a type of the definition "text" of "name" (ros2msg), with "header" as a request or reply of rmw_cyclonedds;
-  "write": makes a writer "id" on "topic" of the type "name", with "qos"; "publish": writes the message "stream" with it, "times" times;
+  "write": makes a writer "id" on "topic" of the type "name", with "qos", which writes "first" as soon as it is connected, where that is said; "publish": writes the message "stream" with it, "times" times;
   "read": makes a reader "id" likewise, whose messages are told as {"got": id, "stream": ...}, or are never taken, where it is "idle";
   "acknowledged": waits until all readers have what writer "id" has written, and tells whether they do; "close": closes writer or reader "id"; "matched": tells with how many others writer or reader "id" is connected;
   "serve": answers calls of the service "add" of example_interfaces/srv/AddTwoInts as rmw_cyclonedds does, or of "clear" of std_srvs/srv/Empty, where "service" says so; "call": calls it, as several
@@ -153,8 +153,12 @@ class Peer:
     def topic(self, topic, name):
         return Topic(self.participant, topic, self.types.made[name])
 
-    def do_write(self, id, topic, name, qos={}):
+    def do_write(self, id, topic, name, qos={}, first=None):
         self.ends[id] = DataWriter(self.participant, self.topic(topic, name), qos=qos_of(qos))
+        if first:
+            while self.do_matched(id) == 0:
+                time.sleep(0)
+            self.do_publish(id, first, name)
 
     def do_read(self, id, topic, name, qos={}, idle=False):
         self.ends[id] = DataReader(self.participant, self.topic(topic, name), qos=qos_of(qos), listener=None if idle else Told(id))
