@@ -82,6 +82,7 @@ std::optional<Time> Domain::deadline() const {
 }
 
 Actions Domain::end_event(Time now) {
+  forget_detached();
   tell_watches();
   if (!nodes_.empty()) {
     empty_since_.reset();
@@ -439,13 +440,20 @@ void Domain::detach_ghosts(const Topic& topic) {
     watches_.changed(ghost.number);
     if (node.stage == Stage::registered) send(key.first, wire::Detached{key.second, publishes});
   };
-  // Before they are on no topic: an observer and a carrier, which are a pair, go on without it.
   for (const auto& [endpoint, publisher] : topic.publishers) {
-    introductions_.forget_publisher(publisher);
     forget_meetings(nodes_.at(publisher.first).publishers.at(publisher.second), true);
+    detached_.insert(publisher.first);
+    detach(publisher, true);
   }
-  for (const auto& [endpoint, publisher] : topic.publishers) detach(publisher, true);
   for (const auto& [endpoint, subscriber] : topic.subscribers) detach(subscriber, false);
+}
+
+// An observer and a carrier, which are a pair, go on without their topic. All that one event has detached together: one by one, or topic by topic, takes a look at every waiting pair for each.
+void Domain::forget_detached() {
+  for (const Session session : std::exchange(detached_, {})) {
+    const auto is_detached = [&](std::uint64_t id) { return nodes_.at(session).publishers.at(id).topic.empty(); };
+    introductions_.forget_publishers(session, is_detached);
+  }
 }
 
 void Domain::handle(Session session, Node&, const wire::WindowReleased& message) {

@@ -187,6 +187,7 @@ class Domain {
   Topic& join(const std::string& name, const wire::TypeDescription& type, bool anchors);
   void leave(const Interface& interface);
   void detach_ghosts(const Topic& topic);
+  void forget_detached();
   void depart(Session session, Node& node, bool lost);
   void forget(Session session);
   void complain(Session session, const std::string& what);
@@ -227,6 +228,7 @@ class Domain {
   std::map<std::string, Topic> topics_;
   Windows windows_;  // from another one on at each start: nodes of a manager that died may still use theirs
   Introductions introductions_;
+  std::set<Session> detached_;  // whose publishers the event in progress has detached, for which pairs may wait
   std::uint64_t last_connection_ = 0, last_number_ = 0;
   std::map<std::uint64_t, Thing> things_;  // by their numbers
   struct Meeting {

@@ -64,6 +64,10 @@ void Introductions::forget_subscriber(const InterfaceKey& subscriber) {
   forget(subscriber.first, [&](const Pair& pair) { return pair.subscriber == subscriber; });
 }
 
+void Introductions::forget_publishers(Session session, const std::function<bool(std::uint64_t id)>& are_gone) {
+  forget(session, [&](const Pair& pair) { return pair.publisher.first == session && are_gone(pair.publisher.second); });
+}
+
 void Introductions::forget_interfaces(Session session) {
   forget(session, [](const Pair&) { return true; });
 }

@@ -38,6 +38,8 @@ class Introductions {
   /// The interface is gone, and nobody waits for it any more.
   void forget_publisher(const InterfaceKey& publisher);
   void forget_subscriber(const InterfaceKey& subscriber);
+  /// Those publishers of the session are gone; of however many, each waiting pair is looked at once.
+  void forget_publishers(Session session, const std::function<bool(std::uint64_t id)>& are_gone);
   /// All interfaces of the session are gone.
   void forget_interfaces(Session session);
   /// The session is gone. REQUIRES: its interfaces were forgotten.

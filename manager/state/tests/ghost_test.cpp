@@ -1,5 +1,7 @@
 // spec/wire.md, W72: interfaces that are only there as long as others are.
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -192,6 +194,49 @@ TEST(Ghosts, W72_of_a_node_that_leaves_are_forgotten_with_it) {
   ASSERT_EQ(actions.size(), 1u);
   EXPECT_EQ(sent<Detached>(actions, 0, tool).id, 1u);
   EXPECT_TRUE(world.say(tool, Goodbye{}).empty());
+}
+
+/// Ghosts of one node, with nothing to do with them half a million pairs of it that wait for silent readers, and the anchor of their topics, `topic_of` each, goes. Meanwhile nobody else is served: where the pairs
+/// are looked at for each ghost, or for each topic, that takes minutes, and CTest ends it (TIMEOUT).
+template <class TopicOf>
+void expect_that_many_are_detached_at_once(TopicOf topic_of) {
+  constexpr std::uint64_t ghosts = 100'000, publishers = 1000, readers = 8, subscribers = 60;
+  World world({0x2000'0000'0000, 0x10'0000, publishers + 2 * ghosts});
+  world.nodes_answer = false;
+  const Session camera = world.node("camera"), gateway = world.node("gateway");
+  Session reader = 0;
+  for (std::uint64_t n = 1; n <= readers; ++n) {
+    reader = world.node("reader" + std::to_string(n));
+    for (std::uint64_t id = 1; id <= subscribers; ++id) world.subscribe(reader, id, "kept");
+  }
+  std::optional<Introduce> introduced;  // one of the last reader's
+  for (std::uint64_t id = 1; id <= publishers; ++id) {
+    Actions actions = world.publish(gateway, id, "kept");
+    for (std::size_t n = 0; n < actions.size(); ++n) {
+      const auto* const meet = std::get_if<Introduce>(&actions[n]);
+      if (!meet) continue;
+      if (meet->subscriber == reader) introduced = *meet;
+      const Actions more = world.answer(gateway, *meet);
+      actions.insert(actions.end(), more.begin(), more.end());
+    }
+  }
+  ASSERT_TRUE(introduced);
+  for (std::uint64_t n = 1; n <= ghosts; ++n) {
+    const std::string topic = topic_of(n);
+    world.publish(camera, n, topic);
+    world.say(gateway, RegisterPublisher{publishers + n, topic, type_of(32), {8, true}, 0, 0, Ghost::observer});
+  }
+  EXPECT_EQ(world.say(camera, Goodbye{}).size(), ghosts) << "each is told";
+  EXPECT_EQ(world.domain.topics(), 1u);
+  EXPECT_EQ(at<Introduce>(world.answer(reader, *introduced), 0).publisher, gateway) << "the others go on waiting";
+}
+
+TEST(Ghosts, W72_of_one_topic_are_detached_at_once_however_many_pairs_wait) {
+  expect_that_many_are_detached_at_once([](std::uint64_t) { return std::string("image"); });
+}
+
+TEST(Ghosts, W72_of_many_topics_that_go_with_one_node_are_detached_at_once_however_many_pairs_wait) {
+  expect_that_many_are_detached_at_once([](std::uint64_t n) { return "image/" + std::to_string(n); });
 }
 
 }  // namespace

@@ -249,6 +249,11 @@ TEST(Introducing, S6_who_can_be_met_is_found_whether_few_or_many_wait_and_have_r
         const InterfaceKey gone{any_session(), random() % 4};
         introductions.forget_subscriber(gone);
         std::erase_if(plain.waiting, [&](const Pair& pair) { return pair.subscriber == gone; });
+      } else if (random() % 20 == 0) {
+        const Session owner = any_session();
+        const auto are_gone = [](std::uint64_t id) { return id % 2 == 0; };
+        introductions.forget_publishers(owner, are_gone);
+        std::erase_if(plain.waiting, [&](const Pair& pair) { return pair.publisher.first == owner && are_gone(pair.publisher.second); });
       }
       const Session session = any_session();
       const bool expected = plain.has_one_for(session);
