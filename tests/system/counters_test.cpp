@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "os/memory.hpp"
@@ -29,6 +31,27 @@ ROLE(counted_publisher) {
       for (int n = 0; n < std::stoi(order); ++n) publish_in_place(*publisher, 1, static_cast<std::uint64_t>(n), 100'000);
     }
     say("done");
+  }
+}
+
+/// Reads what is counted until it is as each order says: "PUBLISHER MESSAGES SUBSCRIBER MESSAGES", of nobody else anything.
+ROLE(counting_tool) {
+  auto node = Node::create("tool");
+  const auto counters = node->domain_counters();
+  say("ready");
+  for (std::string order = next_order(); order != "end"; order = next_order()) {
+    std::string last;
+    const bool is_so = eventually([&] {
+      const DomainCounts counts = counters->read();
+      last.clear();
+      for (const DomainPublisherCounts& each : counts.publishers) {
+        last += std::to_string(each.publisher) + " " + std::to_string(each.messages) + " ";
+      }
+      for (const DomainPairCounts& each : counts.pairs) last += std::to_string(each.subscriber) + " " + std::to_string(each.messages) + " ";
+      return last == order;
+    });
+    require(is_so, "counted is '" + last + "' and not '" + order + "'");
+    say("so it is");
   }
 }
 
@@ -205,9 +228,16 @@ TEST_F(CountersOfADomain, AreNothingInAForkedChild_WhichDestroysThem) {
 
 /// A node by hand, with a publisher, and one that reads counters and is told of it.
 struct Liar {
-  Liar() {
-    stranger.manager.send(wire::RegisterPublisher{1, "its", Stranger::type<Sample>(), {.depth = 8}, 0, 0, wire::Ghost::no, own});
-    stranger.manager.expect<wire::PublisherRegistered>();
+  explicit Liar(const std::string& name = "liar") : stranger(name) { window = register_publisher(1); }
+  /// As another one with that window, if any.
+  wire::Window register_publisher(std::uint64_t id, const wire::Window& its_window = {}) {
+    stranger.manager.send(
+        wire::RegisterPublisher{id, "its", Stranger::type<Sample>(), {.depth = 8}, 0, 0, wire::Ghost::no, own, its_window});
+    return stranger.manager.expect<wire::PublisherRegistered>().window;
+  }
+  void register_subscriber(std::uint64_t id) {
+    stranger.manager.send(wire::RegisterSubscriber{id, "hers", Stranger::type<Sample>(), {.depth = 8}, 0, 0, wire::Ghost::no, own_reader});
+    stranger.manager.expect<wire::SubscriberRegistered>();
   }
   /// Shows it a file, and then, behind it, an honest one.
   void send(const os::Fd& file, std::uint32_t size) { stranger.manager.send(wire::Counters{size}, {file.get()}); }
@@ -220,8 +250,9 @@ struct Liar {
     header.version = shm::layout_version;
   }
 
-  static constexpr std::uint64_t own = 4711;
-  Stranger stranger{"liar"};
+  static constexpr std::uint64_t own = 4711, own_reader = 4712;
+  Stranger stranger;
+  wire::Window window;
 };
 
 TEST_F(CountersOfADomain, OfANodeAreBelievedOfItsOwnEndpointsAlone) {
@@ -246,6 +277,61 @@ TEST_F(CountersOfADomain, OfANodeAreBelievedOfItsOwnEndpointsAlone) {
   const DomainCounts counts = when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 2; });
   EXPECT_EQ(counts.publishers.at(0).messages, 0u);
   EXPECT_EQ(counts.publishers.at(1).messages, 5u);
+}
+
+// As one does that could not be served for a moment (W88): the next registration stands before the first is deleted.
+TEST_F(CountersOfADomain, GoOnWithWhoIsRegisteredOnceMore_WhateverTheToolHasHeardByThenAndWhoeverHasTakenTheIdentity) {
+  auto node = Node::create("node");
+  const auto order_for = [&] {
+    std::uint64_t publisher = 0, subscriber = 0;
+    for (const DomainEndpoint& end : node->domain_state().endpoints) (end.publishes ? publisher : subscriber) = end.id;  // the newest
+    return std::to_string(publisher) + " 5 " + std::to_string(subscriber) + " 3 ";
+  };
+  for (const bool hears_all_at_once : {false, true}) {
+    SCOPED_TRACE(hears_all_at_once);
+    ASSERT_TRUE(eventually([&] { return node->domain_state().nodes.size() == 1; }));
+    Child tool("counting_tool");
+    tool.expect("ready");
+    Page page, lies;
+    Liar liar;
+    liar.register_subscriber(1);
+    Liar::fill(page, Liar::own, 5);
+    auto* const slot = reinterpret_cast<shm::CounterSlot*>(page.mapping.data() + sizeof(shm::CounterHeader)) + 1;
+    shm::take(*slot, shm::Counted::pair, Liar::own_reader, Liar::own);
+    slot->taken.messages = 3;
+    liar.send(page.file, static_cast<std::uint32_t>(os::page_size()));
+    tool.order(order_for());
+    tool.expect("so it is");
+    if (hears_all_at_once) tool.stop();
+    Liar thief("thief");
+    Liar::fill(lies, Liar::own, 1'000'000);
+    thief.send(lies.file, static_cast<std::uint32_t>(os::page_size()));
+    liar.register_publisher(2, liar.window);
+    liar.register_subscriber(2);
+    const std::string order = order_for();
+    liar.stranger.manager.send(wire::DeletePublisher{1});
+    liar.stranger.manager.send(wire::DeleteSubscriber{1});
+    ASSERT_TRUE(eventually([&] { return node->domain_state().endpoints.size() == 3; }));
+    if (hears_all_at_once) tool.go_on();
+    tool.order(order);
+    tool.expect("so it is");
+    tool.order("end");
+    tool.end();
+  }
+}
+
+// A node that was dropped is back before the manager has noticed, or has told of it.
+TEST_F(CountersOfADomain, GoOnWithWhoComesBackBeforeItIsToldOfAsGone) {
+  auto tool = Node::create("tool");
+  const auto counters = tool->domain_counters();
+  std::optional<Liar> first("first");
+  Liar second("second");
+  Page page;
+  Liar::fill(page, Liar::own, 7);
+  second.send(page.file, static_cast<std::uint32_t>(os::page_size()));
+  first.reset();
+  const DomainCounts counts = when(*counters, [](const DomainCounts& now) { return now.publishers.size() == 1; });
+  EXPECT_EQ(counts.publishers.at(0).messages, 7u);
 }
 
 TEST_F(CountersOfADomain, InFilesThatAreNoneAreNotRead) {

@@ -83,20 +83,15 @@ void CounterReader::apply(const ToldDomain& told) {
   const std::lock_guard lock(mutex_);
   if (told.update.anew) {
     files_.clear();
-    endpoints_.clear();
+    holders_.clear();
     identities_.clear();
   }
-  for (const auto& [endpoint, node, identity] : told.identities) {
-    if (identity == 0) continue;
-    endpoints_.try_emplace(identity, Endpoint{endpoint, node});  // whoever takes that of another has nothing of it
-    identities_[endpoint] = identity;
+  for (const ToldDomain::Identity& each : told.identities) {
+    if (each.identity != 0) came_locked(each);
   }
   for (const std::uint64_t id : told.update.gone) {
     files_.erase(id);
-    if (const auto known = identities_.extract(id)) {
-      const auto endpoint = endpoints_.find(known.mapped());
-      if (endpoint != endpoints_.end() && endpoint->second.id == id) endpoints_.erase(endpoint);
-    }
+    gone_locked(id);
   }
   for (const ToldDomain::CounterFile& told_file : told.counters) {
     if (!told_file.file || told_file.size > counter_file_size(most_counter_files - 1)) continue;
@@ -111,9 +106,32 @@ void CounterReader::apply(const ToldDomain& told) {
   }
 }
 
-const CounterReader::Endpoint* CounterReader::find_locked(std::uint64_t identity) const {
-  const auto found = endpoints_.find(identity);
-  return found == endpoints_.end() ? nullptr : &found->second;
+// The next one that has an identity stands before the one before it has gone: of an interface that is registered once more (W88), and where a node is back before it is told of as gone (W80).
+void CounterReader::came_locked(const ToldDomain::Identity& told) {
+  std::vector<Holder>& holders = holders_[told.identity];
+  if (const auto holder = std::ranges::find(holders, told.node, &Holder::node); holder != holders.end()) {
+    holder->endpoints.insert(told.endpoint);
+  } else {
+    holders.push_back({told.node, {told.endpoint}});
+  }
+  identities_[told.endpoint] = told.identity;
+}
+
+void CounterReader::gone_locked(std::uint64_t endpoint) {
+  const auto known = identities_.extract(endpoint);
+  if (!known) return;
+  const auto found = holders_.find(known.mapped());
+  for (Holder& holder : found->second) holder.endpoints.erase(endpoint);
+  std::erase_if(found->second, [](const Holder& holder) { return holder.endpoints.empty(); });
+  if (found->second.empty()) holders_.erase(found);
+}
+
+// Whoever takes that of another has nothing of it as long as that stands.
+std::optional<CounterReader::Endpoint> CounterReader::find_locked(std::uint64_t identity) const {
+  const auto found = holders_.find(identity);
+  if (found == holders_.end() || found->second.empty()) return std::nullopt;
+  const Holder& first = found->second.front();
+  return Endpoint{*first.endpoints.begin(), first.node};
 }
 
 // A node speaks for its own endpoints alone, whatever its file says.
@@ -123,11 +141,11 @@ void CounterReader::read_locked(const File& file, DomainCounts& into) const {
     DomainPublisherCounts published;
     DomainPairCounts taken;
     const bool stands = shm::look(slots[n], [&](shm::Counted what, std::uint64_t identity, std::uint64_t publisher) {
-      const Endpoint* const own = find_locked(identity);
+      const std::optional<Endpoint> own = find_locked(identity);
       if (!own || own->node != file.node) return;
       if (what == shm::Counted::publisher) {
         published = counts_of(own->id, slots[n].published);
-      } else if (const Endpoint* const peer = find_locked(publisher)) {
+      } else if (const std::optional<Endpoint> peer = find_locked(publisher)) {
         taken = counts_of(peer->id, own->id, slots[n].taken);
       }
     });
